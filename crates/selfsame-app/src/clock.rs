@@ -31,6 +31,11 @@ impl Clock {
         passed.saturating_add_signed(self.passed.load(Ordering::Relaxed))
     }
 
+    /// When the machine started, by the clock as it is set now.
+    pub fn started(&self) -> UnixTime {
+        UnixTime(self.now().0.saturating_sub(self.passed()))
+    }
+
     /// Lets this time pass, so that tests need not wait.
     pub fn advance(&self, seconds: u64) {
         self.set_ahead(seconds);

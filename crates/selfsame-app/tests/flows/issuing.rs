@@ -1,6 +1,7 @@
 //! What must happen once happens once: codes, nonces, places in status lists.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use selfsame_app::config::{DidMethod, IssuerConfig};
 use selfsame_app::issuer::lists::Face;
@@ -182,6 +183,31 @@ async fn a_nonce_is_good_for_one_request() {
     let replayed = issuer.credential(&token.unwrap(), &body).await.unwrap_err();
     assert_eq!(replayed.code, Some("invalid_nonce"));
     assert_eq!(site.issued().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_spent_nonce_is_not_forgotten_while_the_clock_is_ahead_for_a_while() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    site.faults.add("/issuer/credential", Fault::HangBefore);
+    let wallet = app.wallet().unwrap().clone();
+    tokio::spawn(async move { wallet.accept_offer(&person, &accept(&offer)).await });
+    site.faults.is_met().await;
+    let (token, body) = site.faults.last_request();
+    let issuer = site.app.issuer().unwrap();
+    issuer.credential(&token.unwrap(), &body).await.unwrap();
+    site.app.start().await.unwrap();
+    site.app.clock().set_ahead(4_000);
+    // The worker looks for what has expired twice a second.
+    tokio::time::sleep(Duration::from_millis(1_600)).await;
+    site.app.clock().set_back(4_000);
+    let another = site.offer("immunization").await;
+    let token = issuer.token(&token_request(&site, &another.uri)).await;
+    let token = token.unwrap().access_token;
+    let replayed = issuer.credential(token.expose(), &body).await.unwrap_err();
+    assert_eq!(replayed.code, Some("invalid_nonce"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -34,7 +34,7 @@ struct Given {
 impl Times {
     pub(super) fn new(clock: Clock) -> Self {
         let given = Given {
-            start: start(&clock),
+            start: clock.started(),
             ..Given::default()
         };
         Self {
@@ -72,7 +72,7 @@ impl Times {
 
     /// The time by what passed since the clock leapt; none if it did not.
     fn after_leap(&self, given: &mut Given) -> Option<UnixTime> {
-        let now = start(&self.clock);
+        let now = self.clock.started();
         if now.seconds_since(given.start) <= LEAP_MAX {
             given.start = given.start.max(now);
             return None;
@@ -120,9 +120,4 @@ impl Times {
     fn given(&self) -> MutexGuard<'_, Given> {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// When the machine started, by the clock as it is set now.
-fn start(clock: &Clock) -> UnixTime {
-    UnixTime(clock.now().0.saturating_sub(clock.passed()))
 }
