@@ -190,6 +190,16 @@ impl Resolver {
         Fetched { value, at }
     }
 
+    /// Whether another host has to be asked for a DID: one that the DID, or a resolver of its method, names.
+    pub(crate) fn asks_others(&self, did: &Did, now: UnixTime) -> bool {
+        let options = Options::default();
+        let elsewhere = matches!(
+            selfsame_did::plan(did, &options),
+            Ok(Plan::Fetch { .. } | Plan::Cheqd(_) | Plan::Foreign(_))
+        );
+        elsewhere && self.cache.at_hand(&cached_at(did, &options), now).is_none()
+    }
+
     /// Forgets what is known of a DID as it is now, because it was changed here.
     pub fn forget(&self, did: &Did) {
         for accept in [

@@ -228,7 +228,7 @@ fn issuance() -> Vec<Route> {
         get("/issuer/offers/{id}", protocol::issuer::offer),
         post("/issuer/token", protocol::issuer::token),
         post("/issuer/nonce", protocol::issuer::nonce),
-        post("/issuer/credential", protocol::issuer::credential),
+        post("/issuer/credential", protocol::issuer::credential).abroad_for_proofs(),
     ]
 }
 
@@ -279,10 +279,7 @@ fn presentation() -> Vec<Route> {
 
 /// The same: what wallets answer.
 fn answers() -> Vec<Route> {
-    vec![post(
-        "/verifier/responses/{id}",
-        protocol::verifier::response,
-    )]
+    vec![post("/verifier/responses/{id}", protocol::verifier::response).abroad()]
 }
 
 /// Where a wallet on the same device brings the person back to.

@@ -196,7 +196,7 @@ pub struct Limits {
     /// Open connections; beyond it a few more are let in for what watches over the process, and the rest refused at
     /// once.
     pub connections: usize,
-    /// Open connections of one network, and requests under way of one that a proxy of ours names.
+    /// Open connections of one network, and requests under way of one.
     pub connections_each: usize,
     /// Whose word for whom they ask is taken, beside a proxy on this machine where TLS has ended before us.
     pub proxies: Proxies,
@@ -232,10 +232,12 @@ pub struct Limits {
     pub registry: Budget,
     /// Answers of other people's wallets, which wait for the hosts of their issuers.
     pub answers: Budget,
-    /// What waits for other hosts: so many of people with an account, and as many of anybody. Those that wait behind
-    /// them are counted for each account, or network, by itself.
+    /// How many of these one network may have under way.
+    pub answers_each: usize,
+    /// What waits for other hosts: so many of people with an account, as many of anybody, and as many requests for
+    /// credentials. Those that wait behind them are counted for each account, network, or access token, by itself.
     pub abroad: Budget,
-    /// How many of these one account, or one network, may have under way.
+    /// How many of these one account, one network, or one access token, may have under way.
     pub abroad_each: usize,
 }
 
@@ -301,6 +303,7 @@ impl Default for Limits {
                 waiting: 2048,
                 patience,
             },
+            answers_each: 8,
             abroad: Budget {
                 running: 32,
                 waiting: 1024,

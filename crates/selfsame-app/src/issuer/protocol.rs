@@ -106,6 +106,17 @@ impl Issuer {
         nonce::make(&self.settings, &self.shared.clock.ctx())
     }
 
+    /// Whether a proof of this credential request names its key by a DID that another host has to be asked for.
+    #[must_use]
+    pub fn asks_others(&self, body: &[u8]) -> bool {
+        let Ok(request) = CredentialRequest::parse(body) else {
+            return false;
+        };
+        let now = self.shared.clock.now();
+        let mut dids = credential::dids_named(&request, &self.settings);
+        dids.any(|did| self.shared.resolver.asks_others(&did, now))
+    }
+
     /// The credential endpoint.
     ///
     /// # Errors

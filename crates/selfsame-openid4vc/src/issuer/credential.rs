@@ -8,7 +8,7 @@ use selfsame_credential::{
     vc_jwt,
 };
 use selfsame_crypto::{ctx::Ctx, encoding::base64url_encode, hash::sha256, time::UnixTime};
-use selfsame_did::jwk;
+use selfsame_did::{Did, jwk};
 use selfsame_oauth::{Code, Error as OAuthError};
 use serde_json::{Map, Value};
 
@@ -71,6 +71,13 @@ pub struct Issued {
 /// How many credentials a request asks for.
 pub fn copies(request: &CredentialRequest) -> usize {
     request.proofs.as_ref().map_or(1, Vec::len)
+}
+
+/// The DIDs by which a request's proofs name their keys. Of a request with too many proofs none is resolved.
+pub fn dids_named(request: &CredentialRequest, settings: &Settings) -> impl Iterator<Item = Did> {
+    let proofs = request.proofs.as_deref().unwrap_or_default();
+    let few = proofs.len() <= settings.metadata.batch_size();
+    proof::dids(if few { proofs } else { &[] })
 }
 
 /// How many status entries a request needs: none, if its answer was given before or it will be denied.

@@ -103,6 +103,15 @@ pub(super) fn verify(
     }))
 }
 
+/// The DIDs by which these proofs name their keys, whatever else is wrong with them.
+pub(super) fn dids(jwts: &[String]) -> impl Iterator<Item = Did> {
+    jwts.iter().filter_map(|jwt| {
+        let proof = Compact::parse_within(jwt, MAX_PROOF).ok()?;
+        let url = DidUrl::parse(&proof.header.kid?).ok()?;
+        Some(url.did)
+    })
+}
+
 fn invalid(reason: impl Into<String>) -> Error {
     Error::credential(CredentialCode::InvalidProof, reason)
 }

@@ -5,17 +5,21 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
+use http::header::AUTHORIZATION;
+use selfsame_crypto::hash::sha256;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::budget::Place;
-use crate::auth::Seat;
+use crate::auth::{Seat, bearer};
 use crate::error::Problem;
 use crate::peer::{Network, Peer};
-use crate::settings::Limits;
+use crate::server::Server;
+use crate::settings::Budget;
 
 /// So many lines are kept before those in which nobody stands are looked for.
 const LINES: usize = 1024;
@@ -24,6 +28,8 @@ const LINES: usize = 1024;
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 enum Whom {
     Account(String),
+    /// The hash of an access token.
+    Token([u8; 32]),
     Network(Network),
 }
 
@@ -46,50 +52,49 @@ struct Line {
 
 /// One place.
 struct Turn {
-    _own: Option<OwnedSemaphorePermit>,
+    _own: Vec<OwnedSemaphorePermit>,
     _of_all: OwnedSemaphorePermit,
-    /// Keeps the line from being forgotten.
-    _line: Option<Arc<Line>>,
+    /// Keeps the lines from being forgotten.
+    _lines: Vec<Arc<Line>>,
 }
 
 impl Turns {
-    /// As many places as `limits` says.
-    pub fn new(name: &'static str, limits: &Limits) -> Self {
+    /// As many places as `budget` says, and `each` of them for one caller.
+    pub fn new(name: &'static str, budget: Budget, each: usize) -> Self {
         Self {
             name,
-            running: Arc::new(Semaphore::new(limits.abroad.running)),
+            running: Arc::new(Semaphore::new(budget.running)),
             lines: Arc::default(),
-            each: limits.abroad_each,
-            waiting: limits.abroad.waiting,
-            patience: limits.abroad.patience,
+            each,
+            waiting: budget.waiting,
+            patience: budget.patience,
         }
     }
 
-    async fn enter(&self, whom: Option<Whom>) -> Result<Turn, Problem> {
-        let line = whom.map(|whom| self.line(whom));
-        let _place = match &line {
-            Some(line) => match line.waiting.try_acquire() {
-                Ok(place) => Some(place),
-                Err(_) => return Err(self.turn_away(StatusCode::TOO_MANY_REQUESTS)),
-            },
-            None => None,
+    /// A place that is counted for all of these.
+    async fn enter(&self, whom: impl IntoIterator<Item = Whom>) -> Result<Turn, Problem> {
+        let lines: Vec<_> = whom.into_iter().map(|whom| self.line(whom)).collect();
+        let queued = lines.iter().map(|line| line.waiting.try_acquire());
+        let Ok(places) = queued.collect::<Result<Vec<_>, _>>() else {
+            return Err(self.turn_away(StatusCode::TOO_MANY_REQUESTS));
         };
-        let both = async {
+        let all = async {
             // The own first: who waits for that shall not keep one of all.
-            let own = match &line {
-                Some(line) => Some(Arc::clone(&line.running).acquire_owned().await.ok()?),
-                None => None,
-            };
+            let mut own = Vec::with_capacity(lines.len());
+            for line in &lines {
+                own.push(Arc::clone(&line.running).acquire_owned().await.ok()?);
+            }
             let of_all = Arc::clone(&self.running).acquire_owned().await.ok()?;
             Some((own, of_all))
         };
-        let Ok(Some((own, of_all))) = tokio::time::timeout(self.patience, both).await else {
+        let Ok(Some((own, of_all))) = tokio::time::timeout(self.patience, all).await else {
             return Err(self.turn_away(StatusCode::SERVICE_UNAVAILABLE));
         };
+        drop(places);
         Ok(Turn {
             _own: own,
             _of_all: of_all,
-            _line: line.clone(),
+            _lines: lines,
         })
     }
 
@@ -107,6 +112,21 @@ impl Turns {
         Arc::clone(lines.entry(whom).or_insert_with(new))
     }
 
+    async fn wait(
+        &self,
+        whom: impl IntoIterator<Item = Whom>,
+        request: Request,
+        next: Next,
+    ) -> Response {
+        if let Some(place) = request.extensions().get::<Place>() {
+            place.leave();
+        }
+        match self.enter(whom).await {
+            Ok(_turn) => next.run(request).await,
+            Err(problem) => problem.into_response(),
+        }
+    }
+
     fn turn_away(&self, status: StatusCode) -> Problem {
         metrics::counter!("selfsame_http_turned_away_total", "budget" => self.name).increment(1);
         Problem::new(
@@ -120,41 +140,52 @@ impl Turns {
 /// Lets a request wait among its like: it gives up its place behind the gate of its group, where others are answered
 /// from here.
 pub async fn abroad(State(turns): State<Turns>, request: Request, next: Next) -> Response {
-    let extensions = request.extensions();
-    let whom = match extensions.get::<Seat>() {
+    let whom = match request.extensions().get::<Seat>() {
         Some(Seat::Person { person, .. }) => Some(Whom::Account(person.tenant.to_string())),
-        _ => extensions
-            .get::<Peer>()
-            .and_then(|peer| peer.bounded())
-            .map(Whom::Network),
+        _ => network(&request),
     };
-    if let Some(place) = extensions.get::<Place>() {
-        place.leave();
+    turns.wait(whom, request, next).await
+}
+
+/// The same for a request for credentials, if a proof in it names a DID that another host has to be asked for. The
+/// access token is counted too, since whoever holds it may come from many networks. It goes first: who waits for it
+/// shall keep no place of a network.
+pub async fn abroad_for_proofs(
+    State((turns, server)): State<(Turns, Server)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    // It has arrived, and is not too large.
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let issuer = server.issuer();
+    let asks_others = issuer.is_ok_and(|issuer| issuer.asks_others(&body));
+    let request = Request::from_parts(parts, Body::from(body));
+    if !asks_others {
+        return next.run(request).await;
     }
-    match turns.enter(whom).await {
-        Ok(_turn) => next.run(request).await,
-        Err(problem) => problem.into_response(),
-    }
+    let token = request.headers().get(AUTHORIZATION).and_then(bearer);
+    let token = token.map(|token| Whom::Token(sha256(token.as_bytes())));
+    let whom: Vec<_> = token.into_iter().chain(network(&request)).collect();
+    turns.wait(whom, request, next).await
+}
+
+fn network(request: &Request) -> Option<Whom> {
+    let peer = request.extensions().get::<Peer>()?;
+    peer.bounded().map(Whom::Network)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Budget;
 
     fn turns(waiting: usize) -> Turns {
-        Turns::new(
-            "test",
-            &Limits {
-                abroad: Budget {
-                    running: 3,
-                    waiting,
-                    patience: Duration::from_secs(5),
-                },
-                abroad_each: 2,
-                ..Limits::default()
-            },
-        )
+        let budget = Budget {
+            running: 3,
+            waiting,
+            patience: Duration::from_secs(5),
+        };
+        Turns::new("test", budget, 2)
     }
 
     fn whom(name: &str) -> Option<Whom> {
@@ -197,6 +228,16 @@ mod tests {
         assert_eq!(status(&turns, "greedy").await, Some(429));
         assert_eq!(status(&turns, "other").await, None);
         assert_eq!(waiting.await.unwrap(), Some(503));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_place_that_is_counted_for_two_is_one_of_each() {
+        let turns = turns(8);
+        let both = |name: &str| whom("token").into_iter().chain(whom(name));
+        let _first = turns.enter(both("one")).await.ok().unwrap();
+        let _second = turns.enter(both("other")).await.ok().unwrap();
+        assert!(turns.enter(both("third")).await.is_err());
+        assert_eq!(status(&turns, "one").await, None);
     }
 
     #[tokio::test]

@@ -18,7 +18,7 @@ use crate::held::Held;
 use crate::middleware::actions::Action;
 use crate::middleware::arrival::parting;
 use crate::middleware::budget::{Gate, Passage, Place, pass};
-use crate::middleware::turns::{Turns, abroad};
+use crate::middleware::turns::{Turns, abroad, abroad_for_proofs};
 use crate::middleware::{door, headers, observe};
 use crate::peer::Peer;
 use crate::server::Server;
@@ -87,13 +87,27 @@ pub struct Route {
     /// The address, as a pattern.
     pub path: &'static str,
     handler: MethodRouter<Server>,
-    abroad: bool,
+    abroad: Abroad,
+}
+
+/// Whether a request waits for other hosts that its callers choose.
+#[derive(Clone, Copy)]
+enum Abroad {
+    Never,
+    Maybe,
+    ForProofs,
 }
 
 impl Route {
     /// The same, which may wait for other hosts that its callers choose.
     pub fn abroad(mut self) -> Self {
-        self.abroad = true;
+        self.abroad = Abroad::Maybe;
+        self
+    }
+
+    /// The same, which does so where a key proof in it names a DID.
+    pub fn abroad_for_proofs(mut self) -> Self {
+        self.abroad = Abroad::ForProofs;
         self
     }
 }
@@ -128,7 +142,7 @@ macro_rules! method {
                 method: Method::$method,
                 path,
                 handler,
-                abroad: false,
+                abroad: Abroad::Never,
             }
         }
     };
@@ -154,6 +168,8 @@ struct Gates {
     answers: Gate,
     people_abroad: Turns,
     anybody_abroad: Turns,
+    proofs_abroad: Turns,
+    answers_abroad: Turns,
     shares_of_streams: Shares,
 }
 
@@ -166,6 +182,7 @@ impl Gates {
             waiting: 0,
             patience,
         };
+        let abroad = |name| Turns::new(name, limits.abroad, limits.abroad_each);
         Self {
             people: Gate::new("people", limits.people),
             protocol: Gate::new("protocol", limits.protocol),
@@ -193,8 +210,10 @@ impl Gates {
             lists: Gate::new("status lists", limits.lists),
             registry: Gate::new("registry", limits.registry),
             answers: Gate::new("answers", limits.answers),
-            people_abroad: Turns::new("people abroad", limits),
-            anybody_abroad: Turns::new("anybody abroad", limits),
+            people_abroad: abroad("people abroad"),
+            anybody_abroad: abroad("anybody abroad"),
+            proofs_abroad: abroad("proofs abroad"),
+            answers_abroad: Turns::new("answers abroad", limits.answers, limits.answers_each),
             shares_of_streams: Shares::default(),
         }
     }
@@ -403,18 +422,24 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
         lane,
     } = group;
     let forms = forms(&routes);
-    let turns = match audience.has_account() {
-        true => &gates.people_abroad,
-        false => &gates.anybody_abroad,
+    let turns = match lane {
+        Some(Lane::Answers) => &gates.answers_abroad,
+        _ if audience.has_account() => &gates.people_abroad,
+        _ => &gates.anybody_abroad,
     };
     let mut router = Router::new();
     for route in routes {
         tracing::trace!(method = %route.method, path = route.path, ?audience, "route");
         let handler = match route.abroad {
-            true => route
+            Abroad::Never => route.handler,
+            Abroad::Maybe => route
                 .handler
                 .route_layer(from_fn_with_state(turns.clone(), abroad)),
-            false => route.handler,
+            Abroad::ForProofs => {
+                let state = (gates.proofs_abroad.clone(), server.clone());
+                let layer = from_fn_with_state(state, abroad_for_proofs);
+                route.handler.route_layer(layer)
+            }
         };
         router = router.route(route.path, handler);
     }

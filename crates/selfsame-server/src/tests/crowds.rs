@@ -6,10 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use selfsame_app::config::ResolverConfig;
+use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
+use selfsame_crypto::jws;
+use selfsame_crypto::{KeyType, PrivateKey};
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::instance::{HOST_NAME, Instance, ORIGIN, form, get, post};
+use super::instance::{Call, HOST_NAME, Instance, ORIGIN, form, get, post};
 use super::sockets::{Listening, PATIENCE, ask, encrypted, read_to_end, read_until, self_made};
 use crate::settings::Budget;
 use crate::{Limits, Settings};
@@ -75,7 +79,7 @@ async fn bodies_that_do_not_come_take_nobodys_place_and_are_given_up() {
 /// A host that takes connections and says nothing.
 async fn silent() -> (TcpListener, ResolverConfig) {
     let host = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}/", host.local_addr().unwrap());
+    let address = format!("http://localhost:{}/", host.local_addr().unwrap().port());
     let resolver = ResolverConfig {
         universal: Some(address.parse().unwrap()),
         universal_methods: vec!["slow".to_owned()],
@@ -178,6 +182,144 @@ async fn who_looks_at_offers_of_silent_issuers_keeps_no_other_wallet_closed() {
     }
     let looked = instance.call(preview(&other, "no offer")).await;
     assert_eq!(looked.status.as_u16(), 400, "{}", looked.body);
+    for asked in slow {
+        asked.abort();
+    }
+}
+
+/// What an answer says.
+async fn told(instance: &Instance, call: Call) -> Value {
+    let answer = instance.call(call).await;
+    assert!(answer.status.is_success(), "{}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+/// An answer to a request of the operator's, by an issuer who is trusted and whose DID nobody resolves.
+async fn answer_of_a_silent_issuer(instance: &Instance) -> (String, String) {
+    let query = json!({"credentials": [
+        {"id": "x", "format": "dc+sd-jwt", "meta": {"vct_values": ["urn:x"]}},
+    ]});
+    let asked = json!({ "dcql_query": query }).to_string();
+    let create = post("/api/verifier/requests").bearer(&instance.token);
+    let request = told(instance, create.json(&asked)).await;
+    let id = request["id"].as_str().unwrap();
+    let object = instance
+        .call(get(&format!("/verifier/requests/{id}")))
+        .await;
+    let payload = base64url_decode(object.body.split('.').nth(1).unwrap()).unwrap();
+    let object: Value = serde_json::from_slice(&payload).unwrap();
+    let part = |value: Value| base64url_encode(value.to_string().as_bytes());
+    let header = json!({"alg": "ES256", "typ": "dc+sd-jwt", "kid": "did:slow:issuer#key"});
+    let payload = json!({"iss": "did:slow:issuer", "vct": "urn:x"});
+    let signature = base64url_encode(&[1; 64]);
+    let shown = format!("{}.{}.{signature}~", part(header), part(payload));
+    let token = json!({ "x": [shown] }).to_string();
+    let state = object["state"].as_str().unwrap();
+    let body = form(&[("vp_token", &token), ("state", state)]);
+    (format!("/verifier/responses/{id}"), body)
+}
+
+#[tokio::test]
+async fn answers_that_wait_for_a_silent_host_keep_nobody_elses_answer_waiting() {
+    let (_host, resolver) = silent().await;
+    let limits = Limits {
+        answers: Budget {
+            running: 3,
+            waiting: 8,
+            patience: Duration::from_secs(9),
+        },
+        answers_each: 2,
+        ..Limits::default()
+    };
+    let instance =
+        Arc::new(Instance::trusting_within(limits, resolver, &["did:slow:issuer"]).await);
+    let (path, body) = answer_of_a_silent_issuer(&instance).await;
+    let mut slow = Vec::new();
+    for _ in 0..6 {
+        let call = post(&path).form(body.clone()).from("203.0.113.1");
+        let instance = instance.clone();
+        let call = async move { panic!("answered: {}", instance.call(call).await.body) };
+        slow.push(under_way(call).await);
+    }
+    assert!(slow.iter().all(|asked| !asked.is_finished()));
+    let other = post(&path).form("state=x".to_owned()).from("203.0.113.2");
+    let other = tokio::time::timeout(Duration::from_secs(5), instance.call(other));
+    let other = other.await.expect("another network's answer is judged");
+    assert_eq!(other.status.as_u16(), 400, "{}", other.body);
+    for asked in slow {
+        asked.abort();
+    }
+}
+
+/// A request for the credential of one offer, with a proof that names its key by this DID.
+async fn asking_with(instance: &Instance, did: &str) -> impl Fn() -> Call {
+    let new = json!({"template": "immunization", "format": "jwt_vc_json", "examples": true});
+    let create = post("/api/issuer/offers").bearer(&instance.token);
+    let offer = told(instance, create.json(&new.to_string())).await;
+    let link = url::Url::parse(offer["uri"].as_str().unwrap()).unwrap();
+    let offer = link.query_pairs().next().unwrap().1.into_owned();
+    let offer: Value = serde_json::from_str(&offer).unwrap();
+    let grant = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
+    let code = offer["grants"][grant]["pre-authorized_code"]
+        .as_str()
+        .unwrap();
+    let redeem = form(&[("grant_type", grant), ("pre-authorized_code", code)]);
+    let token = told(instance, post("/issuer/token").form(redeem)).await;
+    let token = token["access_token"].as_str().unwrap().to_owned();
+    let nonce = told(instance, post("/issuer/nonce")).await;
+    let key = PrivateKey::generate(KeyType::P256).unwrap();
+    let proof = jws::Unsigned::new(
+        &json!({"typ": "openid4vci-proof+jwt", "alg": "ES256", "kid": format!("{did}#key")}),
+        &json!({
+            "aud": offer["credential_issuer"], "nonce": nonce["c_nonce"],
+            "iat": instance.app.clock().now().0,
+        }),
+    );
+    let signature = key.sign(proof.signing_input()).unwrap();
+    let body = json!({
+        "credential_configuration_id": offer["credential_configuration_ids"][0],
+        "proofs": {"jwt": [proof.finish(&signature)]},
+    });
+    let body = body.to_string();
+    move || post("/issuer/credential").bearer(&token).json(&body)
+}
+
+#[tokio::test]
+async fn proofs_by_dids_of_silent_hosts_keep_no_other_wallet_waiting() {
+    let (host, resolver) = silent().await;
+    let limits = Limits {
+        protocol: ONE,
+        abroad: Budget {
+            running: 4,
+            waiting: 8,
+            patience: Duration::from_secs(9),
+        },
+        abroad_each: 2,
+        ..Limits::default()
+    };
+    let instance = Arc::new(Instance::resolving_within(limits, resolver).await);
+    let did = format!("did:web:localhost%3A{}", host.local_addr().unwrap().port());
+    let ask = asking_with(&instance, &did).await;
+    let mut slow = Vec::new();
+    // One token, from many networks.
+    for from in ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"] {
+        for _ in 0..2 {
+            let (instance, call) = (instance.clone(), ask().from(from));
+            let call = async move { panic!("answered: {}", instance.call(call).await.body) };
+            slow.push(under_way(call).await);
+        }
+    }
+    assert!(slow.iter().all(|asked| !asked.is_finished()));
+    let nonce = instance.call(post("/issuer/nonce")).await;
+    assert_eq!(nonce.status.as_u16(), 200, "{}", nonce.body);
+    // Nor do they take all places of their kind.
+    let other = asking_with(&instance, "did:web:localhost%3A1").await;
+    let other = tokio::time::timeout(
+        Duration::from_secs(5),
+        instance.call(other().from("203.0.113.2")),
+    );
+    let other = other.await.expect("another wallet's proof is judged");
+    assert_eq!(other.status.as_u16(), 400, "{}", other.body);
     for asked in slow {
         asked.abort();
     }

@@ -28,6 +28,7 @@ pub const ORIGIN: &str = "http://127.0.0.1:7380";
 
 /// An instance's routes and its operator's token.
 pub struct Instance {
+    pub app: Arc<App>,
     pub router: Router,
     pub token: String,
 }
@@ -59,6 +60,21 @@ impl Instance {
     /// The same within these limits.
     pub async fn resolving_within(limits: Limits, resolver: ResolverConfig) -> Self {
         Self::of(open_with(ORIGIN, resolver).await, limits, false)
+    }
+
+    /// The same that trusts these issuers.
+    pub async fn trusting_within(
+        limits: Limits,
+        resolver: ResolverConfig,
+        issuers: &[&str],
+    ) -> Self {
+        let instance = Self::resolving_within(limits, resolver).await;
+        let trust = TrustConfig {
+            issuers: issuers.iter().map(|&issuer| issuer.to_owned()).collect(),
+            ..instance.app.config().trust.clone()
+        };
+        instance.app.renew_trust(&trust).unwrap();
+        instance
     }
 
     /// One that keeps wallets only and whose registry is in another process.
@@ -95,8 +111,9 @@ impl Instance {
     }
 
     fn of((app, token): (Arc<App>, String), limits: Limits, open: bool) -> Self {
-        let server = Server::new(app, limits, (None, open)).unwrap();
+        let server = Server::new(app.clone(), limits, (None, open)).unwrap();
         Self {
+            app,
             router: router::build(&server),
             token,
         }
