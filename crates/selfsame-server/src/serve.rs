@@ -52,8 +52,10 @@ pub struct Service {
     pub door: Door,
     /// Connections and times.
     pub limits: Limits,
-    /// What each network has of the connections, and of the requests that proxies bring.
+    /// What each network has of the connections.
     pub shares: Shares,
+    /// What each network has of the requests under way: over HTTP/2 a connection has many, and so has a proxy's.
+    pub requests: Shares,
     /// Whether its event loops turn.
     pub pulse: Pulse,
     /// Turned to `true` when the server stops, so that streams without an end find one.
@@ -74,6 +76,15 @@ impl Service {
     fn share(&self, peer: Peer) -> Option<Share> {
         let network = peer.bounded().filter(|_| !self.is_proxy(peer));
         self.shares.one(network, self.limits.connections_each)
+    }
+
+    fn caller(&self, peer: Peer, spare: bool) -> Caller {
+        Caller {
+            spare,
+            peer,
+            node: None,
+            proxied: self.is_proxy(peer),
+        }
     }
 }
 
@@ -232,10 +243,14 @@ fn refuse(stream: &TcpStream, tls: bool) {
 }
 
 /// The same to who has asked already.
-fn no_room() -> Response {
+fn no_room(version: Version) -> Response {
     metrics::counter!("selfsame_connections_refused_total").increment(1);
-    let headers = [(RETRY_AFTER, "1"), (CONNECTION, "close")];
-    (StatusCode::SERVICE_UNAVAILABLE, headers).into_response()
+    let refused = (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, "1")]);
+    match version {
+        Version::Http1 => ([(CONNECTION, "close")], refused).into_response(),
+        // RFC 9113 §8.2.2: there is no such field, and others of the connection are under way.
+        Version::Http2 => refused.into_response(),
+    }
 }
 
 async fn connection(connection: Connection, service: Service) {
@@ -247,12 +262,7 @@ async fn connection(connection: Connection, service: Service) {
         _share,
         _seat,
     } = connection;
-    let caller = Caller {
-        spare: place.spare,
-        peer,
-        node: None,
-        proxied: service.is_proxy(peer),
-    };
+    let caller = service.caller(peer, place.spare);
     let open = metrics::gauge!("selfsame_connections_open");
     open.increment(1.0);
     let _best_effort = stream.set_nodelay(true);
@@ -366,26 +376,24 @@ where
     let router = service.router.clone();
     let watched = activity.clone();
     let limits = &service.limits;
-    let (proxies, shares, each) = (
+    let (proxies, requests, each) = (
         limits.proxies.clone(),
-        service.shares.clone(),
+        service.requests.clone(),
         limits.connections_each,
     );
     let answer = hyper::service::service_fn(move |request: Request<Incoming>| {
         let answering = watched.enter();
         let mut router = router.clone();
         let node = caller.node.clone();
-        let (peer, share) = match caller.proxied {
-            true => {
-                let peer = caller.peer.behind(request.headers(), &proxies);
-                (peer, shares.one(peer.bounded(), each))
-            }
-            false => (caller.peer, Some(shares.open(None))),
+        let peer = match caller.proxied {
+            true => caller.peer.behind(request.headers(), &proxies),
+            false => caller.peer,
         };
+        let share = requests.one(peer.bounded(), each);
         async move {
             let unwatched = spare && !supervision::PATHS.contains(&request.uri().path());
             let Some(share) = share.filter(|_| !unwatched) else {
-                return Ok(no_room().map(|body| answering.send(body, None)));
+                return Ok(no_room(version).map(|body| answering.send(body, None)));
             };
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer);
@@ -446,31 +454,117 @@ fn http2(limits: &Limits) -> http2::Builder<TokioExecutor> {
 mod tests {
     use std::net::SocketAddr;
 
+    use axum::Extension;
+    use axum::routing::get;
+    use hyper::client::conn::http2::{SendRequest, handshake};
+
     use super::*;
     use crate::peer::Proxies;
 
-    #[test]
-    fn one_address_has_so_many_connections_unless_it_is_a_proxy_or_this_machine() {
-        let limits = Limits {
-            connections_each: 2,
-            proxies: Proxies::parse(&["203.0.113.9"]).unwrap(),
-            ..Limits::default()
-        };
-        let service = Service {
-            router: Router::new(),
+    fn service(connections_each: usize) -> Service {
+        let who = |Extension(peer): Extension<Peer>| async move { peer.address().to_string() };
+        Service {
+            router: Router::new()
+                .route("/who", get(who))
+                .route("/slow", get(std::future::pending::<()>)),
             door: Door::Plain,
-            limits,
+            limits: Limits {
+                connections_each,
+                proxies: Proxies::parse(&["203.0.113.9"]).unwrap(),
+                ..Limits::default()
+            },
             shares: Shares::default(),
+            requests: Shares::default(),
             pulse: Pulse::default(),
             stopping: watch::Sender::new(false),
-        };
+        }
+    }
+
+    fn peer(address: [u8; 4]) -> Peer {
+        Peer::from(SocketAddr::from((address, 1)))
+    }
+
+    /// A connection over HTTP/2 from this address.
+    #[expect(clippy::disallowed_methods, reason = "the test is the client")]
+    async fn connect(service: &Service, from: [u8; 4]) -> SendRequest<Body> {
+        let (near, far) = tokio::io::duplex(64 * 1024);
+        let (service, caller) = (service.clone(), service.caller(peer(from), false));
+        tokio::spawn(async move {
+            let graceful = GracefulShutdown::new();
+            let watcher = graceful.watcher();
+            talk(TokioIo::new(far), Version::Http2, caller, &service, watcher).await;
+        });
+        let io = TokioIo::new(near);
+        let (sender, connection) = handshake(TokioExecutor::new(), io).await.unwrap();
+        tokio::spawn(connection);
+        sender
+    }
+
+    fn asking(path: &str) -> Request<Body> {
+        let uri = format!("http://localhost{path}");
+        Request::get(uri).body(Body::empty()).unwrap()
+    }
+
+    async fn answer(sender: &mut SendRequest<Body>, request: Request<Body>) -> (u16, String) {
+        let answer = sender.send_request(request).await.unwrap();
+        let status = answer.status().as_u16();
+        let body = axum::body::to_bytes(Body::new(answer.into_body()), 1024).await;
+        (status, String::from_utf8(body.unwrap().to_vec()).unwrap())
+    }
+
+    #[test]
+    fn one_address_has_so_many_connections_unless_it_is_a_proxy_or_this_machine() {
+        let service = service(2);
         let three = |address: [u8; 4]| {
-            let peer = Peer::from(SocketAddr::from((address, 1)));
-            let shares: Vec<_> = (0..3).filter_map(|_| service.share(peer)).collect();
+            let shares: Vec<_> = (0..3)
+                .filter_map(|_| service.share(peer(address)))
+                .collect();
             shares.len()
         };
         assert_eq!(three([203, 0, 113, 1]), 2);
         assert_eq!(three([203, 0, 113, 9]), 3);
         assert_eq!(three([127, 0, 0, 1]), 3);
+    }
+
+    #[tokio::test]
+    async fn requests_under_way_of_one_address_are_bounded_over_all_its_http2_connections() {
+        let service = service(3);
+        let mut first = connect(&service, [203, 0, 113, 1]).await;
+        let mut second = connect(&service, [203, 0, 113, 1]).await;
+        let mut slow = Vec::new();
+        for mut sender in [first.clone(), first.clone(), second.clone()] {
+            slow.push(tokio::spawn(sender.send_request(asking("/slow"))));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(slow.iter().all(|asked| !asked.is_finished()));
+        for sender in [&mut first, &mut second] {
+            assert_eq!(answer(sender, asking("/who")).await.0, 503);
+        }
+        let mut other = connect(&service, [203, 0, 113, 2]).await;
+        assert_eq!(answer(&mut other, asking("/who")).await.0, 200);
+        // One that is given up makes room, on every connection.
+        slow.pop().unwrap().abort();
+        let mut status = 503;
+        for _ in 0..100 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            status = answer(&mut first, asking("/who")).await.0;
+            if status == 200 {
+                break;
+            }
+        }
+        assert_eq!(status, 200);
+    }
+
+    #[tokio::test]
+    async fn a_proxy_on_another_machine_is_believed_for_whom_it_asks_and_nobody_else_is() {
+        let service = service(2);
+        let asked = async |from: [u8; 4]| {
+            let mut request = asking("/who");
+            let named = http::HeaderValue::from_static("192.0.2.1, 198.51.100.7");
+            request.headers_mut().insert("x-forwarded-for", named);
+            answer(&mut connect(&service, from).await, request).await.1
+        };
+        assert_eq!(asked([203, 0, 113, 9]).await, "198.51.100.7");
+        assert_eq!(asked([203, 0, 113, 1]).await, "203.0.113.1");
     }
 }

@@ -86,6 +86,7 @@ pub async fn serve(
         door,
         limits: server.0.limits.clone(),
         shares: Shares::default(),
+        requests: Shares::default(),
         pulse: server.0.pulse.clone(),
         stopping: server.0.stopping.clone(),
     };

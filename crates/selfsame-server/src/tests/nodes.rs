@@ -69,6 +69,7 @@ async fn a_handler_knows_which_node_asks_and_a_stranger_reaches_none() {
         door: Door::Nodes(Acceptor::new(Arc::new(takes), settings())),
         limits: Limits::default(),
         shares: Shares::default(),
+        requests: Shares::default(),
         pulse: Pulse::default(),
         stopping: watch::Sender::new(false),
     };
