@@ -77,7 +77,9 @@ enum Cost {
 
 impl Stretching {
     /// What stands before the salt, in PHC form.
-    const PHC: &str = "$argon2id$v=19$m=262144,t=3,p=1$";
+    fn before_salt() -> String {
+        format!("$argon2id$v=19$m={KEY_MEMORY_KIB},t={KEY_PASSES},p={LANES}$")
+    }
 
     /// With a new salt, at today's cost.
     #[must_use]
@@ -95,7 +97,9 @@ impl Stretching {
             let cost = Cost::OfPasswords;
             return Some(Self { salt, cost });
         }
-        let text = str::from_utf8(bytes).ok()?.strip_prefix(Self::PHC)?;
+        let text = str::from_utf8(bytes)
+            .ok()?
+            .strip_prefix(&Self::before_salt())?;
         let salt = base64url_decode(text.strip_suffix('\n')?).ok()?;
         Some(Self {
             salt: salt.try_into().ok()?,
@@ -108,7 +112,9 @@ impl Stretching {
     pub fn to_bytes(&self) -> Vec<u8> {
         match self.cost {
             Cost::OfPasswords => self.salt.to_vec(),
-            Cost::OfKeys => format!("{}{}\n", Self::PHC, base64url_encode(&self.salt)).into_bytes(),
+            Cost::OfKeys => {
+                format!("{}{}\n", Self::before_salt(), base64url_encode(&self.salt)).into_bytes()
+            }
         }
     }
 
