@@ -171,6 +171,18 @@ async fn the_sign_in_link_works_once_and_leaves_no_token_behind() {
 }
 
 #[tokio::test]
+async fn the_sign_in_link_is_over_after_ten_minutes() {
+    let instance = Instance::start().await;
+    let (in_time, late) = (instance.sign_in_link().await, instance.sign_in_link().await);
+    instance.app.clock().advance(599);
+    assert_eq!(instance.call(get(&in_time)).await.status, StatusCode::OK);
+    instance.app.clock().advance(2);
+    let refused = instance.call(get(&late)).await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    assert!(refused.body.contains("ten minutes"), "{}", refused.body);
+}
+
+#[tokio::test]
 async fn after_signing_in_one_is_where_one_wanted_to_be_but_never_elsewhere() {
     let instance = Instance::start().await;
     for (next, expected) in [

@@ -1,12 +1,13 @@
 //! An instance in memory, and calls to its routes.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
+use selfsame_app::clock::Clock;
 use selfsame_app::config::{
     Config, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
     VerifierConfig, WalletConfig, WitnessQuorum,
@@ -193,7 +194,14 @@ async fn open_as(
     (resolver, wallet): (ResolverConfig, WalletConfig),
 ) -> (Arc<App>, String) {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-    let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
+    // The store's clock is the application's, which is there once the store is.
+    let clock = Arc::new(OnceLock::<Clock>::new());
+    let ticking = clock.clone();
+    let now = move || ticking.get().cloned().unwrap_or_default().now();
+    let memory = Arc::new(Memory::new());
+    let store = Store::open_with_clock(memory, vault, Arc::new(now))
+        .await
+        .unwrap();
     let net = Net::new(NetSettings {
         own_origins: resolver.addresses().map(|url| url.origin()).collect(),
         ..NetSettings::default()
@@ -216,6 +224,7 @@ async fn open_as(
     let (app, token) = App::open(config, Parts { store, net, ledger })
         .await
         .unwrap();
+    clock.set(app.clock().clone()).unwrap();
     app.start().await.unwrap();
     (app, token.unwrap().expose().to_owned())
 }
