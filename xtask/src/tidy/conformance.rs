@@ -1,4 +1,4 @@
-//! Conformance: every test that docs/conformance.md names exists, and every row names some.
+//! Conformance: every test that docs/conformance.md and SECURITY.md name exists, and every row names some.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,16 +6,63 @@ use crate::{source::Source, workspace::Workspace};
 
 use super::Finding;
 
-const DOCUMENT: &str = "docs/conformance.md";
+/// In these, each row of a table with a column of tests names some.
+const DOCUMENTS: [&str; 2] = ["docs/conformance.md", SECURITY];
+/// Here tests are named in the text too.
+const SECURITY: &str = "SECURITY.md";
+/// A name this long, of so many words, is a test's, wherever it stands.
+const SENTENCE: usize = 4;
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let tests = tests_by_package(&workspace.sources);
-    check_document(workspace.text(DOCUMENT).unwrap_or_default(), &tests)
+    let mut findings = Vec::new();
+    for path in DOCUMENTS {
+        let document = workspace.text(path).unwrap_or_default();
+        findings.extend(
+            check_document(document, &tests)
+                .into_iter()
+                .map(|(line, message)| Finding::at(path, line, message)),
+        );
+    }
+    let document = workspace.text(SECURITY).unwrap_or_default();
+    findings.extend(
+        check_text(document, &tests)
+            .into_iter()
+            .map(|(line, message)| Finding::at(SECURITY, line, message)),
+    );
+    findings
 }
 
+/// Looks at what stands in backticks and reads as the name of a test, wherever it stands.
+fn check_text(document: &str, tests: &Tests<'_>) -> Vec<(usize, String)> {
+    let mut complaints = Vec::new();
+    for (index, line) in document.lines().enumerate() {
+        let quoted = line.split('`').skip(1).step_by(2);
+        let named = quoted.filter(|text| is_sentence(text));
+        let unknown = named.filter(|name| !exists(name, tests));
+        complaints.extend(unknown.map(|name| (index + 1, no_test(name))));
+    }
+    complaints
+}
+
+/// Names of tests are sentences.
+fn is_sentence(text: &str) -> bool {
+    let is_name = text
+        .chars()
+        .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
+    is_name && text.split('_').count() >= SENTENCE
+}
+
+fn no_test(path: &str) -> String {
+    format!("no test is called `{path}`; write it or correct the name")
+}
+
+/// The names of tests, by package.
+type Tests<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
 /// The names of all tests, by package. Tests inside macros (`proptest!`) count.
-fn tests_by_package(sources: &[Source]) -> BTreeMap<&str, BTreeSet<&str>> {
-    let mut tests: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+fn tests_by_package(sources: &[Source]) -> Tests<'_> {
+    let mut tests = Tests::new();
     for source in sources {
         tests
             .entry(&source.package)
@@ -48,7 +95,7 @@ fn tests_in(text: &str) -> Vec<&str> {
 }
 
 /// Looks at each table that has columns with `test` in their heading.
-fn check_document(document: &str, tests: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<Finding> {
+fn check_document(document: &str, tests: &Tests<'_>) -> Vec<(usize, String)> {
     let mut columns: Vec<usize> = Vec::new();
     let mut findings = Vec::new();
     let lines: Vec<&str> = document.lines().collect();
@@ -69,7 +116,7 @@ fn check_document(document: &str, tests: &BTreeMap<&str, BTreeSet<&str>>) -> Vec
             let complaints = columns
                 .iter()
                 .flat_map(|at| check_cell(cells.get(*at).copied().unwrap_or_default(), tests));
-            findings.extend(complaints.map(|message| Finding::at(DOCUMENT, index + 1, message)));
+            findings.extend(complaints.map(|message| (index + 1, message)));
         }
     }
     findings
@@ -87,18 +134,16 @@ fn is_rule(line: &str) -> bool {
 }
 
 /// A cell names its tests in backticks: `crate::…::test`, or `test` where the crate does not matter.
-fn check_cell(cell: &str, tests: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<String> {
+fn check_cell(cell: &str, tests: &Tests<'_>) -> Vec<String> {
     let named: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
     if named.is_empty() {
         return vec!["name the test of this rule in backticks, or say in the text why the rule does not apply".to_owned()];
     }
     let unknown = named.iter().filter(|path| !exists(path, tests));
-    unknown
-        .map(|path| format!("no test is called `{path}`; write it or correct the name"))
-        .collect()
+    unknown.map(|path| no_test(path)).collect()
 }
 
-fn exists(path: &str, tests: &BTreeMap<&str, BTreeSet<&str>>) -> bool {
+fn exists(path: &str, tests: &Tests<'_>) -> bool {
     let name = path.rsplit("::").next().unwrap_or(path);
     let first = path.split("::").next().unwrap_or(path).replace('_', "-");
     match tests.get(first.as_str()) {
@@ -145,7 +190,17 @@ proptest! {
 ";
         let findings = check_document(document, &tests());
         assert_eq!(findings.len(), 2);
-        assert!(findings.iter().all(|finding| finding.line == Some(4)));
+        assert!(findings.iter().all(|(line, _)| *line == 4));
+    }
+
+    #[test]
+    fn a_test_that_running_text_names_and_that_is_gone_is_found() {
+        let document = "\
+A promise (`a_rule_holds`), a command (`cargo test`), a setting (`max_status_age`).
+Another (`a_rule_that_is_gone`).
+";
+        let findings = check_text(document, &tests());
+        assert_eq!(findings, [(2, no_test("a_rule_that_is_gone"))]);
     }
 
     #[test]
