@@ -114,10 +114,6 @@ pub enum Write {
     Bury(OutboxId, String),
     /// A dead letter becomes the last pending entry of its lane.
     Replay(OutboxId),
-    /// A route, until it expires.
-    Route([u8; 32], TenantId, Option<UnixTime>),
-    /// No such route of that tenant any more.
-    Unroute([u8; 32], TenantId),
     /// Raises a counter by so much.
     Reserve(TenantId, String, u64),
     /// Raises every counter by so much.
@@ -166,7 +162,7 @@ pub struct Weight {
     pub bytes: u64,
 }
 
-/// Keeps sealed records, the outbox, routes and counters. Reads see every commit that was answered before them.
+/// Keeps sealed records, the outbox and counters. Reads see every commit that was answered before them.
 #[async_trait]
 pub trait Backend: Send + Sync {
     /// The record there, unless absent or expired.
@@ -190,8 +186,9 @@ pub trait Backend: Send + Sync {
     async fn weight(&self, shelf: (&TenantId, &str), most: u64) -> Result<Weight>;
 
     /// Compares what is kept with the sum that was left of it under this key, before anything else is done, and keeps the
-    /// sum from then on. `Tampered` if a row was removed, put back, moved or changed from outside.
-    async fn guard(&self, _key: SealingKey) -> Result<()> {
+    /// sum from then on. `Tampered` if a row was removed, put back, moved or changed from outside, or the sum is missing
+    /// though it was `kept` before.
+    async fn guard(&self, _key: SealingKey, _kept: bool) -> Result<()> {
         Ok(())
     }
     /// How many commits are durable, if they are counted: more with each, and never less at a later start.
@@ -200,8 +197,6 @@ pub trait Backend: Send + Sync {
     }
     /// Writes all or nothing. On success the batch is durable, unless it need not be.
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome>;
-    /// The tenant a route leads to.
-    async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>>;
     /// Entries that are first of their lane and due, longest due first.
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>>;
     /// The entry, if it is first of its lane and due.

@@ -61,13 +61,6 @@ pub(crate) enum Step {
         reason: String,
     },
     Replay(OutboxId),
-    Route {
-        key: String,
-        expires: Option<UnixTime>,
-    },
-    Unroute {
-        key: String,
-    },
 }
 
 impl Batch {
@@ -161,30 +154,6 @@ impl Batch {
     #[must_use]
     pub fn replay(self, id: OutboxId) -> Self {
         self.step(Step::Replay(id))
-    }
-
-    /// Leads from the key to the tenant; a conflict if it leads to another tenant.
-    #[must_use]
-    pub fn route(self, key: impl Into<String>) -> Self {
-        self.step(Step::Route {
-            key: key.into(),
-            expires: None,
-        })
-    }
-
-    /// Leads from the key to the tenant until that time.
-    #[must_use]
-    pub fn route_until(self, key: impl Into<String>, expires: UnixTime) -> Self {
-        self.step(Step::Route {
-            key: key.into(),
-            expires: Some(expires),
-        })
-    }
-
-    /// Removes the tenant's route.
-    #[must_use]
-    pub fn unroute(self, key: impl Into<String>) -> Self {
-        self.step(Step::Unroute { key: key.into() })
     }
 
     /// Does not wait for the disk: visible at once, and safe from a killed process and a power cut from the next

@@ -1,4 +1,4 @@
-//! Owns everything that is kept: encrypted records, their outbox, routes and counters, and the ledger's storage.
+//! Owns everything that is kept: encrypted records, their outbox and counters, and the ledger's storage.
 //! Does not own what the values mean, when effects are carried out, or what a counter's numbers stand for.
 
 pub mod backend;

@@ -17,7 +17,7 @@ use crate::outbox::OutboxId;
 use crate::record::Window;
 use crate::tenant::TenantId;
 
-use state::{State, expired, page};
+use state::{State, page};
 
 /// Keeps everything in memory; gone with the process.
 #[derive(Debug, Default)]
@@ -97,15 +97,6 @@ impl Backend for Memory {
             self.meter.record(took);
         }
         Ok(outcome)
-    }
-
-    async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>> {
-        let state = self.state();
-        let live = state
-            .routes
-            .get(key)
-            .filter(|(_, expires)| !expired(*expires, now));
-        Ok(live.map(|(tenant, _)| tenant.clone()))
     }
 
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {

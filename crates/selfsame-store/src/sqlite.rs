@@ -246,8 +246,8 @@ impl Backend for Sqlite {
         self.now(read)
     }
 
-    async fn guard(&self, key: SealingKey) -> Result<()> {
-        self.writer.guard(Sums::new(key)).await
+    async fn guard(&self, key: SealingKey, kept: bool) -> Result<()> {
+        self.writer.guard(Sums::new(key), kept).await
     }
 
     fn generation(&self) -> Option<u64> {
@@ -256,15 +256,6 @@ impl Backend for Sqlite {
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
         self.writer.commit(batch).await
-    }
-
-    async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>> {
-        self.now(|connection| {
-            let mut statement = connection.prepare_cached(schema::ROUTE)?;
-            Ok(statement
-                .query_row(params![key, sql(now.0)], |row| tenant(row, 0))
-                .optional()?)
-        })
     }
 
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {

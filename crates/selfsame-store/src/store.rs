@@ -31,7 +31,7 @@ pub(crate) const KEY_KIND: &str = "selfsame.key";
 /// Tells the time by which records expire.
 pub type Clock = Arc<dyn Fn() -> UnixTime + Send + Sync>;
 
-/// Encrypted records, their outbox, routes and counters. Clones share one store.
+/// Encrypted records, their outbox and counters. Clones share one store.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
@@ -76,10 +76,36 @@ impl Store {
             full: AtomicBool::new(false),
         }));
         // Under another master key nothing would be as it was summed: that is said first.
-        store.keys(&TenantId::instance()).await?;
-        store.0.backend.guard(store.0.vault.sum_key()).await?;
-        store.keys_or_fresh(&TenantId::instance()).await?;
+        let own = store.keys(&TenantId::instance()).await?;
+        // Without its own key an instance has written nothing, with a sum or without.
+        let kept = own.is_none_or(|own| own.is_summed());
+        let sum_key = store.0.vault.sum_key();
+        store.0.backend.guard(sum_key, kept).await?;
+        let own = store.keys_or_fresh(&TenantId::instance()).await?;
+        if !own.is_summed() {
+            store.mark_summed().await?;
+        }
         Ok(store)
+    }
+
+    /// Notes under the master key that the rows are summed, where a former build has wrapped the instance's own key.
+    async fn mark_summed(&self) -> Result<()> {
+        let place = place(&TenantId::instance(), KEY_KIND, "");
+        let kept = self.0.backend.read(&place, self.now()).await?;
+        let kept = kept.ok_or(StoreError::Tampered("key"))?;
+        let (version, value) = self.0.vault.marked(kept.version, &kept.value)?;
+        let expect = Write::Expect(place.clone(), Expect::Version(kept.version));
+        let update = Write::Update {
+            place,
+            version,
+            value,
+        };
+        let batch = SealedBatch {
+            now: self.now(),
+            durable: true,
+            writes: vec![expect, update],
+        };
+        self.write(batch).await.map(drop)
     }
 
     /// How many commits of this store are durable, if they are counted: a store that has fewer than it had is an older
@@ -183,13 +209,7 @@ impl Store {
         outcome.map(|_| committed)
     }
 
-    /// The tenant that the key leads to.
-    pub async fn route(&self, key: &str) -> Result<Option<TenantId>> {
-        let hashed = self.instance_keys().await?.route(key);
-        self.0.backend.route(&hashed, self.now()).await
-    }
-
-    /// Removes at most so many expired records, expired routes and old dead letters; says how many.
+    /// Removes at most so many expired records and old dead letters; says how many.
     pub async fn purge_expired(&self, now: UnixTime, limit: usize) -> Result<u64> {
         let before = now.minus(DEAD_LETTER_SECONDS);
         // Often there is nothing, and a commit costs more than a look.

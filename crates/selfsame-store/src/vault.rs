@@ -12,6 +12,10 @@ use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::tenant::TenantId;
 
+/// Stands behind the instance's own key once the rows of its store are summed. It is sealed with the key, so that nobody
+/// without the master key can take it away to present the file as one that never had a sum.
+const SUMMED: u8 = 1;
+
 /// Unwrapped keys kept: twice this many tenants at most.
 const GENERATION: usize = 2_048;
 
@@ -47,10 +51,26 @@ impl Vault {
 
     /// A new data key: its wrapped form, to be stored, and the version it is bound to.
     pub(crate) fn fresh(&self, tenant: &TenantId) -> Result<(u64, Vec<u8>)> {
+        let mut plain = Zeroizing::new(random_seed().to_vec());
+        if tenant == &TenantId::instance() {
+            plain.push(SUMMED);
+        }
+        self.wrapped(tenant, &plain)
+    }
+
+    /// The instance's own key again, with the mark that the rows of its store are summed.
+    pub(crate) fn marked(&self, version: u64, wrapped: &[u8]) -> Result<(u64, Vec<u8>)> {
+        let instance = TenantId::instance();
+        let opened = self.wrap.open(&wrapping(&instance, version), wrapped);
+        let mut plain = Zeroizing::new(opened.map_err(|_| StoreError::WrongKey)?);
+        plain.push(SUMMED);
+        self.wrapped(&instance, &plain)
+    }
+
+    fn wrapped(&self, tenant: &TenantId, plain: &[u8]) -> Result<(u64, Vec<u8>)> {
         let version = self.stamps.next();
-        let data = Zeroizing::new(random_seed());
-        let bound = wrapping(tenant, version);
-        let wrapped = (self.wrap).seal(self.stamps.nonce(version), &bound, data.as_slice());
+        let (nonce, bound) = (self.stamps.nonce(version), wrapping(tenant, version));
+        let wrapped = self.wrap.seal(nonce, &bound, plain);
         Ok((version, wrapped.map_err(unsealable)?))
     }
 
@@ -67,12 +87,13 @@ impl Vault {
         };
         let opened = self.wrap.open(&wrapping(tenant, version), wrapped);
         let plain = Zeroizing::new(opened.map_err(|_| refused())?);
-        let bytes = plain.as_slice().try_into().map_err(|_| refused())?;
-        let data = SealingKey::from_bytes(bytes);
+        let (bytes, mark) = plain.split_first_chunk::<32>().ok_or_else(refused)?;
+        let data = SealingKey::from_bytes(*bytes);
         let keys = Arc::new(TenantKeys {
             value: data.derive(b"selfsame/store/value"),
             index: data.derive(b"selfsame/store/index"),
             stamps: self.stamps.clone(),
+            is_summed: mark == [SUMMED],
         });
         self.cache
             .lock()
@@ -105,11 +126,17 @@ pub(crate) struct TenantKeys {
     value: SealingKey,
     index: SealingKey,
     stamps: Arc<Stamps>,
+    is_summed: bool,
 }
 
 impl TenantKeys {
     pub(crate) fn stamp(&self) -> u64 {
         self.stamps.next()
+    }
+
+    /// Whether the rows of the store were summed when this key was wrapped; said by the instance's own key alone.
+    pub(crate) fn is_summed(&self) -> bool {
+        self.is_summed
     }
 
     pub(crate) fn seal(&self, stamp: u64, bound: &[u8], plain: &[u8]) -> Result<Vec<u8>> {
@@ -130,10 +157,6 @@ impl TenantKeys {
 
     pub(crate) fn lane(&self, destination: &str, subject: &str) -> [u8; 16] {
         self.short(&[b"lane", destination.as_bytes(), subject.as_bytes()])
-    }
-
-    pub(crate) fn route(&self, key: &str) -> [u8; 32] {
-        self.index.mac(&frame::join(&[b"route", key.as_bytes()]))
     }
 
     fn short(&self, parts: &[&[u8]]) -> [u8; 16] {

@@ -52,7 +52,6 @@ async fn victim(store: Store, writer: u64, round: String) {
         let batch = Batch::new(tenant.clone())
             .expect("acked", &id, Expect::Absent)
             .put(record)
-            .route(&id)
             .enqueue(effect);
         let batch = if step % 5 == 4 {
             batch.deferred()
@@ -151,11 +150,6 @@ impl Acked {
                 .await
                 .unwrap();
             assert_eq!(found.len(), 1, "the tag of {id} is lost");
-            assert_eq!(
-                store.route(id).await.unwrap(),
-                Some(tenant.clone()),
-                "the route {id} is lost"
-            );
             let pending = store.lease(*entry).await.unwrap().is_some();
             assert!(
                 !(pending && self.settled.contains(id)),

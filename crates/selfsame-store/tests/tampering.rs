@@ -163,18 +163,150 @@ async fn an_index_of_tags_that_lost_or_won_a_row_is_made_again_of_the_records() 
     }
 }
 
-#[tokio::test]
-async fn a_store_of_the_layout_before_is_taken_over_once_and_guarded_from_then_on() {
-    let closed = Closed::with_rows().await;
+/// What a build before the sum left: no sum, no mark of one at the instance's own key, and a table of routes.
+fn as_before_the_sum(closed: &Closed) {
     let connection = Connection::open(closed.file()).unwrap();
-    connection
-        .execute_batch("DROP TABLE totals; PRAGMA user_version = 2")
+    let own = "FROM records WHERE tenant = 'instance' AND kind = 'selfsame.key'";
+    let (version, wrapped): (u64, Vec<u8>) = connection
+        .query_row(&format!("SELECT version, value {own}"), [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
         .unwrap();
-    drop(connection);
+    let wrap = SealingKey::from_bytes([1; 32]).derive(b"selfsame/store/wrap");
+    let parts = [
+        &b"selfsame/store/key"[..],
+        b"instance",
+        &version.to_be_bytes(),
+    ];
+    let framed = parts.map(|part| [&(part.len() as u32).to_be_bytes()[..], part].concat());
+    let bound = framed.concat();
+    let plain = wrap.open(&bound, &wrapped).unwrap();
+    let unmarked = wrap.seal([9; 12], &bound, &plain[..32]).unwrap();
+    connection
+        .execute(
+            "UPDATE records SET value = ?1 WHERE kind = 'selfsame.key' AND tenant = 'instance'",
+            [unmarked],
+        )
+        .unwrap();
+    let former =
+        "DROP TABLE totals; CREATE TABLE routes (key BLOB PRIMARY KEY); PRAGMA user_version = 2";
+    connection.execute_batch(former).unwrap();
+}
+
+#[tokio::test]
+async fn a_store_of_a_build_before_the_sum_is_taken_over_once_and_guarded_from_then_on() {
+    let closed = Closed::with_rows().await;
+    as_before_the_sum(&closed);
+    let file = StoreFile::open(&closed.file(), master()).unwrap();
+    let noted = file.look(&|_, _| ()).into_iter().find_map(|part| part.note);
+    assert_eq!(
+        noted,
+        Some("the file is of a former layout, which has no sum")
+    );
+    drop(file);
     assert_eq!(closed.revoked().await.len(), 2);
     assert_eq!(closed.revoked().await.len(), 2);
     closed.edit("DELETE FROM records WHERE id = 'two'");
     closed.is_refused().await;
+}
+
+#[tokio::test]
+async fn a_store_whose_sum_was_removed_is_not_taken_for_one_of_a_build_before_it() {
+    let own_key = "DELETE FROM records WHERE tenant = 'instance' AND kind = 'selfsame.key';";
+    for (taken_over, further) in [(false, ""), (true, ""), (false, own_key)] {
+        let closed = Closed::with_rows().await;
+        if taken_over {
+            as_before_the_sum(&closed);
+            drop(closed.open().await.unwrap());
+        }
+        let connection = Connection::open(closed.file()).unwrap();
+        let presented = format!("{further} DROP TABLE totals; PRAGMA user_version = 2");
+        connection.execute_batch(&presented).unwrap();
+        drop(connection);
+        closed.is_refused().await;
+        if further.is_empty() {
+            let wrong = wrong(&closed);
+            assert_eq!(names(&wrong), ["sum"]);
+            assert!(wrong[0].1.contains("the sum of all rows was removed"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_store_with_a_table_of_routes_loses_it_and_nothing_else() {
+    let closed = Closed::with_rows().await;
+    let connection = Connection::open(closed.file()).unwrap();
+    let former = "CREATE TABLE routes (key BLOB PRIMARY KEY); PRAGMA user_version = 3";
+    connection.execute_batch(former).unwrap();
+    drop(connection);
+    assert_eq!(closed.revoked().await.len(), 2);
+    let connection = Connection::open(closed.file()).unwrap();
+    let routes = "SELECT count(*) FROM sqlite_schema WHERE name = 'routes'";
+    let count: u32 = connection.query_row(routes, [], |row| row.get(0)).unwrap();
+    let version: u32 = connection
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap();
+    assert_eq!((count, version), (0, 4));
+    drop(connection);
+    assert_eq!(wrong(&closed), []);
+}
+
+/// Changes one letter of the record `one` in the index by which records are found, and nowhere else.
+fn flip_in_index(closed: &Closed) {
+    const LEAF_OF_INDEX: u8 = 10;
+    let connection = Connection::open(closed.file()).unwrap();
+    let whole = "PRAGMA journal_mode = DELETE";
+    let _mode: String = connection.query_row(whole, [], |row| row.get(0)).unwrap();
+    drop(connection);
+    let mut bytes = std::fs::read(closed.file()).unwrap();
+    let cell = b"annacardone";
+    let mut flipped = 0;
+    for page in bytes
+        .chunks_mut(4_096)
+        .filter(|page| page[0] == LEAF_OF_INDEX)
+    {
+        let found = page.windows(cell.len()).position(|part| part == cell);
+        if let Some(at) = found {
+            page[at + cell.len() - 1] ^= 2;
+            flipped += 1;
+        }
+    }
+    assert_eq!(flipped, 1);
+    std::fs::write(closed.file(), bytes).unwrap();
+}
+
+/// Has an index made without the record `one`.
+fn leave_out_of_index(closed: &Closed) {
+    let set = |sql: &str| {
+        let connection = Connection::open(closed.file()).unwrap();
+        let write = "UPDATE sqlite_schema SET sql = ?1 WHERE name = 'records_by_kind'";
+        connection
+            .execute_batch("PRAGMA writable_schema = ON")
+            .unwrap();
+        assert_eq!(connection.execute(write, [sql]).unwrap(), 1);
+    };
+    let whole = "CREATE INDEX records_by_kind ON records (tenant, kind)";
+    set(&format!("{whole} WHERE id <> 'one'"));
+    let connection = Connection::open(closed.file()).unwrap();
+    connection.execute_batch("REINDEX records_by_kind").unwrap();
+    drop(connection);
+    set(whole);
+}
+
+#[tokio::test]
+async fn an_index_that_hides_a_record_is_made_again_of_the_rows() {
+    for hide in [flip_in_index, leave_out_of_index] {
+        let closed = Closed::with_rows().await;
+        hide(&closed);
+        assert_eq!(names(&wrong(&closed)), ["pages"]);
+        let store = closed.open().await.unwrap();
+        let read = store.read(&tenant(), "card", "one").await.unwrap();
+        assert!(read.is_some(), "a spent nonce would read as absent");
+        let listed = store.list(&tenant(), "card", &Page::first(9)).await;
+        assert_eq!(listed.unwrap().len(), 2);
+        drop(store);
+        assert_eq!(wrong(&closed), []);
+    }
 }
 
 #[tokio::test]

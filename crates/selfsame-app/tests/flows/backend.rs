@@ -62,10 +62,6 @@ impl Backend for Slow {
         self.0.commit(batch).await
     }
 
-    async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>> {
-        self.0.route(key, now).await
-    }
-
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {
         self.0.due(now, limit).await
     }

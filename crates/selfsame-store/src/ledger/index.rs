@@ -13,7 +13,7 @@ use crate::sqlite::sql;
 const FORMAT: Format = Format {
     application: 0x5353_6c69,
     version: 1,
-    former: None,
+    former: &[],
     schema: &[SCHEMA],
     shrinks: false,
 };

@@ -30,7 +30,7 @@ use view::{Held, View};
 static FORMAT: Format = Format {
     application: 0x5353_6c67,
     version: 5,
-    former: None,
+    former: &[],
     schema: &SCHEMA,
     shrinks: true,
 };

@@ -17,7 +17,6 @@ pub(super) struct State {
     records: BTreeMap<Place, Kept>,
     pub(super) by_kind: BTreeMap<(TenantId, String), BTreeMap<u64, String>>,
     pub(super) by_tag: BTreeMap<Vec<u8>, BTreeMap<u64, Place>>,
-    pub(super) routes: HashMap<[u8; 32], (TenantId, Option<UnixTime>)>,
     counters: HashMap<(TenantId, String), u64>,
     pub(super) outbox: Outbox,
 }
@@ -31,7 +30,7 @@ struct Kept {
     tags: Vec<Vec<u8>>,
 }
 
-pub(super) fn expired(expires: Option<UnixTime>, now: UnixTime) -> bool {
+fn expired(expires: Option<UnixTime>, now: UnixTime) -> bool {
     expires.is_some_and(|at| at <= now)
 }
 
@@ -89,12 +88,6 @@ impl State {
                 self.outbox.judge(*id, false)
             }
             Write::Replay(id) => self.outbox.judge(*id, true),
-            Write::Route(key, tenant, _) => match self.routes.get(key) {
-                Some((other, expires)) if other != tenant && !expired(*expires, now) => {
-                    Err(StoreError::conflict("route", ""))
-                }
-                _ => Ok(()),
-            },
             _ => Ok(()),
         }
     }
@@ -148,18 +141,6 @@ impl State {
             Write::Retry(id, not_before) => self.outbox.retry(id, not_before),
             Write::Bury(id, reason) => self.outbox.bury(id, reason, now),
             Write::Replay(id) => self.outbox.replay(id, now),
-            Write::Route(key, tenant, expires) => {
-                self.routes.insert(key, (tenant, expires));
-            }
-            Write::Unroute(key, tenant) => {
-                if self
-                    .routes
-                    .get(&key)
-                    .is_some_and(|(holder, _)| *holder == tenant)
-                {
-                    self.routes.remove(&key);
-                }
-            }
             Write::Reserve(tenant, counter, count) => {
                 let next = self.counters.entry((tenant, counter)).or_default();
                 outcome.reserved.push(*next..*next + count);
@@ -200,18 +181,8 @@ impl State {
             .map(|(place, _)| place.clone())
             .take(limit)
             .collect();
-        let routes: Vec<[u8; 32]> = self
-            .routes
-            .iter()
-            .filter(|(_, (_, expires))| expired(*expires, now))
-            .map(|(key, _)| *key)
-            .take(limit)
-            .collect();
         places.iter().for_each(|place| self.remove(place));
-        routes.iter().for_each(|key| {
-            self.routes.remove(key);
-        });
-        (places.len() + routes.len() + self.outbox.purge(before, limit)) as u64
+        (places.len() + self.outbox.purge(before, limit)) as u64
     }
 }
 

@@ -67,7 +67,6 @@ impl<'a> Apply<'a> {
                     self.judge_entry(*id, false)?
                 }
                 Write::Replay(id) => self.judge_entry(*id, true)?,
-                Write::Route(key, tenant, _) => self.judge_route(key, tenant)?,
                 _ => {}
             }
         }
@@ -99,13 +98,6 @@ impl<'a> Apply<'a> {
                 Write::Retry(id, not_before) => self.retry(id, not_before)?,
                 Write::Bury(id, reason) => self.bury(id, &reason)?,
                 Write::Replay(id) => self.replay(id)?,
-                Write::Route(key, tenant, expires) => self.route(&key, &tenant, expires)?,
-                Write::Unroute(key, tenant) => {
-                    self.run(
-                        "DELETE FROM routes WHERE key = ?1 AND tenant = ?2",
-                        params![key, tenant.as_str()],
-                    )?;
-                }
                 Write::Reserve(tenant, counter, count) => outcome
                     .reserved
                     .push(self.reserve(&tenant, &counter, count)?),
@@ -245,26 +237,6 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn judge_route(&self, key: &[u8; 32], tenant: &TenantId) -> Result<()> {
-        let mut statement = self.connection.prepare_cached(schema::ROUTE)?;
-        let holder = statement
-            .query_row(params![key, self.now], |row| row.get::<_, String>(0))
-            .optional()?;
-        match holder {
-            Some(holder) if holder != tenant.as_str() => Err(StoreError::conflict("route", "")),
-            _ => Ok(()),
-        }
-    }
-
-    fn route(&self, key: &[u8; 32], tenant: &TenantId, expires: Option<UnixTime>) -> Result<()> {
-        let insert = "INSERT OR REPLACE INTO routes (key, tenant, expires) VALUES (?1, ?2, ?3)";
-        self.run(
-            insert,
-            params![key, tenant.as_str(), expires.map(|at| sql(at.0))],
-        )
-        .map(drop)
-    }
-
     fn reserve(
         &self,
         tenant: &TenantId,
@@ -291,12 +263,9 @@ impl<'a> Apply<'a> {
         for (seq, tags) in &expired {
             self.remove(*seq, tags)?;
         }
-        let routes =
-            "DELETE FROM routes WHERE key IN (SELECT key FROM routes WHERE expires <= ?1 LIMIT ?2)";
         let letters =
             "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE buried < ?1 LIMIT ?2)";
-        let routes = self.run(routes, [self.now, limit])?;
         let letters = self.run(letters, [sql(before.0), limit])?;
-        Ok((expired.len() + routes + letters) as u64)
+        Ok((expired.len() + letters) as u64)
     }
 }

@@ -14,8 +14,8 @@ pub(crate) struct Format {
     pub(crate) application: u32,
     /// The layout this release knows.
     pub(crate) version: u32,
-    /// A layout that whoever opens the file makes into this one.
-    pub(crate) former: Option<u32>,
+    /// Layouts that whoever opens the file makes into this one.
+    pub(crate) former: &'static [u32],
     /// Lay out an empty file, one after the other.
     pub(crate) schema: &'static [&'static str],
     /// Whether pages that nothing is in may be given back to the file system.
@@ -24,7 +24,7 @@ pub(crate) struct Format {
 
 impl Format {
     fn takes(&self, version: u32) -> bool {
-        version == self.version || Some(version) == self.former
+        version == self.version || self.former.contains(&version)
     }
 }
 

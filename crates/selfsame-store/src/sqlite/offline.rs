@@ -71,7 +71,9 @@ impl StoreFile {
                 unsound.into_iter().for_each(|line| looked.wrong(line));
                 Ok(())
             }),
-            through("sum", &|looked| sums.look(&self.connection, looked)),
+            through("sum", &|looked| {
+                sums.look(&self.connection, self.was_summed()?, looked)
+            }),
             through("records", &|looked| self.records(looked, tell)),
             through("outbox", &|looked| self.outbox(looked, tell)),
             through("tags", &|looked| {
@@ -104,7 +106,7 @@ impl StoreFile {
     /// # Errors
     /// If it can't be read.
     pub fn generation(&self) -> Result<Option<u64>> {
-        if schema::is_former(&self.connection)? {
+        if schema::lacks_sum(&self.connection)? {
             return Ok(None);
         }
         let generation = self
@@ -133,6 +135,14 @@ impl StoreFile {
             }
             Err(other) => Err(other),
         }
+    }
+
+    /// Whether its rows were summed, by what stands under the key. Without its own key an instance has written nothing.
+    fn was_summed(&self) -> Result<bool> {
+        let kept = self.kept(&TenantId::instance(), KEY_KIND, "")?;
+        let own = kept.map(|kept| self.unwrapped(&kept)).transpose();
+        // One that does not open is told with the records.
+        Ok(own.is_ok_and(|own| own.is_none_or(|own| own.is_summed())))
     }
 
     fn records(&self, looked: &mut Looked, tell: Tell<'_>) -> Result<()> {

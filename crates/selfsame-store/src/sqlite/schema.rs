@@ -7,8 +7,8 @@ use crate::error;
 
 pub(super) static FORMAT: Format = Format {
     application: 0x5353_7374,
-    version: 3,
-    former: Some(FORMER),
+    version: 4,
+    former: &[UNSUMMED, ROUTED],
     schema: &[SCHEMA, TOTALS],
     shrinks: false,
 };
@@ -33,12 +33,6 @@ CREATE TABLE tags (
     seq INTEGER NOT NULL,
     PRIMARY KEY (tag, seq)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE routes (
-    key BLOB PRIMARY KEY,
-    tenant TEXT NOT NULL,
-    expires INTEGER
-) STRICT, WITHOUT ROWID;
-CREATE INDEX routes_by_expiry ON routes (expires) WHERE expires IS NOT NULL;
 CREATE TABLE counters (
     tenant TEXT NOT NULL,
     counter TEXT NOT NULL,
@@ -63,9 +57,11 @@ CREATE INDEX outbox_lanes ON outbox (lane, seq) WHERE buried IS NULL;
 CREATE INDEX outbox_dead ON outbox (seq, buried) WHERE buried IS NOT NULL;
 ";
 
-/// The layout before, without a sum.
-const FORMER: u32 = 2;
-/// The sum over all rows of the other tables but those that follow from them, and routes.
+/// A former layout, which has no sum over its rows.
+const UNSUMMED: u32 = 2;
+/// A former layout. This and the one before it had a table of routes, which nobody asked for.
+const ROUTED: u32 = 3;
+/// The sum over all rows of the other tables but those that follow from them.
 const TOTALS: &str = "
 CREATE TABLE totals (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -76,19 +72,26 @@ CREATE TABLE totals (
 ) STRICT;
 ";
 
-/// Whether the file has the layout before.
-pub(super) fn is_former(connection: &Connection) -> error::Result<bool> {
-    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    Ok(version == FORMER)
+/// Whether the file has a layout without a sum.
+pub(super) fn lacks_sum(connection: &Connection) -> error::Result<bool> {
+    Ok(version(connection)? == UNSUMMED)
 }
 
-/// Gives a file of the layout before what it lacks.
+/// Gives a file of a former layout what it lacks, and takes what is needed no more.
 pub(super) fn take_over(connection: &Connection) -> error::Result<()> {
-    if is_former(connection)? {
+    let found = version(connection)?;
+    if found == UNSUMMED {
         connection.execute_batch(TOTALS)?;
+    }
+    if found != FORMAT.version {
+        connection.execute_batch("DROP TABLE IF EXISTS routes")?;
         connection.pragma_update(None, "user_version", FORMAT.version)?;
     }
     Ok(())
+}
+
+fn version(connection: &Connection) -> error::Result<u32> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
 pub(super) const READ: &str = "SELECT id, seq, version, expires, value FROM records
@@ -116,9 +119,6 @@ pub(super) const WEIGHT: &str = "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM (
     SELECT LENGTH(value) AS bytes FROM records INDEXED BY records_by_kind
     WHERE tenant = ?1 AND kind = ?2 ORDER BY seq LIMIT ?3)";
 
-pub(super) const ROUTE: &str =
-    "SELECT tenant FROM routes WHERE key = ?1 AND (expires IS NULL OR expires > ?2)";
-
 pub(super) const DUE: &str =
     "SELECT id FROM outbox WHERE head = 1 AND not_before <= ?1 ORDER BY not_before, seq LIMIT ?2";
 
@@ -140,7 +140,7 @@ pub(super) const EXPIRED: &str =
     "SELECT seq, tags FROM records WHERE expires <= ?1 ORDER BY expires LIMIT ?2";
 
 pub(super) const HAS_EXPIRED: &str = "SELECT EXISTS (SELECT 1 FROM records WHERE expires <= ?1)
-    OR EXISTS (SELECT 1 FROM routes WHERE expires <= ?1) OR EXISTS (SELECT 1 FROM outbox WHERE buried < ?2)";
+    OR EXISTS (SELECT 1 FROM outbox WHERE buried < ?2)";
 
 #[cfg(test)]
 mod tests {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn every_look_up_on_the_way_of_a_request_is_driven_by_an_index() {
         for query in [
-            READ, FIND[0], FIND[1], LIST[0], LIST[1], ROUTE, DUE, ENTRY, EXPIRED, WEIGHT,
+            READ, FIND[0], FIND[1], LIST[0], LIST[1], DUE, ENTRY, EXPIRED, WEIGHT,
         ] {
             // What a sub-query gave is gone through, and is no table.
             let plan = plan(query).replace("SCAN (subquery", "(subquery");

@@ -12,7 +12,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 use selfsame_crypto::seal::SealingKey;
 
-use super::schema;
+use super::{file, schema};
 use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::offline::Looked;
@@ -134,22 +134,33 @@ impl Sums {
     }
 
     /// Sums all rows again and compares; then the index of tags with the records that have them. A file without a sum is
-    /// given one.
+    /// given one, unless it had one before: `kept` says so under the key.
     ///
     /// # Errors
     /// `Tampered` if a row was taken out, put back, moved or changed.
-    pub(super) fn begin(&self, connection: &mut Connection) -> Result<()> {
-        sound(connection)?;
-        let former = schema::is_former(connection)?;
+    pub(super) fn begin(&self, connection: &mut Connection, kept: bool) -> Result<()> {
+        let sound = is_sound(connection)?;
+        let former = schema::lacks_sum(connection)?;
         let (sum, rows) = self.all(connection)?;
+        if former && kept && rows > 0 {
+            tracing::error!(rows, "the sum of the store's rows was removed from outside");
+            return Err(StoreError::Tampered("sum of all records"));
+        }
         let found = match former {
             true => None,
             false => totals(connection)?,
         };
         match found {
-            Some(found) => self.compare(&found, sum, rows)?,
+            Some(found) => {
+                self.compare(&found, sum, rows)?;
+                taken_over(connection)?;
+            }
             None if former || rows == 0 => self.first(connection, sum, rows)?,
             None => return Err(StoreError::Tampered("sum of all records")),
+        }
+        if !sound {
+            // What the rows are is settled, and an index is made of nothing else.
+            made_again(connection)?;
         }
         tags_are_whole(connection)
     }
@@ -204,16 +215,26 @@ impl Sums {
 
     /// Whether a file has a sum that was written under this key; none where it has no sum.
     pub(super) fn is_of_this_key(&self, connection: &Connection) -> Result<Option<bool>> {
-        if schema::is_former(connection)? {
+        if schema::lacks_sum(connection)? {
             return Ok(None);
         }
         Ok(totals(connection)?.map(|found| self.has_sealed(&found)))
     }
 
     /// Says how the rows of a file are not those that its sum is of.
-    pub(super) fn look(&self, connection: &Connection, looked: &mut Looked) -> Result<()> {
-        if schema::is_former(connection)? {
-            looked.note = Some("the file is of the layout before, which has no sum");
+    /// One without a sum is damaged too if it had one before: `kept` says so under the key.
+    pub(super) fn look(
+        &self,
+        connection: &Connection,
+        kept: bool,
+        looked: &mut Looked,
+    ) -> Result<()> {
+        if schema::lacks_sum(connection)? {
+            if kept {
+                looked.wrong("the sum of all rows was removed, and the file is presented as one of a former layout");
+                return Ok(());
+            }
+            looked.note = Some("the file is of a former layout, which has no sum");
             return Ok(());
         }
         self.teach(connection)?;
@@ -267,6 +288,13 @@ pub(super) fn generation(connection: &Connection) -> Result<u64> {
     Ok(generation.cast_unsigned())
 }
 
+/// Makes a file whose rows are those of its sum one of the layout of this release.
+fn taken_over(connection: &mut Connection) -> Result<()> {
+    let transaction = connection.transaction()?;
+    schema::take_over(&transaction)?;
+    Ok(transaction.commit()?)
+}
+
 fn totals(connection: &Connection) -> Result<Option<Totals>> {
     let read = |row: &rusqlite::Row<'_>| {
         Ok(Totals {
@@ -279,14 +307,43 @@ fn totals(connection: &Connection) -> Result<Option<Totals>> {
     Ok(connection.query_row(TOTALS, [], read).optional()?)
 }
 
-/// Cells and pages that are no more what SQLite writes.
-fn sound(connection: &Connection) -> Result<()> {
-    let said: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
-    if said != "ok" {
-        tracing::error!(%said, "the store's file is damaged");
+/// Whether SQLite finds nothing wrong. If only indices differ from the rows of their tables, that can be made good.
+///
+/// # Errors
+/// `Tampered` for cells and pages that are no more what SQLite writes.
+fn is_sound(connection: &Connection) -> Result<bool> {
+    let said = file::unsound(connection)?;
+    if let Some(said) = said.iter().find(|line| !is_of_an_index(line)) {
+        tracing::error!(said, "the store's file is damaged");
         return Err(StoreError::Tampered("file"));
     }
-    Ok(())
+    Ok(said.is_empty())
+}
+
+/// Whether this line of `PRAGMA integrity_check` is about an index that differs from its table.
+fn is_of_an_index(line: &str) -> bool {
+    [
+        " missing from index ",
+        " values differ from index ",
+        "wrong # of entries in index ",
+        "non-unique entry in index ",
+    ]
+    .iter()
+    .any(|what| line.contains(what))
+}
+
+/// Makes all indices of the file again.
+fn made_again(connection: &Connection) -> Result<()> {
+    connection.execute_batch("REINDEX")?;
+    match is_sound(connection)? {
+        true => {
+            tracing::warn!(
+                "an index of the store's file was not that of its rows: all were made again"
+            );
+            Ok(())
+        }
+        false => Err(StoreError::Tampered("file")),
+    }
 }
 
 /// How many tags the records have, how many of those the index lacks, and how many it has.

@@ -112,9 +112,9 @@ impl Writer {
     }
 
     /// Compares all rows with their sum, and keeps it from now on. Done where nobody waits, since it may take long.
-    pub(super) async fn guard(&self, sums: Sums) -> Result<()> {
+    pub(super) async fn guard(&self, sums: Sums, kept: bool) -> Result<()> {
         let desk = self.desk.clone();
-        tokio::task::spawn_blocking(move || desk.book().guard(sums))
+        tokio::task::spawn_blocking(move || desk.book().guard(sums, kept))
             .await
             .map_err(|_| stopped())?
     }
@@ -459,11 +459,11 @@ impl Book {
 
     /// Compares the rows with their sum, and keeps it from now on. The start is a commit of its own, so that all before
     /// it is durable.
-    fn guard(&mut self, sums: Sums) -> Result<()> {
+    fn guard(&mut self, sums: Sums, kept: bool) -> Result<()> {
         self.publish()?;
         self.synchronise(true)?;
         sums.keep(&self.connection)?;
-        sums.begin(&mut self.connection)?;
+        sums.begin(&mut self.connection, kept)?;
         Sums::seal(&self.connection)?;
         self.sealed_at = self.connection.total_changes();
         self.sums = Some(sums);

@@ -25,13 +25,11 @@ const MAX_REASON_BYTES: usize = 500;
 impl Store {
     pub(super) async fn seal(&self, batch: Batch) -> Result<(SealedBatch, Committed)> {
         within("batch", batch.steps.len(), MAX_STEPS)?;
-        let instance = self.instance_keys().await?;
         let mut draft = Draft {
             now: self.now(),
             writes: Vec::with_capacity(batch.steps.len()),
             committed: Committed::default(),
             bytes: 0,
-            instance,
         };
         let mut current: Option<(TenantId, Arc<TenantKeys>)> = None;
         for (tenant, step) in batch.steps {
@@ -60,7 +58,6 @@ struct Draft {
     writes: Vec<Write>,
     committed: Committed,
     bytes: usize,
-    instance: Arc<TenantKeys>,
 }
 
 impl Draft {
@@ -92,10 +89,6 @@ impl Draft {
             Step::Retry { id, not_before } => Write::Retry(id, not_before),
             Step::Bury { id, reason } => Write::Bury(id, shortened(reason)),
             Step::Replay(id) => Write::Replay(id),
-            Step::Route { key, expires } => {
-                Write::Route(self.route(&key)?, tenant.clone(), expires)
-            }
-            Step::Unroute { key } => Write::Unroute(self.route(&key)?, tenant.clone()),
         };
         self.writes.push(write);
         Ok(())
@@ -151,11 +144,6 @@ impl Draft {
         Ok(Write::Enqueue(sealed))
     }
 
-    fn route(&self, key: &str) -> Result<[u8; 32]> {
-        within("route", key.len(), MAX_TAG_BYTES)?;
-        Ok(self.instance.route(key))
-    }
-
     fn account(&mut self, what: &'static str, bytes: usize) -> Result<()> {
         within(what, bytes, MAX_VALUE_BYTES)?;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -165,7 +153,7 @@ impl Draft {
 
 /// A batch writes each thing once, so that all can be judged before anything is written.
 fn each_once(writes: &[Write]) -> Result<()> {
-    let (mut places, mut entries, mut routes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut places, mut entries) = (Vec::new(), Vec::new());
     for write in writes {
         match write {
             Write::Put { place, .. } | Write::Update { place, .. } | Write::Delete(place) => {
@@ -174,7 +162,6 @@ fn each_once(writes: &[Write]) -> Result<()> {
             Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) | Write::Replay(id) => {
                 entries.push(id)
             }
-            Write::Route(key, ..) | Write::Unroute(key, _) => routes.push(key),
             Write::Expect(..)
             | Write::Enqueue(_)
             | Write::Reserve(..)
@@ -182,7 +169,7 @@ fn each_once(writes: &[Write]) -> Result<()> {
             | Write::Purge(..) => {}
         }
     }
-    if repeats(places) || repeats(entries) || repeats(routes) {
+    if repeats(places) || repeats(entries) {
         return Err(StoreError::Malformed(
             "batch: it writes the same thing twice",
         ));

@@ -50,15 +50,13 @@ checks! {
         a_value_moved_elsewhere_does_not_open,
         nothing_of_a_value_or_a_hashed_tag_is_kept_in_the_clear,
         another_master_key_is_refused,
-        routes_lead_to_their_tenant_only,
         limits_hold,
         durable_commits_are_counted;
     races:
         of_many_commits_with_one_expectation_exactly_one_wins,
         of_many_commits_that_expect_absence_exactly_one_wins,
         allocated_numbers_never_repeat,
-        a_tenant_first_seen_by_many_gets_one_key,
-        a_route_claimed_by_many_goes_to_one;
+        a_tenant_first_seen_by_many_gets_one_key;
     outbox:
         entries_of_a_lane_come_one_after_the_other,
         an_entry_is_leased_to_one_at_a_time,

@@ -146,15 +146,3 @@ pub async fn a_tenant_first_seen_by_many_gets_one_key(ground: Ground) {
         );
     }
 }
-
-pub async fn a_route_claimed_by_many_goes_to_one(ground: Ground) {
-    let claims = (0..32).map(|number| {
-        Batch::new(tenant(&format!("t{number}")))
-            .put(Put::new(KIND, "1", vec![]))
-            .route("mail")
-    });
-    let (won, store) = winners(&ground, claims).await;
-    assert_eq!(won, 1);
-    let holder = store.route("mail").await.unwrap().unwrap();
-    assert!(store.read(&holder, KIND, "1").await.unwrap().is_some());
-}

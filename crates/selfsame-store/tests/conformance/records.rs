@@ -141,7 +141,6 @@ pub async fn a_batch_whose_expectation_fails_writes_nothing(ground: Ground) {
     let batch = Batch::new(anna.clone())
         .put(Put::new(KIND, "2", b"b".to_vec()))
         .delete(KIND, "1")
-        .route("key")
         .for_tenant(ben.clone())
         .put(Put::new(KIND, "3", b"c".to_vec()))
         .for_tenant(anna.clone())
@@ -167,7 +166,6 @@ pub async fn a_batch_whose_expectation_fails_writes_nothing(ground: Ground) {
             .len(),
         1
     );
-    assert_eq!(store.route("key").await.unwrap(), None);
 }
 
 pub async fn versions_never_come_back(ground: Ground) {
@@ -298,11 +296,7 @@ pub async fn what_has_expired_reads_as_absent_and_is_purged(ground: Ground) {
             .tag(red.clone())
             .expires(ground.now().plus(10));
         store
-            .commit(
-                Batch::new(anna.clone())
-                    .put(brief)
-                    .route_until(format!("r{number}"), ground.now().plus(10)),
-            )
+            .commit(Batch::new(anna.clone()).put(brief))
             .await
             .unwrap();
     }
@@ -328,9 +322,8 @@ pub async fn what_has_expired_reads_as_absent_and_is_purged(ground: Ground) {
         ids(&store.list(&anna, KIND, &Page::first(1)).await.unwrap()),
         ["stays"]
     );
-    assert_eq!(store.route("r0").await.unwrap(), None);
-    assert_eq!(store.purge_expired(ground.now(), 6).await.unwrap(), 12);
-    assert_eq!(store.purge_expired(ground.now(), 100).await.unwrap(), 8);
+    assert_eq!(store.purge_expired(ground.now(), 6).await.unwrap(), 6);
+    assert_eq!(store.purge_expired(ground.now(), 100).await.unwrap(), 4);
     assert_eq!(store.purge_expired(ground.now(), 100).await.unwrap(), 0);
     assert!(store.read(&anna, KIND, "stays").await.unwrap().is_some());
 }
@@ -499,7 +492,7 @@ pub async fn nothing_of_a_value_or_a_hashed_tag_is_kept_in_the_clear(ground: Gro
     let record = Put::new(KIND, "1", b"very secret value".to_vec())
         .tag(Tag::hashed("mail", "secret@example.org"));
     store
-        .commit(Batch::new(anna.clone()).put(record).route("secret route"))
+        .commit(Batch::new(anna.clone()).put(record))
         .await
         .unwrap();
     let kept = backend
@@ -526,52 +519,6 @@ pub async fn another_master_key_is_refused(ground: Ground) {
         Err(StoreError::WrongKey)
     ));
     assert!(ground.front_under(backend, [1; 32]).await.is_ok());
-}
-
-pub async fn routes_lead_to_their_tenant_only(ground: Ground) {
-    let (store, anna, ben) = (ground.store().await, tenant("anna"), tenant("ben"));
-    store
-        .commit(
-            Batch::new(anna.clone())
-                .route("key")
-                .route_until("brief", ground.now().plus(5)),
-        )
-        .await
-        .unwrap();
-    assert_eq!(store.route("key").await.unwrap(), Some(anna.clone()));
-    let taken = Batch::new(ben.clone())
-        .put(Put::new(KIND, "1", vec![]))
-        .route("key");
-    assert!(
-        matches!(store.commit(taken).await, Err(StoreError::Conflict { kind, .. }) if kind == "route")
-    );
-    assert_eq!(store.read(&ben, KIND, "1").await.unwrap(), None);
-    store
-        .commit(Batch::new(ben.clone()).unroute("key"))
-        .await
-        .unwrap();
-    assert_eq!(store.route("key").await.unwrap(), Some(anna.clone()));
-    store
-        .commit(Batch::new(anna.clone()).route("key"))
-        .await
-        .unwrap();
-    ground.wait(5);
-    assert_eq!(store.route("brief").await.unwrap(), None);
-    store
-        .commit(Batch::new(ben.clone()).route("brief"))
-        .await
-        .unwrap();
-    store
-        .commit(Batch::new(anna.clone()).unroute("key"))
-        .await
-        .unwrap();
-    assert_eq!(
-        (
-            store.route("brief").await.unwrap(),
-            store.route("key").await.unwrap()
-        ),
-        (Some(ben), None)
-    );
 }
 
 pub async fn limits_hold(ground: Ground) {
