@@ -28,6 +28,7 @@ use crate::registry::Registry;
 use crate::registry::embedded::{Embedded, Setup, reached};
 use crate::registry::remote::{self, Remote};
 use crate::resolver::{Linked, Resolver};
+use crate::room::Wanting;
 use crate::shared::Shared;
 use crate::trust::Trust;
 use crate::verifier::Verifier;
@@ -60,6 +61,8 @@ pub struct App {
     wallet: Option<Arc<Wallet>>,
     verifier: Option<Arc<Verifier>>,
     ready_since: OnceLock<UnixTime>,
+    /// When it was last tried whether a store without room has some again.
+    tried: Wanting,
     stopping: watch::Sender<bool>,
 }
 
@@ -133,6 +136,7 @@ impl App {
             ledger: parts.ledger,
             operator,
             ready_since: OnceLock::new(),
+            tried: Wanting::default(),
             stopping: watch::channel(false).0,
             shared,
         };
@@ -209,11 +213,21 @@ impl App {
         ledger.is_some_and(|ledger| ledger.damage().is_found())
     }
 
-    /// Whether there is room to keep more. Where there was none, it is tried: nobody else may write while this is no.
+    /// Whether there is room to keep more. Where there was none in the store, it is tried now and then: nobody else may
+    /// write while this is no.
     pub async fn has_room(&self) -> bool {
+        let registry = self.shared.registry.as_ref();
+        let ledger = registry.and_then(|registry| registry.ledger());
+        if ledger.is_some_and(|ledger| ledger.is_full()) {
+            return false;
+        }
         if !self.shared.store.is_full() {
             return true;
         }
+        if self.tried.is_fresh() {
+            return false;
+        }
+        self.tried.found();
         let expires = self.shared.clock.now().plus(PROBE_SECONDS);
         let probe = Put::new("probe", "room", vec![0; PROBE_BYTES]).expires(expires);
         let batch = Batch::new(TenantId::instance()).put(probe);

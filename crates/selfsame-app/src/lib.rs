@@ -23,6 +23,7 @@ pub mod operator;
 mod outbox;
 pub mod registry;
 pub mod resolver;
+mod room;
 mod shared;
 pub mod templates;
 pub mod tls;

@@ -21,6 +21,7 @@ use super::damage::Damage;
 use super::known::Known;
 use super::{ENTRIES_MAX, describe, uses};
 use crate::error::{Error, ErrorKind, Result};
+use crate::room::Wanting;
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryUse};
 
 /// Where the ledger says whose it is; no key of the machine's state begins like this.
@@ -41,6 +42,7 @@ pub struct Ledger {
     known: Known,
     finder: Finder,
     damage: Damage,
+    wanting: Wanting,
     /// Whether reads are proven under checkpoints that come later than their blocks.
     lags: bool,
 }
@@ -63,6 +65,7 @@ impl Ledger {
             known: Known::default(),
             finder: Finder::default(),
             damage: Damage::default(),
+            wanting: Wanting::default(),
             lags: false,
         })
     }
@@ -93,6 +96,12 @@ impl Ledger {
     #[must_use]
     pub fn damage(&self) -> &Damage {
         &self.damage
+    }
+
+    /// Whether there was no room lately to store a block.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.wanting.is_believed()
     }
 
     /// What the network began with.
@@ -127,7 +136,7 @@ impl Ledger {
     /// Stores a block durably. After an error it may have been stored all the same; the head tells.
     ///
     /// # Errors
-    /// `Internal` if the store fails or the block does not follow.
+    /// `Full` if there is no room; `Internal` if the store fails or the block does not follow.
     pub async fn append(&self, transactions: &[Transaction], applied: &Applied) -> Result<()> {
         self.append_and(transactions, applied, None).await
     }
@@ -166,6 +175,11 @@ impl Ledger {
         let appended = self.store.append(block).await;
         if changed {
             self.known.forget();
+        }
+        match &appended {
+            Ok(_) => self.wanting.over(),
+            Err(error) if error.is_full() => self.wanting.found(),
+            Err(_) => {}
         }
         appended.map(drop).map_err(Error::from)
     }

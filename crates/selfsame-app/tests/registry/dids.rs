@@ -185,6 +185,24 @@ async fn a_did_that_is_its_key_is_made_and_never_changed() {
 }
 
 #[tokio::test]
+async fn a_full_ledger_is_told_and_once_there_is_room_it_goes_on() {
+    for world in World::all().await {
+        let app = app(&world, REGISTRY).await;
+        assert!(app.has_room().await);
+        world.ledger.fill();
+        let error = app.dids().create(&new("selfsame")).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Full);
+        assert!(!app.has_room().await);
+        // What was not taken is not lost.
+        assert_eq!(all(&app).await[0].state, "pending");
+        world.ledger.work();
+        app.dids().create(&new("selfsame")).await.unwrap();
+        assert!(app.has_room().await);
+        app.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn what_a_broken_registry_did_not_take_is_sent_again_by_the_outbox() {
     for world in World::all().await {
         let app = app(&world, REGISTRY).await;

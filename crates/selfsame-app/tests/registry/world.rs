@@ -127,6 +127,7 @@ const WORKS: u8 = 0;
 const LOSES: u8 = 1;
 const LOSES_ONE: u8 = 2;
 const LOSES_ANSWERS: u8 = 3;
+const FULL: u8 = 4;
 
 /// What of a ledger can rot.
 pub const SOUND: u8 = 0;
@@ -180,6 +181,11 @@ impl Valve {
     /// The next append is lost, or the one that waits; those after it are kept.
     pub fn lose_one(&self) {
         self.mode.store(LOSES_ONE, Ordering::SeqCst);
+    }
+
+    /// There is no room from now on.
+    pub fn fill(&self) {
+        self.mode.store(FULL, Ordering::SeqCst);
     }
 
     pub fn lose_answers(&self) {
@@ -271,6 +277,7 @@ impl LedgerStore for Valve {
         let _open = self.open.acquire().await.unwrap();
         match self.mode.load(Ordering::SeqCst) {
             LOSES => Err(lost()),
+            FULL => Err(StoreError::Full("no room".to_owned())),
             LOSES_ONE => {
                 self.work();
                 Err(lost())

@@ -210,9 +210,11 @@ impl Sequencer {
             }
             Err(error) => {
                 self.lost(&error, applied.head.height);
+                let full = error.kind == ErrorKind::Full;
                 for answer in answers.into_iter().flatten() {
+                    let error = if full { error.clone() } else { unavailable() };
                     // Who went away needs no answer.
-                    let _ = answer.send(Err(unavailable()));
+                    let _ = answer.send(Err(error));
                 }
                 // What was judged on top of it is judged again.
                 let again = judged.map(Judged::into_waiting);

@@ -1,0 +1,66 @@
+//! Whether there is room to keep more, as far as is known.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// A ledger that had no room is taken for full as long, unless something is kept in it: nothing is put there to try.
+const BELIEVED: Duration = Duration::from_secs(30);
+/// A store that has no room is tried no sooner again, whoever asks.
+const BETWEEN: Duration = Duration::from_secs(5);
+
+/// When something was last of no use for want of room. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Wanting(Arc<Mutex<Option<Instant>>>);
+
+impl Wanting {
+    /// There was no room.
+    pub(crate) fn found(&self) {
+        self.set(Some(Instant::now()));
+    }
+
+    /// There is room.
+    pub(crate) fn over(&self) {
+        self.set(None);
+    }
+
+    /// Whether there was none lately.
+    pub(crate) fn is_believed(&self) -> bool {
+        self.is_within(BELIEVED)
+    }
+
+    /// Whether it is too soon to try again.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.is_within(BETWEEN)
+    }
+
+    fn is_within(&self, time: Duration) -> bool {
+        let found = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        found.is_some_and(|found| found.elapsed() < time)
+    }
+
+    fn set(&self, found: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = found;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn want_of_room_is_believed_for_a_while_and_until_there_is_room() {
+        let wanting = Wanting::default();
+        assert!(!wanting.is_believed() && !wanting.is_fresh());
+        wanting.found();
+        assert!(wanting.is_believed() && wanting.is_fresh());
+        tokio::time::advance(BETWEEN).await;
+        assert!(wanting.is_believed() && !wanting.is_fresh());
+        tokio::time::advance(BELIEVED).await;
+        assert!(!wanting.is_believed());
+        wanting.found();
+        wanting.over();
+        assert!(!wanting.is_believed() && !wanting.is_fresh());
+    }
+}
