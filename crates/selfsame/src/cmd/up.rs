@@ -92,7 +92,8 @@ pub struct Up {
     #[arg(long)]
     trust_issuer: Vec<String>,
     /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[registry]`,
-    /// `[tls]`, `[health]`, `[limits]`. SIGHUP has `[trust]` read again.
+    /// `[tls]`, `[health]`, `[limits]`. SIGHUP has `[trust]` read again. Where a supervisor asks `/livez`, `[health] listen`
+    /// has it answered on a thread of its own.
     #[arg(long)]
     config: Option<PathBuf>,
     #[command(flatten)]
