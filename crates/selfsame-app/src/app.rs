@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::config::{Config, IdentifyBy, RegistryConfig, RegistryWitness, TrustConfig};
+use crate::config::{Config, NamedDid, RegistryConfig, RegistryWitness, TrustConfig};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
@@ -279,12 +279,12 @@ impl App {
         &self.shared.resolver
     }
 
-    /// Whether few can verify what it issues by default: they would have to know its registry.
+    /// Whether few can verify some of what it issues for any number of uses: they would have to know its registry.
     #[must_use]
     pub fn issues_to_few(&self) -> bool {
-        let did = |issuer: &Arc<Issuer>| issuer.identity().did().method() == "selfsame";
-        let by_did = self.shared.config.issuer.identify_by == IdentifyBy::Did;
-        by_did && self.issuer.as_ref().is_some_and(did)
+        self.issuer
+            .as_ref()
+            .is_some_and(|issuer| issuer.is_for_few())
     }
 
     /// Resolves a DID of any method that is known here; errors stand in the result.
@@ -426,6 +426,9 @@ impl App {
                 .as_ref()
                 .map(|issuer| issuer.published().issuer.credential_issuer.clone()),
             did: did.map(|identity| identity.did().as_str().to_owned()),
+            issuer_dids: (self.issuer.as_ref())
+                .map_or_else(Vec::new, |issuer| issuer.identity().names()),
+            issues_to_few: self.issues_to_few(),
             network,
             commits,
             commits_took_ms: commits_took.as_micros() as f64 / 1e3,
@@ -503,13 +506,12 @@ async fn issuer(shared: &Arc<Shared>) -> Result<Option<Arc<Issuer>>> {
         method: config.did_method,
         web_path: "issuer",
         existing: config.did.as_deref(),
+        named: config.issuer_did,
     };
     let identity = Arc::new(Identity::open(shared, &wish).await?);
     let issuer = Issuer::open(shared.clone(), identity).await?;
-    let own = vec![
-        issuer.identity().did().as_str().to_owned(),
-        issuer.published().issuer.credential_issuer.clone(),
-    ];
+    let mut own = issuer.identity().names();
+    own.push(issuer.published().issuer.credential_issuer.clone());
     let _ = shared.own_issuers.set(own);
     Ok(Some(Arc::new(issuer)))
 }
@@ -523,6 +525,8 @@ async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
         method: shared.config.verifier.did_method,
         web_path: "verifier",
         existing: None,
+        // What it asks as is said by its settings, request by request.
+        named: NamedDid::Own,
     };
     let identity = Arc::new(Identity::open(shared, &wish).await?);
     let verifier = Verifier::new(shared.clone(), identity);

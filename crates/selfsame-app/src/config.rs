@@ -68,10 +68,12 @@ impl Roles {
 pub struct IssuerConfig {
     /// Its name for people.
     pub name: String,
-    /// The method of the DID that is made for it.
-    pub did_method: DidMethod,
+    /// The method of the DID that is made for it; where none is named, `selfsame` with a registry, else `jwk`.
+    pub did_method: Option<DidMethod>,
     /// A DID that exists already, of any method, whose document holds this issuer's key; none is made then.
     pub did: Option<String>,
+    /// The DID that its credentials name, decided with new data.
+    pub issuer_did: NamedDid,
     /// What the types of its SD-JWT VCs begin with; the template's type follows.
     pub vct_base: String,
     /// How an SD-JWT VC names its key.
@@ -95,8 +97,9 @@ impl Default for IssuerConfig {
     fn default() -> Self {
         Self {
             name: "Selfsame Clinic".to_owned(),
-            did_method: DidMethod::Selfsame,
+            did_method: None,
             did: None,
+            issuer_did: NamedDid::Portable,
             vct_base: "urn:selfsame:credential:".to_owned(),
             identify_by: IdentifyBy::Did,
             certificate: None,
@@ -182,6 +185,15 @@ impl DidMethod {
             Self::Selfsame => "selfsame",
         }
     }
+
+    /// The method of new DIDs where the settings name none: without a registry there is no `did:selfsame`.
+    #[must_use]
+    pub fn unless_named(registry: &RegistryConfig) -> Self {
+        match registry {
+            RegistryConfig::None => Self::Jwk,
+            RegistryConfig::Embedded { .. } | RegistryConfig::Remote { .. } => Self::Selfsame,
+        }
+    }
 }
 
 /// How an SD-JWT VC names its issuer's key.
@@ -203,12 +215,12 @@ pub enum IdentifyBy {
 pub struct VerifierConfig {
     /// Its name for people.
     pub name: String,
-    /// The method of the DID that is made for it.
-    pub did_method: DidMethod,
+    /// The method of the DID that is made for it, as the issuer's.
+    pub did_method: Option<DidMethod>,
     /// How it identifies itself unless a request says otherwise.
     pub client_id_prefix: ClientIdPrefix,
     /// The DID that its requests name with `decentralized_identifier`.
-    pub client_did: ClientDid,
+    pub client_did: NamedDid,
     /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a file of settings the path to it. The leaf
     /// must be for the origin's host.
     pub certificate: Option<String>,
@@ -227,9 +239,9 @@ impl Default for VerifierConfig {
     fn default() -> Self {
         Self {
             name: "Selfsame Border Control".to_owned(),
-            did_method: DidMethod::Selfsame,
+            did_method: None,
             client_id_prefix: ClientIdPrefix::DecentralizedIdentifier,
-            client_did: ClientDid::Portable,
+            client_did: NamedDid::Portable,
             certificate: None,
             certificate_key: None,
             max_status_age: 5,
@@ -264,11 +276,11 @@ impl VerifierConfig {
     }
 }
 
-/// The DID by which a verifier asks.
+/// The DID by which an issuer or a verifier is known to others.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ClientDid {
-    /// Its own, where any wallet resolves the method; else the `did:jwk` of the same key.
+pub enum NamedDid {
+    /// Its own, where anybody resolves the method; else the `did:jwk` of the same key.
     Portable,
     /// Its own, whatever the method.
     Own,

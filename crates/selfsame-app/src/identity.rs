@@ -1,13 +1,13 @@
 //! An organisation's identity on this instance: its DID, its key, and its anchoring in the registry.
 
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PublicKey};
-use selfsame_did::{Did, Document, Relationship, Representation, VerificationMethod};
+use selfsame_did::{Did, Document, Relationship, Representation, VerificationMethod, jwk};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::accounts::{decode, encode};
-use crate::config::DidMethod;
+use crate::config::{DidMethod, NamedDid};
 use crate::error::{Error, Result};
 use crate::shared::Shared;
 
@@ -22,6 +22,7 @@ pub struct Identity {
     key: KeyHandle,
     public: PublicKey,
     kid: String,
+    portable: Option<Did>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -29,18 +30,23 @@ struct IdentityRecord {
     did: Did,
     key: KeyHandle,
     kid: String,
+    /// Data of before have none, and stay so: a list that another issuer signs revokes nothing of theirs.
+    #[serde(default)]
+    portable: Option<Did>,
 }
 
 /// What an identity is made of at the first start.
 pub struct Wish<'a> {
     /// The tenant that holds its key.
     pub tenant: TenantId,
-    /// The method of its DID.
-    pub method: DidMethod,
+    /// The method of its DID, where the settings name one.
+    pub method: Option<DidMethod>,
     /// The path below the origin where `did:web` is hosted.
     pub web_path: &'a str,
     /// A DID that exists already.
     pub existing: Option<&'a str>,
+    /// The DID that what it signs names.
+    pub named: NamedDid,
 }
 
 impl Wish<'_> {
@@ -52,17 +58,30 @@ impl Wish<'_> {
                 Err(Error::bad_request(what)
                     .with_hint("leave it out; another issuer begins with data of its own (--data)"))
             }
-            None if kept.method() != self.method.name() => {
-                tracing::warn!(
-                    "[{}] did_method is `{}`, but these data have a DID already, which stays: {kept}",
-                    self.web_path,
-                    self.method.name()
-                );
+            None => {
+                if let Some(told) = self.method.filter(|told| told.name() != kept.method()) {
+                    tracing::warn!(
+                        "[{}] did_method is `{}`, but these data have a DID already, which stays: {kept}",
+                        self.web_path,
+                        told.name()
+                    );
+                }
                 Ok(())
             }
-            _ => Ok(()),
+            Some(_) => Ok(()),
         }
     }
+
+    /// The DID that others resolve, beside one that was made here and that few do.
+    fn portable(&self, did: &Did, public: &PublicKey) -> Option<Did> {
+        let is_wanted = self.named == NamedDid::Portable && self.existing.is_none();
+        (is_wanted && !is_portable(did)).then(|| jwk::create(public))
+    }
+}
+
+/// Whether anybody resolves DIDs of this method.
+pub(crate) fn is_portable(did: &Did) -> bool {
+    matches!(did.method(), "key" | "jwk" | "web")
 }
 
 /// A DID that existed before the key which is made for it now.
@@ -97,13 +116,14 @@ impl Identity {
         let did = match wish.existing {
             Some(existing) => of_another_key(existing)?,
             None => {
-                shared
-                    .new_did(wish.method, key.public(), wish.web_path)
-                    .await?
+                let unless_named = DidMethod::unless_named(&shared.config.registry);
+                let method = wish.method.unwrap_or(unless_named);
+                shared.new_did(method, key.public(), wish.web_path).await?
             }
         };
         let kid = kid_of(&did);
         let record = IdentityRecord {
+            portable: wish.portable(&did, key.public()),
             did,
             key: handle,
             kid,
@@ -126,6 +146,7 @@ impl Identity {
             did: record.did,
             key: record.key,
             kid: record.kid,
+            portable: record.portable,
         })
     }
 
@@ -157,6 +178,19 @@ impl Identity {
     #[must_use]
     pub fn kid(&self) -> &str {
         &self.kid
+    }
+
+    /// The `did:jwk` of its key, where few resolve its own and it is to be known by this one.
+    #[must_use]
+    pub fn portable(&self) -> Option<&Did> {
+        self.portable.as_ref()
+    }
+
+    /// The DIDs that what it signs may name.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let both = self.portable.iter().chain([&self.did]);
+        both.map(|did| did.as_str().to_owned()).collect()
     }
 
     /// Its document, where its method has it hosted at this instance.
@@ -205,9 +239,10 @@ mod tests {
     fn wish(existing: Option<&str>) -> Wish<'_> {
         Wish {
             tenant: crate::issuer::tenant(),
-            method: DidMethod::Web,
+            method: Some(DidMethod::Web),
             web_path: "issuer",
             existing,
+            named: NamedDid::Portable,
         }
     }
 
@@ -230,11 +265,38 @@ mod tests {
     }
 
     #[test]
+    fn data_of_an_earlier_build_go_by_the_did_that_they_have() {
+        let key = PrivateKey::generate(KeyType::P256).unwrap();
+        let public = key.public();
+        let did = Did::parse("did:selfsame:test:abc").unwrap();
+        let record = serde_json::json!({
+            "did": did, "key": KeyHandle::of(public), "kid": format!("{did}#{KEY_FRAGMENT}"),
+        });
+        let kept: IdentityRecord = serde_json::from_value(record).unwrap();
+        assert_eq!(kept.portable, None);
+        // New data have one more, unless they are told not to or have one that anybody resolves.
+        let portable = wish(None).portable(&did, public).unwrap();
+        assert_eq!(portable, jwk::create(public));
+        let own = Wish {
+            named: NamedDid::Own,
+            ..wish(None)
+        };
+        assert_eq!(own.portable(&did, public), None);
+        assert_eq!(wish(Some(did.as_str())).portable(&did, public), None);
+        for did in [
+            jwk::create(public),
+            Did::parse("did:web:a.example").unwrap(),
+        ] {
+            assert_eq!(wish(None).portable(&did, public), None);
+        }
+    }
+
+    #[test]
     fn a_did_that_is_another_key_is_not_the_issuers() {
         let key = PrivateKey::generate(KeyType::P256).unwrap();
         for did in [
             selfsame_did::key::create(key.public()),
-            selfsame_did::jwk::create(key.public()),
+            jwk::create(key.public()),
         ] {
             let refused = of_another_key(did.as_str()).unwrap_err();
             assert!(refused.reason.starts_with("[issuer] did"), "{refused:?}");

@@ -107,6 +107,17 @@ impl Issuer {
         &self.identity
     }
 
+    /// Whether some of what it offers names a DID that only those resolve who know its registry; what is for one use
+    /// aside, which is spent there.
+    #[must_use]
+    pub fn is_for_few(&self) -> bool {
+        let formats = &self.shared.config.issuer.formats;
+        formats.iter().any(|format| {
+            let by = signing::signatory(&self.shared, &self.identity, signing::Kind::of(*format));
+            by.issuer.starts_with("did:selfsame:")
+        })
+    }
+
     /// Its status lists.
     #[must_use]
     pub fn lists(&self) -> &Arc<Lists> {

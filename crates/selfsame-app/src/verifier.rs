@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::accounts::decode;
 use crate::at_hand::AtHand;
-use crate::config::ClientDid;
+use crate::config::NamedDid;
 use crate::dids::Dids;
 use crate::error::{Error, Result};
-use crate::identity::Identity;
+use crate::identity::{Identity, is_portable};
 use crate::shared::Shared;
 use crate::view::verifier as view;
 use crate::view::verifier::{
@@ -111,10 +111,9 @@ impl Verifier {
     #[must_use]
     pub fn client_did(&self) -> Did {
         let own = self.identity.did();
-        let is_portable = matches!(own.method(), "key" | "jwk" | "web");
         match self.shared.config.verifier.client_did {
-            ClientDid::Portable if !is_portable => jwk::create(self.identity.public()),
-            ClientDid::Portable | ClientDid::Own => own.clone(),
+            NamedDid::Portable if !is_portable(own) => jwk::create(self.identity.public()),
+            NamedDid::Portable | NamedDid::Own => own.clone(),
         }
     }
 

@@ -95,11 +95,11 @@ fn config(origin: &str) -> Config {
             registry: false,
         },
         issuer: IssuerConfig {
-            did_method: DidMethod::Key,
+            did_method: Some(DidMethod::Key),
             ..IssuerConfig::default()
         },
         verifier: VerifierConfig {
-            did_method: DidMethod::Key,
+            did_method: Some(DidMethod::Key),
             ..VerifierConfig::default()
         },
         wallet: WalletConfig::default(),

@@ -237,6 +237,10 @@ fn status_lists() -> Vec<Route> {
     vec![
         get("/status/{list}", protocol::issuer::status_list),
         get("/status/{list}/token", protocol::issuer::w3c_token_list),
+        get(
+            "/status/{list}/registry",
+            protocol::issuer::registry_token_list,
+        ),
         get("/status/{list}/{purpose}", protocol::issuer::bitstring_list),
     ]
 }

@@ -17,6 +17,7 @@ use serde_json::json;
 
 use super::anchors::ANCHORED;
 use super::register::{ISSUED, IssuedRecord};
+pub use super::signing::Kind;
 use super::signing::{self, Signatory, signatory};
 use super::tenant;
 use crate::accounts::decode;
@@ -46,6 +47,8 @@ pub struct Place {
 pub enum Face {
     /// Token Status List, two bits a credential.
     Token,
+    /// The same of credentials for one use, signed by the DID that the registry knows.
+    Registry,
     /// The same, signed as W3C credentials are.
     TokenOfW3c,
     /// Bitstring Status List of revocations.
@@ -55,20 +58,12 @@ pub enum Face {
 }
 
 impl Face {
-    /// Those that credentials of this format name.
-    fn of(format: Format) -> &'static [Self] {
-        match format {
-            Format::SdJwtVc => &[Self::Token],
-            Format::JwtVcJson => &[Self::TokenOfW3c, Self::Revocation],
-            Format::VcJwt => &[Self::Revocation, Self::Suspension],
-        }
-    }
-
     /// The last part of its URI, if it has one.
     #[must_use]
     pub fn parse(name: Option<&str>) -> Option<Self> {
         match name {
             None => Some(Self::Token),
+            Some("registry") => Some(Self::Registry),
             Some("token") => Some(Self::TokenOfW3c),
             Some("revocation") => Some(Self::Revocation),
             Some("suspension") => Some(Self::Suspension),
@@ -79,15 +74,28 @@ impl Face {
     /// The format of the credentials that refer to it: whoever signs those signs it (Token Status List §11.3).
     fn format(self) -> Format {
         match self {
-            Self::Token => Format::SdJwtVc,
+            Self::Token | Self::Registry => Format::SdJwtVc,
             Self::TokenOfW3c | Self::Revocation | Self::Suspension => Format::VcJwt,
         }
     }
 
     fn content_type(self) -> &'static str {
         match self {
-            Self::Token | Self::TokenOfW3c => token_list::MEDIA_TYPE,
+            Self::Token | Self::Registry | Self::TokenOfW3c => token_list::MEDIA_TYPE,
             Self::Revocation | Self::Suspension => bitstring::MEDIA_TYPE,
+        }
+    }
+
+    /// What it says of a credential of this status, unless it is what it says of all others.
+    fn value_of(self, status: CredentialStatus) -> Option<u8> {
+        match (self, status) {
+            (Self::Suspension, CredentialStatus::Revoked) => None,
+            (_, CredentialStatus::Revoked) => Some(1),
+            (Self::Token | Self::Registry | Self::TokenOfW3c, CredentialStatus::Suspended) => {
+                Some(2)
+            }
+            (Self::Suspension, CredentialStatus::Suspended) => Some(1),
+            (Self::Revocation, CredentialStatus::Suspended) | (_, CredentialStatus::Valid) => None,
         }
     }
 }
@@ -203,15 +211,15 @@ impl Lists {
     /// VCDM 1.1 §4.9 shows `credentialStatus` as one object, and readers of `jwt_vc_json` take nothing else. So it
     /// speaks of revocation there, and the claim `status` tells of suspension too.
     #[must_use]
-    pub fn entry(&self, place: &Place, format: Format) -> Status {
+    pub fn entry(&self, place: &Place, kind: Kind) -> Status {
         let token = |face| Reference::token(self.uri(place.list, face), place.index).to_value();
         let bitstring = |face, purpose| {
             Reference::bitstring(self.uri(place.list, face), place.index, purpose).to_value()
         };
         let revocation = || bitstring(Face::Revocation, Purpose::Revocation);
-        match format {
+        match kind.format {
             Format::SdJwtVc => Status {
-                claim: Some(token(Face::Token)),
+                claim: Some(token(self.token_face(kind))),
                 member: None,
             },
             Format::JwtVcJson => Status {
@@ -228,12 +236,41 @@ impl Lists {
         }
     }
 
+    /// The Token Status List of an SD-JWT VC: where credentials for one use have another issuer, they have a list of
+    /// their own.
+    fn token_face(&self, kind: Kind) -> Face {
+        match kind.has_handle && self.identity.portable().is_some() {
+            true => Face::Registry,
+            false => Face::Token,
+        }
+    }
+
+    /// Those that credentials of this kind name.
+    fn faces(&self, kind: Kind) -> &'static [Face] {
+        match (kind.format, self.token_face(kind)) {
+            (Format::SdJwtVc, Face::Registry) => &[Face::Registry],
+            (Format::SdJwtVc, _) => &[Face::Token],
+            (Format::JwtVcJson, _) => &[Face::TokenOfW3c, Face::Revocation],
+            (Format::VcJwt, _) => &[Face::Revocation, Face::Suspension],
+        }
+    }
+
+    /// Where the status of a credential of this kind is told in two bits.
+    pub(super) fn uri_for(&self, list: u64, kind: Kind) -> String {
+        let face = match kind.format {
+            Format::SdJwtVc => self.token_face(kind),
+            Format::JwtVcJson | Format::VcJwt => Face::Token,
+        };
+        self.uri(list, face)
+    }
+
     /// Where a list is served.
     #[must_use]
     pub fn uri(&self, list: u64, face: Face) -> String {
         let origin = &self.shared.config.origin;
         match face {
             Face::Token => format!("{origin}status/{list}"),
+            Face::Registry => format!("{origin}status/{list}/registry"),
             Face::TokenOfW3c => format!("{origin}status/{list}/token"),
             Face::Revocation => format!("{origin}status/{list}/revocation"),
             Face::Suspension => format!("{origin}status/{list}/suspension"),
@@ -323,7 +360,10 @@ impl Lists {
         let changes = self.changes(list);
         let bits = self.bits(list, face)?;
         let uri = self.uri(list, face);
-        let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, face.format());
+        let Signatory { issuer, signer } = match face {
+            Face::Registry => signing::by_own_did(&self.identity),
+            _ => signatory(&self.shared, &self.identity, Kind::of(face.format())),
+        };
         let header = signing::header(&signer);
         let terms = Terms {
             uri: &uri,
@@ -334,7 +374,7 @@ impl Lists {
             ttl: Some(self.ttl()),
         };
         let unsigned: jws::Unsigned = match face {
-            Face::Token | Face::TokenOfW3c => token_list::encode(&bits, &terms),
+            Face::Token | Face::Registry | Face::TokenOfW3c => token_list::encode(&bits, &terms),
             Face::Revocation => bitstring::encode(&bits, Purpose::Revocation, &terms),
             Face::Suspension => bitstring::encode(&bits, Purpose::Suspension, &terms),
         }
@@ -353,20 +393,16 @@ impl Lists {
 
     fn bits(&self, list: u64, face: Face) -> Result<Bits> {
         let width = match face {
-            Face::Token | Face::TokenOfW3c => Width::Two,
+            Face::Token | Face::Registry | Face::TokenOfW3c => Width::Two,
             Face::Revocation | Face::Suspension => Width::One,
         };
         let mut bits = Bits::new(width, SIZE).map_err(Error::internal)?;
         let withdrawn = locked(&self.withdrawn);
         let statuses = withdrawn.get(&list).map(|list| &list.statuses);
         for (index, status) in statuses.into_iter().flatten() {
-            let value = match (face, status) {
-                (Face::Token | Face::TokenOfW3c | Face::Revocation, CredentialStatus::Revoked) => 1,
-                (Face::Token | Face::TokenOfW3c, CredentialStatus::Suspended) => 2,
-                (Face::Suspension, CredentialStatus::Suspended) => 1,
-                _ => continue,
-            };
-            bits.set(*index, value).map_err(Error::internal)?;
+            if let Some(value) = face.value_of(*status) {
+                bits.set(*index, value).map_err(Error::internal)?;
+            }
         }
         Ok(bits)
     }
@@ -375,15 +411,14 @@ impl Lists {
         self.shared.config.issuer.status_ttl.max(2)
     }
 
-    /// Whether whoever asks now is served all that is known of credentials of this format: by each list that they name.
-    #[must_use]
-    pub fn is_published(&self, list: u64, format: Format) -> bool {
+    /// Whether whoever asks now is served all that is known of credentials of this kind: by each list that they name.
+    pub(super) fn is_published(&self, list: u64, kind: Kind) -> bool {
         let changes = self.changes(list);
         let says_all = |face| {
             self.kept(list, face)
                 .is_none_or(|signed| signed.changes >= changes)
         };
-        Face::of(format).iter().copied().all(says_all)
+        self.faces(kind).iter().copied().all(says_all)
     }
 
     /// The lists that changed since they were asked for here.

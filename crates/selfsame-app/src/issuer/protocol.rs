@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lists::Place;
 use super::offers::{OFFER, OfferRecord};
-use super::signing::{Signatory, signatory};
+use super::signing::{Kind, Signatory, signatory};
 use super::{Issuer, Subject, metadata, tenant};
 use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
@@ -151,13 +151,17 @@ impl Issuer {
         let template = crate::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
         // Places are taken once, however often the step is run again, and none to give an answer a second time.
-        let further_copies = !self.has_handle(template, format);
+        let kind = match template.single_use {
+            true => Kind::for_one_use(&self.shared, &self.identity, format),
+            false => Kind::of(format),
+        };
+        let further_copies = !kind.has_handle;
         let granted = granted(&grant.state)?;
         let needed = credential::entries_needed(granted, request, &self.settings, further_copies)?;
         while places.len() < needed {
             places.push(self.lists.place().await?);
         }
-        let content = self.content(template, format, &grant.subject, places)?;
+        let content = self.content(template, kind, &grant.subject, places)?;
         let ctx = self.shared.clock.ctx();
         let event = Event::Credential {
             request,
@@ -231,21 +235,14 @@ impl Issuer {
         })
     }
 
-    /// Whether credentials of this kind carry a handle for their one use: it must be hidden until it is used, and the
-    /// registry found by the issuer's name.
-    fn has_handle(&self, template: &Template, format: Format) -> bool {
-        let issuer = || signatory(&self.shared, &self.identity, format).issuer;
-        template.single_use && format == Format::SdJwtVc && issuer().starts_with("did:selfsame:")
-    }
-
     fn content(
         &self,
         template: &Template,
-        format: Format,
+        kind: Kind,
         subject: &Subject,
         places: &[Place],
     ) -> Result<credential::Content> {
-        let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, format);
+        let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, kind);
         let mut disclosable: Vec<ClaimPath> = template
             .claims
             .iter()
@@ -255,12 +252,11 @@ impl Issuer {
         let ctx = self.shared.clock.ctx();
         let now = ctx.now();
         let mut claims = subject.claims.clone();
-        let has_handle = self.has_handle(template, format);
-        if has_handle {
-            let kind = metadata::vct(&self.shared.config, template);
+        if kind.has_handle {
+            let vct = metadata::vct(&self.shared.config, template);
             // All copies of a batch are the same thing for one use, so they have one handle.
             let handle = ctx.random::<32>("single_use/handle");
-            let own = single_use::claims(&kind, &handle);
+            let own = single_use::claims(&vct, &handle);
             claims.extend(own.map(|(name, value)| (name.to_owned(), value)));
             disclosable.push(ClaimPath::of_names([single_use::HANDLE]).map_err(Error::internal)?);
         }
@@ -271,7 +267,7 @@ impl Issuer {
             claims,
             disclosable,
             decoys: 2,
-            contexts: match format {
+            contexts: match kind.format {
                 // What a template names has no vocabulary of its own.
                 Format::VcJwt => {
                     vec!["https://www.w3.org/ns/credentials/undefined-terms/v2".to_owned()]
@@ -280,10 +276,10 @@ impl Issuer {
             },
             // As the credential will state it, for the register states it too.
             expires: Some(self.settings.stated_end(end, now)),
-            further_copies: !has_handle,
+            further_copies: !kind.has_handle,
             statuses: places
                 .iter()
-                .map(|place| self.lists.entry(place, format))
+                .map(|place| self.lists.entry(place, kind))
                 .collect(),
         })
     }

@@ -7,8 +7,9 @@ use selfsame_store::{Batch, Put, StoreError, Tag};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::lists::Place;
+use super::lists::{Face, Place};
 use super::offers::{listing, page};
+use super::signing::Kind;
 use super::{Issuer, Subject, tenant};
 use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
@@ -38,6 +39,14 @@ pub(super) struct IssuedRecord {
 }
 
 impl IssuedRecord {
+    /// What it is, unless its format is not known any more.
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind {
+            format: self.format.parse().ok()?,
+            has_handle: self.use_digest.is_some(),
+        })
+    }
+
     fn tags(&self) -> Vec<Tag> {
         let mut tags = vec![Tag::hashed("offer", self.offer.clone())];
         if self.status != CredentialStatus::Valid {
@@ -184,8 +193,8 @@ impl Issuer {
 
     /// Whether the lists that are served say how it stands. Those of a format that is not known any more say nothing.
     fn is_published(&self, record: &IssuedRecord) -> bool {
-        let format = record.format.parse();
-        format.is_ok_and(|format| self.lists.is_published(record.place.list, format))
+        let list = record.place.list;
+        (record.kind()).is_some_and(|kind| self.lists.is_published(list, kind))
     }
 
     fn issued_view(&self, id: &str, record: &IssuedRecord) -> IssuedCredential {
@@ -198,7 +207,10 @@ impl Issuer {
             expires: record.expires.rfc3339(),
             status: record.status,
             published: self.is_published(record),
-            status_list: self.lists.uri(record.place.list, super::lists::Face::Token),
+            status_list: match record.kind() {
+                Some(kind) => self.lists.uri_for(record.place.list, kind),
+                None => self.lists.uri(record.place.list, Face::Token),
+            },
             status_index: record.place.index,
             label: record.label.clone(),
             used: None,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::metadata;
 use crate::config::IdentifyBy;
-use crate::identity::Identity;
+use crate::identity::{Identity, kid_of};
 use crate::shared::Shared;
 
 /// Who signs.
@@ -17,15 +17,53 @@ pub(super) struct Signatory {
     pub signer: Signer,
 }
 
-/// Who signs credentials of this format, and the lists that they refer to. SD-JWT VCs go by the configuration; the
+/// What kind of credential is signed.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// The credential's format.
+    pub format: Format,
+    /// Whether it carries a handle for its one use.
+    pub has_handle: bool,
+}
+
+impl Kind {
+    /// Of this format, for any number of uses.
+    #[must_use]
+    pub fn of(format: Format) -> Self {
+        Self {
+            format,
+            has_handle: false,
+        }
+    }
+
+    /// Of this format, with a handle if it can have one: it must be hidden until it is used, and the registry found by
+    /// the issuer's name.
+    pub(super) fn for_one_use(shared: &Shared, identity: &Identity, format: Format) -> Self {
+        Self {
+            format,
+            has_handle: format == Format::SdJwtVc
+                && shared.config.issuer.identify_by == IdentifyBy::Did
+                && identity.did().method() == "selfsame",
+        }
+    }
+}
+
+/// Who signs credentials of this kind, and the lists that they refer to. SD-JWT VCs go by the configuration; the
 /// W3C formats always by DID, since VC-JOSE-COSE §4 knows neither certificates nor the metadata of SD-JWT VC.
-pub(super) fn signatory(shared: &Shared, identity: &Identity, format: Format) -> Signatory {
-    let by_did = || Signatory {
-        issuer: identity.did().as_str().to_owned(),
-        signer: Signer::with_kid(identity.key().clone(), identity.algorithm(), identity.kid()),
+pub(super) fn signatory(shared: &Shared, identity: &Identity, kind: Kind) -> Signatory {
+    let by_did = || match identity.portable() {
+        Some(portable) if !kind.has_handle => Signatory {
+            issuer: portable.as_str().to_owned(),
+            signer: Signer::with_kid(
+                identity.key().clone(),
+                identity.algorithm(),
+                kid_of(portable),
+            ),
+        },
+        _ => by_own_did(identity),
     };
     match (
-        format,
+        kind.format,
         shared.config.issuer.identify_by,
         &shared.issuer_certificate,
     ) {
@@ -44,6 +82,14 @@ pub(super) fn signatory(shared: &Shared, identity: &Identity, format: Format) ->
         // An instance whose SD-JWT VCs go by certificate does not start without one.
         (Format::SdJwtVc, IdentifyBy::Did | IdentifyBy::X5c, _)
         | (Format::JwtVcJson | Format::VcJwt, ..) => by_did(),
+    }
+}
+
+/// The registry knows the issuer by its own DID alone.
+pub(super) fn by_own_did(identity: &Identity) -> Signatory {
+    Signatory {
+        issuer: identity.did().as_str().to_owned(),
+        signer: Signer::with_kid(identity.key().clone(), identity.algorithm(), identity.kid()),
     }
 }
 

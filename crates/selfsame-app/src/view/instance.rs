@@ -19,6 +19,12 @@ pub struct InstanceStatus {
     pub issuer: Option<String>,
     /// The DID that signs, if it issues or asks.
     pub did: Option<String>,
+    /// The DIDs that its credentials name, if it issues: who trusts it lists each of them.
+    #[serde(default)]
+    pub issuer_dids: Vec<String>,
+    /// Whether few can verify some of what it issues: only who knows its registry.
+    #[serde(default)]
+    pub issues_to_few: bool,
     /// The registry's network, if it has one.
     pub network: Option<String>,
     /// Durable commits since the start.

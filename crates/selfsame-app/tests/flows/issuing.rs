@@ -126,7 +126,7 @@ fn described(app: &App) -> Vec<&Configuration> {
 async fn what_the_settings_leave_out_is_neither_described_nor_offered() {
     let formats = vec![Format::JwtVcJson, Format::SdJwtVc];
     let app = site_with(IssuerConfig {
-        did_method: DidMethod::Key,
+        did_method: Some(DidMethod::Key),
         formats,
         ..IssuerConfig::default()
     })
@@ -357,7 +357,7 @@ async fn a_list_that_was_signed_before_the_clock_was_set_back_is_signed_anew() {
         .set_status(&id, CredentialStatus::Revoked)
         .await
         .unwrap();
-    assert!(issuer.lists().is_published(0, Format::SdJwtVc));
+    assert!(issuer.issued_credential(&id).await.unwrap().published);
     assert!(served_as_withdrawn(&site.app, &id).await);
 }
 

@@ -3,6 +3,7 @@
 mod accounts;
 mod backend;
 mod issuing;
+mod naming;
 mod network;
 mod receiving;
 mod routes;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use selfsame_app::App;
 use selfsame_app::config::{
-    ClientDid, Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig,
-    Roles, STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
+    Config, DidMethod, IssuerConfig, NamedDid, RegistryConfig, RegistryNode, ResolverConfig, Roles,
+    STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation};
 use selfsame_app::view::verifier::NewRequest;
@@ -48,6 +48,26 @@ impl Place {
     }
 }
 
+/// A clinic alone, whose credentials name this DID of its key.
+pub async fn clinic_naming(issuer_did: NamedDid) -> Member {
+    let roles = Roles {
+        issuer: true,
+        wallet: true,
+        registry: true,
+        ..NOBODY
+    };
+    let registry = RegistryConfig::Embedded {
+        name: "test".to_owned(),
+        witnesses: Vec::new(),
+    };
+    let issuer = IssuerConfig {
+        issuer_did,
+        ..IssuerConfig::default()
+    };
+    let settings = (issuer, registry, TrustConfig::default());
+    Member::start(Place::bind().await, roles, settings).await
+}
+
 /// A clinic that issues, keeps people's cards and runs the registry, and so many pharmacies that check.
 pub async fn clinic_and_pharmacies<const N: usize>() -> (Member, [Member; N]) {
     let place = Place::bind().await;
@@ -69,7 +89,8 @@ pub async fn clinic_and_pharmacies<const N: usize>() -> (Member, [Member; N]) {
         origins: places.iter().map(|place| place.origin.clone()).collect(),
         ..TrustConfig::default()
     };
-    let clinic = Member::start(place, roles, (registry, trust)).await;
+    let settings = (IssuerConfig::default(), registry, trust);
+    let clinic = Member::start(place, roles, settings).await;
     let mut pharmacies = Vec::new();
     for place in places {
         pharmacies.push(Member::pharmacy(place, &clinic).await);
@@ -98,21 +119,25 @@ impl Member {
             origins: vec![clinic.origin.clone()],
             ..TrustConfig::default()
         };
-        let pharmacy = Self::start(place, roles, (registry, trust)).await;
+        let settings = (IssuerConfig::default(), registry, trust);
+        let pharmacy = Self::start(place, roles, settings).await;
         let verifier = pharmacy.app.verifier().unwrap();
         assert_eq!(verifier.identity().did().method(), "selfsame");
         pharmacy
     }
 
-    async fn start(place: Place, roles: Roles, known: (RegistryConfig, TrustConfig)) -> Self {
-        let (registry, trust) = known;
+    async fn start(
+        place: Place,
+        roles: Roles,
+        (issuer, registry, trust): (IssuerConfig, RegistryConfig, TrustConfig),
+    ) -> Self {
         let Place { listener, origin } = place;
         let config = Config {
             origin: origin.clone(),
             roles,
-            issuer: IssuerConfig::default(),
+            issuer,
             verifier: VerifierConfig {
-                did_method: DidMethod::Selfsame,
+                did_method: Some(DidMethod::Selfsame),
                 ..VerifierConfig::default()
             },
             wallet: WalletConfig::default(),
@@ -142,7 +167,7 @@ impl Member {
     }
 
     /// The same with another DID of its requests.
-    pub async fn reopened_as(&self, client_did: ClientDid) -> Arc<App> {
+    pub async fn reopened_as(&self, client_did: NamedDid) -> Arc<App> {
         let mut config = self.config.clone();
         config.verifier.client_did = client_did;
         opened(&config, &self.memory).await

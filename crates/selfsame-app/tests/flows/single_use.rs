@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selfsame_app::config::{ClientDid, TrustConfig};
+use selfsame_app::config::{NamedDid, TrustConfig};
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{DelegationState, NewDelegation, NewOffer};
 use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
@@ -516,7 +516,7 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
         "{client}"
     );
     // Another setting is for the requests that are made from then on.
-    let own = pharmacy.reopened_as(ClientDid::Own).await;
+    let own = pharmacy.reopened_as(NamedDid::Own).await;
     let verifier = own.verifier().unwrap();
     let kid = async |id: &str| {
         let object = verifier.request_object(id, None).await.unwrap();
@@ -530,7 +530,6 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
     };
     let made = verifier.create_request(&asking).await.unwrap();
     assert!(kid(&made.id).await.starts_with(&pharmacy.did()));
-    assert!(clinic.app.issues_to_few());
 }
 
 /// Asks with one access token for a credential of the template, once more with another key; how many were given.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selfsame_app::issuer::lists::{Face, Place};
+use selfsame_app::issuer::lists::{Face, Kind, Place};
 use selfsame_app::view::Paging;
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::issuer::CredentialStatus;
@@ -441,7 +441,8 @@ async fn a_w3c_credential_that_is_suspended_or_revoked_is_refused_in_both_format
         wallet.accept_offer(&person, &offer).await.unwrap();
         let issuer = site.app.issuer().unwrap();
         let place = Place { list: 0, index: 1 };
-        let told = issuer.lists().entry(&place, format.parse().unwrap());
+        let kind = Kind::of(format.parse().unwrap());
+        let told = issuer.lists().entry(&place, kind);
         assert_eq!(told.member.unwrap().is_object(), is_one, "{format}");
         let issued = issuer.issued(None, &Paging::default()).await.unwrap();
         for (status, outcome) in [

@@ -236,14 +236,14 @@ fn bound(port: u16) -> TcpSocket {
 
 fn issuing_by(did_method: DidMethod) -> IssuerConfig {
     IssuerConfig {
-        did_method,
+        did_method: Some(did_method),
         ..IssuerConfig::default()
     }
 }
 
 fn verifying() -> VerifierConfig {
     VerifierConfig {
-        did_method: DidMethod::Key,
+        did_method: Some(DidMethod::Key),
         ..VerifierConfig::default()
     }
 }

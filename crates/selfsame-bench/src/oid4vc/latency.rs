@@ -32,7 +32,7 @@ pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
             );
             (issue, verify, Some(note))
         } else {
-            let settings = format!("[issuer]\ndid_method = \"{method}\"\n");
+            let settings = format!("[issuer]\ndid_method = \"{method}\"\nissuer_did = \"own\"\n");
             let stage = bench.stage(&format!("latency-{method}"), &settings).await?;
             let (issue, verify) = repeat(bench, stage, method, flow::STUDY_FORMAT).await?;
             (issue, verify, None)

@@ -98,6 +98,17 @@ pub async fn w3c_token_list(
     served(&server, (list, Some("token")), &headers).await
 }
 
+/// The same, signed by the DID that the registry knows: credentials for one use refer to it.
+pub async fn registry_token_list(
+    State(server): State<Server>,
+    Path(list): Path<u64>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Answer {
+    of_now(query.as_deref())?;
+    served(&server, (list, Some("registry")), &headers).await
+}
+
 /// The same as a Bitstring Status List of one purpose.
 pub async fn bitstring_list(
     State(server): State<Server>,

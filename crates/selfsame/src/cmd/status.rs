@@ -35,7 +35,12 @@ fn lines(status: &InstanceStatus) -> Vec<String> {
             .iter()
             .map(|issuer| format!("issuer   {issuer}")),
     );
-    lines.extend(status.did.iter().map(|did| format!("did      {did}")));
+    let others = status
+        .issuer_dids
+        .iter()
+        .filter(|did| status.did.as_ref() != Some(did));
+    let dids = status.did.iter().chain(others);
+    lines.extend(dids.map(|did| format!("did      {did}")));
     lines.extend(
         status
             .network

@@ -50,9 +50,10 @@ Four processes on this machine:
              --trust-origin http://localhost:7381/ --trust-origin http://localhost:7383/
          selfsame up --role verifier --data verifier-data --listen 127.0.0.1:7383 \\
              --registry http://localhost:7380/ --registry-token-file data/operator-token \\
-             --trust-origin http://localhost:7381/ --trust-issuer did:selfsame:…
+             --trust-origin http://localhost:7381/ --trust-issuer did:jwk:… --trust-issuer did:selfsame:…
 The wallet calls the issuer and the verifier, and the verifier calls the issuer: by plain http only where it is named.
-The verifier takes no credential of an issuer that it does not trust; `selfsame status` shows an issuer's DID.
+The verifier takes no credential of an issuer that it does not trust; `selfsame status` shows an issuer's DIDs:
+one in most credentials, one in those for one use.
 
 Environment: SELFSAME_PASSPHRASE makes the master key of a passphrase, in place of a file.
              SELFSAME_LOG says what is logged, such as `info` (default: warnings and refusals).")]
@@ -113,7 +114,7 @@ pub struct Up {
 }
 
 /// Data keep the passphrase they began with.
-const TO_FEW: &str = "  The issuer is a did:selfsame, which nobody resolves without this registry. For wallets of others begin with new data and did_method = \"jwk\" under [issuer] (docs/settings.md).";
+const TO_FEW: &str = "  What is issued names a did:selfsame, which nobody resolves without this registry. For wallets of others begin with new data, and without issuer_did = \"own\" under [issuer] (docs/settings.md).";
 const EMPTY_PASSPHRASE: &str = "selfsame: if the passphrase of these data is empty, as SELFSAME_PASSPHRASE is, everybody knows it, and sealing protects nothing against who can read this directory
 hint: a passphrase can't be changed: begin with new data and a passphrase, or keep this directory and its copies as you would keep a secret";
 
@@ -444,6 +445,8 @@ struct Said {
     operator_token: Option<String>,
     /// A link that signs the operator in: good once, for ten minutes.
     sign_in: String,
+    /// Whether few can verify what it issues: only who knows its registry.
+    issues_to_few: bool,
     /// The nodes of the network that is its registry.
     validators: Vec<Url>,
     /// The first scenario, if it was walked.
@@ -465,6 +468,7 @@ impl Said {
                 .as_ref()
                 .map(|token| token.expose().to_owned()),
             sign_in,
+            issues_to_few: running.issues_to_few(),
             validators: (nodes.into_iter().flatten())
                 .map(|node| node.origin.clone())
                 .collect(),

@@ -58,7 +58,7 @@ fn walk(world: &World, prefixes: &[&str]) {
 /// The walk with an issuer and a verifier known by DIDs of one method.
 fn walk_by(did_method: &str) {
     let settings = format!(
-        "[issuer]\ndid_method = \"{did_method}\"\n[verifier]\ndid_method = \"{did_method}\"\n"
+        "[issuer]\ndid_method = \"{did_method}\"\nissuer_did = \"own\"\n[verifier]\ndid_method = \"{did_method}\"\n"
     );
     let world = World::configured(&settings, &[]);
     let did = text(&get(&world.operator, "/api/status"), "did");
@@ -446,6 +446,7 @@ fn an_offer_is_taken_as_often_as_it_says() {
             .is_some_and(|detail| !detail.is_empty()),
         "{late:?}"
     );
+    assert_eq!(late.json()["code"], "invalid_grant", "{late:?}");
     assert_eq!(issued(operator, &made).len(), 2);
     for body in [
         json!({"uses": 0}),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::instance::{Instance, free_port};
-use crate::rig::{get, run, selfsame, text};
+use crate::rig::{get, run, selfsame};
 
 const SCENARIOS: [&str; 2] = ["immunization", "prescription"];
 
@@ -108,13 +108,17 @@ fn both_scenarios_pass_across_four_processes() {
         ports[1],
         &words(&knowing(&wallet, &verifier, &[])),
     );
-    let did = text(&get(&at_issuer.operator(), "/api/status"), "did");
+    let status = get(&at_issuer.operator(), "/api/status");
+    let dids = status["issuer_dids"].as_array().unwrap();
+    let dids: Vec<&str> = dids.iter().map(|did| did.as_str().unwrap()).collect();
     let _at_wallet = start(
         "wallet",
         ports[2],
         &words(&knowing(&issuer, &verifier, &[])),
     );
-    let trusted = ["--trust-issuer", did.as_str()];
+    let trusted: Vec<&str> = (dids.iter())
+        .flat_map(|did| ["--trust-issuer", did])
+        .collect();
     let at_verifier = start(
         "verifier",
         ports[3],

@@ -77,18 +77,98 @@ fn a_program_is_told_in_one_object_where_an_instance_serves_and_what_it_showed()
 fn a_first_start_that_failed_is_made_good_by_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let (code, printed, complaints) = run(&mut up(&data, &["--role", "issuer"]));
+    let settings = folder.path().join("settings.toml");
+    let by = |method: &str| {
+        std::fs::write(&settings, format!("[issuer]\ndid_method = \"{method}\"\n")).unwrap();
+        settings.to_str().unwrap()
+    };
+    let arguments = ["--role", "issuer", "--config", by("selfsame")];
+    let (code, printed, complaints) = run(&mut up(&data, &arguments));
     assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
     assert!(complaints.contains("hint: ") && complaints.contains("--registry"));
-    let settings = folder.path().join("settings.toml");
-    std::fs::write(&settings, "[issuer]\ndid_method = \"web\"\n").unwrap();
-    let settings = settings.to_str().unwrap();
+    let settings = by("web");
     let (_up, said) = started(&data, &["--role", "issuer", "--config", settings]);
     assert!(
         said["sign_in"].is_string() && said["demo"].is_null(),
         "{said}"
     );
     assert_eq!(answers(&said, &kept(&said)), 200);
+}
+
+fn status(said: &Value) -> Value {
+    let origin = Url::parse(&text(said, "origin")).unwrap();
+    let api = Api::new(&origin, &kept(said));
+    api.send("GET", "/api/status", None).unwrap().json()
+}
+
+#[test]
+fn an_issuer_and_a_verifier_start_alone_by_a_did_that_anybody_resolves() {
+    for role in ["issuer", "verifier"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (_up, said) = started(&folder.path().join("data"), &["--role", role]);
+        let status = status(&said);
+        assert!(text(&status, "did").starts_with("did:jwk:"), "{status}");
+        assert_eq!(
+            (&said["issues_to_few"], &status["issues_to_few"]),
+            (&false.into(), &false.into())
+        );
+    }
+}
+
+#[test]
+fn an_issuer_keeps_the_dids_that_it_began_with_whatever_the_settings_say_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.toml");
+    std::fs::write(&own, "[issuer]\nissuer_did = \"own\"\n").unwrap();
+    let own: &[&str] = &["--no-demo", "--config", own.to_str().unwrap()];
+    let portable: &[&str] = &["--no-demo"];
+    for (first, second, methods) in [
+        (own, portable, &["did:selfsame:"][..]),
+        (portable, own, &["did:jwk:", "did:selfsame:"]),
+    ] {
+        let data = folder.path().join(methods.len().to_string());
+        let issues_to_few = methods.len() == 1;
+        let mut seen = Vec::new();
+        for arguments in [first, second] {
+            let (_up, said) = started(&data, arguments);
+            assert_eq!(said["issues_to_few"], issues_to_few, "{said}");
+            seen.push(status(&said)["issuer_dids"].clone());
+        }
+        let dids = seen[0].as_array().unwrap();
+        assert_eq!((&seen[1], dids.len()), (&seen[0], methods.len()));
+        for (did, method) in dids.iter().zip(methods) {
+            assert!(did.as_str().unwrap().starts_with(method), "{did}");
+        }
+    }
+}
+
+#[test]
+fn a_person_is_told_where_few_can_verify_what_is_issued() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.toml");
+    std::fs::write(&own, "[issuer]\nissuer_did = \"own\"\n").unwrap();
+    for (arguments, is_told) in [
+        (&["--config", own.to_str().unwrap()][..], true),
+        (&[], false),
+    ] {
+        let mut command = selfsame();
+        let data = folder.path().join(is_told.to_string());
+        command.args(["up", "--no-demo", "--data"]).arg(data);
+        let listen = format!("127.0.0.1:{}", free_port());
+        command.args(["--listen", &listen]).args(arguments);
+        let mut up = Up(command.stdout(Stdio::piped()).spawn().unwrap());
+        let lines = BufReader::new(up.0.stdout.as_mut().unwrap()).lines();
+        let told: Vec<String> = lines
+            .map(Result::unwrap)
+            .take_while(|line| !line.contains("Ctrl-C"))
+            .collect();
+        let few = "which nobody resolves without this registry";
+        assert_eq!(
+            told.iter().any(|line| line.contains(few)),
+            is_told,
+            "{told:?}"
+        );
+    }
 }
 
 #[test]

@@ -149,6 +149,8 @@ fn their_wallet_takes_what_our_issuer_offers_and_shows_it_to_our_verifier() {
     let mut holder = Peer::start("holder", &json!({"offer": offer["uri"]}));
     let taken = holder.hear();
     assert_eq!(taken["version"], "V1", "{taken}");
+    let issuer = taken["issuer"].as_str().unwrap();
+    assert!(issuer.starts_with("did:jwk:"), "{issuer}");
     let credential = json!({"credential": taken["credential"]});
     let judged = post(&operator, "/api/verifier/verify", &credential);
     assert_eq!(judged["outcome"], "valid", "{judged}");

@@ -147,7 +147,7 @@ const DIDS: [Specified; 4] = [
     get("/verifier/did.json", DID_DOCUMENT, "The verifier's did:web document.").by("did:web"),
 ];
 
-const ISSUANCE: [Specified; 10] = [
+const ISSUANCE: [Specified; 11] = [
     get(
         "/.well-known/openid-credential-issuer/issuer",
         JSON,
@@ -193,6 +193,12 @@ const ISSUANCE: [Specified; 10] = [
         "/status/{list}/token",
         "application/statuslist+jwt",
         "The same, signed as W3C credentials are.",
+    )
+    .by("Token Status List §8"),
+    get(
+        "/status/{list}/registry",
+        "application/statuslist+jwt",
+        "The same, signed by the issuer's DID in the registry, for credentials for one use.",
     )
     .by("Token Status List §8"),
     get(

@@ -59,6 +59,13 @@ export function issue(issuer, { vct, claims, holder }) {
   return `${[jws, ...disclosures].join('~')}~`
 }
 
+/** Who issued a credential, where the key of that did:jwk signed it. */
+export function issuerOf(credential) {
+  const [jws] = credential.split('~')
+  const { iss } = decode(jws.split('.')[1])
+  return verified(jws, keyOf(iss)).iss
+}
+
 /** The same credential with these claims disclosed, bound to a verifier and his nonce (RFC 9901 §4.3). */
 export function present(credential, { names, holder, audience, nonce }) {
   const [jws, ...disclosures] = credential.split('~').slice(0, -1)

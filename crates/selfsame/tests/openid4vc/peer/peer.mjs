@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { clientAuthenticationAnonymous, Oauth2AuthorizationServer, setGlobalConfig } from '@openid4vc/oauth2'
 import { Openid4vciClient, Openid4vciIssuer, Openid4vciVersion } from '@openid4vc/openid4vci'
 import { Openid4vpClient, Openid4vpVerifier } from '@openid4vc/openid4vp'
-import { disclosed, issue, Key, keyOf, present, verified } from './credential.mjs'
+import { disclosed, issue, issuerOf, Key, keyOf, present, verified } from './credential.mjs'
 
 const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code'
 const VCT = 'urn:example:membership'
@@ -181,7 +181,7 @@ async function wallet({ offer }) {
     proofs: { jwt: [jwt] },
   })
   const [{ credential }] = credentialResponse.credentials
-  return { key, said: { version: issuerMetadata.originalDraftVersion, credential } }
+  return { key, said: { version: issuerMetadata.originalDraftVersion, credential, issuer: issuerOf(credential) } }
 }
 
 /** Asks for a membership of that issuer, by a request as this names it, and says what it was shown. */

@@ -1,0 +1,88 @@
+//! The DIDs that credentials name: one that anybody resolves; and the registry's, where a credential is for one use.
+
+use selfsame_app::config::NamedDid;
+use selfsame_app::view::Paging;
+use selfsame_app::view::issuer::CredentialStatus;
+use selfsame_app::view::wallet::Person;
+use selfsame_credential::Format;
+
+use crate::network::{Member, clinic_naming};
+use crate::world::{accept, new_offer, person};
+
+/// The card that a person gets of a template, and its id in the issuer's register.
+async fn taken(clinic: &Member, person: &Person, offered: (&str, Format)) -> (String, String) {
+    let (template, format) = offered;
+    let issuer = clinic.app.issuer().unwrap();
+    let new = new_offer(template, format.as_str());
+    let accepting = accept(&issuer.create_offer(&new).await.unwrap());
+    let wallet = clinic.app.wallet().unwrap();
+    let cards = wallet.accept_offer(person, &accepting).await.unwrap();
+    let issued = issuer.issued(None, &Paging::default()).await.unwrap();
+    (cards[0].id.clone(), issued.items[0].id.clone())
+}
+
+/// Whether a credential is for one use, as far as the registry can tell.
+fn is_spent_in_the_registry(template: &str, format: Format) -> bool {
+    template == "prescription" && format == Format::SdJwtVc
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_for_one_use_names_the_registrys_did_and_all_else_one_that_anybody_resolves() {
+    let clinic = clinic_naming(NamedDid::Portable).await;
+    assert!(!clinic.app.issues_to_few());
+    let person = person(&clinic.app).await;
+    let (issuer, wallet) = (clinic.app.issuer().unwrap(), clinic.app.wallet().unwrap());
+    let names = issuer.identity().names();
+    assert_eq!(clinic.app.status().await.unwrap().issuer_dids, names);
+    for format in Format::ALL {
+        for template in ["immunization", "prescription"] {
+            let (card, issued) = taken(&clinic, &person, (template, format)).await;
+            let shown = wallet.card(&person, &card).await.unwrap();
+            let is_spent = is_spent_in_the_registry(template, format);
+            let method = if is_spent {
+                "did:selfsame:"
+            } else {
+                "did:jwk:"
+            };
+            let named = &shown.summary.issuer;
+            assert!(
+                named.starts_with(method) && names.contains(named),
+                "{named}"
+            );
+            assert_eq!(shown.status, "valid", "{template} {format:?}");
+
+            let entry = issuer.issued_credential(&issued).await.unwrap();
+            assert_eq!(entry.status_list.ends_with("/registry"), is_spent);
+            let revoked = issuer.set_status(&issued, CredentialStatus::Revoked).await;
+            revoked.unwrap();
+            clinic.app.clock().advance(600);
+            let shown = wallet.card(&person, &card).await.unwrap();
+            assert_eq!(shown.status, "revoked", "{template} {format:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issuer_that_keeps_to_its_own_did_issues_to_few() {
+    let clinic = clinic_naming(NamedDid::Own).await;
+    assert!(clinic.app.issues_to_few());
+    assert!(clinic.app.status().await.unwrap().issues_to_few);
+    let person = person(&clinic.app).await;
+    let (issuer, wallet) = (clinic.app.issuer().unwrap(), clinic.app.wallet().unwrap());
+    assert_eq!(
+        issuer.identity().names(),
+        [issuer.identity().did().as_str()]
+    );
+    for template in ["immunization", "prescription"] {
+        let (card, issued) = taken(&clinic, &person, (template, Format::SdJwtVc)).await;
+        let shown = wallet.card(&person, &card).await.unwrap();
+        assert_eq!(shown.summary.issuer, issuer.identity().did().as_str());
+        assert_eq!(shown.status, "valid");
+        let entry = issuer.issued_credential(&issued).await.unwrap();
+        assert!(
+            entry.status_list.ends_with("/status/0"),
+            "{}",
+            entry.status_list
+        );
+    }
+}
