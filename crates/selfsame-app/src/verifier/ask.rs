@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use selfsame_credential::Format;
-use selfsame_credential::dcql::Query;
+use selfsame_credential::dcql::{CredentialSet, Query};
 use selfsame_credential::single_use::HANDLE;
 use selfsame_crypto::{Algorithm, encoding, hash};
 use selfsame_openid4vc::verifier::State;
@@ -274,10 +274,21 @@ fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMe
     }
 }
 
-/// Refuses a query that no answer to could be checked: none of its formats is ours.
+/// Refuses a query that no answer to could be checked: of what is required, each choice has a format that is not ours.
 fn can_be_checked(query: &Query) -> Result<()> {
-    let mut credentials = query.credentials().iter();
-    if credentials.any(|credential| credential.known_format().is_some()) {
+    let is_known = |id: &String| {
+        let credential = query.credential(id);
+        credential.is_some_and(|credential| credential.known_format().is_some())
+    };
+    let can_be_met = |set: &CredentialSet| set.options.iter().any(|ids| ids.iter().all(is_known));
+    let sets = query.requirements();
+    // Where nothing is required an answer of what is optional has to be possible.
+    let mut required = sets.iter().filter(|set| set.required).peekable();
+    let is_possible = match required.peek() {
+        Some(_) => required.all(can_be_met),
+        None => sets.iter().any(can_be_met),
+    };
+    if is_possible {
         return Ok(());
     }
     Err(unknown_format().with_code("vp_formats_not_supported"))

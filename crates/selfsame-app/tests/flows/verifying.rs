@@ -137,9 +137,35 @@ async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
         assert_eq!(refused.kind, ErrorKind::BadRequest, "{format}");
         assert_eq!(refused.code, Some("vp_formats_not_supported"), "{format}");
         assert!(refused.hint.unwrap().contains("dc+sd-jwt"), "{format}");
+        let taken = async |sets: Value| {
+            let mut new = asking(json!([unknown, sd_jwt]));
+            if !sets.is_null() {
+                new.dcql_query.as_mut().unwrap()["credential_sets"] = sets;
+            }
+            let made = verifier.create_request(&new).await;
+            made.map(|_| ()).map_err(|error| error.code)
+        };
         // A wallet may answer with what it has of several.
-        let either = asking(json!([unknown, sd_jwt]));
-        assert!(verifier.create_request(&either).await.is_ok(), "{format}");
+        for sets in [
+            json!([{"options": [["b"], ["a"]]}]),
+            json!([{"options": [["a"]]}, {"options": [["b"]], "required": false}]),
+            json!([{"options": [["a"]], "required": false}]),
+        ] {
+            assert_eq!(taken(sets.clone()).await, Ok(()), "{format} {sets}");
+        }
+        for sets in [
+            Value::Null,
+            json!([{"options": [["a", "b"]]}]),
+            json!([{"options": [["a"]]}, {"options": [["b"]]}]),
+            json!([{"options": [["b"]], "required": false}]),
+        ] {
+            let refused = taken(sets.clone()).await;
+            assert_eq!(
+                refused,
+                Err(Some("vp_formats_not_supported")),
+                "{format} {sets}"
+            );
+        }
     }
 }
 
