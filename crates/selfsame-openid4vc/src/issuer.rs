@@ -159,6 +159,9 @@ pub struct Given {
     pub request_hash: [u8; 32],
     /// The answer.
     pub response: CredentialResponse,
+    /// The thumbprints of the keys that its credentials are bound to; grants of earlier builds have none.
+    #[serde(default)]
+    pub holders: Vec<String>,
 }
 
 /// What comes in.

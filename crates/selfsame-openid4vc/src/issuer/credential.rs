@@ -193,6 +193,7 @@ pub(super) fn issue(
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
         Step::Done(proven) => proven,
     };
+    check_fresh(&proven, given)?;
     let credentials = match sign(call, configuration, &proven, (evidence, ctx))? {
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
         Step::Done(credentials) => credentials,
@@ -202,6 +203,7 @@ pub(super) fn issue(
     let given = Given {
         request_hash: sha256(call.request.to_json().as_bytes()),
         response: response.clone(),
+        holders: proven.holders.iter().map(thumbprint).collect(),
     };
     let answers = granted.issued.entry(configuration_id.to_owned());
     answers.or_default().push(given);
@@ -229,6 +231,27 @@ fn check_further(call: &Call<'_>, given: &[Given]) -> Result<(), Error> {
         CredentialCode::CredentialRequestDenied,
         "as many of this credential as are offered have been issued with this access token",
     ))
+}
+
+// §8.3: each key is used to bind to, at most, one credential; so two copies with one key would be one credential twice.
+fn check_fresh(proven: &Proven, given: &[Given]) -> Result<(), Error> {
+    let bound = |holder: &Holder| {
+        let thumbprint = thumbprint(holder);
+        given
+            .iter()
+            .any(|given| given.holders.contains(&thumbprint))
+    };
+    if proven.holders.iter().any(bound) {
+        return Err(Error::credential(
+            CredentialCode::InvalidProof,
+            "a copy with one of these keys has been issued with this access token",
+        ));
+    }
+    Ok(())
+}
+
+fn thumbprint(holder: &Holder) -> String {
+    base64url_encode(&holder.key.thumbprint())
 }
 
 fn prove(
@@ -397,10 +420,7 @@ fn issued(configuration_id: &str, content: &Content, proven: &Proven) -> Vec<Iss
         .map(|position| Issued {
             configuration_id: configuration_id.to_owned(),
             status: content.statuses.get(position).cloned(),
-            holder: proven
-                .holders
-                .get(position)
-                .map(|holder| base64url_encode(&holder.key.thumbprint())),
+            holder: proven.holders.get(position).map(thumbprint),
         })
         .collect()
 }

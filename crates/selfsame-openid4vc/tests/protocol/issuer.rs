@@ -398,6 +398,27 @@ fn an_access_token_is_good_for_as_many_copies_as_one_request_may_ask_for() {
 }
 
 #[test]
+fn a_key_that_has_a_copy_gets_no_other_with_the_same_access_token() {
+    let issuer = Issuer::new();
+    let parties = [(); 2].map(|()| Party::new(KeyType::P256));
+    let by = |party: &Party| request(SD_JWT, &[issuer.proof(party)]);
+    let state = State::Granted(issuer.granted(SD_JWT));
+    let (state, _) = issuer
+        .credential(&state, &by(&parties[0]), &ctx(4))
+        .unwrap();
+    let state = stored(&state);
+    let both = request(
+        SD_JWT,
+        &[issuer.proof(&parties[1]), issuer.proof(&parties[0])],
+    );
+    for again in [by(&parties[0]), both] {
+        let refused = issuer.credential(&state, &again, &ctx(5));
+        assert_eq!(code(refused), "invalid_proof");
+    }
+    assert!(issuer.credential(&state, &by(&parties[1]), &ctx(6)).is_ok());
+}
+
+#[test]
 fn each_answer_of_an_access_token_is_given_again() {
     let issuer = Issuer::new();
     let requests = [(); 2].map(|()| {
@@ -427,6 +448,7 @@ fn a_grant_of_an_earlier_build_still_gives_its_answer_again() {
     let mut record = serde_json::to_value(&state).unwrap();
     let issued = &mut record["granted/1"]["issued"][SD_JWT];
     *issued = issued[0].take();
+    issued.as_object_mut().unwrap().remove("holders");
     let state: State = serde_json::from_value(record).unwrap();
     let (_, again) = issuer.credential(&state, &request, &at(400, 5)).unwrap();
     assert_eq!(credentials(&first), credentials(&again));
