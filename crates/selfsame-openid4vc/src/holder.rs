@@ -46,10 +46,19 @@ pub struct Asked {
     pub request: Request,
     /// Who asks.
     pub verifier: Verifier,
-    /// The audience that the request object names, where it is not that of the specification but an identifier of the
-    /// verifier's own (OpenID4VP 1.0 §5.8).
+    /// The audience that the request object names, where it is not that of the specification (OpenID4VP 1.0 §5.8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub audience: Option<String>,
+    pub audience: Option<Audience>,
+}
+
+/// Whom a request object is for, where it does not say that it is for a wallet.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Audience {
+    /// By an identifier of the verifier's own, the verifier.
+    Verifier(String),
+    /// It does not say.
+    Unsaid {},
 }
 
 /// Who asks, as far as it was proven.

@@ -6,7 +6,7 @@ use selfsame_oauth::Form;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{Asked, Verifier, client};
+use super::{Asked, Audience, Verifier, client};
 use crate::{
     error::Error,
     transport::Transport,
@@ -252,7 +252,7 @@ pub fn authenticate(
 }
 
 /// The parameters of a request object, and its audience where that is not a wallet.
-type Claims = (Parameters, Option<String>);
+type Claims = (Parameters, Option<Audience>);
 
 fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Claims, Error> {
     let refuse = Error::invalid_request;
@@ -283,8 +283,15 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Cl
 }
 
 // §5.8: with static discovery `aud` is a constant, so it tells nothing of who is meant; the nonce and the response URI
-// bind the answer. A request whose `aud` is one of the verifier's own identifiers is taken, and the person is told.
-fn audience(claims: &Map<String, Value>, received: &Received<'_>) -> Result<Option<String>, Error> {
+// bind the answer. A request whose `aud` is one of the verifier's own identifiers is taken, and one without, as RFC 9101
+// §4 allows; the person is told. One that is meant for somebody else is not.
+fn audience(
+    claims: &Map<String, Value>,
+    received: &Received<'_>,
+) -> Result<Option<Audience>, Error> {
+    if !claims.contains_key("aud") {
+        return Ok(Some(Audience::Unsaid {}));
+    }
     let named: Vec<&str> = match claims.get("aud") {
         Some(Value::String(audience)) => vec![audience],
         Some(Value::Array(audiences)) => audiences.iter().filter_map(Value::as_str).collect(),
@@ -300,7 +307,7 @@ fn audience(claims: &Map<String, Value>, received: &Received<'_>) -> Result<Opti
     ];
     let of_verifier = named.into_iter().find(|name| own.contains(&Some(name)));
     of_verifier
-        .map(|name| Some(name.to_owned()))
+        .map(|name| Some(Audience::Verifier(name.to_owned())))
         .ok_or_else(|| Error::invalid_request("the request object is for another audience"))
 }
 
@@ -337,7 +344,7 @@ fn check(
     Ok(request)
 }
 
-fn asked(request: Request, client: &ClientId, audience: Option<String>) -> Asked {
+fn asked(request: Request, client: &ClientId, audience: Option<Audience>) -> Asked {
     let name = match client {
         ClientId::RedirectUri(_) => request
             .response_uri

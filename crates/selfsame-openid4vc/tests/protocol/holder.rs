@@ -10,7 +10,7 @@ use selfsame_oauth::form;
 use selfsame_openid4vc::{
     Error, PresentationCode, Transport,
     holder::{
-        self, Asked, Choice, Effect, HolderKey, Input, State,
+        self, Asked, Audience, Choice, Effect, HolderKey, Input, State,
         request::{Invocation, Received, Trust, authenticate, open, read},
         response::refusal,
         selection::{by_policy, candidate, explicit},
@@ -660,7 +660,7 @@ fn a_request_object_that_is_addressed_to_its_verifier_is_taken_and_says_so() {
     for audience in [request_uri.as_str(), &client_id, response_uri.as_str()] {
         for written in [json!(audience), json!(["https://other.example", audience])] {
             let taken = opens(&written, Some(&request_uri)).unwrap();
-            assert_eq!(taken.as_deref(), Some(audience));
+            assert_eq!(taken, Some(Audience::Verifier(audience.to_owned())));
         }
     }
     let fetched_elsewhere = json!("https://verifier.example/requests/8");
@@ -671,6 +671,16 @@ fn a_request_object_that_is_addressed_to_its_verifier_is_taken_and_says_so() {
     ] {
         assert_eq!(refused(opens(audience, request_uri)), "invalid_request");
     }
+}
+
+#[test]
+fn a_request_object_that_is_addressed_to_nobody_is_taken_and_says_so() {
+    let verifier = Verifier::new();
+    let object = object(&verifier, json!({}), json!({"aud": null}));
+    let asked = opened(&object, &client_id(&verifier)).unwrap();
+    assert_eq!(asked.audience, Some(Audience::Unsaid {}));
+    let kept = serde_json::to_string(&asked).unwrap();
+    assert_eq!(serde_json::from_str::<Asked>(&kept).unwrap(), asked);
 }
 
 #[test]

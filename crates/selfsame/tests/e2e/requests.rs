@@ -107,6 +107,43 @@ fn told(site: &Stranger, patience: Duration) -> Vec<Heard> {
 }
 
 #[test]
+fn a_request_that_does_not_say_that_it_is_for_a_wallet_is_answered_with_a_remark() {
+    let (verifier, _world, person) = stage();
+    let signed = |audience: Value| {
+        let claims = changed(verifier.claims(), &json!({"aud": audience}));
+        verifier.key.sign(&verifier.header(), &claims)
+    };
+    let in_the_link = |object: String| {
+        verifier.publish(OBJECT, String::new());
+        let pairs = [("client_id", verifier.client_id()), ("request", object)];
+        let pairs = pairs
+            .each_ref()
+            .map(|(name, value)| (*name, value.as_str()));
+        format!("openid4vp://?{}", form(&pairs))
+    };
+    let own = verifier.site.url("request");
+    let by_reference = |object: String| verifier.publish(OBJECT, object);
+    let client_id = verifier.client_id();
+    let ways: [(&dyn Fn(String) -> String, Value, &str); 4] = [
+        (&in_the_link, Value::Null, "does not say"),
+        (&by_reference, Value::Null, "does not say"),
+        (&in_the_link, json!(client_id), &client_id),
+        (&by_reference, json!(own), &own),
+    ];
+    for (way, audience, remark) in ways {
+        let link = way(signed(audience));
+        let asked = json!({"request": link});
+        let preview = post(&person, "/api/wallet/requests/preview", &asked);
+        let remarks = preview["remarks"].as_array().unwrap();
+        assert_eq!(remarks.len(), 1, "{preview}");
+        assert!(remarks[0].as_str().unwrap().contains(remark), "{preview}");
+        assert_eq!(answer(&person, &link).json()["delivered"], true);
+    }
+    let elsewhere = in_the_link(signed(json!("https://wallet.example")));
+    assert_eq!(answer(&person, &elsewhere).status, 400);
+}
+
+#[test]
 fn a_foreign_verifier_that_keeps_the_rules_is_answered() {
     let (verifier, world, person) = stage();
     let link = verifier.signed(&verifier.header(), &verifier.claims());
@@ -118,6 +155,7 @@ fn a_foreign_verifier_that_keeps_the_rules_is_answered() {
     assert_eq!(preview["verifier"]["client_id"], verifier.client_id());
     assert_eq!(preview["verifier"]["authenticated"], true);
     assert_eq!(preview["verifier"]["trusted"], false);
+    assert_eq!(preview["remarks"], json!([]));
     assert_eq!(answer(&person, &link).json()["delivered"], true);
     let told = told(&verifier.site, PATIENCE);
     assert_eq!(told.len(), 1);
@@ -298,6 +336,7 @@ fn assert_refusal(what: &str, reply: &Reply) {
             .is_some_and(|detail| !detail.is_empty()),
         "{what}: {body}"
     );
+    assert!(body["code"].is_string(), "{what}: {body}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn started(ports: &[u16]) -> (tempfile::TempDir, Instance) {
 #[test]
 #[ignore = "needs packages of Node.js: cargo xtask cross openid4vc runs it"]
 fn our_wallet_takes_what_their_issuer_offers_and_shows_it_to_their_verifier() {
-    let ports: Vec<u16> = (0..4).map(|_| free_port()).collect();
+    let ports: Vec<u16> = (0..5).map(|_| free_port()).collect();
     let (_folder, instance) = started(&ports);
     let person = person(&instance);
     let mut issuer = Peer::start("issuer", &json!({"port": ports[0]}));
@@ -113,9 +113,14 @@ fn our_wallet_takes_what_their_issuer_offers_and_shows_it_to_their_verifier() {
         json!(["urn:example:membership"])
     );
 
-    for (port, signed) in [(ports[1], true), (ports[2], false)] {
+    for (port, signed, by_value) in [
+        (ports[1], true, false),
+        (ports[2], false, false),
+        (ports[4], true, true),
+    ] {
         let asked = json!({
-            "port": port, "issuer": offered["issuer"], "signed": signed, "names": ["given_name"],
+            "port": port, "issuer": offered["issuer"], "signed": signed, "by_value": by_value,
+            "names": ["given_name"],
         });
         let mut verifier = Peer::start("verifier", &asked);
         let answer = json!({"request": verifier.hear()["request"], "policy": "newest"});
@@ -125,11 +130,8 @@ fn our_wallet_takes_what_their_issuer_offers_and_shows_it_to_their_verifier() {
     }
 
     // They judge what they get: this issuer is another.
-    let mut other = offered["issuer"].clone();
-    let (x, y) = (other["x"].take(), other["y"].take());
-    (other["x"], other["y"]) = (y, x);
     let asked = json!({
-        "port": ports[3], "issuer": other, "signed": true, "names": ["given_name"],
+        "port": ports[3], "issuer": offered["other"], "signed": true, "names": ["given_name"],
     });
     let mut verifier = Peer::start("verifier", &asked);
     let answer = json!({"request": verifier.hear()["request"], "policy": "newest"});

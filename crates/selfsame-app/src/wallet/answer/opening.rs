@@ -3,7 +3,7 @@
 use selfsame_credential::evidence::Step;
 use selfsame_net::{Authorization, Body, Call, Method, Request};
 use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
-use selfsame_openid4vc::holder::{Asked, Effect, response};
+use selfsame_openid4vc::holder::{Asked, Audience, Effect, response};
 use selfsame_openid4vc::wire::request::Refused;
 
 use crate::error::{Error, Result, no_answer};
@@ -103,10 +103,13 @@ impl Wallet {
 
 /// What is unusual about a request that is taken all the same.
 pub(super) fn remarks(asked: &Asked) -> Vec<String> {
-    let audience = asked.audience.as_ref().map(|audience| {
-        format!(
-            "The request is addressed to the verifier itself ({audience}) and not to a wallet; what leaves is the same."
-        )
+    let audience = asked.audience.as_ref().map(|audience| match audience {
+        Audience::Verifier(own) => format!(
+            "The request is addressed to the verifier itself ({own}) and not to a wallet; what leaves is the same."
+        ),
+        Audience::Unsaid {} => {
+            "The request does not say that it is for a wallet; what leaves is the same.".to_owned()
+        }
     });
     audience.map(|text| readable(&text)).into_iter().collect()
 }

@@ -152,7 +152,7 @@ async function issuer({ port }) {
       return protocol.createCredentialResponse({ credentialRequest: request, credentials })
     },
   })
-  say({ offer: offer.credentialOffer, issuer: key.jwk })
+  say({ offer: offer.credentialOffer, issuer: key.jwk, other: new Key().jwk })
 }
 
 /** Takes an offer; the holder's key goes with the credential, for who presents it next. */
@@ -185,7 +185,7 @@ async function wallet({ offer }) {
 }
 
 /** Asks for a membership of that issuer, by a request as this names it, and says what it was shown. */
-async function verifier({ port, issuer: issuerKey, signed, names }) {
+async function verifier({ port, issuer: issuerKey, signed, by_value: byValue, names }) {
   const key = new Key()
   const protocol = new Openid4vpVerifier({ callbacks: callbacks(key) })
   const origin = `http://localhost:${port}`
@@ -207,7 +207,7 @@ async function verifier({ port, issuer: issuerKey, signed, names }) {
       },
     },
     jar: signed && {
-      requestUri: `${origin}/request`,
+      requestUri: byValue ? undefined : `${origin}/request`,
       expiresInSeconds: 300,
       jwtSigner: { method: 'did', alg: 'ES256', didUrl: `${key.did}#0` },
       additionalJwtPayload: { iss: key.did },
