@@ -181,7 +181,9 @@ impl From<Protocol> for Error {
             Protocol::Credential { reason, .. }
             | Protocol::Presentation { reason, .. }
             | Protocol::Counterpart { reason, .. } => reason.clone(),
-            Protocol::Choice(reason) | Protocol::Expired(reason) => (*reason).to_owned(),
+            Protocol::Unsupported { reason, .. }
+            | Protocol::Choice(reason)
+            | Protocol::Expired(reason) => (*reason).to_owned(),
             Protocol::State(detail) => return Self::internal(detail),
             Protocol::Setup(detail) => return Self::internal(detail),
         };
@@ -198,7 +200,9 @@ impl From<Protocol> for Error {
         };
         tracing::info!(code, %reason, "refused");
         let hint = match error {
-            Protocol::Counterpart { advice, .. } => Some(advice.to_owned()),
+            Protocol::Counterpart { advice, .. } | Protocol::Unsupported { advice, .. } => {
+                Some(advice.to_owned())
+            }
             Protocol::Expired(_) => Some("ask for a new one".to_owned()),
             _ => None,
         };

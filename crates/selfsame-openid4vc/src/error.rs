@@ -32,6 +32,16 @@ pub enum Error {
         /// What the person can do.
         advice: &'static str,
     },
+    /// The wallet cannot take what is offered; another wallet or another key could.
+    #[error("{reason}")]
+    Unsupported {
+        /// What the wallet lacks.
+        lacking: Lacking,
+        /// For the person.
+        reason: &'static str,
+        /// What the person can do.
+        advice: &'static str,
+    },
     /// The person's answer does not fit what was asked.
     #[error("{0}")]
     Choice(&'static str),
@@ -76,12 +86,13 @@ impl Error {
         }
     }
 
-    /// The specification's code, where the error is one that goes on the wire.
+    /// The specification's code, where the error is one that goes on the wire; else what a wallet lacks, in one word.
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Token(error) => Some(error.code.as_str()),
             Self::Credential { code, .. } => Some(code.as_str()),
             Self::Presentation { code, .. } => Some(code.as_str()),
+            Self::Unsupported { lacking, .. } => Some(lacking.as_str()),
             _ => None,
         }
     }
@@ -93,6 +104,28 @@ impl Error {
             Self::Credential { code, reason } => Some(ErrorBody::new(code.as_str(), reason)),
             Self::Presentation { code, reason } => Some(ErrorBody::new(code.as_str(), reason)),
             _ => None,
+        }
+    }
+}
+
+/// What a wallet lacks for an offer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Lacking {
+    /// A grant that it knows.
+    Grant,
+    /// A credential format that it knows.
+    Format,
+    /// A key that the issuer takes.
+    Key,
+}
+
+impl Lacking {
+    /// It in one word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Grant => "unsupported_grant_type",
+            Self::Format => "unsupported_credential_format",
+            Self::Key => "unsupported_key",
         }
     }
 }

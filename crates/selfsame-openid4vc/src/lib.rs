@@ -20,5 +20,5 @@ pub mod verifier;
 pub mod wallet;
 pub mod wire;
 
-pub use error::{CredentialCode, Error, PresentationCode};
+pub use error::{CredentialCode, Error, Lacking, PresentationCode};
 pub use transport::Transport;

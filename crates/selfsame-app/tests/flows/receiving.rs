@@ -6,6 +6,8 @@ use selfsame_app::config::{Bound, DidMethod, WalletConfig};
 use selfsame_app::view::verifier::NewRequest;
 use selfsame_app::view::wallet::AcceptOffer;
 use selfsame_app::{App, ErrorKind};
+use selfsame_crypto::Algorithm;
+use selfsame_crypto::jws::Compact;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -409,6 +411,59 @@ async fn nobody_puts_a_card_into_a_wallet_in_anothers_name_with_a_certificate_of
                 "{refused:?}"
             );
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fresh_key_is_of_the_kind_that_the_issuer_takes_and_named_as_it_wants() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer_as("immunization", "jwt_vc_json").await;
+    let published = &site.app.issuer().unwrap().published().issuer;
+    let mut metadata = serde_json::to_value(published).unwrap();
+    let offered = "immunization_jwt_vc_json";
+    let described = &mut metadata["credential_configurations_supported"][offered];
+    described["cryptographic_binding_methods_supported"] = json!(["did:key"]);
+    let proof = &mut described["proof_types_supported"]["jwt"];
+    proof["proof_signing_alg_values_supported"] = json!(["EdDSA"]);
+    site.faults.give(METADATA, &metadata, 1);
+    site.faults.add(CREDENTIAL, Fault::CutBefore);
+    let wallet = app.wallet().unwrap();
+    let waits = wallet.accept_offer(&person, &accept(&offer)).await;
+    assert_eq!(waits.unwrap_err().kind, ErrorKind::Upstream);
+    let (_, body) = site.faults.last_request();
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    let proof = Compact::parse(body["proofs"]["jwt"][0].as_str().unwrap()).unwrap();
+    assert_eq!(proof.header.alg, Algorithm::EdDsa);
+    let kid = proof.header.kid.unwrap();
+    assert!(kid.starts_with("did:key:z6Mk"), "{kid}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_this_wallet_cannot_take_is_refused_with_what_it_lacks() {
+    let site = Site::start().await;
+    let published = &site.app.issuer().unwrap().published().issuer;
+    let published = serde_json::to_value(published).unwrap();
+    let by_ps256 = json!({"jwt": {"proof_signing_alg_values_supported": ["PS256"]}});
+    for (member, value, code) in [
+        ("format", json!("mso_mdoc"), "unsupported_credential_format"),
+        ("proof_types_supported", by_ps256, "unsupported_key"),
+    ] {
+        let app = WalletHost::new(&site).open().await;
+        let person = person(&app).await;
+        let offer = site.offer("immunization").await;
+        let mut metadata = published.clone();
+        metadata["credential_configurations_supported"]["immunization_sd_jwt_vc"][member] = value;
+        site.faults.give(METADATA, &metadata, 1);
+        let wallet = app.wallet().unwrap();
+        let refused = wallet.accept_offer(&person, &accept(&offer)).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(
+            (refused.kind, refused.code),
+            (ErrorKind::BadRequest, Some(code))
+        );
+        assert!(refused.hint.is_some());
     }
 }
 

@@ -11,6 +11,7 @@ use selfsame_credential::{
 };
 use selfsame_crypto::{Algorithm, ctx::Ctx, json};
 use selfsame_did::DidUrl;
+use selfsame_oauth::ErrorBody;
 use serde_json::Map;
 use url::Url;
 
@@ -26,6 +27,8 @@ use crate::{
     },
 };
 
+/// As many letters of a verifier's reason are told.
+const MAX_TOLD: usize = 200;
 /// For how many seconds a W3C presentation may be accepted.
 const LIFETIME: u64 = 300;
 
@@ -133,7 +136,7 @@ pub(super) fn delivered(
     let failed = |reason: &str| failed(verifier, reason.to_owned());
     // §8.2 and the errata on HTTP redirects: 200 and nothing else.
     if status != 200 {
-        return failed("the verifier did not take the answer");
+        return failed(&not_taken(body));
     }
     let Ok(receipt) = json::parse_as::<Receipt>(body, &limits()) else {
         return failed("the verifier's reply is not the JSON object it should be");
@@ -149,6 +152,24 @@ pub(super) fn delivered(
         redirect_uri,
     };
     (State::Done(done), Vec::new())
+}
+
+/// That the verifier did not take an answer, and why by its own words, as far as they keep to the letters of RFC 6749
+/// §5.2 and to a few lines.
+fn not_taken(body: &[u8]) -> String {
+    let said: Option<ErrorBody> = json::parse_as(body, &limits()).ok();
+    let told = said.and_then(|body| {
+        let text = body.error_description.unwrap_or(body.error);
+        ErrorBody::new("", text.trim()).error_description
+    });
+    let what = "the verifier did not take the answer";
+    match told {
+        None => what.to_owned(),
+        Some(told) => {
+            let told: String = told.chars().take(MAX_TOLD).collect();
+            format!("{what}; it says: {told}")
+        }
+    }
 }
 
 pub(super) fn unreachable(verifier: &Verifier, reason: &str) -> Next {

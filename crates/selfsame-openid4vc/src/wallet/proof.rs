@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Binding, Effect, Next, Progress, Requesting, State};
 use crate::{
-    error::Error,
+    error::{Error, Lacking},
     wire::{
         credential::{CredentialRequest, PROOF_TYP},
         metadata::{Configuration, ProofType},
@@ -46,7 +46,11 @@ pub(super) fn bindings(
     format: Format,
     keys: &[Binding],
 ) -> Result<Vec<Binding>, Error> {
-    let bad = |reason: &str| Error::counterpart(reason, OTHER_KEY);
+    let bad = |reason| Error::Unsupported {
+        lacking: Lacking::Key,
+        reason,
+        advice: OTHER_KEY,
+    };
     let proof = configuration
         .jwt_proof()
         .ok_or_else(|| bad("the issuer takes no proofs of the type jwt"))?;

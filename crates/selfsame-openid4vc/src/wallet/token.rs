@@ -13,7 +13,7 @@ use super::{
     Answer, Ask, Binding, Effect, Next, Plan, Progress, Redeeming, State, ask, failed, nonce, proof,
 };
 use crate::{
-    error::Error,
+    error::{Error, Lacking},
     wire::{
         credential::Wanted,
         limits,
@@ -56,8 +56,11 @@ pub fn kinds_of_keys(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Vec<Ke
 /// Begins to receive what an offer offers.
 pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
     let bad = |reason: &str| Error::counterpart(reason, ASK_AGAIN);
-    let grant = accept.offer.pre_authorized_code().ok_or_else(|| {
-        bad("the offer has no pre-authorized code, and this wallet knows no other way")
+    let grant = accept.offer.pre_authorized_code();
+    let grant = grant.ok_or(Error::Unsupported {
+        lacking: Lacking::Grant,
+        reason: "the offer has no pre-authorized code, and this wallet knows no other way",
+        advice: ASK_AGAIN,
     })?;
     check_tx_code(grant.tx_code.as_ref(), accept.tx_code)?;
     if !accept.server.grant_types_supported.is_empty()
@@ -126,9 +129,11 @@ fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
         .issuer
         .configuration(id)
         .ok_or_else(|| bad("the offer names a credential that the issuer does not describe"))?;
-    let format = configuration
-        .known_format()
-        .ok_or_else(|| bad("the credential has a format that this wallet does not know"))?;
+    let format = configuration.known_format().ok_or(Error::Unsupported {
+        lacking: Lacking::Format,
+        reason: "the credential has a format that this wallet does not know",
+        advice: "Ask the issuer for another format: dc+sd-jwt, jwt_vc_json or vc+jwt.",
+    })?;
     let bindings = match &configuration.proof_types_supported {
         None => Vec::new(),
         Some(_) => proof::bindings(configuration, format, accept.bindings)?

@@ -626,7 +626,6 @@ fn a_request_object_is_for_self_issued_me() {
         json!("https://other.example"),
         json!(["https://other.example", 7]),
         json!([]),
-        Value::Null,
     ] {
         let object = object(&verifier, json!({}), json!({"aud": bad}));
         assert_eq!(
@@ -1176,6 +1175,34 @@ fn delivered(status: u16, body: &str) -> State {
         }
         Step::Needs(needs) => panic!("{needs:?}"),
     }
+}
+
+#[test]
+fn a_person_is_told_why_a_verifier_does_not_take_an_answer_in_plain_letters_and_not_at_length() {
+    let reason = |status, body: &str| match delivered(status, body) {
+        State::Failed(failed) => failed.reason,
+        other => panic!("{other:?}"),
+    };
+    let bare = "the verifier did not take the answer";
+    let told = |body: &str| reason(400, body).strip_prefix(bare).unwrap().to_owned();
+    let described = r#"{"error":"invalid_request","error_description":"the nonce is old"}"#;
+    assert_eq!(told(described), "; it says: the nonce is old");
+    assert_eq!(
+        told(r#"{"error":"invalid_request"}"#),
+        "; it says: invalid_request"
+    );
+    let turned = r#"{"error":"x","error_description":"a\u202eb\n<b>\""}"#;
+    assert_eq!(told(turned), "; it says: a?b?<b>'");
+    let long = format!(
+        r#"{{"error":"x","error_description":"{}"}}"#,
+        "a".repeat(5000)
+    );
+    assert_eq!(told(&long).len(), "; it says: ".len() + 200);
+    for silent in ["", "{}", "<html>", r#"{"error":7}"#, r#"{"error":""}"#] {
+        assert_eq!(told(silent), "", "{silent}");
+    }
+    // What is no refusal is not read for one.
+    assert!(matches!(delivered(200, described), State::Done(_)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use selfsame_credential::{Format, Need};
 use selfsame_crypto::{KeyType, SecretString, ctx::Ctx};
 use selfsame_oauth::TokenRequest;
 use selfsame_openid4vc::{
-    Error,
+    Error, Lacking,
     issuer::{self, State as IssuerState, offer::NewOffer},
     wallet::{self, Accept, Answer, Binding, Effect, Failed, Input, Received, State, begin},
     wire::{credential::CredentialRequest, offer::CredentialOffer},
@@ -317,7 +317,13 @@ fn keys_that_the_issuer_does_not_take_are_refused_before_anything_is_sent() {
     es384.algorithm = selfsame_crypto::Algorithm::Es384;
     for bindings in [vec![], vec![es384]] {
         let result = Wallet::with_keys(&issuer, &offer, &holder, &bindings);
-        assert!(matches!(result.err(), Some(Error::Counterpart { .. })));
+        assert!(matches!(
+            result.err(),
+            Some(Error::Unsupported {
+                lacking: Lacking::Key,
+                ..
+            })
+        ));
     }
 }
 
@@ -355,7 +361,13 @@ fn a_fresh_key_goes_by_a_did_of_its_own_where_the_issuer_binds_to_dids_only() {
         };
         let wallet = Wallet::with_keys(&issuer, &made.offer, &holder, &[bare]);
         let Some(expected) = expected else {
-            assert!(matches!(wallet.err(), Some(Error::Counterpart { .. })));
+            assert!(matches!(
+                wallet.err(),
+                Some(Error::Unsupported {
+                    lacking: Lacking::Key,
+                    ..
+                })
+            ));
             continue;
         };
         let mut wallet = wallet.unwrap();
@@ -374,7 +386,13 @@ fn a_key_of_a_did_that_the_issuer_does_not_take_gets_no_other_did() {
     assert!(binding.kid.as_ref().unwrap().starts_with("did:key:"));
     let offer = issuer.offer(W3C).offer;
     let wallet = Wallet::with_keys(&issuer, &offer, &holder, &[binding]);
-    assert!(matches!(wallet.err(), Some(Error::Counterpart { .. })));
+    assert!(matches!(
+        wallet.err(),
+        Some(Error::Unsupported {
+            lacking: Lacking::Key,
+            ..
+        })
+    ));
 }
 
 #[test]
@@ -433,7 +451,13 @@ fn an_issuer_that_insists_on_key_attestations_is_refused() {
     let issuer = describing(SD_JWT, &json!({"proof_types_supported": {"jwt": proof}}));
     let offer = issuer.offer(SD_JWT).offer;
     let result = Wallet::with_keys(&issuer, &offer, &holder, &[holder.binding()]);
-    assert!(matches!(result.err(), Some(Error::Counterpart { .. })));
+    assert!(matches!(
+        result.err(),
+        Some(Error::Unsupported {
+            lacking: Lacking::Key,
+            ..
+        })
+    ));
 }
 
 // ---- transaction codes
@@ -646,7 +670,13 @@ fn an_offer_without_a_grant_this_wallet_knows_is_refused() {
         ..issuer.offer(SD_JWT).offer
     };
     let result = Wallet::with_keys(&issuer, &offer, &holder, &[holder.binding()]);
-    assert!(matches!(result.err(), Some(Error::Counterpart { .. })));
+    assert!(matches!(
+        result.err(),
+        Some(Error::Unsupported {
+            lacking: Lacking::Grant,
+            ..
+        })
+    ));
 }
 
 #[test]

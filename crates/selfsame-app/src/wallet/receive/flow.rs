@@ -446,10 +446,34 @@ fn ended(state: &State, failure: Option<Error>) -> Ended {
                 _ => ErrorKind::Upstream,
             };
             let error = Error::new(kind, failed.reason.clone()).with_hint(failed.advice.clone());
-            Ended::With(Some(error))
+            let code = failed.code.as_deref().and_then(known_code);
+            Ended::With(Some(Error { code, ..error }))
         }
         State::Redeeming(_) | State::Proving(_) | State::Requesting(_) => Ended::Not,
     }
+}
+
+/// The issuer's code, if it is one of the specifications' (RFC 6749 §5.2, RFC 6750 §3.1, OpenID4VCI 1.0 §8.3.1.2): what
+/// else it may have written is nobody's to rely on.
+fn known_code(code: &str) -> Option<&'static str> {
+    const KNOWN: [&str; 15] = [
+        "credential_request_denied",
+        "insufficient_scope",
+        "invalid_authorization_details",
+        "invalid_client",
+        "invalid_credential_request",
+        "invalid_encryption_parameters",
+        "invalid_grant",
+        "invalid_nonce",
+        "invalid_proof",
+        "invalid_request",
+        "invalid_scope",
+        "invalid_token",
+        "unauthorized_client",
+        "unknown_credential_configuration",
+        "unknown_credential_identifier",
+    ];
+    KNOWN.into_iter().find(|known| *known == code)
 }
 
 /// The end of a flow: its cards, and what the history says of it.
