@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
+use crate::foreign::{Key, foreign_credential};
 use crate::http::Api;
 use crate::instance::{Instance, free_port};
-use crate::rig::{run, selfsame, text, write_private};
+use crate::rig::{post, run, selfsame, text, write_private};
 
 /// A running `up`; it ends when dropped.
 pub struct Up(pub Child);
@@ -510,6 +511,13 @@ fn a_hangup_has_the_trusted_read_again_and_a_wrong_file_changes_nothing() {
     let arguments = ["--config", file.to_str().unwrap()];
     let mut instance = Instance::start(&data, port, &arguments);
     instance.ready();
+    let issuer = Key::new();
+    let shown = json!({"credential": foreign_credential(&issuer, &Key::new(), &json!({}))});
+    let outcome = || {
+        let judged = post(&instance.operator(), "/api/verifier/verify", &shown);
+        text(&judged, "outcome")
+    };
+    assert_eq!(outcome(), "untrusted");
     let told = |wanted: &str| {
         let id = instance.id().to_string();
         let told = Command::new("kill").args(["-HUP", &id]).status();
@@ -524,8 +532,13 @@ fn a_hangup_has_the_trusted_read_again_and_a_wrong_file_changes_nothing() {
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    write("[trust]\nissuers = [\"did:web:a.example\", \"did:web:b.example\"]\n");
+    let both = format!(
+        "[trust]\nissuers = [\"did:web:a.example\", \"{}\"]\n",
+        issuer.did()
+    );
+    write(&both);
     told("[trust] was read again: 2 issuers, 0 verifiers, 0 certificates");
+    assert_eq!(outcome(), "valid");
     let stays = "whom this instance trusts stays as it was: ";
     for (wrong, why) in [
         ("[trust]\nissuers = [\"nobody\"]\n", "`nobody` is no DID"),
@@ -538,8 +551,10 @@ fn a_hangup_has_the_trusted_read_again_and_a_wrong_file_changes_nothing() {
         let said = log.lines().find(|line| line.contains(stays));
         assert!(said.is_some(), "{log}");
     }
+    assert_eq!(outcome(), "valid");
     write("[trust]\norigins = [\"http://localhost:1/\"]\n");
     told("0 certificates; its origins count from the next start");
+    assert_eq!(outcome(), "untrusted");
 }
 
 #[test]
