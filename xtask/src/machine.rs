@@ -88,7 +88,7 @@ pub fn install(packages: &[&str]) -> Result<(), String> {
     let list = packages.join(" ");
     if !runs("apt-get") {
         return Err(format!(
-            "this is not a Debian system, so nothing was installed\nhint: install what Debian calls {list} so that it is on PATH, or leave out what needs it: cargo xtask test --skip browser --skip oracle"
+            "this is not a Debian system, so nothing was installed\nhint: install what Debian calls {list} so that it is on PATH, or leave out what needs it: cargo xtask test --skip browser --skip oracle --skip npm"
         ));
     }
     let prefix: &[&str] = if is_root()? { &[] } else { &["sudo"] };

@@ -51,7 +51,7 @@ fn prepare(folder: &Path) -> Result<(), String> {
         println!("    the packages @openid4vc are in {}", folder.display());
         return Ok(());
     }
-    if !runs("npm") {
+    if !runs("node") || !runs("npm") {
         machine::install(&["nodejs", "npm"])?;
     }
     println!(
@@ -63,7 +63,7 @@ fn prepare(folder: &Path) -> Result<(), String> {
     let mut npm = Command::new("npm");
     if !succeeds(npm.args(fixed).current_dir(folder))? {
         return Err(
-            "`npm ci` failed\nhint: run it by hand to see why, or leave the comparison out: cargo xtask test --skip oracle"
+            "`npm ci` failed\nhint: run it by hand to see why, or leave the comparison out: cargo xtask test --skip npm"
                 .to_owned(),
         );
     }

@@ -1,6 +1,7 @@
 //! Python environments under `target/`, for what tests compare ours with.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -29,6 +30,53 @@ pub fn make(folder: &Path, what: &[&str]) -> Result<(), String> {
         &program(folder).display().to_string(),
         &[&fixed[..], what].concat(),
     )
+}
+
+/// An environment of packages that a file names, each by its hash.
+pub struct Pinned {
+    /// What it is for people.
+    pub name: &'static str,
+    /// The folder under `target/`.
+    pub folder: PathBuf,
+    /// The file, from the root of the workspace.
+    pub requirements: &'static str,
+    /// What it can run once it is whole.
+    pub script: &'static str,
+}
+
+impl Pinned {
+    /// Sees to it that the environment is there as the file wants it now, and makes it if not.
+    pub fn prepare(&self) -> Result<(), String> {
+        let Self { name, folder, .. } = self;
+        let wanted = root().join(self.requirements);
+        let installed = folder.join("requirements.txt");
+        if is_same(&wanted, &installed) && runs(folder, self.script) {
+            println!("    {name} is in {}", folder.display());
+            return Ok(());
+        }
+        println!("    missing: the Python package {name} (tests only)");
+        let wanted_text = wanted.display().to_string();
+        let fixed = ["--require-hashes", "--no-deps", "--only-binary=:all:"];
+        make(
+            folder,
+            &[&fixed[..], &["--requirement", &wanted_text]].concat(),
+        )?;
+        if !runs(folder, self.script) {
+            return Err(format!(
+                "{name} was installed, but Python does not find it\nhint: remove {} and try again",
+                folder.display()
+            ));
+        }
+        fs::copy(&wanted, &installed)
+            .map(|_| ())
+            .map_err(|error| format!("{}: {error}", installed.display()))
+    }
+}
+
+/// Whether what was installed is what is wanted now.
+fn is_same(wanted: &Path, installed: &Path) -> bool {
+    let wanted = fs::read(wanted).ok();
+    wanted.is_some() && wanted == fs::read(installed).ok()
 }
 
 /// Whether the environment is there and runs this script.
@@ -86,5 +134,32 @@ fn must_run(program: &str, arguments: &[&str]) -> Result<(), String> {
             arguments.join(" ")
         )),
         Err(error) => Err(format!("`{program}`: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{package, second};
+
+    #[test]
+    fn every_package_is_pinned_by_a_hash() {
+        for (list, count) in [(second::REQUIREMENTS, 3), (package::REQUIREMENTS, 7)] {
+            let text = fs::read_to_string(root().join(list)).unwrap();
+            let text = text.replace("\\\n", "");
+            let packages: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+            assert_eq!(packages.len(), count, "{list}");
+            for package in packages {
+                assert!(package.contains("==") && package.contains("--hash=sha256:"));
+            }
+        }
+    }
+
+    #[test]
+    fn another_list_is_installed_anew() {
+        let list = root().join(second::REQUIREMENTS);
+        assert!(is_same(&list, &list));
+        assert!(!is_same(&list, &root().join(package::REQUIREMENTS)));
+        assert!(!is_same(&list, Path::new("/nowhere")));
     }
 }
