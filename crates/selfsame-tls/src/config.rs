@@ -21,7 +21,8 @@ pub struct Config {
     pub profile: &'static Profile,
     /// The cipher suites, the best first.
     pub suites: Vec<Suite>,
-    /// The key exchange groups, the best first; a client sends a share of the first. A server takes a share of
+    /// The key exchange groups, the best first; a client sends a share of the first, and where that is
+    /// [`Group::X25519_MLKEM768`] one of [`Group::X25519`] too, if it is among them. A server takes a share of
     /// [`Group::X25519_MLKEM768`] before all others.
     pub groups: Vec<Group>,
     /// Application protocols (ALPN), the best first; none for no such choice.
@@ -50,9 +51,9 @@ impl Default for Config {
                 Suite::CHACHA20_POLY1305_SHA256,
             ],
             groups: vec![
+                Group::X25519_MLKEM768,
                 Group::X25519,
                 Group::SECP256R1,
-                Group::X25519_MLKEM768,
                 Group::SECP384R1,
             ],
             protocols: Vec::new(),

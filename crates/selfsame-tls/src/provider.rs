@@ -223,16 +223,24 @@ impl KeyExchange {
         group.start().map(Self).map_err(|_| FAILED)
     }
 
-    pub(crate) fn group(&self) -> Group {
-        Group(u16::from(self.0.group()))
+    /// Our share, and the group it is of.
+    pub(crate) fn share(&self) -> (Group, &[u8]) {
+        (Group(u16::from(self.0.group())), self.0.pub_key())
     }
 
-    pub(crate) fn share(&self) -> &[u8] {
-        self.0.pub_key()
+    /// The share of the older group that a hybrid is made of.
+    pub(crate) fn share_within(&self) -> Option<(Group, &[u8])> {
+        let (group, share) = self.0.hybrid_component()?;
+        Some((Group(u16::from(group)), share))
     }
 
-    pub(crate) fn complete(self, peer: &[u8]) -> Result<Shared, Refusal> {
-        self.0.complete(peer).map(Shared).map_err(|_| BAD_SHARE)
+    /// The secret, with a peer's share of the group or of the one within it.
+    pub(crate) fn complete(self, named: Group, peer: &[u8]) -> Result<Shared, Refusal> {
+        let secret = match self.share().0 == named {
+            true => self.0.complete(peer),
+            false => self.0.complete_hybrid_component(peer),
+        };
+        secret.map(Shared).map_err(|_| BAD_SHARE)
     }
 
     /// Answers a peer's share: our share, and the secret.

@@ -136,14 +136,16 @@ impl AwaitServerHello {
                     is_resumed,
                     protocol,
                 });
+                let share = share_of(&answer, &self.hello)?.clone();
                 let agreed = Agreed {
+                    share,
                     config: self.config,
                     exchange: self.exchange,
                     session,
                     early: early.filter(|_| self.hello.extensions.has_early_data()),
                     transcript,
                 };
-                agreed.proceed(core, &answer, cipher)
+                agreed.proceed(core, cipher)
             }
         }
     }
@@ -188,6 +190,8 @@ impl AwaitServerHello {
 struct Agreed {
     config: Arc<ClientConfig>,
     exchange: KeyExchange,
+    /// The server's.
+    share: KeyShare,
     session: Option<Session>,
     /// Early data, if any may have been sent.
     early: Option<resume::Sent>,
@@ -196,10 +200,9 @@ struct Agreed {
 
 impl Agreed {
     /// Takes the keys of the handshake.
-    fn proceed(self, core: &mut Core, answer: &ServerHello, cipher: Cipher) -> Step {
-        let group = self.exchange.group();
-        let share = share_of(answer, group)?;
-        let shared = self.exchange.complete(&share.key)?;
+    fn proceed(self, core: &mut Core, cipher: Cipher) -> Step {
+        let KeyShare { group, key } = self.share;
+        let shared = self.exchange.complete(group, &key)?;
         let hash = self.transcript.hash();
         let secret = self.session.as_ref().map(|session| &session.secret);
         let schedule = Early::new(cipher, secret).handshake(shared.bytes(), hash.as_ref())?;
@@ -247,25 +250,18 @@ impl Again {
             Extension::Cookie(cookie) => Some(cookie.clone()),
             _ => None,
         });
-        let offered = self.exchange.group();
-        // The share changes only where another group is asked for (§4.1.2).
-        let exchange = match (group, &cookie) {
-            (None, None) => {
-                return Err(Refusal::illegal("a HelloRetryRequest that changes nothing"));
-            }
-            (None, Some(_)) => self.exchange,
-            (Some(group), _) if group == offered || !self.config.common.groups.contains(&group) => {
-                return Err(Refusal::illegal(
-                    "a HelloRetryRequest for a group it may not ask for",
-                ));
-            }
-            (Some(group), _) => KeyExchange::start(group)?,
-        };
-        for extension in &mut self.hello.extensions.0 {
-            if let Extension::KeyShares(shares) = extension {
-                *shares = vec![share(&exchange)];
-            }
+        if group.is_none() && cookie.is_none() {
+            return Err(Refusal::illegal("a HelloRetryRequest that changes nothing"));
         }
+        let exchange = match group {
+            Some(group) => {
+                let exchange = self.exchange_of(group)?;
+                self.share_alone(&exchange);
+                exchange
+            }
+            // The share changes only where another group is asked for (§4.1.2).
+            None => self.exchange,
+        };
         if let Some(cookie) = cookie {
             self.hello.extensions.0.push(Extension::Cookie(cookie));
         }
@@ -309,25 +305,63 @@ impl Again {
             },
         ))))
     }
+
+    /// A new exchange of the group that the server asks for, which may be none that it has a share of (§4.2.8).
+    fn exchange_of(&self, group: Group) -> Result<KeyExchange, Refusal> {
+        let mut shares = self
+            .hello
+            .extensions
+            .key_shares()
+            .unwrap_or_default()
+            .iter();
+        let is_offered = shares.any(|share| share.group == group);
+        match !is_offered && self.config.common.groups.contains(&group) {
+            true => KeyExchange::start(group),
+            false => Err(Refusal::illegal(
+                "a HelloRetryRequest for a group it may not ask for",
+            )),
+        }
+    }
+
+    /// Has the hello offer this exchange and no other.
+    fn share_alone(&mut self, exchange: &KeyExchange) {
+        for extension in &mut self.hello.extensions.0 {
+            if let Extension::KeyShares(shares) = extension {
+                *shares = vec![share(exchange.share())];
+            }
+        }
+    }
 }
 
-fn share_of(answer: &ServerHello, group: Group) -> Result<&KeyShare, Refusal> {
+/// The server's share, of a group that the hello has a share of (§4.2.8).
+fn share_of<'a>(answer: &'a ServerHello, hello: &ClientHello) -> Result<&'a KeyShare, Refusal> {
     let share = answer.extensions.find(|extension| match extension {
         Extension::KeyShare(share) => Some(share),
         _ => None,
     });
     let missing = Refusal::new(Alert::MissingExtension, "a ServerHello without a key share");
-    match share.ok_or(missing)? {
-        share if share.group == group => Ok(share),
-        _ => Err(Refusal::illegal("a key share of another group")),
+    let share = share.ok_or(missing)?;
+    let mut ours = hello.extensions.key_shares().unwrap_or_default().iter();
+    match ours.any(|one| one.group == share.group) {
+        true => Ok(share),
+        false => Err(Refusal::illegal("a key share of another group")),
     }
 }
 
-fn share(exchange: &KeyExchange) -> KeyShare {
+fn share((group, key): (Group, &[u8])) -> KeyShare {
     KeyShare {
-        group: exchange.group(),
-        key: exchange.share().to_vec(),
+        group,
+        key: key.to_vec(),
     }
+}
+
+/// The shares of the first hello: that of the exchange and, where it is a hybrid, that of the group it is made of, which
+/// costs no further key and spares servers without the hybrid a second hello (draft-ietf-tls-hybrid-design §3.2).
+fn shares(exchange: &KeyExchange, groups: &[Group]) -> Vec<KeyShare> {
+    let within = exchange.share_within();
+    let within = within.filter(|(group, _)| groups.contains(group));
+    let all = std::iter::once(exchange.share()).chain(within);
+    all.map(share).collect()
 }
 
 fn extensions(config: &ClientConfig, exchange: &KeyExchange) -> Extensions {
@@ -343,7 +377,7 @@ fn extensions(config: &ClientConfig, exchange: &KeyExchange) -> Extensions {
         let schemes = CERTIFICATE_SCHEMES.to_vec();
         extensions.push(Extension::CertificateSchemes(schemes));
     }
-    extensions.push(Extension::KeyShares(vec![share(exchange)]));
+    extensions.push(Extension::KeyShares(shares(exchange, &common.groups)));
     if !common.protocols.is_empty() {
         extensions.push(Extension::Protocols(common.protocols.clone()));
     }

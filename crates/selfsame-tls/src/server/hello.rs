@@ -14,6 +14,7 @@ use crate::config::ServerConfig;
 use crate::core::Core;
 use crate::handshake::{Next, Progress, TLS_1_3};
 use crate::named::Group;
+use crate::profile::Profile;
 use crate::provider::{Cipher, KeyExchange};
 use crate::resumption::MAX_TICKETS;
 use crate::schedule::Early;
@@ -129,7 +130,7 @@ impl AwaitClientHello {
         match &self.retried {
             None => Ok(self.group_with_share(hello, shares)),
             Some(before) => {
-                check_again(before, hello, shares)?;
+                check_again(before, hello, shares, self.config.common.profile)?;
                 Ok(Some(before.group))
             }
         }
@@ -146,23 +147,26 @@ impl AwaitClientHello {
         ))
     }
 
-    /// The group of ours that the client has sent a share of: a hybrid with ML-KEM before all others, since what is
-    /// recorded today stays secret then from a quantum computer of tomorrow; else the first.
+    /// The best group of ours that the client has sent a share of.
     fn group_with_share(&self, hello: &ClientHello, shares: &[KeyShare]) -> Option<Group> {
-        let is_shared = |ours: &Group| {
-            hello.extensions.groups().contains(ours)
-                && shares.iter().any(|share| share.group == *ours)
-        };
-        let mut ours = self.config.common.groups.iter().copied();
-        let shared: Vec<Group> = ours.by_ref().filter(is_shared).collect();
-        let hybrid = shared.iter().find(|group| group.is_post_quantum());
-        hybrid.or(shared.first()).copied()
+        self.best_group(|ours| {
+            hello.extensions.groups().contains(&ours)
+                && shares.iter().any(|share| share.group == ours)
+        })
     }
 
-    /// Asks for a share of the first of our groups that the client has.
+    /// The best of our groups: a hybrid with ML-KEM before all others, since what is recorded today stays secret then from
+    /// a quantum computer of tomorrow; else the first.
+    fn best_group(&self, is_common: impl Fn(Group) -> bool) -> Option<Group> {
+        let ours = self.config.common.groups.iter().copied();
+        let common: Vec<Group> = ours.filter(|ours| is_common(*ours)).collect();
+        let hybrid = common.iter().find(|group| group.is_post_quantum());
+        hybrid.or(common.first()).copied()
+    }
+
+    /// Asks for a share of the best of our groups that the client has.
     fn retry(self, core: &mut Core, hello: ClientHello, (cipher, raw): (Cipher, &[u8])) -> Step {
-        let mut ours = self.config.common.groups.iter().copied();
-        let group = ours.find(|group| hello.extensions.groups().contains(group));
+        let group = self.best_group(|ours| hello.extensions.groups().contains(&ours));
         let group = group.ok_or(Refusal::new(Alert::HandshakeFailure, "no group in common"))?;
         let extensions = Extensions(vec![
             Extension::Version(TLS_1_3),
@@ -315,7 +319,12 @@ fn shares(hello: &ClientHello) -> Result<&[KeyShare], Refusal> {
 }
 
 /// The second hello is the first but for what was asked for (§4.1.2).
-fn check_again(before: &Retried, hello: &ClientHello, shares: &[KeyShare]) -> Result<(), Refusal> {
+fn check_again(
+    before: &Retried,
+    hello: &ClientHello,
+    shares: &[KeyShare],
+    profile: &Profile,
+) -> Result<(), Refusal> {
     let may_change = |extension: &&Extension| {
         !matches!(
             extension,
@@ -327,11 +336,13 @@ fn check_again(before: &Retried, hello: &ClientHello, shares: &[KeyShare]) -> Re
                 | Extension::Other { number: 21, .. }
         )
     };
+    // Extensions are in any order (§4.2), which some clients choose anew for each hello.
     let fixed = |hello: &ClientHello| {
         let extensions = hello.extensions.0.iter().filter(may_change).cloned();
-        let extensions = Extensions(extensions.collect());
+        let mut extensions: Vec<Extension> = extensions.collect();
+        extensions.sort_by_key(|extension| extension.number(profile));
         ClientHello {
-            extensions,
+            extensions: Extensions(extensions),
             ..hello.clone()
         }
     };

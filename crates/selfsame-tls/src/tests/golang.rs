@@ -194,7 +194,7 @@ fn our_server_speaks_with_gos_client() {
                 Suite::CHACHA20_POLY1305_SHA256,
                 Suite::AES_128_GCM_SHA256,
             ];
-            for (group, suite) in go.groups().into_iter().zip(suites) {
+            for (group, suite) in go.groups().into_iter().zip(suites.into_iter().cycle()) {
                 let clients = match asks {
                     true => ClientAuth::Required(authority.clients()),
                     false => ClientAuth::None,

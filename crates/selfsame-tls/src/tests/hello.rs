@@ -7,7 +7,6 @@ use crate::codec::{
 };
 use crate::named::Scheme;
 use crate::profile::PAPER;
-use crate::provider::KeyExchange;
 use crate::testing::{Authority, client, ctx, server};
 use crate::{Alert, ClientAuth, Config, Connection, Error, Group, Suite};
 
@@ -16,7 +15,11 @@ fn subject() -> Subject {
 }
 
 fn new_client(subject: &Subject) -> Connection {
-    client(Config::default(), only(trust_did(subject)))
+    let common = Config {
+        groups: vec![Group::X25519, Group::SECP256R1],
+        ..Config::default()
+    };
+    client(common, only(trust_did(subject)))
 }
 
 fn new_server(subject: &Subject, groups: &[Group]) -> Connection {
@@ -319,10 +322,7 @@ fn a_second_hello_is_the_first_but_for_its_key_share() {
         refused(&|hello| hello.session_id.clear()),
         Alert::IllegalParameter
     );
-    assert_eq!(
-        refused(&|hello| hello.extensions.0.reverse()),
-        Alert::IllegalParameter
-    );
+    assert_eq!(alert(&|hello| hello.extensions.0.reverse()), Ok(()));
     let other_share = |hello: &mut ClientHello| {
         edit(&mut hello.extensions, |one| {
             if let Extension::KeyShares(shares) = one {
@@ -393,28 +393,74 @@ fn certificates_signed_with_rsa_of_either_padding_are_asked_for() {
     assert!(!hello.extensions.0.iter().any(says));
 }
 
-#[test]
-fn a_server_takes_the_hybrid_group_of_several_shares() {
-    let subject = subject();
-    let hybrid = KeyExchange::start(Group::X25519_MLKEM768).unwrap();
-    let mut hello = hello_of(&mut new_client(&subject));
-    edit(&mut hello.extensions, |one| {
-        if let Extension::KeyShares(shares) = one {
-            shares.push(KeyShare {
-                group: hybrid.group(),
-                key: hybrid.share().to_vec(),
-            });
-        }
-    });
-    let mut server = new_server(&subject, &Config::default().groups);
-    let hello = record(&Message::ClientHello(hello));
-    server.receive(&hello, &ctx()).unwrap();
+/// The group of the share in a server's answer, and whether it asks for another hello.
+fn answered(server: &mut Connection) -> (Option<Group>, bool) {
     let (answer, _) = first_answer(&server.take_outgoing());
-    let share = answer.extensions.find(|extension| match extension {
+    let group = answer.extensions.find(|extension| match extension {
         Extension::KeyShare(share) => Some(share.group),
+        Extension::RetryGroup(group) => Some(*group),
         _ => None,
     });
-    assert_eq!(share, Some(Group::X25519_MLKEM768));
+    (group, answer.is_retry())
+}
+
+#[test]
+fn a_hello_has_a_share_of_the_hybrid_group_and_of_the_one_within_it() {
+    let subject = subject();
+    let trusting = || only(trust_did(&subject));
+    let hello = |groups: &[Group]| {
+        let common = Config {
+            groups: groups.to_vec(),
+            ..Config::default()
+        };
+        hello_of(&mut client(common, trusting()))
+    };
+    let shared = |hello: &ClientHello| -> Vec<Group> {
+        let shares = hello.extensions.key_shares().unwrap().iter();
+        shares.map(|share| share.group).collect()
+    };
+    let (hybrid, within) = (Group::X25519_MLKEM768, Group::X25519);
+    let usual = hello(&Config::default().groups);
+    assert_eq!(shared(&usual), [hybrid, within]);
+    // The one within is part of the hybrid's share, after ML-KEM's key.
+    let shares = usual.extensions.key_shares().unwrap();
+    assert!(shares[0].key.ends_with(&shares[1].key));
+    assert_eq!(shared(&hello(&[hybrid, Group::SECP256R1])), [hybrid]);
+    assert_eq!(shared(&hello(&[within, hybrid])), [within]);
+
+    let taken = |groups: &[Group]| {
+        let mut server = new_server(&subject, groups);
+        let mut client = client(Config::default(), trusting());
+        server.receive(&client.take_outgoing(), &ctx()).unwrap();
+        answered(&mut server)
+    };
+    assert_eq!(taken(&[within, hybrid]), (Some(hybrid), false));
+    assert_eq!(taken(&[within]), (Some(within), false));
+    assert_eq!(taken(&[Group::SECP256R1]), (Some(Group::SECP256R1), true));
+}
+
+#[test]
+fn a_server_asks_for_the_hybrid_group_where_it_has_to_ask() {
+    let subject = subject();
+    let mut server = new_server(&subject, &[Group::SECP256R1, Group::X25519_MLKEM768]);
+    let common = Config {
+        groups: vec![Group::X25519, Group::SECP256R1, Group::X25519_MLKEM768],
+        ..Config::default()
+    };
+    let mut client = client(common, only(trust_did(&subject)));
+    let first = client.take_outgoing();
+    server.receive(&first, &ctx()).unwrap();
+    let retry = server.take_outgoing();
+    client.receive(&retry, &ctx()).unwrap();
+    let second = client.take_outgoing();
+    let Message::ClientHello(hello) = plain(&second).pop().unwrap().0 else {
+        panic!("not a hello")
+    };
+    // One share, and not that of the group within it as well (RFC 8446 §4.2.8).
+    let shares = hello.extensions.key_shares().unwrap();
+    assert_eq!(shares.len(), 1);
+    server.receive(&second, &ctx()).unwrap();
+    assert_eq!(answered(&mut server), (Some(Group::X25519_MLKEM768), false));
 }
 
 #[test]

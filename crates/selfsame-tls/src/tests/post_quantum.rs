@@ -11,7 +11,7 @@ use crate::identity::{
 };
 use crate::profile::SELFSAME;
 use crate::testing::{Ends, NOW, assert_talk, client, ctx, server};
-use crate::{Alert, ClientAuth, Config, Scheme, SigningKey, Suite};
+use crate::{Alert, ClientAuth, Config, Group, Scheme, SigningKey, Suite};
 
 /// A set of parameters, the last byte of its object identifier, its scheme, and the bytes of key and signature (FIPS
 /// 204, table 2).
@@ -41,6 +41,7 @@ fn own(identities: Identities) -> Config {
         identities,
         middleboxes: false,
         suites: vec![Suite::AES_128_GCM_SHA256],
+        groups: vec![Group::X25519],
         ..Config::default()
     }
 }

@@ -44,7 +44,7 @@ fn share(hello: &mut ClientHello, group: Group) -> KeyExchange {
     let exchange = KeyExchange::start(group).unwrap();
     for extension in &mut hello.extensions.0 {
         if let Extension::KeyShares(shares) = extension {
-            let key = exchange.share().to_vec();
+            let key = exchange.share().1.to_vec();
             *shares = vec![KeyShare { group, key }];
         }
     }
@@ -293,12 +293,12 @@ impl Puppet {
         let first = length_of_first(&bytes);
         transcript.add(&raw);
         assert_eq!(answer.suite, cipher.suite());
-        let group = exchange.group();
+        let group = exchange.share().0;
         let share = answer.extensions.find(|extension| match extension {
             Extension::KeyShare(share) => Some(share.key.clone()),
             _ => None,
         });
-        let shared = exchange.complete(&share.unwrap()).unwrap();
+        let shared = exchange.complete(group, &share.unwrap()).unwrap();
         let secret = session.map(|session| &session.secret);
         let schedule = Early::new(cipher, secret)
             .handshake(shared.bytes(), transcript.hash().as_ref())

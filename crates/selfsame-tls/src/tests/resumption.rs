@@ -803,7 +803,8 @@ fn the_tickets_a_client_keeps_are_bounded() {
 
 #[test]
 fn a_client_that_would_show_itself_does_not_send_a_certificate_when_it_resumes() {
-    let (parties, one, other) = Parties::dids();
+    let (mut parties, one, other) = Parties::dids();
+    parties.server.groups = vec![Group::X25519];
     assert!(!parties.meet(NOW));
     let (mut client, mut server) = parties.ends(NOW);
     server.receive(&client.take_outgoing(), &ctx(NOW)).unwrap();

@@ -32,10 +32,11 @@ const SUITES: [(Suite, SupportedCipherSuite); 3] = [
     ),
 ];
 
-const GROUPS: [(Group, &dyn SupportedKxGroup); 3] = [
+const GROUPS: [(Group, &dyn SupportedKxGroup); 4] = [
     (Group::X25519, aws_lc_rs::kx_group::X25519),
     (Group::SECP256R1, aws_lc_rs::kx_group::SECP256R1),
     (Group::X25519_MLKEM768, aws_lc_rs::kx_group::X25519MLKEM768),
+    (Group::SECP384R1, aws_lc_rs::kx_group::SECP384R1),
 ];
 
 fn provider(
@@ -238,6 +239,34 @@ fn a_hello_is_sent_again_for_another_group_in_both_directions() {
         theirs.handshake_kind(),
         Some(peer::HandshakeKind::FullWithHelloRetryRequest)
     );
+}
+
+#[test]
+fn the_hybrid_group_is_agreed_where_both_have_it_and_needs_no_second_hello_where_not() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let common = Config {
+        identities: leaf.identities(),
+        ..Config::default()
+    };
+    let [within, _, hybrid, _] = GROUPS;
+    for (group, theirs) in [
+        (hybrid.0, &[hybrid.1, within.1][..]),
+        (within.0, &[within.1]),
+    ] {
+        let provider = provider(&[SUITES[0].1], theirs);
+        let mut ours = client(Config::default(), authority.server());
+        let mut theirs = start_server(their_server(&leaf, Arc::clone(&provider), None));
+        assert_talk(&mut ours, &mut theirs);
+        assert_eq!(ours.parameters().unwrap().1, group);
+        assert_eq!(theirs.handshake_kind(), Some(peer::HandshakeKind::Full));
+
+        let mut ours = server(common.clone(), ClientAuth::None);
+        let mut theirs = start_client(their_client(&authority, provider, None));
+        assert_talk(&mut ours, &mut theirs);
+        assert_eq!(ours.parameters().unwrap().1, group);
+        assert_eq!(theirs.handshake_kind(), Some(peer::HandshakeKind::Full));
+    }
 }
 
 #[test]

@@ -23,7 +23,9 @@ use crate::identity::{
 };
 use crate::profile::{PAPER, Profile, SELFSAME};
 use crate::testing::{Authority, Ends, NOW, assert_talk, client, ctx, join, server};
-use crate::{Alert, ClientAuth, ClientConfig, Config, Connection, Error, Scheme, Suite, VcFormat};
+use crate::{
+    Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, Scheme, Suite, VcFormat,
+};
 
 /// Who has a did:key, and so needs nobody to resolve it.
 fn holder() -> Subject {
@@ -513,6 +515,7 @@ fn flight(identity: SsiIdentity, policy: IdentityPolicy) -> usize {
     let without_disguise = |identities| Config {
         middleboxes: false,
         suites: vec![Suite::AES_128_GCM_SHA256],
+        groups: vec![Group::X25519],
         ..own(identities)
     };
     let mut client = client(without_disguise(Identities::default()), only(policy));
@@ -618,6 +621,7 @@ fn every_changed_bit_of_a_handshake_by_credentials_ends_it() {
             vc: Some(cose(&issuer, &compact(&who.did))),
             ..who.as_did()
         }),
+        groups: vec![Group::X25519],
         ..Config::default()
     };
     let expected = |who: &Subject| {
