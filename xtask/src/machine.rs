@@ -2,59 +2,76 @@
 
 use std::process::{Command, ExitStatus, Stdio};
 
-/// A program the tests start, and the Debian package that has it.
+/// What the tests start or build with, and the Debian package that has it.
 struct Program {
     names: &'static [&'static str],
-    /// What it is asked, to see whether it runs; nothing of programs that succeed at no question.
-    question: &'static str,
+    probe: Probe,
     package: &'static str,
     purpose: &'static str,
+}
+
+/// How it is seen whether something is there.
+#[derive(Clone, Copy)]
+enum Probe {
+    /// A program that succeeds at this question.
+    Asks(&'static str),
+    /// A program that succeeds at no question, but starts.
+    Starts,
+    /// A library's header, which a C compiler finds.
+    Header,
 }
 
 const PROGRAMS: &[Program] = &[
     Program {
         names: &["chromium", "chromium-browser", "google-chrome"],
-        question: "--version",
+        probe: Probe::Asks("--version"),
         package: "chromium",
         purpose: "walks through the pages",
     },
     Program {
         names: &["chromedriver"],
-        question: "--version",
+        probe: Probe::Asks("--version"),
         package: "chromium-driver",
         purpose: "drives Chromium",
     },
     Program {
         names: &["javac"],
-        question: "--version",
+        probe: Probe::Asks("--version"),
         package: "default-jdk-headless",
         purpose: "speaks TLS with ours",
     },
     Program {
         names: &["openssl"],
-        question: "version",
+        probe: Probe::Asks("version"),
         package: "openssl",
         purpose: "speaks TLS with ours",
     },
     Program {
         names: &["gnutls-serv"],
-        question: "--version",
+        probe: Probe::Asks("--version"),
         package: "gnutls-bin",
         purpose: "speaks TLS with ours",
     },
     Program {
         names: &["selfserv"],
-        question: "",
+        probe: Probe::Starts,
         package: "libnss3-tools",
+        purpose: "speaks TLS with ours",
+    },
+    Program {
+        names: &["wolfssl/options.h"],
+        probe: Probe::Header,
+        package: "libwolfssl-dev",
         purpose: "speaks TLS with ours",
     },
 ];
 
 impl Program {
     fn is_there(&self) -> bool {
-        self.names.iter().any(|name| match self.question {
-            "" => asked(name, "-?").is_some(),
-            question => answers(name, question),
+        self.names.iter().any(|name| match self.probe {
+            Probe::Asks(question) => answers(name, question),
+            Probe::Starts => asked(name, "-?").is_some(),
+            Probe::Header => has_header(name),
         })
     }
 }
@@ -69,7 +86,9 @@ pub fn prepare() -> Result<(), String> {
         .filter(|program| !program.is_there())
         .collect();
     if missing.is_empty() {
-        println!("    a C compiler, Chromium, its driver, Java, OpenSSL, GnuTLS and NSS are there");
+        println!(
+            "    a C compiler, Chromium, its driver, Java, OpenSSL, GnuTLS, NSS and wolfSSL are there"
+        );
         return Ok(());
     }
     for program in &missing {
@@ -139,18 +158,25 @@ fn runs(program: &str) -> bool {
     answers(program, "--version")
 }
 
+/// Whether the C compiler finds a header.
+fn has_header(name: &str) -> bool {
+    let arguments = ["-fsyntax-only", "-include", name, "-x", "c", "/dev/null"];
+    let mut compiler = Command::new("cc");
+    quiet(compiler.args(arguments)).is_some_and(|status| status.success())
+}
+
 fn answers(program: &str, question: &str) -> bool {
     asked(program, question).is_some_and(|status| status.success())
 }
 
 /// How a program ends that is asked this; nothing if it is not there.
 fn asked(program: &str, question: &str) -> Option<ExitStatus> {
-    let started = Command::new(program)
-        .arg(question)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    quiet(Command::new(program).arg(question))
+}
+
+fn quiet(command: &mut Command) -> Option<ExitStatus> {
+    let command = command.stdin(Stdio::null());
+    let started = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     started.ok()
 }
 
@@ -163,5 +189,7 @@ mod tests {
         assert!(runs("cargo"));
         assert!(!runs("selfsame-there-is-no-such-program"));
         assert!(asked("selfsame-there-is-no-such-program", "-?").is_none());
+        assert!(has_header("stdio.h"));
+        assert!(!has_header("selfsame/there_is_no_such_header.h"));
     }
 }

@@ -1,4 +1,4 @@
-//! Whole connections: between our own ends, with rustls, with OpenSSL, with Go, GnuTLS and NSS, with the second implementation.
+//! Whole connections: between our own ends, with rustls, with OpenSSL, with Go, GnuTLS, NSS and wolfSSL, with the second implementation.
 
 mod attacks;
 mod between;
@@ -26,3 +26,4 @@ mod stapled_lists;
 mod staples;
 mod table;
 mod traces;
+mod wolfssl;

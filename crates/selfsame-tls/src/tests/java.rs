@@ -1,13 +1,12 @@
 //! With Java's own TLS (JSSE) over loopback, in both directions, under authorities of each kind of key.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use selfsame_crypto::encoding::hex_encode;
 use tempfile::TempDir;
 
-use super::programs::{Program, accept, connect, exchange, key_pem, listen, pem};
+use super::programs::{Program, accept, connect, exchange, files, listen};
 use crate::identity::{Identities, PeerKind};
 use crate::testing::{Authority, Leaf, client, server};
 use crate::{ClientAuth, Config, Connection};
@@ -41,16 +40,6 @@ impl Java {
         let arguments = [&fixed[..], plan].concat();
         Program::start("java", &arguments, Path::new("."), Stdio::inherit())
     }
-}
-
-/// What Java is given: the authority, and its identity.
-fn files(authority: &Authority, leaf: &Leaf) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
-    write("ca.pem", pem("CERTIFICATE", &authority.der));
-    write("cert.pem", pem("CERTIFICATE", &leaf.chain[0]));
-    write("key.pem", key_pem(&leaf.key));
-    folder
 }
 
 fn config(identities: Identities) -> Config {

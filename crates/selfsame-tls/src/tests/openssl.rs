@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use selfsame_did::Did;
 
-use super::programs::{Program, accept, connect, exchange, fails, key_pem, listen, pem};
+use super::programs::{Program, accept, connect, exchange, fails, files, listen};
 use super::resumption::Known;
 use super::ssi::{METHODS, Subject, ssi};
 use crate::identity::{Identities, IdentityPolicy, PeerKind, PeerPolicy};
 use crate::resumption::{EarlyData, Sessions, StrikeRegister, TicketKeys};
-use crate::testing::{Authority, Leaf, NAME, NOW, client, ctx, server};
+use crate::testing::{Authority, NAME, NOW, client, ctx, server};
 use crate::{
     Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, ServerConfig, Suite,
 };
@@ -34,15 +34,6 @@ fn start(arguments: &[&str], folder: &Path) -> Program {
     let shell = ["-c", "exec openssl \"$@\" 2>&1", "openssl"];
     let arguments = [&shell[..], arguments].concat();
     Program::start("sh", &arguments, folder, Stdio::null())
-}
-
-fn files(authority: &Authority, leaf: &Leaf) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
-    write("ca.pem", pem("CERTIFICATE", &authority.der));
-    write("cert.pem", pem("CERTIFICATE", &leaf.chain[0]));
-    write("key.pem", key_pem(&leaf.key));
-    folder
 }
 
 /// Starts s_server; gives its port.

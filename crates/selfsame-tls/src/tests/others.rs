@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use super::programs::{Program, accept, connect, exchange, key_pem, listen, pem};
+use super::programs::{Program, accept, connect, exchange, files, listen};
 use crate::identity::PeerKind;
 use crate::testing::{Authority, Leaf, NAME, client, server};
 use crate::{ClientAuth, Config, Connection};
@@ -36,11 +36,7 @@ impl Ends {
     ) -> Self {
         let authority = Authority::signing_with(signs);
         let (own, theirs) = (authority.leaf(kind), authority.leaf(kind));
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
-        write("ca.pem", pem("CERTIFICATE", &authority.der));
-        write("cert.pem", pem("CERTIFICATE", &theirs.chain[0]));
-        write("key.pem", key_pem(&theirs.key));
+        let folder = files(&authority, &theirs);
         Self {
             authority,
             own,

@@ -1,6 +1,7 @@
 //! What the tests with other programs share: children, loopback streams, keys as PEM.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -8,8 +9,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use selfsame_crypto::encoding::{base64_encode, hex_decode};
+use tempfile::TempDir;
 
-use crate::testing::ctx;
+use crate::testing::{Authority, Leaf, ctx};
 use crate::{Connection, Error};
 
 /// How long the other program may take for anything.
@@ -154,6 +156,16 @@ pub(super) fn exchange(
         assert_ne!(read, 0, "the other program closed the stream");
         connection.receive(&buffer[..read], &ctx()).unwrap();
     }
+}
+
+/// What another program is given: the authority, and its identity.
+pub(super) fn files(authority: &Authority, leaf: &Leaf) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
+    write("ca.pem", pem("CERTIFICATE", &authority.der));
+    write("cert.pem", pem("CERTIFICATE", &leaf.chain[0]));
+    write("key.pem", key_pem(&leaf.key));
+    folder
 }
 
 /// Base64 between the usual lines.
