@@ -1,5 +1,5 @@
 //! A node as a process: its folder and the engine's program are its arguments, then limits (`deadline=SECONDS`,
-//! `waiting=COUNT`, `retained=BLOCKS`). Requests come line by line over its input (`ID submit HEX`, `ID resolve DID`,
+//! `waiting=COUNT`, `retained=BLOCKS`, `machine=VERSION`). Requests come line by line over its input (`ID submit HEX`, `ID resolve DID`,
 //! `ID head`, `ID note`, `ID read KEY`, `ID log FIRST COUNT`, `ID trouble`, `ID slow MILLISECONDS`, `ID clock SECONDS`),
 //! answers go out over its output (`ID ok …`, `ID error KIND: REASON`). It stops when its input ends.
 #![allow(
@@ -74,6 +74,7 @@ async fn run((path, engine): (&Path, &Path), limits: &[String]) -> Result<()> {
             "deadline" => setup.deadline = Duration::from_secs(number_of(number)?),
             "waiting" => setup.waiting_max = number_of(number)?,
             "retained" => setup.retained_blocks = number_of(number)?,
+            "machine" => setup.machine_version = number_of(number)?,
             _ => return Err(Error::bad_request(format!("no such limit: {name}"))),
         }
     }

@@ -15,7 +15,7 @@ use selfsame_app::registry::ledger::Ledger;
 use selfsame_app::registry::refused;
 use selfsame_app::{Error, Result};
 use selfsame_crypto::hash::sha256;
-use selfsame_registry::refusal::CheckError;
+use selfsame_registry::refusal::{CheckError, ReadError};
 use selfsame_registry::{Head, Transaction};
 use tendermint::abci::request::CheckTxKind;
 use tendermint::abci::response;
@@ -134,10 +134,13 @@ impl Application {
     /// Whether a transaction may wait for a block. One that waits already is judged again only where the last block
     /// may have changed the answer.
     pub(crate) fn check(&self, request: &request::CheckTx) -> response::CheckTx {
-        let transaction = match Transaction::from_bytes(&request.tx) {
+        let transaction = match self.read(&request.tx) {
             Ok(transaction) => transaction,
-            Err(malformed) => {
+            Err(ReadError::Malformed(malformed)) => {
                 return not_checked(Code::Malformed, "malformed", malformed.to_string());
+            }
+            Err(ReadError::State(error)) => {
+                return not_checked(Code::Failed, "state", error.to_string());
             }
         };
         let waits_already = request.kind == CheckTxKind::Recheck;
@@ -145,6 +148,12 @@ impl Application {
             return checked();
         }
         self.judge(&transaction, &request.tx)
+    }
+
+    /// Reads a transaction for the next block.
+    fn read(&self, bytes: &[u8]) -> std::result::Result<Transaction, ReadError> {
+        let (ledger, next) = (&self.ledger, self.head().height.saturating_add(1));
+        ledger.machine().read(bytes, next, ledger)
     }
 
     /// What the machine says of a transaction now; who waits for it with these bytes is told a refusal.

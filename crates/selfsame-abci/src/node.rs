@@ -21,6 +21,7 @@ use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::tree::Root;
 use selfsame_proof::validators::ValidatorSet;
+use selfsame_registry::network::MACHINE_VERSION;
 use selfsame_registry::{Machine, Receipt, Transaction};
 use selfsame_store::TenantId;
 use selfsame_store::ledger::LedgerStore;
@@ -93,6 +94,8 @@ pub struct Setup {
     pub deadline: Duration,
     /// So many of the newest blocks the engine keeps, for nodes that were away; the ledger keeps all transactions.
     pub retained_blocks: u64,
+    /// The newest machine it knows: this program's, where it does not play another one.
+    pub machine_version: u64,
 }
 
 impl Setup {
@@ -112,6 +115,7 @@ impl Setup {
             waiting_max: WAITING_MAX,
             deadline: DEADLINE,
             retained_blocks: RETAINED_BLOCKS,
+            machine_version: MACHINE_VERSION,
         }
     }
 }
@@ -137,7 +141,8 @@ impl Node {
     /// # Errors
     /// `BadRequest` if the folder can't be used, `Internal` if the ledger belongs to another network.
     pub async fn start(setup: Setup) -> Result<Self> {
-        let machine = Arc::new(Machine::new(setup.home.genesis().clone()));
+        let machine = Machine::new(setup.home.genesis().clone());
+        let machine = Arc::new(machine.of_program(setup.machine_version));
         let ledger = Ledger::open(setup.ledger.clone(), machine)?.lagging();
         let head = ledger.head()?;
         if head.height < setup.home.begins_after() {

@@ -6,10 +6,11 @@ use selfsame_crypto::time::UnixTime;
 use crate::content::Content;
 use crate::history::History;
 use crate::identifier::Identifier;
+use crate::machine::Since;
 use crate::member::role_of;
 use crate::operation::Operation;
 use crate::proven::Proven;
-use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
+use crate::refusal::{AuthorFault, CheckError, GovernanceFault, Refusal, SignatureFault};
 use crate::rules::Rules;
 use crate::state::{DidVersion, Key, Overlay, Receipt, StateError, StateRead, Used, Writes, read};
 use crate::transaction::{Signature, Transaction};
@@ -20,6 +21,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) rules: Rules,
     /// The newest machine this program has.
     pub(crate) known: u64,
+    /// Which machine an operation came with.
+    pub(crate) since: Since,
     pub(crate) network: &'a str,
     pub(crate) height: u64,
     pub(crate) time: UnixTime,
@@ -52,6 +55,7 @@ pub(crate) struct Step<'a> {
 impl<'a> Situation<'a> {
     pub(crate) fn judge(&self, tx: &Transaction) -> Result<Admission, CheckError> {
         self.is_for_this_network(tx)?;
+        self.has_its_operations(tx)?;
         if let Some(receipt) = self.nonce_is_new_or_the_same(tx)? {
             return Ok(Admission::Known(receipt));
         }
@@ -91,6 +95,13 @@ impl<'a> Situation<'a> {
         match tx.body().network == self.network {
             true => Ok(()),
             false => Err(Refusal::Network),
+        }
+    }
+
+    fn has_its_operations(&self, tx: &Transaction) -> Result<(), Refusal> {
+        match tx.since(self.since) <= self.rules.machine_version {
+            true => Ok(()),
+            false => Err(Refusal::Governance(GovernanceFault::OperationUnknown)),
         }
     }
 

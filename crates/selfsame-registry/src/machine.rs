@@ -5,7 +5,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::{Item as _, Malformed};
 use selfsame_proof::log::{Frontier, Kept, leaf_hash};
 use selfsame_proof::tree::{self, NodeRead};
 
@@ -18,8 +18,9 @@ use crate::history::{History, Present};
 use crate::identifier::Identifier;
 use crate::judge::{Admission, Situation};
 use crate::member::{Count, Membership};
+use crate::operation::Operation;
 use crate::proven::Proven;
-use crate::refusal::{ApplyError, CheckError, Refusal};
+use crate::refusal::{ApplyError, CheckError, ReadError, Refusal};
 use crate::rules::{MACHINE_VERSION, Rules, Schedule};
 use crate::state::{
     Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark,
@@ -35,7 +36,11 @@ pub struct Machine {
     first: Writes,
     proven: Proven,
     known: u64,
+    since: Since,
 }
+
+/// Which machine an operation came with.
+pub(crate) type Since = fn(&Operation) -> u64;
 
 /// A state as the genesis completes it: what it says enters the state with the first block, and
 /// holds before. Nothing is ever taken out of the state, so what is missing below is not newer.
@@ -102,6 +107,7 @@ impl Machine {
             first,
             proven: Proven::default(),
             known: MACHINE_VERSION,
+            since: Operation::since,
         }
     }
 
@@ -109,6 +115,29 @@ impl Machine {
     #[must_use]
     pub fn of_program(self, known: u64) -> Self {
         Self { known, ..self }
+    }
+
+    /// The same where each operation came with the machine that this says: what a program with newer operations does.
+    #[must_use]
+    pub fn with_operations_since(self, since: Since) -> Self {
+        Self { since, ..self }
+    }
+
+    /// Reads a transaction as every program of the network reads it for the block of a height: one with an operation
+    /// that the machine in force there does not have is malformed, as it is to a program that never had it.
+    pub fn read(
+        &self,
+        bytes: &[u8],
+        height: u64,
+        state: &dyn StateRead,
+    ) -> Result<Transaction, ReadError> {
+        let transaction = Transaction::from_bytes(bytes)?;
+        let needed = transaction.since(self.since);
+        // The first machine is in force everywhere, so that the rules are seldom asked.
+        if needed > 1 && self.rules(state, height)?.machine_version < needed {
+            return Err(Malformed("an unknown operation").into());
+        }
+        Ok(transaction)
     }
 
     /// The newest machine this program has.
@@ -329,6 +358,7 @@ impl Machine {
         let situation = Situation {
             rules: schedule.at(height).unwrap_or(*self.genesis.rules()),
             known: self.known,
+            since: self.since,
             network: self.network.as_str(),
             height,
             agreement: Ok(()),

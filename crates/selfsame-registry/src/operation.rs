@@ -103,6 +103,31 @@ pub enum Operation {
     },
 }
 
+impl Operation {
+    /// The machine that it came with; those before do not know it.
+    pub fn since(&self) -> u64 {
+        match self {
+            Self::CreateDid(_)
+            | Self::UpdateDid { .. }
+            | Self::DeactivateDid { .. }
+            | Self::AnchorStatus { .. }
+            | Self::RegisterDid { .. }
+            | Self::SetRole { .. }
+            | Self::Schema { .. }
+            | Self::CredentialDefinition(_)
+            | Self::RevocationRegistry { .. }
+            | Self::RevocationEntry(_)
+            | Self::Resource(_)
+            | Self::Delegate(_)
+            | Self::WithdrawDelegation { .. }
+            | Self::Consume(_)
+            | Self::SetAgreement(_)
+            | Self::ChangeValidators { .. }
+            | Self::ChangeRules { .. } => 1,
+        }
+    }
+}
+
 impl Item for Operation {
     fn write(&self, to: &mut Writer) {
         match self {

@@ -1,5 +1,6 @@
 //! Why a transaction is refused, and how checking one can fail.
 
+use selfsame_proof::cbor::Malformed;
 use selfsame_proof::tree::TreeError;
 
 use crate::authority::Act;
@@ -188,6 +189,9 @@ pub enum GovernanceFault {
     /// This program has no such machine; others may.
     #[error("this node's program does not have that machine: install a newer one first")]
     MachineUnknown,
+    /// The machine in force does not have it, though this program does.
+    #[error("the network's machine does not have this operation yet")]
+    OperationUnknown,
     /// Too many changes wait.
     #[error("too many changes of the rules are to come")]
     TooManyChanges,
@@ -368,6 +372,17 @@ pub enum CheckError {
     /// The transaction is refused; its author must act.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The state cannot be read; the operator must act.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// Why bytes are no transaction here.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum ReadError {
+    /// They are none that the network's machine knows; their sender must act.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
     /// The state cannot be read; the operator must act.
     #[error(transparent)]
     State(#[from] StateError),

@@ -7,6 +7,7 @@ use selfsame_did::selfsame::Network;
 use crate::agreement::Acceptance;
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
+use crate::machine::Since;
 use crate::operation::Operation;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
@@ -177,6 +178,12 @@ impl Transaction {
     /// is the same transaction.
     pub fn hash(&self) -> [u8; 32] {
         sha256(&self.unsigned.bytes)
+    }
+
+    /// The oldest machine that has all its operations.
+    pub(crate) fn since(&self, since: Since) -> u64 {
+        let operations = self.body().operations.iter();
+        operations.map(since).max().unwrap_or(1)
     }
 }
 

@@ -10,7 +10,7 @@ use selfsame_app::registry::refused;
 use selfsame_crypto::hash::sha256;
 use selfsame_proof::read::Handover;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
-use selfsame_registry::refusal::ApplyError;
+use selfsame_registry::refusal::{ApplyError, ReadError};
 use selfsame_registry::{Applied, Block, Operation, Receipt, Refusal, Transaction};
 use tendermint::AppHash;
 use tendermint::abci::types::{ExecTxResult, Misbehavior};
@@ -129,7 +129,7 @@ impl Consensus {
             let Some(left) = room.checked_sub(bytes.len().saturating_add(FRAME_BYTES)) else {
                 break;
             };
-            let Ok(transaction) = Transaction::from_bytes(&bytes) else {
+            let Ok(transaction) = self.application.read(&bytes) else {
                 continue;
             };
             if self.unready(&transaction).is_none() {
@@ -159,14 +159,16 @@ impl Consensus {
     /// Accepts a proposal of transactions that can be read, after which the engine can go on; whether they count, the
     /// machine says when it is decided.
     pub(crate) fn process(&self, request: &request::ProcessProposal) -> response::ProcessProposal {
-        let read = |bytes: &Bytes| Transaction::from_bytes(bytes);
-        let read: Result<Vec<Transaction>, _> = request.txs.iter().map(read).collect();
+        let read = request.txs.iter();
+        let read: Result<Vec<Transaction>, _> =
+            read.map(|bytes| self.application.read(bytes)).collect();
         let why = match read {
             Ok(transactions) => match self.is_sound(&transactions, request.time) {
                 Ok(()) => return response::ProcessProposal::Accept,
                 Err(Halt(why)) => why,
             },
-            Err(_) => "it holds what is no transaction".to_owned(),
+            Err(ReadError::Malformed(_)) => "it holds what is no transaction".to_owned(),
+            Err(ReadError::State(error)) => error.to_string(),
         };
         tracing::warn!(height = %request.height, proposer = %request.proposer_address, why, "a proposal is rejected");
         response::ProcessProposal::Reject
@@ -242,11 +244,15 @@ impl Consensus {
             )));
         }
         // Two thirds of the validators accepted the proposal, so all can be read; if not, all skip the same.
-        let read = request.txs.iter().map(|bytes| {
-            let transaction = Transaction::from_bytes(bytes).ok()?;
-            Some((transaction, sha256(bytes)))
-        });
-        let read: Vec<Option<_>> = read.collect();
+        let read = request
+            .txs
+            .iter()
+            .map(|bytes| match self.application.read(bytes) {
+                Ok(transaction) => Ok(Some((transaction, sha256(bytes)))),
+                Err(ReadError::Malformed(_)) => Ok(None),
+                Err(ReadError::State(error)) => Err(Halt(error.to_string())),
+            });
+        let read: Vec<Option<_>> = read.collect::<Result<_, _>>()?;
         let readable: Vec<bool> = read.iter().map(Option::is_some).collect();
         let (transactions, digests): (Vec<_>, Vec<_>) = read.into_iter().flatten().unzip();
         let applied = self.apply(&transactions, request.time)?;

@@ -62,13 +62,23 @@ impl World {
     /// A node whose program has machines up to this one, over a ledger.
     async fn run_by(
         known: u64,
+        place: (Arc<tempfile::TempDir>, usize),
+        kept: Arc<MemoryLedger>,
+    ) -> Self {
+        let machine = |genesis| Machine::new(genesis).of_program(known);
+        Self::with(place, kept, machine).await
+    }
+
+    /// A node with a machine of its own.
+    async fn with(
         (folder, n): (Arc<tempfile::TempDir>, usize),
         kept: Arc<MemoryLedger>,
+        machine: impl FnOnce(Genesis) -> Machine,
     ) -> Self {
         let homes = ["a", "b", "c"].map(|name| Home::open(&folder.path().join(name)).unwrap());
         let genesis = homes[0].genesis().clone();
         let signer = signer(&homes[n]).await;
-        let machine = Arc::new(Machine::new(genesis.clone()).of_program(known));
+        let machine = Arc::new(machine(genesis.clone()));
         let ledger = Ledger::open(kept.clone(), machine).unwrap();
         let head = ledger.head().unwrap();
         let notes = Notes::new(&genesis, head, genesis.validators().clone()).unwrap();
@@ -455,6 +465,56 @@ async fn a_network_goes_over_to_no_machine_that_a_validators_program_does_not_ha
     assert_eq!(world.consensus.prepare(prepared), [creation]);
     let process = world.consensus.process(&proposed(vec![over]));
     assert_eq!(process, response::ProcessProposal::Reject);
+}
+
+/// A machine whose next version brings the operation that ends a DID.
+fn with_a_new_operation(machine: Machine) -> Machine {
+    machine.with_operations_since(|operation| match operation {
+        Operation::DeactivateDid { .. } => authority::MACHINE_VERSION + 1,
+        _ => 1,
+    })
+}
+
+#[tokio::test]
+async fn an_operation_is_no_transaction_at_all_before_the_machine_that_it_came_with() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    network(folder.path());
+    let next = authority::MACHINE_VERSION + 1;
+    let store = Arc::new(MemoryLedger::new());
+    let machine = |genesis| with_a_new_operation(Machine::new(genesis).of_program(next));
+    let mut world = World::with((folder, 0), store, machine).await;
+    let rules = Rules {
+        machine_version: next,
+        ..Rules::default()
+    };
+    let over = |from_height| Operation::ChangeRules { from_height, rules };
+    let over = world.governing(1, over(3));
+    let new = world.governing(2, Operation::DeactivateDid { version: 2 });
+    let asked = request::CheckTx {
+        tx: new.clone(),
+        kind: CheckTxKind::New,
+    };
+    let proposal = |height| ProcessProposal {
+        height: block::Height::from(height),
+        ..proposed(vec![new.clone()])
+    };
+    let waits = || waiting(vec![new.clone()], 1 << 20);
+    // As an older program says, which can't even read it.
+    for height in [1, 2] {
+        assert_eq!(world.application.check(&asked).codespace, "malformed");
+        assert!(world.consensus.prepare(waits()).is_empty());
+        let process = world.consensus.process(&proposal(height));
+        assert_eq!(process, response::ProcessProposal::Reject);
+        let first = [over.clone()].into_iter().take((height == 1).into());
+        let block = first.chain([new.clone()]).collect();
+        let results = world.block(height, block).await.tx_results;
+        assert_eq!(results.last().unwrap().codespace, "malformed");
+    }
+    assert_ne!(world.application.check(&asked).codespace, "malformed");
+    let process = world.consensus.process(&proposal(3));
+    assert_eq!(process, response::ProcessProposal::Accept);
+    let results = world.block(3, vec![new.clone()]).await.tx_results;
+    assert_ne!(results[0].codespace, "malformed");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
-use selfsame_registry::{Content, Genesis, Identifier, Operation, Transaction, Unsigned};
+use selfsame_registry::{Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned};
 
 use crate::cluster::{Cluster, until};
 
@@ -57,6 +57,16 @@ impl Actor {
             add: Vec::new(),
             remove: vec![name.to_owned()],
         };
+        self.signed(nonce, operation, &self.key)
+    }
+
+    /// The network goes over to a machine at a height.
+    pub fn go_over(&self, nonce: u64, (machine_version, from_height): (u64, u64)) -> Transaction {
+        let rules = Rules {
+            machine_version,
+            ..Rules::default()
+        };
+        let operation = Operation::ChangeRules { from_height, rules };
         self.signed(nonce, operation, &self.key)
     }
 

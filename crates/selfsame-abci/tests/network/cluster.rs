@@ -47,6 +47,8 @@ pub struct Cluster {
     folder: TempDir,
     members: Vec<Member>,
     limits: Vec<String>,
+    /// The newest machine that the nodes' programs have, where it is not this one's.
+    machines: Vec<Option<u64>>,
     pub genesis: Genesis,
     /// Who may change the validators.
     pub trustee: Actor,
@@ -144,13 +146,19 @@ impl Cluster {
             members,
             limits: limits.iter().map(|limit| (*limit).to_owned()).collect(),
             trustee: Actor::of(network.genesis(), trustee),
+            machines: vec![None; count],
             genesis: network.genesis().clone(),
             nodes,
             between: Between::Loopback,
         }
     }
 
-    async fn all_up(&self) {
+    /// A node that is started from now on is of a program with machines up to this one.
+    pub fn has_machine(&mut self, n: usize, version: u64) {
+        self.machines[n] = Some(version);
+    }
+
+    pub async fn all_up(&self) {
         for n in 0..self.nodes.count() {
             self.restart(n).await;
         }
@@ -166,7 +174,9 @@ impl Cluster {
             Between::Namespaces(namespaces) => namespaces.on(n),
             Between::Loopback | Between::Wires(_) => Vec::new(),
         };
-        let node = NodeProcess::start(&on, &self.home(n), &self.limits).await?;
+        let mut limits = self.limits.clone();
+        limits.extend(self.machines[n].map(|version| format!("machine={version}")));
+        let node = NodeProcess::start(&on, &self.home(n), &limits).await?;
         self.nodes.put(n, node);
         Ok(())
     }

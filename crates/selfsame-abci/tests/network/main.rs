@@ -12,6 +12,7 @@ mod joining;
 mod load;
 mod lost;
 mod machine;
+mod mixed;
 mod namespaces;
 mod one;
 mod partition;

@@ -3,8 +3,10 @@
 use selfsame_crypto::KeyType;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
 use selfsame_registry::network::{Act, Member, Mode, Role};
-use selfsame_registry::refusal::{CheckError, GovernanceFault};
-use selfsame_registry::{Block, Genesis, Operation, Refusal, Rules, StateRead, Transaction};
+use selfsame_registry::refusal::{CheckError, GovernanceFault, ReadError};
+use selfsame_registry::{
+    Block, Genesis, Malformed, Operation, Refusal, Rules, StateRead, Transaction,
+};
 
 use crate::world::{Actor, Answer, START, World, no_point, validator};
 
@@ -430,4 +432,30 @@ fn programs_of_different_machines_agree_until_the_network_goes_over_and_the_olde
     newer.machine = newer.machine.clone().of_program(1);
     let stops = apply(&newer, &[]).unwrap_err();
     assert!(stops.contains("install a newer one"), "{stops}");
+}
+
+#[test]
+fn an_operation_is_refused_before_the_machine_that_it_came_with() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
+    let machine = world.machine.clone().of_program(2);
+    world.machine = machine.with_operations_since(|operation| match operation {
+        Operation::DeactivateDid { .. } => 2,
+        _ => 1,
+    });
+    let mut owner = world.registered(KeyType::Ed25519);
+    world
+        .act(&mut trustee, change_rules(4, of_machine(2)))
+        .unwrap();
+    let network = world.network().clone();
+    let end = owner.deactivate(&network, 2);
+    let unknown = Refusal::Governance(GovernanceFault::OperationUnknown);
+    let read = |world: &World| {
+        let next = world.head.height + 1;
+        world.machine.read(&end.to_bytes(), next, &world.state)
+    };
+    let refused = ReadError::Malformed(Malformed("an unknown operation"));
+    assert_eq!(read(&world), Err(refused));
+    assert_eq!(world.submit(end.clone()), Err(unknown));
+    assert_eq!(read(&world), Ok(end.clone()));
+    world.submit(end).unwrap();
 }
