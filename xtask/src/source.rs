@@ -25,6 +25,8 @@ pub struct Source {
     pub functions: Vec<Function>,
     /// Paths named outside tests, written with `::`, and where.
     pub paths: Vec<(String, usize)>,
+    /// Methods called outside tests, and where.
+    pub methods: Vec<(String, usize)>,
     /// Where `async` or `await` is written outside tests.
     pub asynchronous: Vec<usize>,
     /// Public items at the top level of the file, and public glob imports.
@@ -69,6 +71,7 @@ impl Source {
                 .collect(),
             functions: reader.functions,
             paths: reader.paths,
+            methods: reader.methods,
             asynchronous: reader.asynchronous,
             test_modules: reader
                 .test_modules
@@ -186,6 +189,7 @@ struct Reader<'a> {
     cut: BTreeSet<usize>,
     functions: Vec<Function>,
     paths: Vec<(String, usize)>,
+    methods: Vec<(String, usize)>,
     asynchronous: Vec<usize>,
     test_modules: Vec<String>,
 }
@@ -197,6 +201,7 @@ impl<'a> Reader<'a> {
             cut: BTreeSet::new(),
             functions: Vec::new(),
             paths: Vec::new(),
+            methods: Vec::new(),
             asynchronous: Vec::new(),
             test_modules: Vec::new(),
         }
@@ -323,6 +328,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             self.function(&item.sig, block);
         }
         visit::visit_trait_item_fn(self, item);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        let method = (call.method.to_string(), line(&call.method));
+        self.methods.push(method);
+        visit::visit_expr_method_call(self, call);
     }
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {

@@ -346,7 +346,16 @@ fn key_id(name: &str, kind: Kind, raw: &[u8]) -> [u8; 4] {
 }
 
 fn is_key_name(name: &str) -> bool {
-    !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+')
+    !name.is_empty() && !name.contains(|c: char| is_space(c) || c.is_control() || c == '+')
+}
+
+/// White_Space as Unicode 17 has it: which names a validator may have must not change with the compiler.
+fn is_space(c: char) -> bool {
+    matches!(c, '\t'..='\r' | ' ' | '\u{85}' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}')
+        || matches!(
+            c,
+            '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+        )
 }
 
 /// The text ends in a newline and has no other control characters. A text of nothing but a newline

@@ -70,6 +70,38 @@ const DETERMINISTIC: &[Ban] = &[
     ("f64", "use integers: floats round differently"),
 ];
 
+/// Banned there, too: these know as much of Unicode as the compiler does.
+const UNICODE: &[Ban] = &[
+    ("to_lowercase", FROZEN),
+    ("to_uppercase", FROZEN),
+    ("is_lowercase", FROZEN),
+    ("is_uppercase", FROZEN),
+    ("is_alphabetic", FROZEN),
+    ("is_alphanumeric", FROZEN),
+    ("is_numeric", FROZEN),
+    ("is_whitespace", FROZEN),
+    ("split_whitespace", FROZEN),
+    ("trim", FROZEN),
+    ("trim_start", FROZEN),
+    ("trim_end", FROZEN),
+];
+const FROZEN: &str =
+    "use the ASCII form, or a table of one's own: this one changes with the compiler";
+
+/// Where the machine's judgement is made: all of a package, or what lies below these paths.
+const JUDGING: &[&str] = &[
+    "crates/selfsame-registry/src/",
+    "crates/selfsame-anoncreds/src/format/",
+    "crates/selfsame-anoncreds/src/format.rs",
+    "crates/selfsame-anoncreds/src/definition.rs",
+    "crates/selfsame-anoncreds/src/definition/",
+];
+
+/// Shares names and encodings with the machine, and keeps what it may forget in maps of any order.
+const SHARED: &str = "crates/selfsame-proof/src/";
+/// Part of requests and offers, which no machine judges: a wallet takes a nonce that was written as a float.
+const UNJUDGED: &str = "crates/selfsame-anoncreds/src/format/nonce.rs";
+
 /// Banned from every crate but those named.
 const ELSEWHERE: &[(Ban, &[&str])] = &[
     (
@@ -126,14 +158,19 @@ fn check_source(source: &Source) -> Vec<Finding> {
                 .map(|line| Finding::at(&source.path, *line, message)),
         );
     }
-    if source.package == "selfsame-registry" {
+    let path = source.path.as_str();
+    let judges = JUDGING.iter().any(|place| path.starts_with(place)) && path != UNJUDGED;
+    if judges {
         bans.extend(DETERMINISTIC);
+    }
+    if judges || path.starts_with(SHARED) {
+        bans.extend(UNICODE);
     }
     let elsewhere = ELSEWHERE
         .iter()
         .filter(|(_, homes)| !homes.contains(&source.package.as_str()));
     bans.extend(elsewhere.map(|(ban, _)| *ban));
-    for (path, line) in &source.paths {
+    for (path, line) in source.paths.iter().chain(&source.methods) {
         let banned = bans.iter().find(|(ban, _)| covers(ban, path));
         findings.extend(banned.map(|(ban, instead)| {
             Finding::at(
@@ -213,6 +250,20 @@ mod tests {
         let text = "use std::collections::HashMap;\nfn a(b: f64) {}";
         assert_eq!(findings("selfsame-registry", text).len(), 2);
         assert_eq!(findings("selfsame-did", text), []);
+    }
+
+    #[test]
+    fn the_machine_asks_the_compiler_nothing_of_unicode() {
+        for text in [
+            "fn a(b: &str) { b.trim(); }",
+            "fn a(b: &str) { b.chars().any(char::is_whitespace); }",
+            "fn a(b: &str) { c!(b.to_lowercase()); }",
+        ] {
+            assert_eq!(findings("selfsame-registry", text).len(), 1, "{text}");
+            assert_eq!(findings("selfsame-app", text), [], "{text}");
+        }
+        let text = "fn a(b: &str) { b.trim_ascii().to_ascii_lowercase(); }";
+        assert_eq!(findings("selfsame-registry", text), []);
     }
 
     #[test]

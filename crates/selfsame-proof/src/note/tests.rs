@@ -230,3 +230,10 @@ fn a_cosignature_of_the_specification_is_read() {
     let time = u64::from_be_bytes(witness.bytes[..8].try_into().unwrap());
     assert_eq!(time, 1_679_315_147);
 }
+
+#[test]
+fn a_space_in_a_name_is_what_unicode_says() {
+    for c in '\0'..=char::MAX {
+        assert_eq!(is_space(c), c.is_whitespace(), "{c:?}");
+    }
+}

@@ -3,12 +3,15 @@
 mod agreement;
 mod anchors;
 mod anoncreds;
+mod anoncreds_verdicts;
 mod authority;
 mod batches;
+mod deeds;
 mod determinism;
 mod encoding;
 mod fate;
 mod golden;
+mod golden_further;
 mod governance;
 mod identities;
 mod invariants;
