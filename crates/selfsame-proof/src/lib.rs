@@ -16,6 +16,7 @@ pub mod cbor;
 pub mod checkpoint;
 pub mod client;
 pub mod entries;
+pub mod kept;
 pub mod log;
 pub mod note;
 pub mod read;

@@ -16,6 +16,7 @@ use selfsame_did::{Did, Options, Resolution};
 use selfsame_net::Net;
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
+use selfsame_proof::kept::Fork;
 use selfsame_proof::log::Hash;
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::{Bundle, TrustRoot};
@@ -33,7 +34,7 @@ use crate::config::{Pin, RegistryNode, WitnessQuorum};
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use fetch::Fetcher;
-use kept::{Fork, Kept};
+use kept::Kept;
 use known::{Fetch as _, Known};
 use node::Node;
 use nodes::{For, Nodes, better};
@@ -43,7 +44,7 @@ use watch::Watch;
 const KEPT_EVERY: u64 = 60;
 /// What of a transaction in the log nothing proves but in a DID's history.
 const UNPROVEN: [&str; 2] = ["height", "time"];
-/// Seconds for which old state is believed of one node: there is none that would show something newer.
+/// Seconds for which old state is believed of one node: there is none at this moment that would show something newer.
 const STANDSTILL_ALONE: u64 = 600;
 /// Seconds after which to look again whether the operator has acted.
 const STOPPED_FOR: u64 = 3_600;
@@ -95,8 +96,7 @@ impl Remote {
         let node = |at| Node::new(setup.net.clone(), at);
         let nodes = setup.nodes.into_iter().map(node).collect();
         let nodes = Nodes::new(nodes, setup.clock.clone());
-        let alone = nodes.places() < 2;
-        if alone && setup.standstill > STANDSTILL_ALONE {
+        if nodes.places() < 2 && setup.standstill > STANDSTILL_ALONE {
             tracing::warn!(
                 seconds = STANDSTILL_ALONE,
                 "one node of the registry is known: what it hides is not noticed, so its old answers are believed for that long; name others in [[registry.nodes]]"
@@ -109,10 +109,7 @@ impl Remote {
         }
         Self {
             pin: setup.pin,
-            standstill: match alone {
-                true => setup.standstill.min(STANDSTILL_ALONE),
-                false => setup.standstill,
-            },
+            standstill: setup.standstill,
             nodes,
             witnesses: setup.witnesses,
             store: setup.store,

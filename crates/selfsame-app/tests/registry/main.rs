@@ -6,6 +6,7 @@ mod check;
 mod damage;
 mod dids;
 mod handshakes;
+mod liars;
 mod lost;
 mod nodes;
 mod paper;

@@ -14,7 +14,7 @@ use selfsame_proof::read::TrustRoot;
 use selfsame_registry::single_use::{Action, Consume};
 use selfsame_registry::{Content, Identifier, Operation, Transaction};
 
-use crate::paper::{BUSY_FOR, History, Lie, Paper, patient_reader, reader, store};
+use crate::paper::{BUSY_FOR, History, Lie, Paper, PaperNode, patient_reader, reader, store};
 
 const DAY: u64 = 86_400;
 /// What a busy node is told to say.
@@ -368,10 +368,12 @@ async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_lo
         history.node(Lie::Down).await,
         history.node(Lie::StaleCheckpoint).await,
         history.node(Lie::Still).await,
+        history.node(Lie::Still).await,
     ];
-    let [down, older, newest] = [&nodes[0], &nodes[1], &nodes[2]];
+    let [down, older, newest, second] = [&nodes[0], &nodes[1], &nodes[2], &nodes[3]];
+    let all = [down, older, newest, second];
     let store = store().await;
-    let remote = patient_reader(&[down, older, newest], (&store, &paper.clock, None), DAY);
+    let remote = patient_reader(&all, (&store, &paper.clock, None), DAY);
     for hours in [0, 1, 22] {
         paper.clock.advance(hours * 3_600);
         let resolution = remote.resolve(&dids[2], &Options::default()).await;
@@ -397,7 +399,7 @@ async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_lo
         assert!(refused.reason.contains("not proven"), "{lie:?}: {refused}");
         assert!(refused.reason.contains(&newest.origin()), "{refused}");
         let honest = history.node(Lie::Still).await;
-        let both = [newest, &honest];
+        let both = [newest, &honest, second];
         let both = patient_reader(&both, (&store, &paper.clock, None), DAY);
         assert_eq!(both.entries(1, 3).await.unwrap().len(), 3, "{lie:?}");
     }
@@ -415,25 +417,37 @@ async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_lo
 }
 
 #[tokio::test]
-async fn one_node_alone_is_believed_to_stand_still_for_ten_minutes() {
+async fn one_node_alone_is_believed_to_stand_still_for_ten_minutes_whoever_else_is_down() {
     let paper = Paper::new();
     let (history, dids) = paper.history(3).await;
     let nodes = [
         history.node(Lie::Still).await,
         history.node(Lie::Down).await,
+        history.node(Lie::Still).await,
     ];
-    let [still, down] = [&nodes[0], &nodes[1]];
-    let given = (&store().await, &paper.clock, None);
+    let [still, down, other] = [&nodes[0], &nodes[1], &nodes[2]];
+    let stores = [store().await, store().await, store().await];
+    let reads = |nodes: &[&PaperNode], place: usize| {
+        patient_reader(nodes, (&stores[place], &paper.clock, None), DAY)
+    };
     // The same place twice is one place.
-    let alone = patient_reader(&[still, still], given, DAY);
-    let given = (&store().await, &paper.clock, None);
-    let both = patient_reader(&[still, down], given, DAY);
+    let alone = [reads(&[still, still], 0), reads(&[still, down], 1)];
+    let both = reads(&[still, down, other], 2);
     paper.clock.advance(590);
-    assert!(resolves(&alone, &dids[2]).await && resolves(&both, &dids[2]).await);
+    for remote in alone.iter().chain([&both]) {
+        assert!(resolves(remote, &dids[2]).await);
+    }
     paper.clock.advance(20);
-    let refused = asks(&alone, &dids[2]).await.unwrap_err();
-    assert!(refused.reason.contains("`age`"), "{refused}");
+    for remote in &alone {
+        let refused = asks(remote, &dids[2]).await.unwrap_err();
+        assert!(refused.reason.contains("`age`"), "{refused}");
+    }
     assert!(resolves(&both, &dids[2]).await);
+    // What counts is who shows it now: the other one is down since.
+    other.does(Lie::Down);
+    paper.clock.advance(60);
+    let refused = asks(&both, &dids[2]).await.unwrap_err();
+    assert!(refused.reason.contains("`age`"), "{refused}");
 }
 
 #[tokio::test]
@@ -601,6 +615,42 @@ async fn a_refusal_that_nothing_proves_is_not_believed_of_one_node_where_there_a
     let refused = remote.submit(&never).await.unwrap_err();
     assert!(!is_refusal(&refused), "{refused}");
     assert!(refused.reason.contains("can't be read"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_node_that_is_named_twice_is_believed_once() {
+    let paper = Paper::new();
+    let (history, _) = paper.history(1).await;
+    let never = paper.newcomer().1;
+    for lie in [Lie::RefusesSignature, Lie::RefusesNonce] {
+        let (liar, other) = (history.node(lie).await, history.node(Lie::None).await);
+        let nodes = [&liar, &liar, &other];
+        let remote = reader(&nodes, (&store().await, &paper.clock, None));
+        let refused = remote.submit(&never).await.unwrap_err();
+        assert!(!is_refusal(&refused), "{lie:?}: {refused}");
+        assert!(refused.reason.contains("nothing proves"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_node_says_to_a_read_refuses_no_transaction() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(1).await;
+    let never = paper.newcomer().1;
+    let liar = history.node(Lie::RefusesReads).await;
+    let given = (&store().await, &paper.clock, None);
+    // Before the genesis is known, and after it.
+    let remote = reader(&[&liar], given);
+    for _ in 0..2 {
+        let refused = remote.submit(&never).await.unwrap_err();
+        assert!(!is_refusal(&refused), "{refused}");
+        assert_eq!(refused.code, None, "{refused}");
+        assert!(!is_refusal(&asks(&remote, &dids[0]).await.unwrap_err()));
+        liar.does(Lie::None);
+        paper.clock.advance(60);
+        remote.genesis().await.unwrap();
+        liar.does(Lie::RefusesReads);
+    }
 }
 
 #[tokio::test]

@@ -83,6 +83,8 @@ pub enum Lie {
     RefusesNonce,
     /// It also shows nothing that would prove it.
     RefusesAndHides,
+    /// It answers whatever is read of it as if a transaction were refused.
+    RefusesReads,
     Busy,
     Down,
     /// Genuine, of a version that reads one object at a time.
@@ -327,6 +329,9 @@ impl History {
                 .collect();
         let of = |name: &str| &query.iter().find(|(key, _)| key == name).unwrap().1;
         let body = match (lie, asked.path.as_str()) {
+            (Lie::RefusesReads, path) if path != "/registry/transactions" => {
+                return refused("did_exists");
+            }
             (Lie::Down, _) | (Lie::RefusesAndHides, "/registry/read" | "/registry/reads") => {
                 return Reply::default();
             }
@@ -393,21 +398,15 @@ impl History {
     /// What is answered to who hands in a transaction; nothing is ever written.
     fn receipt(&self, bytes: &[u8], lie: Lie) -> Reply {
         let transaction = Transaction::from_bytes(bytes).unwrap();
-        let refused = match lie {
+        let code = match lie {
             Lie::RefusesVersion => Some("wrong_version"),
             Lie::RefusesUse => Some("already_used"),
             Lie::RefusesSignature | Lie::RefusesAndHides => Some("bad_signature"),
             Lie::RefusesNonce => Some("nonce_used"),
             _ => None,
         };
-        if let Some(code) = refused {
-            let body = serde_json::json!({ "code": code, "detail": "it says so" });
-            return Reply {
-                status: 409,
-                content_type: "application/json",
-                body: body.to_string().into_bytes(),
-                ..Reply::default()
-            };
+        if let Some(code) = code {
+            return refused(code);
         }
         let claimed = |seq_no, height| Receipt {
             seq_no,
@@ -427,6 +426,17 @@ impl History {
             body: serde_json::to_vec(&receipt).unwrap(),
             ..Reply::default()
         }
+    }
+}
+
+/// What a node says that refuses a transaction for this.
+pub fn refused(code: &str) -> Reply {
+    let body = serde_json::json!({ "code": code, "detail": "it says so" });
+    Reply {
+        status: 409,
+        content_type: "application/json",
+        body: body.to_string().into_bytes(),
+        ..Reply::default()
     }
 }
 

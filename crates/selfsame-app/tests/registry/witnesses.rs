@@ -109,7 +109,7 @@ async fn node(registry: &Arc<Embedded>) -> Late {
     Late::start(answer).await.unwrap()
 }
 
-async fn answer(registry: &Embedded, asked: &Asked) -> Reply {
+pub async fn answer(registry: &Embedded, asked: &Asked) -> Reply {
     let query = asked.query.as_deref().unwrap_or("").as_bytes();
     let query: Vec<_> = url::form_urlencoded::parse(query).into_owned().collect();
     let of = |name: &str| &query.iter().find(|(key, _)| key == name).unwrap().1;

@@ -1,20 +1,21 @@
 //! Fetching what the nodes prove: one node after the other, until one proves what it says.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
+use selfsame_proof::kept::Fork;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::{Machine, Receipt, Transaction};
 
-use super::kept::Fork;
 use super::known::{Answer, Fetch, Fetched, Fetching, Known, Refused, Why, all_behind};
 use super::node::Node;
 use super::nodes::{For, better, named};
-use super::{Network, Remote};
+use super::{Network, Remote, STANDSTILL_ALONE};
 use crate::error::{Error, ErrorKind, Result};
 
 /// So often transactions are asked for again, and after this time, where every node is a moment behind.
@@ -143,6 +144,8 @@ struct Asked<P> {
     behind: Option<Error>,
     /// The newest answer that is older than a network's that goes on.
     newest: Option<Old<P>>,
+    /// The origins that proved one: two names of one are not two witnesses.
+    still: BTreeSet<String>,
 }
 
 /// An answer that proves what it says, as of long ago.
@@ -188,6 +191,7 @@ impl Fetcher<'_> {
             failed: None,
             behind: None,
             newest: None,
+            still: BTreeSet::new(),
         };
         for node in nodes.turn(For::Reads)? {
             let (answer, accepted) = match ask(known, &question, &node).await {
@@ -327,7 +331,11 @@ impl Fetcher<'_> {
                 let read = Q::read_of(&answer).clone();
                 let age = |as_of: &Standing| (as_of.height, as_of.time);
                 let newer = |newest: &Old<_>| age(&newest.as_of) < age(&as_of);
-                match question.proven(known, answer, as_of) {
+                let proven = question.proven(known, answer, as_of);
+                if proven.is_ok() {
+                    asked.still.insert(node.name());
+                }
+                match proven {
                     Ok(proven) if asked.newest.as_ref().is_none_or(newer) => {
                         let node = node.clone();
                         asked.newest = Some(Old {
@@ -358,7 +366,7 @@ impl Fetcher<'_> {
 
     /// No node has a fresh checkpoint: too few validators are left to sign one. What they signed last holds, since
     /// nothing can have changed without them; that all nodes hide something newer is believed impossible for so long
-    /// only as the operator says.
+    /// only as the operator says, and less where a single one says so now.
     async fn standing_still<P>(
         &self,
         asked: Asked<P>,
@@ -369,8 +377,12 @@ impl Fetcher<'_> {
             read, proven, node, ..
         }) = asked.newest
         {
+            let standstill = match asked.still.len() {
+                0 | 1 => self.remote.standstill.min(STANDSTILL_ALONE),
+                _ => self.remote.standstill,
+            };
             let as_of = known
-                .accept_old(key, &read, self.remote.standstill)
+                .accept_old(key, &read, standstill)
                 .map_err(|refused| named(&node, *refused.error))?;
             tracing::warn!(
                 height = as_of.height,

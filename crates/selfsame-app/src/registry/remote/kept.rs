@@ -1,8 +1,8 @@
 //! What of a registry elsewhere survives a restart: whom this instance trusts, and the evidence of a fork.
 
-use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::Item;
+use selfsame_proof::kept::{Fork, Trusted};
 use selfsame_proof::read::TrustRoot;
 use selfsame_store::{Batch, Put, Store, TenantId};
 
@@ -10,29 +10,12 @@ use crate::error::{Error, Result};
 
 const TRUST: &str = "registry.trust";
 const FORK: &str = "registry.fork";
-const DOMAIN: &str = "selfsame/fork/1";
 
 /// The records of one network.
 pub(super) struct Kept {
     store: Store,
     tenant: TenantId,
     network: Network,
-}
-
-/// That validators signed two histories: both notes, so that anybody can judge it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Fork {
-    /// When it was found.
-    pub(super) found: UnixTime,
-    /// The greater of both heights.
-    pub(super) height: u64,
-    /// The signed checkpoints; the first is empty where a pinned trust root came with what was seen.
-    pub(super) notes: [String; 2],
-    /// Where the notes are of logs of different length and do not contradict each other by themselves: the transaction
-    /// that the longer one has next, with the proof of its place. It goes on from another log than the shorter one.
-    pub(super) entry: Vec<u8>,
-    /// The nodes they came from.
-    pub(super) nodes: [String; 2],
 }
 
 impl Kept {
@@ -83,52 +66,5 @@ impl Kept {
 
     fn id(&self) -> &str {
         self.network.as_str()
-    }
-}
-
-struct Trusted {
-    root: TrustRoot,
-    note: String,
-}
-
-impl Item for Trusted {
-    fn write(&self, to: &mut Writer) {
-        to.array(2).bytes(&self.root.to_bytes()).text(&self.note);
-    }
-
-    fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
-        from.tuple(2)?;
-        Ok(Self {
-            root: TrustRoot::from_bytes(from.bytes()?)?,
-            note: from.text()?.to_owned(),
-        })
-    }
-}
-
-impl Item for Fork {
-    fn write(&self, to: &mut Writer) {
-        to.array(8)
-            .text(DOMAIN)
-            .uint(self.found.0)
-            .uint(self.height);
-        to.bytes(&self.entry);
-        for text in self.notes.iter().chain(&self.nodes) {
-            to.text(text);
-        }
-    }
-
-    fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
-        from.tuple(8)?;
-        from.domain(DOMAIN)?;
-        let (found, height) = (UnixTime(from.uint()?), from.uint()?);
-        let entry = from.bytes()?.to_vec();
-        let mut text = || from.text().map(str::to_owned);
-        Ok(Self {
-            found,
-            height,
-            entry,
-            notes: [text()?, text()?],
-            nodes: [text()?, text()?],
-        })
     }
 }

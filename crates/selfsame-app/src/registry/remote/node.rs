@@ -17,6 +17,7 @@ use url::Url;
 
 use crate::config::RegistryNode;
 use crate::error::{Error, ErrorKind, Result};
+use crate::registry::is_refusal;
 use crate::view::registry::RegistryStatus;
 
 /// The code of a transaction that could not be read; the others are the machine's.
@@ -64,7 +65,10 @@ impl Node {
         };
         let url = self.at(&["registry", "transactions"])?;
         let response = self.call(Method::Post, &url, body).await?;
-        let receipt: Receipt = read(&success(response)?)?;
+        if !response.is_success() {
+            return Err(refusal(&response));
+        }
+        let receipt: Receipt = read(&response)?;
         match receipt.tx_hash == transaction.hash() {
             true => Ok(receipt),
             false => Err(Error::upstream(
@@ -142,9 +146,7 @@ impl Node {
         match url.path_segments_mut() {
             Ok(mut segments) => segments.pop_if_empty().extend(path),
             Err(()) => {
-                return Err(Error::bad_request(
-                    "the registry's origin can't have a path",
-                ));
+                return Err(Error::internal("the registry's origin can't have a path"));
             }
         };
         Ok(url)
@@ -207,15 +209,21 @@ fn read<T: DeserializeOwned>(response: &Response) -> Result<T> {
     .map_err(|_| Error::upstream("the registry's answer is malformed"))
 }
 
+/// The answer to anything but a transaction. Such a call hands in nothing that could be refused, so whatever code stands
+/// in the answer, it says nothing about anybody's transaction.
 fn success(response: Response) -> Result<Response> {
     if response.is_success() {
-        Ok(response)
-    } else {
-        Err(refusal(&response))
+        return Ok(response);
     }
+    let mut error = refusal(&response);
+    error.code = None;
+    if is_refusal(&error) {
+        error.kind = ErrorKind::Upstream;
+    }
+    Err(error)
 }
 
-/// An answer other than a success, as an error of ours. Only what the registry says in its own words about the
+/// An answer to a transaction other than a success, as an error of ours. Only what the registry says in its own words about the
 /// transaction counts as its refusal; all else may pass.
 fn refusal(response: &Response) -> Error {
     let retry_after = response.retry_after.unwrap_or(1).min(3_600);
@@ -292,7 +300,6 @@ fn unreached(error: NetError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::is_refusal;
 
     fn answer(status: u16, body: &str) -> Response {
         Response {
@@ -331,6 +338,20 @@ mod tests {
                 "{status} {body}"
             );
         }
+    }
+
+    #[test]
+    fn no_answer_to_a_read_is_a_refusal() {
+        for code in CODES.into_iter().chain([MALFORMED]) {
+            for status in [400, 403, 404, 409, 410, 422] {
+                let body = format!(r#"{{"code":"{code}","detail":"it says so"}}"#);
+                let error = success(answer(status, &body)).unwrap_err();
+                assert_eq!((error.kind, error.code), (ErrorKind::Upstream, None));
+                assert!(!is_refusal(&error), "{status} {code}");
+            }
+        }
+        let busy = success(answer(429, r#"{"code":"quota_used_up"}"#)).unwrap_err();
+        assert_eq!(busy.kind, ErrorKind::TooMany { retry_after: 7 });
     }
 
     #[test]

@@ -6,10 +6,10 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_proof::cbor::Item as _;
 use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::entries::ProvenEntry;
+use selfsame_proof::kept::Fork;
 use selfsame_proof::read::{Relation, compare, compare_by_entry};
 use selfsame_proof::validators::STATE_KEY;
 
-use super::kept::Fork;
 use super::node::Node;
 use super::nodes::For;
 use super::{Network, Remote};

@@ -1,5 +1,6 @@
 //! Writing to nodes that are not believed: neither that they took a transaction, nor that they refuse it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +32,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What different nodes say against one transaction.
 struct Refusals {
     needed: usize,
-    heard: Vec<Error>,
+    /// What each origin said first: who says it twice under two names is one.
+    heard: BTreeMap<String, Error>,
 }
 
 impl Refusals {
@@ -41,22 +43,22 @@ impl Refusals {
         let lying = places.saturating_sub(1) / 3;
         Self {
             needed: lying.saturating_add(1).max(places.min(2)),
-            heard: Vec::new(),
+            heard: BTreeMap::new(),
         }
     }
 
-    /// Another node's; what enough of them say is final.
-    fn add(&mut self, error: Error) -> Option<Error> {
+    /// A node's; what enough of different origins say is final.
+    fn add(&mut self, origin: String, error: Error) -> Option<Error> {
         let provable = error.code.is_some_and(|code| PROVABLE.contains(&code));
-        let alike = self.heard.iter().filter(|other| other.code == error.code);
-        let alike = alike.count().saturating_add(1);
-        self.heard.push(error.clone());
-        (alike >= self.needed && !provable).then_some(error)
+        let first = self.heard.entry(origin).or_insert_with(|| error.clone());
+        let code = first.code;
+        let alike = self.heard.values().filter(|other| other.code == code);
+        (alike.count() >= self.needed && !provable && code == error.code).then_some(error)
     }
 
     /// No refusal: whoever keeps the transaction sends it again.
     fn undecided(&self) -> Option<Error> {
-        let first = self.heard.first()?;
+        let first = self.heard.values().next()?;
         let kind = ErrorKind::Unavailable {
             retry_after: AGAIN_AFTER,
         };
@@ -98,7 +100,7 @@ impl Fetcher<'_> {
             if let Some(receipt) = self.disproven(&node, (transaction, &error)).await? {
                 return Ok(receipt);
             }
-            if let Some(error) = refusals.add(named(&node, error)) {
+            if let Some(error) = refusals.add(node.name(), named(&node, error)) {
                 return Err(error);
             }
         }
@@ -182,14 +184,22 @@ mod tests {
         Error::new(ErrorKind::Conflict, "no").with_code(code)
     }
 
+    fn add(refusals: &mut Refusals, (origin, code): (usize, &'static str)) -> Option<Error> {
+        refusals.add(format!("https://{origin}.example"), refusal(code))
+    }
+
     #[test]
     fn a_refusal_that_nothing_proves_needs_one_more_node_than_may_lie() {
         for (places, needed) in [(1, 1), (2, 2), (3, 2), (4, 2), (6, 2), (7, 3), (10, 4)] {
             let mut refusals = Refusals::of(places);
-            for _ in 1..needed {
-                assert!(refusals.add(refusal("nonce_used")).is_none(), "{places}");
+            for origin in 1..needed {
+                let heard = add(&mut refusals, (origin, "nonce_used"));
+                assert!(heard.is_none(), "{places}");
+                // Saying it again makes it no truer.
+                let heard = add(&mut refusals, (origin, "nonce_used"));
+                assert!(heard.is_none(), "{places}");
             }
-            let last = refusals.add(refusal("nonce_used"));
+            let last = add(&mut refusals, (needed, "nonce_used"));
             assert_eq!(last.unwrap().code, Some("nonce_used"), "{places}");
         }
     }
@@ -199,7 +209,7 @@ mod tests {
         for code in PROVABLE {
             let mut refusals = Refusals::of(1);
             assert!(
-                (0..9).all(|_| refusals.add(refusal(code)).is_none()),
+                (0..9).all(|origin| add(&mut refusals, (origin, code)).is_none()),
                 "{code}"
             );
             assert!(CODES.contains(&code), "{code}");
@@ -209,10 +219,10 @@ mod tests {
     #[test]
     fn nodes_that_refuse_for_different_reasons_do_not_agree() {
         let mut refusals = Refusals::of(4);
-        assert!(refusals.add(refusal("nonce_used")).is_none());
-        assert!(refusals.add(refusal("bad_signature")).is_none());
+        assert!(add(&mut refusals, (1, "nonce_used")).is_none());
+        assert!(add(&mut refusals, (2, "bad_signature")).is_none());
         let undecided = refusals.undecided().unwrap();
         assert!(!is_refusal(&undecided) && undecided.code.is_none());
-        assert!(refusals.add(refusal("bad_signature")).is_some());
+        assert!(add(&mut refusals, (3, "bad_signature")).is_some());
     }
 }

@@ -1,0 +1,207 @@
+//! An instance whose only node of its registry lies about a change of a DID: what becomes of key and record.
+
+use std::sync::{Arc, Mutex};
+
+use selfsame_app::config::{
+    Config, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
+    VerifierConfig, WalletConfig, WitnessQuorum,
+};
+use selfsame_app::registry::embedded::Embedded;
+use selfsame_app::registry::{Registry, is_refusal};
+use selfsame_app::view::Paging;
+use selfsame_app::view::instance::InstanceDid;
+use selfsame_app::{App, Parts};
+use selfsame_net::{Net, Settings};
+use selfsame_registry::Transaction;
+use selfsame_store::Store;
+use selfsame_testkit::late::{Asked, Late, Reply};
+use tokio::runtime::Handle;
+use url::Url;
+
+use crate::dids::new;
+use crate::paper::{refused, store};
+use crate::witnesses::answer;
+use crate::world::World;
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Lie {
+    None,
+    /// It hands in no transaction and says that it is refused for this.
+    Refuses(&'static str),
+    /// It hands it in, and says the same.
+    Denies(&'static str),
+    /// It hands it in, and says nothing of use.
+    KeepsQuiet,
+    /// It answers whatever is read as if a transaction were refused.
+    RefusesReads,
+}
+
+/// A registry, and a node of it that lies.
+struct Liar {
+    registry: Arc<Embedded>,
+    late: Late,
+    lie: Arc<Mutex<Lie>>,
+}
+
+impl Liar {
+    async fn start(world: &World) -> Self {
+        let (registry, lie) = (
+            Arc::new(world.open().await),
+            Arc::new(Mutex::new(Lie::None)),
+        );
+        let (shown, says) = (registry.clone(), lie.clone());
+        let answered = move |asked: &Asked| {
+            let lie = *says.lock().unwrap();
+            let honest = || {
+                tokio::task::block_in_place(|| Handle::current().block_on(answer(&shown, asked)))
+            };
+            match (lie, asked.path == "/registry/transactions") {
+                (Lie::RefusesReads, false) => refused("did_exists"),
+                (Lie::Refuses(code), true) => refused(code),
+                (Lie::Denies(code), true) => {
+                    honest();
+                    refused(code)
+                }
+                (Lie::KeepsQuiet, true) => {
+                    honest();
+                    Reply::default()
+                }
+                _ => honest(),
+            }
+        };
+        let late = Late::start(answered).await.unwrap();
+        Self {
+            registry,
+            late,
+            lie,
+        }
+    }
+
+    fn does(&self, lie: Lie) {
+        *self.lie.lock().unwrap() = lie;
+    }
+
+    /// An instance of these records, which knows no other node.
+    async fn instance(&self, store: &Store) -> Arc<App> {
+        let origin: Url = self.late.address().parse().unwrap();
+        let net = Net::new(Settings {
+            own_origins: vec![origin.origin()],
+            ..Settings::default()
+        });
+        let config = Config {
+            origin: "http://localhost:7380/".parse().unwrap(),
+            roles: Roles {
+                issuer: false,
+                wallet: false,
+                verifier: false,
+                registry: false,
+            },
+            issuer: IssuerConfig::default(),
+            verifier: VerifierConfig::default(),
+            wallet: WalletConfig::default(),
+            trust: TrustConfig::default(),
+            registry: RegistryConfig::Remote {
+                nodes: vec![RegistryNode {
+                    origin,
+                    token: "unused".to_owned().into(),
+                }],
+                pin: None,
+                standstill: 0,
+                witnesses: WitnessQuorum::default(),
+            },
+            resolver: ResolverConfig::default(),
+        };
+        let parts = Parts {
+            store: store.clone(),
+            net: net.unwrap(),
+            ledger: None,
+        };
+        App::open(config, parts).await.unwrap().0
+    }
+
+    /// The nonces of all that is in its log.
+    fn nonces(&self) -> Vec<u64> {
+        let placed = self.registry.ledger().unwrap().transactions(1, 100);
+        let nonce = |bytes: &[u8]| Transaction::from_bytes(bytes).unwrap().body().nonce;
+        let placed = placed.unwrap().into_iter();
+        placed.map(|placed| nonce(&placed.entry.bytes)).collect()
+    }
+}
+
+async fn only(app: &App) -> InstanceDid {
+    let all = app.dids().list(&Paging::default()).await.unwrap().items;
+    assert_eq!(all.len(), 1);
+    all.into_iter().next().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_refuses_or_denies_a_change_takes_neither_key_nor_record_away() {
+    let world = World::memory().await;
+    let (liar, store) = (Liar::start(&world).await, store().await);
+    let app = liar.instance(&store).await;
+    let made = app.dids().create(&new("selfsame")).await.unwrap();
+
+    liar.does(Lie::Refuses("wrong_version"));
+    let error = app.dids().rotate(&made.did).await.unwrap_err();
+    assert!(!is_refusal(&error), "{error}");
+    assert_eq!(only(&app).await.key, made.key);
+    // What was kept is written first, and then the next change.
+    liar.does(Lie::None);
+    app.clock().advance(60);
+    let rotated = app.dids().rotate(&made.did).await.unwrap();
+    assert_eq!((rotated.state.as_str(), liar.nonces().len()), ("active", 3));
+
+    for code in ["wrong_version", "nonce_used", "bad_signature"] {
+        liar.does(Lie::Denies(code));
+        app.clock().advance(60);
+        let before = only(&app).await.key;
+        let rotated = app.dids().rotate(&made.did).await.unwrap();
+        assert_ne!(rotated.key, before, "{code}");
+    }
+    liar.does(Lie::None);
+    app.clock().advance(60);
+    app.dids().rotate(&made.did).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_refuses_to_be_read_undoes_no_change_that_was_written() {
+    let world = World::memory().await;
+    let (liar, store) = (Liar::start(&world).await, store().await);
+    let app = liar.instance(&store).await;
+    let made = app.dids().create(&new("selfsame")).await.unwrap();
+    liar.does(Lie::KeepsQuiet);
+    app.dids().rotate(&made.did).await.unwrap_err();
+    assert_eq!(liar.nonces().len(), 2, "it is written");
+    drop(app);
+
+    // Nothing of the network is known when what was under way is finished.
+    liar.does(Lie::RefusesReads);
+    let app = liar.instance(&store).await;
+    let error = app.dids().rotate(&made.did).await.unwrap_err();
+    assert!(!is_refusal(&error), "{error}");
+    liar.does(Lie::None);
+    app.clock().advance(60);
+    let rotated = app.dids().rotate(&made.did).await.unwrap();
+    assert_ne!(rotated.key, made.key);
+    assert_eq!(liar.nonces().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_nonce_of_a_change_is_random_so_that_one_which_came_to_nothing_stands_in_no_ones_way() {
+    let world = World::memory().await;
+    let (liar, store) = (Liar::start(&world).await, store().await);
+    let app = liar.instance(&store).await;
+    let made = app.dids().create(&new("selfsame")).await.unwrap();
+    app.dids().rotate(&made.did).await.unwrap();
+    app.dids().deactivate(&made.did).await.unwrap();
+    let other = app.dids().create(&new("selfsame")).await.unwrap();
+    app.dids().rotate(&other.did).await.unwrap();
+    let [_, rotation, end, _, second] = liar.nonces()[..] else {
+        panic!("five transactions");
+    };
+    assert!(rotation != second && rotation != end);
+    // One in 2³² is as small as a version; three of them are none by chance.
+    for nonce in [rotation, end, second] {
+        assert!(nonce > u64::from(u32::MAX), "{nonce}");
+    }
+}
