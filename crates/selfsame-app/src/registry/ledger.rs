@@ -14,7 +14,9 @@ use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
 };
 use selfsame_store::StoreError;
-use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, Placed, TreeChanges};
+use selfsame_store::ledger::{
+    Block, Entry, KEPT_HEIGHTS, LedgerStore, Newest, Placed, TreeChanges,
+};
 
 use super::browse::Finder;
 use super::damage::Damage;
@@ -43,6 +45,7 @@ pub struct Ledger {
     finder: Finder,
     damage: Damage,
     wanting: Wanting,
+    newest: Newest,
     /// Whether reads are proven under checkpoints that come later than their blocks.
     lags: bool,
 }
@@ -54,7 +57,8 @@ impl Ledger {
     /// `Conflict` if what is stored belongs to another network.
     pub fn open(store: Arc<dyn LedgerStore>, machine: Arc<Machine>) -> Result<Self> {
         let owner = store.get(OWNER)?;
-        if store.head()?.is_some() && owner != Some(machine.genesis().to_bytes()) {
+        let head = store.head()?;
+        if head.is_some() && owner != Some(machine.genesis().to_bytes()) {
             let other = "the ledger belongs to another network";
             return Err(Error::new(ErrorKind::Conflict, other)
                 .with_hint("put back the one that was here, or take another directory"));
@@ -66,6 +70,7 @@ impl Ledger {
             finder: Finder::default(),
             damage: Damage::default(),
             wanting: Wanting::default(),
+            newest: Newest::of(head.map(|head| head.bytes)),
             lags: false,
         })
     }
@@ -113,10 +118,12 @@ impl Ledger {
     /// Where it stands.
     ///
     /// # Errors
-    /// `Internal` if the store fails.
+    /// `Damaged` if that is not what was opened or stored last, `Internal` if the store fails.
     pub fn head(&self) -> Result<Head> {
-        match self.store.head()? {
-            Some(head) => Head::from_bytes(&head.bytes).map_err(Error::internal),
+        let read = || Ok(self.store.head()?.map(|head| head.bytes));
+        let wrong = || self.damage.found("its head is not what was stored last");
+        match self.newest.read(read, wrong)? {
+            Some(head) => Head::from_bytes(&head).map_err(Error::internal),
             None => Ok(Head::of_genesis(self.genesis())),
         }
     }
@@ -172,6 +179,7 @@ impl Ledger {
             block.writes.insert(key, handover.to_cbor());
         }
         let changed = !block.writes.is_empty();
+        self.newest.may_become(&block.head);
         let appended = self.store.append(block).await;
         if changed {
             self.known.forget();

@@ -6,7 +6,7 @@ use selfsame_app::{Error, ErrorKind};
 use selfsame_did::Options;
 use selfsame_proof::validators::STATE_KEY;
 
-use crate::world::{Actor, ENTRIES, NODES, SOUND, VALUES, World};
+use crate::world::{Actor, ENTRIES, HEAD, NODES, SOUND, VALUES, World};
 
 async fn of_three_dids(world: &World) -> Embedded {
     let registry = world.open().await;
@@ -56,6 +56,24 @@ async fn a_damaged_node_object_or_transaction_is_not_served_and_named_as_damage(
         names_damage(&registry.proven(&[2], 0).await.unwrap_err());
         world.ledger.rot(SOUND);
         assert_eq!(registry.proven(&[2], 0).await.unwrap().entries.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_rots_while_the_registry_runs_is_not_signed_and_not_built_on() {
+    for world in World::all().await {
+        let registry = of_three_dids(&world).await;
+        let damage = registry.ledger().unwrap().damage();
+        let before = registry.ledger().unwrap().head().unwrap();
+        let actor = Actor::new(&registry).await;
+        world.ledger.rot(HEAD);
+        names_damage(&registry.status().await.unwrap_err());
+        assert!(damage.is_found());
+        names_damage(&registry.read(STATE_KEY, 0).await.unwrap_err());
+        names_damage(&registry.submit(&actor.create()).await.unwrap_err());
+        world.ledger.rot(SOUND);
+        names_damage(&registry.submit(&actor.create()).await.unwrap_err());
+        assert_eq!(registry.ledger().unwrap().head().unwrap(), before);
     }
 }
 

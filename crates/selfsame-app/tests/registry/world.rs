@@ -134,6 +134,7 @@ pub const SOUND: u8 = 0;
 pub const NODES: u8 = 1;
 pub const VALUES: u8 = 2;
 pub const ENTRIES: u8 = 3;
+pub const HEAD: u8 = 4;
 
 /// A ledger whose appends can be held up, lost, or made without an answer, and whose bits can flip.
 pub struct Valve {
@@ -251,7 +252,11 @@ impl LedgerStore for Valve {
     }
 
     fn head(&self) -> Result<Option<Head>> {
-        self.below.head()
+        let rotten = |head: Head| Head {
+            bytes: self.rotten(HEAD, Some(head.bytes)).unwrap(),
+            ..head
+        };
+        Ok(self.below.head()?.map(rotten))
     }
 
     fn block(&self, height: u64) -> Result<Option<Vec<u8>>> {

@@ -593,6 +593,26 @@ async fn figures_are_for_this_machine_and_for_the_operator() {
 }
 
 #[tokio::test]
+async fn an_instance_whose_ledger_is_damaged_is_not_ready_and_its_figures_say_so() {
+    let instance = Instance::start().await;
+    assert_eq!(instance.call(get("/readyz")).await.status, StatusCode::OK);
+    let registry = instance.app.registry().unwrap();
+    let damage = registry.ledger().unwrap().damage();
+    let _told = damage.found("a bit flipped");
+    let answer = instance.call(get("/readyz")).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.body, "the registry's ledger is damaged\n");
+    // The figures of all instances of this process are the same ones.
+    for _ in 0..100 {
+        let figures = instance.call(get("/metrics")).await.body;
+        if figures.contains("\nselfsame_registry_damaged 1\n") {
+            return;
+        }
+    }
+    panic!("the figures do not tell of damage");
+}
+
+#[tokio::test]
 async fn a_list_goes_on_at_its_own_cursors_only_and_an_api_takes_no_member_that_it_does_not_know() {
     let instance = Instance::start().await;
     let operator = instance.operator_cookie().await;

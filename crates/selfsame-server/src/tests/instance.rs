@@ -32,6 +32,7 @@ pub struct Instance {
     pub app: Arc<App>,
     pub router: Router,
     pub token: String,
+    pub app: Arc<App>,
 }
 
 /// An answer, read to its end.
@@ -117,6 +118,7 @@ impl Instance {
             app,
             router: router::build(&server),
             token,
+            app,
         }
     }
 

@@ -1,0 +1,124 @@
+//! The head of a ledger as it was stored last, to which each reading of it is compared: nothing else says that its bits
+//! are still those.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// So many heads whose storing came to no answer may still turn up.
+const DUE_MAX: usize = 8;
+
+/// What the newest head may be. Clones are the same.
+#[derive(Clone, Debug)]
+pub struct Newest(Arc<Mutex<Heads>>);
+
+#[derive(Debug)]
+struct Heads {
+    /// As it was read last; none before the first block.
+    last: Option<Vec<u8>>,
+    /// Those that were handed to the store since.
+    due: VecDeque<Vec<u8>>,
+}
+
+impl Newest {
+    /// Of a ledger that is opened.
+    #[must_use]
+    pub fn of(last: Option<Vec<u8>>) -> Self {
+        Self(Arc::new(Mutex::new(Heads {
+            last,
+            due: VecDeque::new(),
+        })))
+    }
+
+    /// This is handed to the store.
+    pub fn may_become(&self, head: &[u8]) {
+        let mut heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if heads.due.len() == DUE_MAX {
+            heads.due.pop_front();
+        }
+        heads.due.push_back(head.to_vec());
+    }
+
+    /// The head.
+    ///
+    /// # Errors
+    /// `wrong` if it is another than can be there, those of `read`.
+    pub fn read<E>(
+        &self,
+        read: impl Fn() -> Result<Option<Vec<u8>>, E>,
+        wrong: impl FnOnce() -> E,
+    ) -> Result<Option<Vec<u8>>, E> {
+        let found = read()?;
+        let mut heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if heads.accept(found.as_deref()) {
+            return Ok(found);
+        }
+        // Since it was read another may have been stored, and seen by somebody else. That can't go on meanwhile.
+        let found = read()?;
+        match heads.accept(found.as_deref()) {
+            true => Ok(found),
+            false => Err(wrong()),
+        }
+    }
+}
+
+impl Heads {
+    fn accept(&mut self, found: Option<&[u8]>) -> bool {
+        if self.last.as_deref() == found {
+            return true;
+        }
+        let due = self
+            .due
+            .iter()
+            .position(|due| Some(due.as_slice()) == found);
+        if let Some(place) = due {
+            self.due.drain(..=place);
+            self.last = found.map(<[u8]>::to_vec);
+        }
+        due.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(newest: &Newest, head: Option<&str>) -> bool {
+        let head = head.map(|head| head.as_bytes().to_vec());
+        newest.read(|| Ok(head.clone()), || "another").is_ok()
+    }
+
+    #[test]
+    fn a_head_is_what_was_opened_or_what_was_handed_to_the_store_since() {
+        let newest = Newest::of(None);
+        assert!(seen(&newest, None) && !seen(&newest, Some("one")));
+        newest.may_become(b"one");
+        assert!(seen(&newest, None), "it is not stored yet");
+        assert!(seen(&newest, Some("one")) && !seen(&newest, Some("onf")));
+        assert!(!seen(&newest, None), "it was set back");
+    }
+
+    #[test]
+    fn a_head_that_came_to_no_answer_may_turn_up_later() {
+        let newest = Newest::of(Some(b"one".to_vec()));
+        newest.may_become(b"late");
+        newest.may_become(b"two");
+        assert!(seen(&newest, Some("one")) && seen(&newest, Some("late")));
+        let many = Newest::of(None);
+        (0..100).for_each(|n| many.may_become(format!("{n}").as_bytes()));
+        assert!(seen(&many, Some("99")) && !seen(&many, Some("3")));
+    }
+
+    #[test]
+    fn one_that_was_read_before_another_was_stored_is_no_damage() {
+        let newest = Newest::of(Some(b"one".to_vec()));
+        newest.may_become(b"two");
+        assert!(seen(&newest, Some("two")));
+        let first = std::cell::Cell::new(true);
+        let read = || {
+            let head = if first.replace(false) { "one" } else { "two" };
+            Ok(Some(head.as_bytes().to_vec()))
+        };
+        let late = newest.read(read, || "another");
+        assert_eq!(late.unwrap(), Some(b"two".to_vec()));
+    }
+}
