@@ -25,7 +25,7 @@ use crate::keys::Keys;
 use crate::node::Node;
 use crate::operator::Operator;
 use crate::registry::Registry;
-use crate::registry::embedded::{Embedded, Setup, reached};
+use crate::registry::embedded::{Embedded, Setup, Times, reached};
 use crate::registry::remote::{self, Remote};
 use crate::resolver::{Linked, Resolver};
 use crate::room::Wanting;
@@ -33,7 +33,7 @@ use crate::shared::Shared;
 use crate::trust::Trust;
 use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
-use crate::view::registry::{Misbehaviour, WitnessFigures};
+use crate::view::registry::{Misbehaviour, RegistryClock, WitnessFigures};
 use crate::wallet::Wallet;
 use crate::work::Work;
 
@@ -157,6 +157,7 @@ impl App {
             self.dids.ensure_registered(identity).await?;
         }
         self.note_ledger().await?;
+        self.keep_alive_noted().await;
         if self.issuer.is_some() {
             tokio::spawn(crate::issuer::anchors(
                 self.clone(),
@@ -171,6 +172,7 @@ impl App {
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         self.keep_ledger_noted().await;
+        self.keep_alive_noted().await;
         self.fold().await;
     }
 
@@ -193,6 +195,15 @@ impl App {
         }
     }
 
+    /// Notes that the registry is at work, so that the clock can be compared with that at the next start.
+    pub(crate) async fn keep_alive_noted(&self) {
+        if let Some(times) = self.times()
+            && let Err(error) = times.note(&self.shared.store).await
+        {
+            tracing::error!(%error, "that the registry is at work can't be noted");
+        }
+    }
+
     /// The same while the instance goes on, whatever becomes of it.
     pub(crate) async fn keep_ledger_noted(&self) {
         if let Err(error) = self.note_ledger().await {
@@ -211,6 +222,24 @@ impl App {
     pub fn is_damaged(&self) -> bool {
         let ledger = self.shared.registry.as_ref().and_then(|own| own.ledger());
         ledger.is_some_and(|ledger| ledger.damage().is_found())
+    }
+
+    /// The times of its registry's blocks, where this process alone gives them.
+    #[must_use]
+    pub fn times(&self) -> Option<&Times> {
+        self.shared.registry.as_ref()?.times()
+    }
+
+    /// The operator vouches for the clock, and that is noted.
+    ///
+    /// # Errors
+    /// `NotFound` where blocks do not have their times from this clock alone.
+    pub async fn vouch_for_clock(&self) -> Result<RegistryClock> {
+        let alone = || Error::not_found("no registry here has its times from this clock alone");
+        let times = self.times().ok_or_else(alone)?;
+        times.vouch();
+        self.keep_alive_noted().await;
+        Ok(times.view())
     }
 
     /// Whether there is room to keep more. Where there was none in the store, it is tried now and then: nobody else may

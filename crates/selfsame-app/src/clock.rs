@@ -1,16 +1,28 @@
 //! The one place that reads the time and draws seeds; steps get both through `Ctx`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
+
+/// What systemd-timesyncd touches "on each successful synchronization" (systemd-timesyncd.service(8)); it is not there
+/// after the machine started until the first one.
+const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
+/// Seconds for which one vouches for the clock: unless told, the next one is 2,048 s later at most (timesyncd.conf(5)).
+const SYNCHRONIZED_FOR: u64 = 3_600;
+/// Where the kernel names the present start of the machine (random(4)).
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// The instance's clock; tests move it. Clones are the same clock.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     ahead: Arc<AtomicI64>,
     passed: Arc<AtomicI64>,
+    /// How often the machine was started while a test ran.
+    starts: Arc<AtomicU64>,
+    /// When a test had the network set the clock; 0 for never.
+    synchronized: Arc<AtomicU64>,
 }
 
 impl Clock {
@@ -34,6 +46,38 @@ impl Clock {
     /// When the machine started, by the clock as it is set now.
     pub fn started(&self) -> UnixTime {
         UnixTime(self.now().0.saturating_sub(self.passed()))
+    }
+
+    /// Which start of the machine this is: [`Self::passed`] counts from it. None where that can't be known.
+    pub fn machine_start(&self) -> Option<String> {
+        let id = std::fs::read_to_string(BOOT_ID).ok()?;
+        let starts = self.starts.load(Ordering::Relaxed);
+        Some(format!("{} {starts}", id.trim()))
+    }
+
+    /// Whether a time server has set this clock lately. One that leapt since was not set by it.
+    pub fn is_synchronized(&self) -> bool {
+        let touched = || std::fs::metadata(SYNCHRONIZED)?.modified();
+        let since = |at: std::time::SystemTime| at.duration_since(std::time::UNIX_EPOCH);
+        let last = match self.synchronized.load(Ordering::Relaxed) {
+            0 => (touched().ok()).and_then(|at| Some(UnixTime(since(at).ok()?.as_secs()))),
+            last => Some(UnixTime(last)),
+        };
+        let now = self.now();
+        let parted = |last: UnixTime| now.seconds_since(last).max(last.seconds_since(now));
+        last.is_some_and(|last| parted(last) <= SYNCHRONIZED_FOR)
+    }
+
+    /// Starts the machine anew, as far as this clock shows it.
+    pub fn start_machine(&self) {
+        self.starts.fetch_add(1, Ordering::Relaxed);
+        let passed = self.passed().cast_signed();
+        self.passed.fetch_sub(passed, Ordering::Relaxed);
+    }
+
+    /// Has a time server say that this clock is right.
+    pub fn synchronize(&self) {
+        self.synchronized.store(self.now().0, Ordering::Relaxed);
     }
 
     /// Lets this time pass, so that tests need not wait.

@@ -22,6 +22,8 @@ use crate::wallet::{answer, receive};
 const EVERY: Duration = Duration::from_millis(500);
 /// So many looks lie between two notes of how far the ledger has come: each is a commit, and none while nothing is new.
 const NOTED_EVERY: u64 = 20;
+/// So many lie between two notes that the registry is at work, ten minutes: each is a commit, also while nothing is new.
+const ALIVE_EVERY: u64 = 1_200;
 /// So many looks without a commit between them are a rest.
 const REST: u64 = 60;
 /// So much is carried out at once; of calls of wallets so many in all, the rest being for the registry, and so many of
@@ -150,6 +152,9 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
         }
         if look.is_multiple_of(NOTED_EVERY) {
             app.keep_ledger_noted().await;
+        }
+        if look.is_multiple_of(ALIVE_EVERY) {
+            app.keep_alive_noted().await;
         }
     }
     // What is under way is finished: its answer can't be asked for again.

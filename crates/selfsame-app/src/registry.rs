@@ -32,6 +32,7 @@ use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, Signature
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 use selfsame_tls::identity::Ledger as Reader;
 
+use self::embedded::Times;
 use self::ledger::Ledger;
 use crate::config::WitnessQuorum;
 use crate::error::{Error, ErrorKind, Result};
@@ -141,6 +142,11 @@ pub trait Registry: Send + Sync {
     /// `Internal` if its ledger can't be read.
     fn health(&self) -> Result<Option<NodeHealth>> {
         Ok(None)
+    }
+
+    /// The times of its blocks, where this process alone gives them.
+    fn times(&self) -> Option<&Times> {
+        None
     }
 
     /// How the witnesses that its checkpoints are shown to have done since the start.

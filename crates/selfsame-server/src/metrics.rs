@@ -36,6 +36,11 @@ impl Figures {
         }
         let damaged = f64::from(u8::from(app.is_damaged()));
         metrics::gauge!("selfsame_registry_damaged").set(damaged);
+        let doubts = app
+            .times()
+            .is_some_and(|times| times.view().doubt.is_some());
+        let doubted = f64::from(u8::from(doubts));
+        metrics::gauge!("selfsame_registry_clock_doubted").set(doubted);
         for one in app.misbehaviour() {
             metrics::counter!(
                 "selfsame_registry_misbehaviour_total",
@@ -119,6 +124,10 @@ fn describe() {
     metrics::describe_gauge!(
         "selfsame_registry_damaged",
         "Whether damage of the registry's ledger was found since the start."
+    );
+    metrics::describe_gauge!(
+        "selfsame_registry_clock_doubted",
+        "Whether the registry writes nothing because nothing vouches for the clock."
     );
     metrics::describe_counter!(
         "selfsame_registry_misbehaviour_total",

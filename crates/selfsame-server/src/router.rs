@@ -355,6 +355,8 @@ fn registry_api() -> Vec<Route> {
     vec![
         get("/api/registry/status", api::registry::status),
         get("/api/registry/node", api::registry::node),
+        get("/api/registry/clock", api::registry::clock),
+        post("/api/registry/clock", api::registry::confirm_clock),
         get("/api/registry/entries", api::registry::entries),
         get("/api/registry/history", api::registry::history),
         post("/registry/transactions", api::registry::submit),

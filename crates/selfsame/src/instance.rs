@@ -526,6 +526,11 @@ impl Running {
         self.app.issues_to_few()
     }
 
+    /// Why its registry does not believe the clock; none while it does, or where it has none of its own.
+    pub fn clock_doubt(&self) -> Option<String> {
+        self.app.times()?.view().doubt
+    }
+
     /// Serves until `told`; then finishes what is under way and closes the data.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! The embedded registry: one process orders the transactions, and signs where the log stands.
 
+mod alive;
 mod handing_over;
 pub(crate) mod reached;
 mod sequencer;
@@ -35,7 +36,7 @@ use crate::view::registry::{
 };
 use sequencer::{Beside, Queue, Sequencer};
 use signer::Signer;
-use times::Times;
+pub use times::Times;
 
 pub(super) const GENESIS: &str = "genesis";
 /// The only validator of an embedded registry.
@@ -44,8 +45,6 @@ const VALIDATOR: &str = "embedded";
 const WAITING_MAX: usize = 8_192;
 /// Seconds by which the clock may be behind the last block.
 const CLOCK_BEHIND_MAX: u64 = 3_600;
-/// Seconds after the last block from which the clock is doubted at the start.
-const LONG_AGO: u64 = 30 * 86_400;
 /// A read that meets a change is made again; blocks follow each other more slowly than reads.
 const READS_MAX: usize = 8;
 
@@ -108,7 +107,6 @@ impl Embedded {
         reached::store_is_not_older(&setup.store, &*setup.ledger)?;
         reached::is_in(&setup.store, &*setup.ledger).await?;
         let (genesis, key) = genesis(&setup).await?;
-        let times = Times::new(setup.clock.clone());
         let (verifier, origin) = (
             checkpoint_verifier(&genesis)?,
             log_origin(&genesis.network()),
@@ -116,6 +114,8 @@ impl Embedded {
         let ledger = Ledger::open(setup.ledger, Arc::new(Machine::new(genesis)))?;
         ledger.has_the_roots_of_its_head()?;
         handing_over::is_still_here(&ledger, &key)?;
+        let head = ledger.head()?;
+        let times = Times::since(head.time, (&setup.store, setup.clock.clone())).await?;
         let witnesses = setup.witnesses.map(|(net, witnesses)| {
             Witnesses::new((net, setup.clock.clone(), ledger.clone()), witnesses)
         });
@@ -130,13 +130,10 @@ impl Embedded {
             last: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
         });
-        let head = ledger.head()?;
         tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), last_block = %head.time.rfc3339(), "registry opened");
-        if setup.clock.now().seconds_since(head.time) > LONG_AGO && head.height > 0 {
-            tracing::warn!(last_block = %head.time.rfc3339(), "the last block is of long ago: see that this machine's clock is right before anything is written");
-        }
-        if let Err(error) = clock_fits(head.time, setup.clock.now()) {
-            tracing::error!(%error, "the registry takes no transactions");
+        let fits = clock_fits(head.time, setup.clock.now());
+        if let Err(error) = fits.and_then(|()| times.clock_is_believed()) {
+            tracing::error!(%error, hint = error.hint, "the registry takes no transactions");
         }
         let shown = signer.witnesses.is_some().then(|| signer.clone());
         let beside = Beside {
@@ -144,6 +141,11 @@ impl Embedded {
             shown,
             store: setup.store,
         };
+        if let (Some(signer), Err(_)) = (&beside.shown, beside.times.clock_is_believed()) {
+            // Their cosignatures say what time it is.
+            let (signer, head) = (signer.clone(), head.clone());
+            tokio::spawn(async move { signer.checkpoint(&head).await.map(drop) });
+        }
         let queue = Sequencer::start(ledger.clone(), head, (beside, setup.waiting_max));
         Ok(Self {
             ledger,
@@ -207,7 +209,7 @@ impl Registry for Embedded {
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
         self.ledger.damage().refuses_writes()?;
         clock_fits(self.ledger.head()?.time, self.clock.now())?;
-        self.signer.times.clock_has_not_leapt()?;
+        self.signer.times.clock_is_believed()?;
         if let Some(refusal) = self.ledger.machine().is_unready_for(transaction) {
             return Err(refused(&refusal));
         }
@@ -265,6 +267,10 @@ impl Registry for Embedded {
 
     fn ledger(&self) -> Option<&Ledger> {
         Some(&self.ledger)
+    }
+
+    fn times(&self) -> Option<&Times> {
+        Some(&self.signer.times)
     }
 
     fn witnesses(&self) -> Vec<WitnessFigures> {

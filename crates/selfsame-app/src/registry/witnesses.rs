@@ -88,20 +88,23 @@ impl Witnesses {
     }
 
     /// Shows a signed checkpoint of a log of this size to all of them, and adds what they sign. It takes a second at
-    /// most; who has not answered by then is left out.
-    pub(super) async fn show(&self, note: &mut SignedNote, size: u64) {
+    /// most; who has not answered by then is left out. Says when the latest cosignature was made.
+    pub(super) async fn show(&self, note: &mut SignedNote, size: u64) -> Option<UnixTime> {
         let now = self.clock.now();
         let awake: Vec<&One> = self.each.iter().filter(|one| one.is_awake(now)).collect();
         let shown = awake.iter().map(|one| self.show_to(one, note, size));
         let answers = join_all(shown).await;
         let now = self.clock.now();
+        let mut latest = None;
         for (one, answer) in awake.into_iter().zip(answers) {
             let taken = answer.and_then(|answer| {
                 let taken = take_cosignature(note, &answer, (&one.at.key, now.plus(SKEW)));
                 taken.map_err(|error| Failed::refusal(error.to_string()))
             });
+            latest = latest.max(taken.as_ref().ok().copied());
             one.did(taken.map(|_| size), now);
         }
+        latest
     }
 
     /// How they have done since the start.

@@ -19,6 +19,17 @@ pub struct RegistryStatus {
     pub verifier_key: String,
 }
 
+/// What time it is to a registry that runs in this process.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct RegistryClock {
+    /// What the machine's clock says.
+    pub clock: String,
+    /// The time that is believed, which checkpoints are signed with.
+    pub believed: String,
+    /// Why the clock is not believed, and nothing is written; none while it is.
+    pub doubt: Option<String>,
+}
+
 /// How a node of a network is, for its operator.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct NodeHealth {

@@ -3,6 +3,7 @@
 mod archive;
 mod browse;
 mod check;
+mod clocks;
 mod damage;
 mod dids;
 mod handshakes;

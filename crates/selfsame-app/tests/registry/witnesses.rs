@@ -403,6 +403,28 @@ async fn a_head_at_rest_is_cosigned_anew() {
 }
 
 #[tokio::test]
+async fn a_witness_vouches_for_the_clock_of_a_registry_that_was_away() {
+    let world = World::memory().await;
+    let early = witness(&world, "early").await;
+    let registry = watched(&world, &[&early]).await;
+    write(&registry).await;
+    drop(registry);
+    world.clock.start_machine();
+    world.clock.set_ahead(7 * 86_400);
+    // One whose own clock says what the registry believes does not vouch for another time.
+    let registry = watched(&world, &[&early]).await;
+    are_cosigners(&world, &registry, (1, &[&early])).await;
+    assert!(registry.times().unwrap().view().doubt.is_some());
+    drop(registry);
+
+    let a = witness(&world, "a").await;
+    let registry = watched(&world, &[&a]).await;
+    are_cosigners(&world, &registry, (1, &[&a])).await;
+    assert_eq!(registry.times().unwrap().view().doubt, None);
+    write(&registry).await;
+}
+
+#[tokio::test]
 async fn of_two_histories_under_one_key_a_witness_cosigns_one() {
     let world = World::memory().await;
     let a = witness(&world, "a").await;

@@ -53,6 +53,8 @@ pub struct ProblemDetails {
         dids::create, dids::list, dids::rotate, dids::deactivate,
         registry::status,
         registry::node,
+        registry::clock,
+        registry::confirm_clock,
         registry::entries,
         registry::history,
         instance::status, instance::copy, instance::link,

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::{HeaderMap, StatusCode};
 use selfsame_app::Error;
-use selfsame_app::view::registry::{NodeHealth, RegistryEntry, RegistryStatus};
+use selfsame_app::view::registry::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
 use selfsame_did::Did;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -45,6 +45,19 @@ pub async fn node(State(server): State<Server>) -> Answer {
     let health = server.registry()?.health()?;
     let alone = || Error::not_found("this is no node of a network of several");
     json(&health.ok_or_else(alone)?)
+}
+
+/// What time it is to the registry of this process.
+#[utoipa::path(get, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
+pub async fn clock(State(server): State<Server>) -> Answer {
+    let alone = || Error::not_found("no registry in this process has its times from this clock");
+    json(&server.app().times().ok_or_else(alone)?.view())
+}
+
+/// The operator vouches for what this machine's clock says at this moment.
+#[utoipa::path(post, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
+pub async fn confirm_clock(State(server): State<Server>) -> Answer {
+    json(&server.app().vouch_for_clock().await?)
 }
 
 /// Transactions in their order.

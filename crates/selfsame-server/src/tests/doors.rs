@@ -6,7 +6,9 @@ use std::time::Duration;
 use http::StatusCode;
 use http::header::CONTENT_LENGTH;
 
-use super::instance::{Call, Instance, ORIGIN, form, get, post};
+use serde_json::Value;
+
+use super::instance::{Answered, Call, Instance, ORIGIN, form, get, post};
 use crate::settings::{Budget, Limits};
 
 #[tokio::test]
@@ -610,6 +612,25 @@ async fn an_instance_whose_ledger_is_damaged_is_not_ready_and_its_figures_say_so
         }
     }
     panic!("the figures do not tell of damage");
+}
+
+#[tokio::test]
+async fn whoever_runs_a_registry_asks_and_vouches_for_its_clock_with_the_operators_token() {
+    let instance = Instance::start().await;
+    let path = "/api/registry/clock";
+    let stranger = instance.call(post(path)).await;
+    assert_eq!(stranger.status, StatusCode::UNAUTHORIZED);
+    let clock = instance.app.clock();
+    clock.set_ahead(30 * 86_400);
+    let doubt = |answer: Answered| {
+        let clock: Value = serde_json::from_str(&answer.body).unwrap();
+        clock["doubt"].as_str().map(str::to_owned)
+    };
+    let ask = || instance.call(get(path).bearer(&instance.token));
+    assert!(doubt(ask().await).unwrap().contains("leapt ahead"));
+    let vouched = instance.call(post(path).bearer(&instance.token)).await;
+    assert_eq!(vouched.status, StatusCode::OK, "{}", vouched.body);
+    assert_eq!((doubt(vouched), doubt(ask().await)), (None, None));
 }
 
 #[tokio::test]

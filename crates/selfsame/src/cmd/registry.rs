@@ -2,6 +2,7 @@
 
 mod admit;
 mod archive;
+mod clock;
 mod files;
 mod init;
 mod join;
@@ -51,6 +52,8 @@ enum Verb {
     AddValidator(Box<validators::Add>),
     /// Let a node validate no longer.
     RemoveValidator(Box<validators::Remove>),
+    /// Say whether an instance's own registry believes the clock, or vouch for the clock.
+    Clock(clock::Clock),
     /// Write all that a registry holds into one file.
     Export(archive::Export),
     /// Read such a file into an empty directory, and judge every transaction of it.
@@ -68,6 +71,7 @@ impl Registry {
             Verb::Admit(admit) => admit.run().await,
             Verb::AddValidator(add) => add.run().await,
             Verb::RemoveValidator(remove) => remove.run().await,
+            Verb::Clock(clock) => clock.run().await,
             Verb::Export(export) => export.run().await,
             Verb::Import(import) => import.run().await,
         }

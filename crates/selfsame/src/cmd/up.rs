@@ -501,6 +501,11 @@ fn tell(running: &Running, link: &str) {
     if running.issues_to_few() {
         output::say(TO_FEW);
     }
+    if let Some(doubt) = running.clock_doubt() {
+        output::say(&format!(
+            "  The registry writes nothing yet: {doubt}. If it is right: selfsame registry clock --confirm"
+        ));
+    }
 }
 
 fn tell_of(network: &Loopback) {

@@ -54,7 +54,9 @@ impl Signer {
             return Ok(Some(note));
         }
         let mut note = self.sign(&standing).await?;
-        witnesses.show(&mut note, standing.size).await;
+        if let Some(time) = witnesses.show(&mut note, standing.size).await {
+            self.times.hear(time);
+        }
         Ok(Some(self.keep(standing, &note)))
     }
 

@@ -4,16 +4,23 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
+use selfsame_store::Store;
 
+use super::alive::Alive;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
+use crate::view::registry::RegistryClock;
 
 /// Seconds by which the clock may leap ahead of the time that passes.
 const LEAP_MAX: u64 = 900;
+/// Seconds for which the registry may have been away without anybody having to vouch for the clock.
+const AWAY_MAX: u64 = 3_600;
+/// Seconds after which a write is worth another try: a time server sets the clock soon after a machine has started.
+const AGAIN_AFTER: u64 = 30;
 
 /// Gives times to who makes blocks and to who signs checkpoints; clones agree.
 #[derive(Clone)]
-pub(super) struct Times {
+pub struct Times {
     clock: Clock,
     given: Arc<Mutex<Given>>,
 }
@@ -29,39 +36,97 @@ struct Given {
     blocks: VecDeque<UnixTime>,
     /// The clock's time when the machine started, by the clock while it was believed.
     start: UnixTime,
+    /// When the registry was last at work, where it was opened with a clock that says much later.
+    away_since: Option<UnixTime>,
 }
 
 impl Times {
-    pub(super) fn new(clock: Clock) -> Self {
+    /// Times that go on from the last block, and from when the registry was last at work. A clock that says much later may
+    /// be right, and may be wrong: until somebody vouches for it, the time is taken to have stood still meanwhile.
+    pub(super) async fn since(block: UnixTime, (store, clock): (&Store, Clock)) -> Result<Self> {
+        let alive = Alive::last(store).await?;
+        let last = alive.map_or(block, |alive| alive.until_now(&clock).max(block));
+        let away = clock.now().seconds_since(last) > AWAY_MAX;
         let given = Given {
-            start: clock.started(),
+            start: if away {
+                last.minus(clock.passed())
+            } else {
+                clock.started()
+            },
+            away_since: away.then_some(last),
             ..Given::default()
         };
-        Self {
+        Ok(Self {
             clock,
             given: Arc::new(Mutex::new(given)),
-        }
+        })
     }
 
-    /// Whether the clock leapt ahead since the registry was opened. What is of a time to come stands in the log for
-    /// good, so none of it is written until the clock is set, or until who starts the registry anew vouches for it.
+    /// Whether the clock says what time it is, as far as is known. What is of a time to come stands in the log for good,
+    /// so none of it is written before the clock is set, or somebody vouches for it.
     ///
     /// # Errors
-    /// `Unavailable` if it did.
-    pub(super) fn clock_has_not_leapt(&self) -> Result<()> {
-        let Some(believed) = self.after_leap(&mut self.given()) else {
+    /// `Unavailable` if it is ahead.
+    pub(super) fn clock_is_believed(&self) -> Result<()> {
+        let mut given = self.given();
+        let Some(believed) = self.after_leap(&mut given) else {
             return Ok(());
         };
         let kind = ErrorKind::Unavailable {
-            retry_after: LEAP_MAX,
+            retry_after: AGAIN_AFTER,
         };
-        let reason = format!(
-            "this machine's clock leapt ahead to {}, while by the time that passed it is {}",
-            self.clock.now().rfc3339(),
-            believed.rfc3339()
-        );
-        Err(Error::new(kind, reason)
-            .with_hint("set the clock; if it is right now, start the instance again"))
+        let says = self.clock.now().rfc3339();
+        let reason = match given.away_since {
+            Some(last) => format!(
+                "this machine's clock says {says}, the registry was last at work at {}, and nothing vouches for the time between",
+                last.rfc3339()
+            ),
+            None => format!(
+                "this machine's clock leapt ahead to {says}, while by the time that passed it is {}",
+                believed.rfc3339()
+            ),
+        };
+        let error = Error::new(kind, reason).with_code("clock_doubted");
+        Err(error.with_hint(
+            "see that the clock is right, then: selfsame registry clock --confirm; one that systemd-timesyncd sets is believed by itself",
+        ))
+    }
+
+    /// What the clock says, and what is believed.
+    #[must_use]
+    pub fn view(&self) -> RegistryClock {
+        let doubt = self.clock_is_believed().err();
+        RegistryClock {
+            clock: self.clock.now().rfc3339(),
+            believed: self.now(&mut self.given()).rfc3339(),
+            doubt: doubt.map(|doubt| doubt.reason),
+        }
+    }
+
+    /// The operator vouches for what the clock says now.
+    pub fn vouch(&self) {
+        tracing::info!(time = %self.clock.now().rfc3339(), "the operator vouches for this machine's clock");
+        self.given().start = self.clock.started();
+    }
+
+    /// Notes that the registry is at work at this moment.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn note(&self, store: &Store) -> Result<()> {
+        let believed = self.now(&mut self.given());
+        Alive::note(store, believed, &self.clock).await
+    }
+
+    /// Somebody says what time it is: a clock that says the same is believed.
+    pub(super) fn hear(&self, time: UnixTime) {
+        let now = self.clock.now();
+        let parted = now.seconds_since(time).max(time.seconds_since(now));
+        let mut given = self.given();
+        if parted <= LEAP_MAX && self.after_leap(&mut given).is_some() {
+            tracing::info!(time = %now.rfc3339(), "a witness vouches for this machine's clock");
+            given.start = self.clock.started();
+        }
     }
 
     /// The clock's time, or after a leap of the clock the one by the time that passed since.
@@ -73,8 +138,8 @@ impl Times {
     /// The time by what passed since the clock leapt; none if it did not.
     fn after_leap(&self, given: &mut Given) -> Option<UnixTime> {
         let now = self.clock.started();
-        if now.seconds_since(given.start) <= LEAP_MAX {
-            given.start = given.start.max(now);
+        if now.seconds_since(given.start) <= LEAP_MAX || self.clock.is_synchronized() {
+            (given.start, given.away_since) = (given.start.max(now), None);
             return None;
         }
         Some(UnixTime(given.start.0.saturating_add(self.clock.passed())))

@@ -1,0 +1,134 @@
+//! A registry that was away for a while, and a clock that says how long.
+
+use selfsame_app::ErrorKind;
+use selfsame_app::registry::embedded::Embedded;
+use selfsame_app::registry::{Registry, checkpoint_verifier, is_refusal, log_origin};
+use selfsame_crypto::time::UnixTime;
+use selfsame_proof::checkpoint::Checkpoint;
+use selfsame_registry::Genesis;
+
+use crate::world::{Actor, World};
+
+const HOUR: u64 = 3_600;
+const DAY: u64 = 86_400;
+
+/// A registry with a DID that stops as an instance does, and the time of that.
+async fn stopped(world: &World) -> (Actor, UnixTime) {
+    let registry = world.open().await;
+    let actor = Actor::new(&registry).await;
+    registry.submit(&actor.create()).await.unwrap();
+    registry.times().unwrap().note(&world.store).await.unwrap();
+    (actor, world.clock.now())
+}
+
+async fn signed_at(registry: &Embedded) -> UnixTime {
+    let status = registry.status().await.unwrap();
+    let genesis = Genesis::from_bytes(&registry.genesis().await.unwrap()).unwrap();
+    let origin = log_origin(&genesis.network());
+    let key = checkpoint_verifier(&genesis).unwrap();
+    let checkpoint = Checkpoint::open(&status.checkpoint, &origin, &[key]);
+    checkpoint.unwrap().time().unwrap()
+}
+
+async fn writes_nothing(registry: &Embedded, actor: &mut Actor) {
+    let before = registry.ledger().unwrap().head().unwrap();
+    let change = actor.rotate(2);
+    let refused = registry.submit(&change).await.unwrap_err();
+    assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
+    assert_eq!(refused.code, Some("clock_doubted"), "{refused}");
+    assert!(!is_refusal(&refused), "whoever keeps it sends it again");
+    assert!(refused.hint.unwrap().contains("registry clock --confirm"));
+    assert_eq!(registry.ledger().unwrap().head().unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_registry_that_starts_with_a_clock_far_ahead_writes_nothing_until_it_is_vouched_for() {
+    for world in World::all().await {
+        let (mut actor, last) = stopped(&world).await;
+        world.clock.set_ahead(30 * DAY);
+        let registry = world.open().await;
+        writes_nothing(&registry, &mut actor).await;
+        assert!(registry.times().unwrap().view().doubt.is_some());
+        // What is signed meanwhile is of the time that it is, also after another start.
+        assert!(signed_at(&registry).await.seconds_since(last) < 60);
+        registry.times().unwrap().note(&world.store).await.unwrap();
+        let registry = world.open().await;
+        assert!(signed_at(&registry).await.seconds_since(last) < 60);
+
+        let newcomer = Actor::new(&registry).await;
+        let before = world.clock.now();
+        let times = registry.times().unwrap();
+        times.vouch();
+        times.note(&world.store).await.unwrap();
+        assert_eq!(times.view().doubt, None);
+        let written = registry.submit(&newcomer.create()).await.unwrap();
+        assert!(written.time >= before);
+        // Nor does anybody have to vouch for it a second time.
+        let registry = world.open().await;
+        let newcomer = Actor::new(&registry).await;
+        registry.submit(&newcomer.create()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_registry_that_was_away_on_a_machine_that_went_on_asks_nobody_about_the_clock() {
+    for world in World::all().await {
+        let (mut actor, last) = stopped(&world).await;
+        world.clock.advance(7 * DAY);
+        let registry = world.open().await;
+        assert_eq!(registry.times().unwrap().view().doubt, None);
+        let written = registry.submit(&actor.rotate(2)).await.unwrap();
+        assert!(written.time.seconds_since(last) >= 7 * DAY);
+        // Only the time that passed counts, and not what the clock leapt beyond it.
+        registry.times().unwrap().note(&world.store).await.unwrap();
+        world.clock.advance(7 * DAY);
+        world.clock.set_ahead(2 * HOUR);
+        let registry = world.open().await;
+        assert!(registry.times().unwrap().view().doubt.is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_machine_that_was_off_for_less_than_an_hour_raises_no_question() {
+    for world in World::all().await {
+        let (mut actor, _) = stopped(&world).await;
+        world.clock.start_machine();
+        world.clock.set_ahead(HOUR - 60);
+        let registry = world.open().await;
+        registry.submit(&actor.rotate(2)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_machine_that_was_off_for_a_week_goes_on_as_soon_as_a_time_server_has_set_its_clock() {
+    for world in World::all().await {
+        let (mut actor, last) = stopped(&world).await;
+        world.clock.start_machine();
+        world.clock.set_ahead(7 * DAY);
+        let registry = world.open().await;
+        writes_nothing(&registry, &mut actor).await;
+        world.clock.synchronize();
+        let newcomer = Actor::new(&registry).await;
+        let written = registry.submit(&newcomer.create()).await.unwrap();
+        assert!(written.time.seconds_since(last) >= 7 * DAY);
+        // A time server does not vouch for what the clock says after a leap.
+        world.clock.set_ahead(30 * DAY);
+        let late = Actor::new(&registry).await;
+        let refused = registry.submit(&late.create()).await.unwrap_err();
+        assert!(refused.reason.contains("leapt ahead"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_registry_that_never_noted_anything_goes_by_its_last_block() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let mut actor = Actor::new(&registry).await;
+        registry.submit(&actor.create()).await.unwrap();
+        drop(registry);
+        world.clock.set_ahead(HOUR - 60);
+        drop(world.open().await);
+        world.clock.set_ahead(HOUR);
+        writes_nothing(&world.open().await, &mut actor).await;
+    }
+}

@@ -1,0 +1,52 @@
+//! `selfsame registry clock`: whether an instance's own registry believes the clock of its machine.
+
+use clap::Args;
+use selfsame_app::view::registry::RegistryClock;
+
+use crate::cmd::Instance;
+use crate::exit::{Answer, End};
+use crate::output;
+
+const PATH: &str = "/api/registry/clock";
+
+/// Say whether an instance's own registry believes the clock of its machine, or vouch for that clock.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame registry clock
+         selfsame registry clock --confirm
+Exit code 1 if the clock is not believed: nothing is written until it is.")]
+pub struct Clock {
+    /// Vouch for what the clock says now. See that it is right first: a block keeps its time for good.
+    #[arg(long)]
+    confirm: bool,
+    #[command(flatten)]
+    instance: Instance,
+}
+
+impl Clock {
+    /// Asks, or confirms.
+    pub async fn run(self) -> End {
+        let operator = self.instance.operator()?;
+        let clock: RegistryClock = match self.confirm {
+            true => operator.post(PATH, &serde_json::json!({})).await?,
+            false => operator.get(PATH).await?,
+        };
+        output::either(self.instance.json, &clock, lines);
+        Ok(match clock.doubt {
+            None => Answer::Yes,
+            Some(_) => Answer::No,
+        })
+    }
+}
+
+fn lines(clock: &RegistryClock) -> Vec<String> {
+    let mut lines = vec![format!("the clock says {}", clock.clock)];
+    match &clock.doubt {
+        None => lines.push("the registry believes it".to_owned()),
+        Some(doubt) => {
+            lines.push(format!("the registry goes by    {}", clock.believed));
+            lines.push(doubt.clone());
+            lines.push("if it is right: selfsame registry clock --confirm".to_owned());
+        }
+    }
+    lines
+}
