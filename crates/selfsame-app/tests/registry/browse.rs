@@ -1,5 +1,8 @@
 //! Browsing the ledger: pages, searches, Indy's views, proofs.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use selfsame_app::ErrorKind;
 use selfsame_app::registry::Registry;
 use selfsame_app::registry::browse::{Browser, Search, Type, View, ViewPage};
@@ -62,6 +65,34 @@ async fn written(registry: &dyn Registry) -> Actor {
     registry.submit(&batch).await.unwrap();
     registry.submit(&actor.rotate(2)).await.unwrap();
     actor
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_searches_while_the_index_is_made_is_told_so_at_once() {
+    let world = World::memory().await;
+    let registry = Arc::new(world.open().await);
+    let actors = futures_util::future::join_all((0..450).map(|_| Actor::new(&*registry))).await;
+    let written: Vec<_> = actors.iter().map(Actor::create).collect();
+    let submitted = written.iter().map(|one| registry.submit(one));
+    futures_util::future::join_all(submitted).await;
+    world.ledger.reads_slowly(Duration::from_millis(500));
+    let browser = Browser::of(&*registry).unwrap();
+    let created = Search {
+        kind: Some("create_did"),
+        ..Search::default()
+    };
+    // The first to ask has it made, and waits for a while.
+    let begun = Instant::now();
+    let first = browser.search(&created, None, 10).await.unwrap();
+    assert!(first.searched < first.transactions, "{first:?}");
+    assert!(begun.elapsed() >= Duration::from_secs(1));
+    let begun = Instant::now();
+    let second = browser.search(&created, None, 10).await.unwrap();
+    assert!(second.searched < second.transactions, "{second:?}");
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    world.ledger.reads_slowly(Duration::ZERO);
+    let whole = searched(&browser, &created, (None, 10)).await;
+    assert_eq!(whole.total, 450);
 }
 
 #[tokio::test]
@@ -272,11 +303,7 @@ async fn the_index_is_kept_beside_the_ledger_and_is_not_taken_for_that_of_anothe
             let index = |at: u8| directory.path().join(format!("ledger-{at}-index"));
             std::fs::copy(index(0), index(1)).unwrap();
         }
-        let world = World::over(
-            std::sync::Arc::new(SqliteLedger::open(&name).unwrap()),
-            None,
-        )
-        .await;
+        let world = World::over(Arc::new(SqliteLedger::open(&name).unwrap()), None).await;
         let registry = world.open().await;
         for _ in 0..=round {
             let actor = Actor::new(&registry).await;

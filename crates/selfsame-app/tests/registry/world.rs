@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_app::clock::Clock;
@@ -142,6 +143,8 @@ pub struct Valve {
     mode: AtomicU8,
     rotten: AtomicU8,
     hidden: Mutex<Option<Vec<u8>>>,
+    /// Milliseconds that reading several entries takes.
+    slow: AtomicU64,
     nodes_read: AtomicU64,
     open: Semaphore,
     /// Has a permit for each append that was begun.
@@ -155,6 +158,7 @@ impl Valve {
             mode: AtomicU8::new(WORKS),
             rotten: AtomicU8::new(SOUND),
             hidden: Mutex::default(),
+            slow: AtomicU64::new(0),
             nodes_read: AtomicU64::new(0),
             open: Semaphore::new(1),
             begun: Semaphore::new(0),
@@ -201,6 +205,12 @@ impl Valve {
     /// Nothing stands under this key from now on.
     pub fn hide(&self, key: Option<&[u8]>) {
         *self.hidden.lock().unwrap() = key.map(<[u8]>::to_vec);
+    }
+
+    /// Reading several entries takes so long from now on.
+    pub fn reads_slowly(&self, each: Duration) {
+        let each = u64::try_from(each.as_millis()).unwrap();
+        self.slow.store(each, Ordering::SeqCst);
     }
 
     /// How many nodes of the tree were read.
@@ -269,6 +279,7 @@ impl LedgerStore for Valve {
     }
 
     fn entries(&self, seqs: std::ops::Range<u64>) -> Result<Vec<Placed>> {
+        std::thread::sleep(Duration::from_millis(self.slow.load(Ordering::SeqCst)));
         let placed = self.below.entries(seqs)?.into_iter();
         Ok(placed.map(|placed| self.rotten_entry(placed)).collect())
     }

@@ -17,6 +17,8 @@ use crate::registry::ledger::Ledger;
 const PATIENCE: Duration = Duration::from_millis(1_500);
 /// Entries read at once; each may have 256 kB.
 const ENTRIES: u64 = 50;
+/// Whoever finds somebody else at work on more than so many transactions does not wait for it.
+const FAR: u64 = 4 * ENTRIES;
 /// Operations after which a step is written down.
 const OPERATIONS: usize = 1_000;
 
@@ -72,16 +74,24 @@ impl Finder {
         Ok(asking.await.map_err(Error::internal)??)
     }
 
-    /// Brings the index up to the log, for as long as one may wait; what is left goes on behind.
+    /// Brings the index up to the log while one may wait; the rest goes on behind, and who comes then does not wait.
     async fn up_to_date(&self, ledger: &Ledger) -> Result<u64> {
+        let size = ledger.head()?.log.size();
         if let Some(reached) = self.reached()
-            && reached >= ledger.head()?.log.size()
+            && reached >= size
         {
             return Ok(reached);
         }
-        let turn = self.0.turn.clone();
+        let free = self.0.turn.clone().try_lock_owned().ok();
+        let reached = self.reached().unwrap_or(0);
+        if free.is_none() && size.saturating_sub(reached) > FAR {
+            return Ok(reached);
+        }
         let waited = tokio::time::timeout(PATIENCE, async {
-            let turn = turn.lock_owned().await;
+            let turn = match free {
+                Some(turn) => turn,
+                None => self.0.turn.clone().lock_owned().await,
+            };
             let (finder, ledger) = (self.clone(), ledger.clone());
             let work = tokio::task::spawn_blocking(move || finder.extend(&ledger, turn));
             work.await.map_err(Error::internal)?
