@@ -231,6 +231,8 @@ pub struct VerifierConfig {
     pub max_status_age: u64,
     /// How long ago a status list may have been signed, in seconds; none for any time that the list itself allows.
     pub max_status_signed_age: Option<u64>,
+    /// As of how long ago an issuer's DID document may be known, in seconds; none for any time.
+    pub max_keys_age: Option<u64>,
     /// How long a request can be answered, in seconds.
     pub request_lifetime: u64,
 }
@@ -246,6 +248,7 @@ impl Default for VerifierConfig {
             certificate_key: None,
             max_status_age: 5,
             max_status_signed_age: None,
+            max_keys_age: None,
             request_lifetime: 600,
         }
     }

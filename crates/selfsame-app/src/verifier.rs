@@ -130,6 +130,7 @@ impl Verifier {
             // A list that was fetched for this very verification may be a second old by the clock.
             max_status_age: Some(max_status_age.max(1)),
             max_status_signed_age: config.verifier.max_status_signed_age,
+            max_keys_age: config.verifier.max_keys_age,
             leeway: 60,
             accept_did_issuers: true,
             ..Policy::default()

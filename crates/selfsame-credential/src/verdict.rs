@@ -85,6 +85,8 @@ pub struct Policy {
     pub max_status_age: Option<u64>,
     /// How long ago, in seconds, a status list may have been signed; none for any time that the list itself allows.
     pub max_status_signed_age: Option<u64>,
+    /// As of how long ago, in seconds, an issuer's DID document may be known; none for any time.
+    pub max_keys_age: Option<u64>,
     /// Whether a credential without a status is refused.
     pub require_status: bool,
     /// How far, in seconds, clocks may differ.

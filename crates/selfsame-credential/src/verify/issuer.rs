@@ -20,6 +20,7 @@ pub(super) const ISSUER_KEY: Law = Law::new(
     "SD-JWT VC §2.5, VC-JOSE-COSE §4",
     Failure::Invalid,
 );
+pub(super) const KEYS_AS_OF: Law = Law::new("keys_as_of", "DID Core §9.8", Failure::StatusUnknown);
 pub(super) const CERTIFICATE_CHAIN: Law = Law::new(
     "certificate_chain",
     "SD-JWT VC §2.5, RFC 5280 §6",
@@ -96,6 +97,7 @@ pub(super) fn signature(
         }
     };
     list.passes(&ISSUER_KEY, source(claimed, &signed, court));
+    keys_as_of(claimed, &signed, (court, list));
     let anchors = &court.policy.trust_anchors;
     match signed.leaf().map(|leaf| leaf.anchored(anchors, court.now)) {
         None => list.skips(
@@ -113,6 +115,30 @@ pub(super) fn signature(
         "the signature is not by the issuer's key",
     );
     genuine.then_some(signed)
+}
+
+/// DID Core §9.8: a key that its owner revokes is taken out of the document. Whoever knows the document as of long ago
+/// does not know of that.
+fn keys_as_of(claimed: &Claimed<'_>, signed: &Signed, (court, list): (&Court<'_>, &mut Checklist)) {
+    let id = claimed.id.filter(|_| signed.leaf().is_none());
+    let did = id.and_then(|id| Did::parse(id).ok());
+    let document = did.and_then(|did| court.evidence.did(&did));
+    let Some(document) = document else {
+        return list.skips(
+            &KEYS_AS_OF,
+            "the key is of no DID document that was fetched",
+        );
+    };
+    let (at, age) = (document.at, court.now.seconds_since(document.at));
+    let (limit, leeway) = (court.policy.max_keys_age, court.policy.leeway);
+    let known = format!("as of {}, {age} s ago", at.rfc3339());
+    match limit.is_none_or(|limit| age <= limit.saturating_add(leeway)) {
+        true => list.passes(&KEYS_AS_OF, known),
+        false => list.fails(
+            &KEYS_AS_OF,
+            format!("the issuer's keys are known as of longer ago than the policy allows: {known}"),
+        ),
+    }
 }
 
 /// The key, or what stands in the way.

@@ -62,6 +62,7 @@ pub(super) const LAWS: &[&Law] = &[
     &ISSUER_CLAIM,
     &NEVER_DISCLOSED,
     &issuer::ISSUER_KEY,
+    &issuer::KEYS_AS_OF,
     &issuer::CERTIFICATE_CHAIN,
     &issuer::ISSUER_SIGNATURE,
     &issuer::ISSUER_TRUSTED,

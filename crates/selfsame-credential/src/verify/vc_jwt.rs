@@ -74,6 +74,7 @@ pub(super) const CREDENTIAL_LAWS: &[&Law] = &[
     &MEMBERS,
     &CLAIMS_AGREE,
     &issuer::ISSUER_KEY,
+    &issuer::KEYS_AS_OF,
     &issuer::CERTIFICATE_CHAIN,
     &issuer::ISSUER_SIGNATURE,
     &issuer::ISSUER_TRUSTED,

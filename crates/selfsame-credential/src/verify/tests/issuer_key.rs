@@ -292,6 +292,41 @@ fn a_key_that_a_kept_did_document_does_not_name_is_asked_for_once_more() {
 }
 
 #[test]
+fn a_verdict_says_as_of_when_the_issuers_keys_are_known_and_the_policy_how_long_ago_that_may_be() {
+    let did = Did::parse("did:web:issuer.example").unwrap();
+    let issuer = Party::new(KeyType::P256);
+    let kid = did.with_fragment("k1").unwrap();
+    let raw = signed_by(&issuer, did.as_str(), &json!({"kid": kid.to_string()}));
+    let mut document = Document::new(did.clone());
+    let method = VerificationMethod::json_web_key(kid, issuer.key.public());
+    document.add(method, &[Relationship::AssertionMethod]);
+    let resolution = Resolution::found(document, Representation::default());
+    let mut evidence = Evidence::default();
+    evidence.insert_did(did, fetched(Arc::new(resolution)));
+    let judge = |max_keys_age| {
+        let policy = Policy {
+            max_keys_age,
+            ..policy()
+        };
+        verify(&presented(&raw), &policy, &evidence, LATER)
+    };
+    let known = format!("as of {}, 30 s ago", NOW.rfc3339());
+    for enough in [None, Some(30)] {
+        let judged = judge(enough);
+        assert_valid(&judged);
+        assert_eq!(rule(&judged.0, "keys_as_of").detail, known);
+    }
+    let judged = judge(Some(29));
+    assert_fails(&judged, "keys_as_of", Outcome::Unverifiable);
+    assert!(rule(&judged.0, "keys_as_of").detail.ends_with(&known));
+    // Keys that stand in the identifier are of no time.
+    let owner = Party::new(KeyType::P256);
+    let raw = signed_by(&owner, &owner.did, &json!({"kid": owner.kid()}));
+    let judged = verify(&presented(&raw), &policy(), &Evidence::default(), LATER);
+    assert_eq!(rule(&judged.0, "keys_as_of").passed, None);
+}
+
+#[test]
 fn nothing_is_fetched_that_an_issuer_names_who_is_not_trusted() {
     let stranger = Party::new(KeyType::Ed25519);
     for iss in ["https://issuer.example", "did:web:issuer.example"] {
