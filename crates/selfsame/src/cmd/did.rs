@@ -140,8 +140,15 @@ async fn resolve(did: &str, instance: &Instance) -> End {
         400 | 406 | 501 => Err(Failure::environment("this is nothing that the instance can resolve")
             .hint("a DID begins with its method, such as did:web:example.org; a time is written as 2026-11-01T12:00:00Z")),
         // Nobody can say at this moment.
-        500 | 503 => Err(Failure::environment("the DID can't be resolved now")
-            .hint("the log of the instance says why; try again in a while")),
+        500 | 503 => {
+            let reason = result["didResolutionMetadata"]["reason"].as_str();
+            let what = match reason {
+                Some(reason) => format!("the DID can't be resolved now: {reason}"),
+                None => "the DID can't be resolved now".to_owned(),
+            };
+            Err(Failure::environment(what)
+                .hint("the log of the instance says more; try again in a while"))
+        }
         _ => Ok(Answer::No),
     }
 }

@@ -1,6 +1,7 @@
 //! Two histories under one name: an instance's data were copied, and both copies went on.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -35,7 +36,7 @@ fn says_two_histories(reply: &Reply, nodes: &[&Instance; 2]) {
 }
 
 #[test]
-fn who_reads_a_registry_of_two_histories_is_told_with_503_and_writes_nothing_to_it() {
+fn who_reads_a_registry_of_two_histories_is_told_with_503_until_its_operator_settles_which_holds() {
     let mut world = World::start(&[]);
     let new = json!({"method": "selfsame"});
     let did = text(&post(&world.operator, "/api/dids", &new), "did");
@@ -56,15 +57,8 @@ fn who_reads_a_registry_of_two_histories_is_told_with_503_and_writes_nothing_to_
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("prove two histories"), "{said}");
 
-    let mut settings = "[registry]\n".to_owned();
-    for node in [&one, &other] {
-        let (url, token) = (&node.origin, node.token_file());
-        settings.push_str(&format!(
-            "[[registry.nodes]]\nurl = \"{url}\"\ntoken_file = {token:?}\n"
-        ));
-    }
     let file = world.file("reader.toml");
-    std::fs::write(&file, settings).unwrap();
+    std::fs::write(&file, settings("", &[&one, &other])).unwrap();
     let arguments = ["--role", "wallet", "--config", file.to_str().unwrap()];
     let data = world.file("reader");
     let mut reader = Instance::start(&data, free_port(), &arguments);
@@ -85,6 +79,12 @@ fn who_reads_a_registry_of_two_histories_is_told_with_503_and_writes_nothing_to_
     let log = reader.log();
     assert!(log.contains("signed two histories"), "{log}");
     assert!(log.contains("height "), "both notes are in it: {log}");
+    assert!(log.contains("no network is pinned"), "{log}");
+    let mut resolve = selfsame();
+    resolve.args(["did", "resolve", &did, "--instance", reader.origin.as_str()]);
+    let (code, _, complaints) = run(&mut resolve);
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("signed two histories"), "{complaints}");
 
     // It remembers: neither of them is believed alone after a restart.
     reader.kill();
@@ -93,4 +93,58 @@ fn who_reads_a_registry_of_two_histories_is_told_with_503_and_writes_nothing_to_
     reader.ready();
     let again = reader.operator().send("GET", &path, None).unwrap();
     assert_eq!(again.status, 503, "{again:?}");
+    reader.kill();
+
+    // The operator decides which one holds, as docs/network.md says.
+    let settled = world.file("settled");
+    is_settled(&settled, &other);
+    let pin = "trust_root = \"settled\"\n";
+    std::fs::write(&file, settings(pin, &[&other])).unwrap();
+    let mut reader = Instance::start(&data, free_port(), &arguments);
+    reader.ready();
+    let operator = reader.operator();
+    let resolved = operator.send("GET", &path, None).unwrap();
+    assert_eq!(resolved.status, 200, "{resolved:?}");
+    let made = text(&post(&operator, "/api/dids", &new), "did");
+    let log = reader.log();
+    assert!(log.contains("pinned the registry beyond its fork"), "{log}");
+    assert!(!log.contains("no network is pinned"), "{log}");
+    reader.kill();
+
+    // The other one is refused as ever.
+    let mut one = Instance::start(&world.file("data"), free_port(), &[]);
+    one.ready();
+    std::fs::write(&file, settings(pin, &[&one])).unwrap();
+    let mut reader = Instance::start(&data, free_port(), &arguments);
+    reader.ready();
+    for did in [did, made] {
+        let path = format!("/1.0/identifiers/{did}");
+        let refused = reader.operator().send("GET", &path, None).unwrap();
+        assert_eq!(refused.status, 503, "{refused:?}");
+        let said = String::from_utf8_lossy(&refused.body);
+        assert!(said.contains("signed two histories"), "{said}");
+    }
+}
+
+/// What a reader of these nodes is told in its file of settings.
+fn settings(pin: &str, nodes: &[&Instance]) -> String {
+    let mut settings = format!("[registry]\n{pin}");
+    for node in nodes {
+        let (url, token) = (&node.origin, node.token_file());
+        settings.push_str(&format!(
+            "[[registry.nodes]]\nurl = \"{url}\"\ntoken_file = {token:?}\n"
+        ));
+    }
+    settings
+}
+
+/// Has a node prove what a trust root of its own holds: a checkpoint that it signs from now on.
+fn is_settled(file: &Path, node: &Instance) {
+    // One that was signed in the second in which two were found may be of either.
+    std::thread::sleep(Duration::from_secs(4));
+    let mut advance = selfsame();
+    advance.args(["registry", "status", node.origin.as_str(), "--advance"]);
+    advance.arg("--trust-root").arg(file);
+    let (code, said, complaints) = run(&mut advance);
+    assert_eq!(code, 0, "{said}{complaints}");
 }

@@ -28,18 +28,20 @@ pub(crate) async fn note(store: &Store, ledger: &dyn LedgerStore) -> Result<()> 
 pub(super) async fn is_in(store: &Store, ledger: &dyn LedgerStore) -> Result<()> {
     let height = ledger.head()?.map_or(0, |head| head.height);
     let reached = reached(store).await?;
-    if height >= reached {
-        return Ok(());
-    }
-    if height > 0 && ledger.copied_at()? == Some(height) {
+    let is_copy = height > 0 && ledger.copied_at()? == Some(height);
+    if is_copy {
         tracing::warn!(
             height,
             reached,
             "the registry's ledger is a copy: what was written after it was made is lost, uses of prescriptions too; \
-             give its readers a new trust root"
+             readers who have seen that stop at two histories until they get a new trust root (docs/network.md)"
         );
-        store.commit(noted(height)?).await?;
+    }
+    if height >= reached {
         return Ok(());
+    }
+    if is_copy {
+        return Ok(store.commit(noted(height)?).await.map(drop)?);
     }
     Err(lost(format!(
         "the registry's ledger ends at block {height}, and it has had {reached}"
