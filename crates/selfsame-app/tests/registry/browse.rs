@@ -68,6 +68,10 @@ async fn written(registry: &dyn Registry) -> Actor {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long somebody waits is the point"
+)]
 async fn who_searches_while_the_index_is_made_is_told_so_at_once() {
     let world = World::memory().await;
     let registry = Arc::new(world.open().await);

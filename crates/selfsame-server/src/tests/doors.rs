@@ -553,7 +553,7 @@ async fn what_the_operator_does_is_noted_once_and_tells_no_secret() {
     let asked = instance
         .call(api(post("/api/verifier/requests").json(new)))
         .await;
-    let asked: serde_json::Value = serde_json::from_str(&asked.body).unwrap();
+    let asked: Value = serde_json::from_str(&asked.body).unwrap();
     let id = asked["id"].as_str().unwrap();
     let one = format!("/api/verifier/requests/{id}");
     instance.call(api(get(&one))).await;
@@ -705,7 +705,7 @@ async fn a_body_or_query_that_is_refused_is_told_what_of_it_is_wrong_and_never_i
         let call = post(path).json(body).bearer(&instance.token);
         let answer = instance.call(call).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{}", answer.body);
-        let told: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+        let told: Value = serde_json::from_str(&answer.body).unwrap();
         let detail = told["detail"].as_str().unwrap();
         assert!(detail.contains(named), "{detail}");
         assert!(told["hint"].as_str().unwrap().contains("/openapi.json"));

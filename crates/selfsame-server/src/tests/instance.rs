@@ -32,7 +32,6 @@ pub struct Instance {
     pub app: Arc<App>,
     pub router: Router,
     pub token: String,
-    pub app: Arc<App>,
 }
 
 /// An answer, read to its end.
@@ -118,7 +117,6 @@ impl Instance {
             app,
             router: router::build(&server),
             token,
-            app,
         }
     }
 
