@@ -485,7 +485,6 @@ mod tests {
     }
 
     /// A connection over HTTP/2 from this address.
-    #[expect(clippy::disallowed_methods, reason = "the test is the client")]
     async fn connect(service: &Service, from: [u8; 4]) -> SendRequest<Body> {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (service, caller) = (service.clone(), service.caller(peer(from), false));
