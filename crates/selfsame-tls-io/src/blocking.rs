@@ -152,6 +152,8 @@ pub struct Stream<S> {
     session: Session,
     clock: Clock,
     peer: Arc<Peer>,
+    /// Why data that was taken is not on its way, which the call after that is told.
+    late: Option<io::Error>,
 }
 
 impl<S> Stream<S> {
@@ -186,8 +188,16 @@ impl<S: Transport> Stream<S> {
     /// The transport's own.
     pub fn close(&mut self) -> io::Result<()> {
         self.session.close();
-        send(&mut self.session, &mut self.stream)?;
+        self.send()?;
         self.stream.end_writing()
+    }
+
+    /// Hands all that is protected to the transport, unless that has failed before.
+    fn send(&mut self) -> io::Result<()> {
+        match self.late.take() {
+            Some(error) => Err(error),
+            None => send(&mut self.session, &mut self.stream),
+        }
     }
 }
 
@@ -207,6 +217,7 @@ impl<S: Transport> Read for Stream<S> {
             if let Some(count) = self.session.read(to)? {
                 return Ok(count);
             }
+            self.late.take().map_or(Ok(()), Err)?;
             let count = self.stream.read(&mut chunk)?;
             let bytes = chunk.get(..count).unwrap_or_default();
             let received = self.session.receive(bytes, &(self.clock)());
@@ -220,26 +231,22 @@ impl<S: Transport> Read for Stream<S> {
 
 impl<S: Transport> Write for Stream<S> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        send(&mut self.session, &mut self.stream)?;
+        self.send()?;
         let count = self.session.write(data)?;
-        match send(&mut self.session, &mut self.stream) {
-            // The data is taken and its records are queued; an error here would have callers write it a second time.
-            Err(error) if is_not_yet(&error) => Ok(count),
-            sent => sent.map(|()| count),
-        }
+        // The data is taken and its records are queued; an error here would have callers write it a second time.
+        self.late = self.send().err().filter(|error| !is_not_yet(error));
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        send(&mut self.session, &mut self.stream)
+        self.send()
     }
 }
 
-/// Whether the transport would take more later.
+/// Whether the transport would take more later, so that the next call tries again.
 fn is_not_yet(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-    )
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
 fn send<S: Transport>(session: &mut Session, stream: &mut S) -> io::Result<()> {
@@ -274,6 +281,7 @@ where
                 session,
                 clock: Arc::clone(&settings.clock),
                 peer,
+                late: None,
             })
         }
         Err(error) => {

@@ -31,6 +31,8 @@ pub struct Stream<S> {
     reader: Option<Waker>,
     writer: Option<Waker>,
     lapse: Option<Lapsing>,
+    /// Why data that was taken is not on its way, which the call after that is told.
+    late: Option<io::Error>,
 }
 
 /// Done when the connection has to end.
@@ -57,6 +59,7 @@ impl<S> Stream<S> {
             reader: None,
             writer: None,
             lapse: None,
+            late: None,
         })
     }
 
@@ -139,6 +142,7 @@ impl<S: AsyncWrite + Unpin> Stream<S> {
 
     /// The same for a writer, which is woken by whoever gets on.
     fn poll_send_for_writer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.late.take().map_or(Ok(()), Err)?;
         let sent = self.poll_send(cx);
         if sent.is_pending() {
             self.writer = Some(cx.waker().clone());
@@ -177,6 +181,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
                 buffer.advance(count);
                 return Poll::Ready(Ok(()));
             }
+            this.late.take().map_or(Ok(()), Err)?;
             ready!(this.poll_send_for_reader(cx))?;
             let mut chunk = [MaybeUninit::uninit(); CHUNK];
             let mut chunk = ReadBuf::uninit(&mut chunk);
@@ -201,9 +206,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
         this.poll_lapse(cx)?;
         ready!(this.poll_send_for_writer(cx))?;
         let count = this.session.write(data)?;
-        // It is taken; what of it does not fit now goes with the next call.
+        // It is taken: what of it does not fit now goes with the next call, and an error would have it written again.
         if let Poll::Ready(Err(error)) = this.poll_send(cx) {
-            return Poll::Ready(Err(error));
+            this.late = Some(error);
         }
         Poll::Ready(Ok(count))
     }

@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -129,10 +129,12 @@ fn threads_and_tokio_speak_with_each_other() {
     assert!(asking.join().unwrap() == [9; 100_000]);
 }
 
-/// A transport that takes a few bytes of a write and is late with the others, once it is told to.
+/// A transport that takes nothing of a write, or fails to flush, once it is told to.
 struct Late {
     stream: TcpStream,
     is_late: Arc<AtomicBool>,
+    fails_to_flush: Arc<Mutex<Option<ErrorKind>>>,
+    has_written: bool,
 }
 
 impl Read for Late {
@@ -145,12 +147,23 @@ impl Write for Late {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.is_late.load(Ordering::SeqCst) {
             true => Err(ErrorKind::TimedOut.into()),
-            false => self.stream.write(bytes),
+            false => {
+                self.has_written = true;
+                self.stream.write(bytes)
+            }
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
+        // What has to be flushed is what was written.
+        let fails = match std::mem::take(&mut self.has_written) {
+            true => self.fails_to_flush.lock().unwrap().take(),
+            false => None,
+        };
+        match fails {
+            Some(kind) => Err(kind.into()),
+            None => self.stream.flush(),
+        }
     }
 }
 
@@ -164,6 +177,8 @@ fn data_that_was_taken_is_never_reported_as_failed_so_that_a_retry_repeats_nothi
     let late = Late {
         stream,
         is_late: Arc::clone(&is_late),
+        fails_to_flush: Arc::default(),
+        has_written: false,
     };
     let mut one = blocking::connect(Plain(late), &client.wants(&server), &offline()).unwrap();
     let mut other = accepting.join().unwrap().unwrap();
@@ -178,4 +193,36 @@ fn data_that_was_taken_is_never_reported_as_failed_so_that_a_retry_repeats_nothi
     let mut got = [0; 11];
     other.read_exact(&mut got).unwrap();
     assert_eq!(&got, b"firstsecond");
+}
+
+#[test]
+fn data_that_was_taken_is_written_once_though_the_transport_fails_to_flush_it() {
+    for (kind, tells_later) in [
+        (ErrorKind::Interrupted, false),
+        (ErrorKind::ConnectionReset, true),
+    ] {
+        let (client, server) = pair();
+        let (stream, other) = sockets();
+        let takes = server.takes(&client);
+        let accepting = thread::spawn(move || blocking::accept(other, &takes, &offline()));
+        let fails = Arc::<Mutex<_>>::default();
+        let late = Late {
+            stream,
+            is_late: Arc::default(),
+            fails_to_flush: Arc::clone(&fails),
+            has_written: false,
+        };
+        let mut one = blocking::connect(Plain(late), &client.wants(&server), &offline()).unwrap();
+        let mut other = accepting.join().unwrap().unwrap();
+        *fails.lock().unwrap() = Some(kind);
+        // It writes again what an interruption is said of.
+        one.write_all(b"once").unwrap();
+        let told = one.flush();
+        assert_eq!(told.is_err(), tells_later, "{told:?}");
+        one.flush().unwrap();
+        one.close().unwrap();
+        let mut got = Vec::new();
+        other.read_to_end(&mut got).unwrap();
+        assert_eq!(got, b"once");
+    }
 }

@@ -1,15 +1,19 @@
 //! tokio's streams.
 
 use std::io::ErrorKind;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use selfsame_tls::{Alert, Limits, Slots};
 use selfsame_tls_io::{
     Acceptor, Bounds, Connector, Error, Gather, Offline, Settings, Stream, tls_error,
 };
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, duplex, split};
+use tokio::io::{
+    AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex, split,
+};
 
 use crate::world::{Node, Registry, Silent, alerted, assert_is, pair, refused};
 
@@ -400,4 +404,64 @@ async fn a_changed_byte_ends_the_connection_with_an_alert() {
     let ((), told, kind) = tokio::join!(carry, client, server);
     assert_eq!(told, Alert::BadRecordMac);
     assert_eq!(kind, ErrorKind::InvalidData);
+}
+
+/// A pipe that takes what is written and fails once it is told to.
+struct Failing {
+    pipe: DuplexStream,
+    fails: Arc<AtomicBool>,
+}
+
+impl AsyncRead for Failing {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.pipe).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Failing {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        match self.fails.swap(false, Ordering::SeqCst) {
+            true => Poll::Ready(Err(ErrorKind::Interrupted.into())),
+            false => Pin::new(&mut self.pipe).poll_write(cx, data),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.pipe).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.pipe).poll_shutdown(cx)
+    }
+}
+
+#[tokio::test]
+async fn data_that_was_taken_is_not_reported_as_failed_and_the_next_call_is_told() {
+    let (client, server) = pair();
+    let connector = Connector::new(client.wants(&server), offline());
+    let acceptor = Acceptor::new(server.takes(&client), offline());
+    let (pipe, other) = duplex(64 * 1024);
+    let fails = Arc::new(AtomicBool::new(false));
+    let one = Failing {
+        pipe,
+        fails: Arc::clone(&fails),
+    };
+    let (one, other) = tokio::join!(connector.connect(one), acceptor.accept(other));
+    let (mut one, mut other) = (one.unwrap(), other.unwrap());
+    fails.store(true, Ordering::SeqCst);
+    assert_eq!(one.write(b"once").await.unwrap(), 4);
+    let told = one.flush().await.unwrap_err();
+    assert_eq!(told.kind(), ErrorKind::Interrupted);
+    one.shutdown().await.unwrap();
+    let mut got = Vec::new();
+    other.read_to_end(&mut got).await.unwrap();
+    assert_eq!(got, b"once");
 }
