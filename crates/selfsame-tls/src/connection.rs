@@ -147,6 +147,8 @@ impl Connection {
             self.update_keys(false)?;
         }
         self.has_answered_update = false;
+        // Who only listens has nothing to send between its KeyUpdates.
+        self.idle_records = 0;
         let sent = self.core.records.send(ContentType::ApplicationData, data);
         sent.map_err(|refusal| self.fail(refusal))
     }

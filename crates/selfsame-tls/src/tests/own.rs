@@ -150,6 +150,20 @@ fn a_flood_of_key_updates_ends_the_connection() {
 }
 
 #[test]
+fn a_peer_that_only_listens_may_renew_its_keys_as_often_as_it_is_sent_to() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let (mut client, mut server) = pair(&authority, &leaf);
+    assert_eq!(join(&mut client, &mut server), Ends::default());
+    for _ in 0..100 {
+        server.send(b"news").unwrap();
+        client.update_keys(false).unwrap();
+        assert_eq!(join(&mut client, &mut server), Ends::default());
+        assert_eq!(client.take_incoming(), b"news");
+    }
+}
+
+#[test]
 fn requests_for_new_keys_are_answered_once_while_nothing_is_sent() {
     let authority = Authority::new();
     let leaf = authority.leaf(&rcgen::PKCS_ED25519);
