@@ -67,6 +67,10 @@ const PROGRAMS: &[Program] = &[
 ];
 
 impl Program {
+    fn is_browser(&self) -> bool {
+        self.package.starts_with("chromium")
+    }
+
     fn is_there(&self) -> bool {
         self.names.iter().any(|name| match self.probe {
             Probe::Asks(question) => answers(name, question),
@@ -76,19 +80,23 @@ impl Program {
     }
 }
 
-/// Sees to it that everything is there; installs what is missing.
-pub fn prepare() -> Result<(), String> {
+/// Sees to it that everything is there, with or without Chromium; installs what is missing.
+pub fn prepare(with_browser: bool) -> Result<(), String> {
     if !runs("cc") {
         return Err("no C compiler: SQLite and the cryptography are built from source\nhint: apt-get install build-essential".to_owned());
     }
     let missing: Vec<&Program> = PROGRAMS
         .iter()
+        .filter(|program| with_browser || !program.is_browser())
         .filter(|program| !program.is_there())
         .collect();
     if missing.is_empty() {
-        println!(
-            "    a C compiler, Chromium, its driver, Java, OpenSSL, GnuTLS, NSS and wolfSSL are there"
-        );
+        let browser = if with_browser {
+            " Chromium, its driver,"
+        } else {
+            ""
+        };
+        println!("    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS and wolfSSL are there");
         return Ok(());
     }
     for program in &missing {
@@ -107,7 +115,7 @@ pub fn install(packages: &[&str]) -> Result<(), String> {
     let list = packages.join(" ");
     if !runs("apt-get") {
         return Err(format!(
-            "this is not a Debian system, so nothing was installed\nhint: install what Debian calls {list} so that it is on PATH, or leave out what needs it: cargo xtask test --skip browser --skip oracle --skip npm"
+            "this is not a Debian system, so nothing was installed\nhint: install what Debian calls {list} so that it is on PATH; --skip browser does without Chromium, --skip oracle without Python, --skip npm without Node.js; Java, OpenSSL, GnuTLS, NSS's tools and wolfSSL speak TLS with ours, and what needs Rust alone is run by: cargo xtask test --skip machine -- --workspace"
         ));
     }
     let prefix: &[&str] = if is_root()? { &[] } else { &["sudo"] };

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that has to hold before a change is taken, step by step.
 
-use std::{process::Command, time::Instant};
+use std::{fs, process::Command, time::Instant};
 
 use crate::{
     engine, machine, openssl, oracle, package, peer, second, tidy,
@@ -11,6 +11,8 @@ use crate::{
 enum Task {
     /// One of our own functions.
     Ours(fn() -> Result<bool, String>),
+    /// What the machine has to have.
+    Machine,
     /// Cargo with these arguments; the last member is for rustdoc's flags.
     Cargo(&'static [&'static str]),
 }
@@ -36,7 +38,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "machine",
         purpose: "a C compiler, Chromium and its driver, Java, OpenSSL with what the TLS bench does with it",
-        task: Task::Ours(prepare),
+        task: Task::Machine,
     },
     Step {
         name: "engine",
@@ -103,8 +105,9 @@ const TEST: &[&str] = &[
     "--skip",
     "write_the_vector",
 ];
-/// The same without the tests that need more than Rust; they are listed as ignored.
-const TEST_WITHOUT_BROWSER: &[&str] = &["test", "--workspace"];
+/// Where the tests are that need Chromium, each with this in the attribute that has plain `cargo test` ignore it.
+const BROWSER_TESTS: &str = "crates/selfsame/tests/browser";
+const NEEDS_CHROMIUM: &str = "needs Chromium";
 
 /// What the command line asks for.
 #[derive(Debug, Default, PartialEq)]
@@ -156,14 +159,17 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
 }
 
 fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
+    let browser_tests = browser_tests()?;
     let arguments: Vec<&str> = match (&step.task, &choice.cargo_test) {
         (Task::Ours(task), _) => return task(),
+        (Task::Machine, _) => return prepare(!choice.skips("browser")),
         (Task::Cargo(_), Some(own)) if step.name == "test" => ["test"]
             .into_iter()
             .chain(own.iter().map(String::as_str))
             .collect(),
         (Task::Cargo(_), None) if step.name == "test" && choice.skips("browser") => {
-            TEST_WITHOUT_BROWSER.to_vec()
+            let skips = browser_tests.iter().flat_map(|name| ["--skip", name]);
+            TEST.iter().copied().chain(skips).collect()
         }
         (Task::Cargo(arguments), _) => arguments.to_vec(),
     };
@@ -183,9 +189,32 @@ fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
     Ok(status.success())
 }
 
-fn prepare() -> Result<bool, String> {
-    machine::prepare()?;
+fn prepare(with_browser: bool) -> Result<bool, String> {
+    machine::prepare(with_browser)?;
     openssl::prepare().map(|()| true)
+}
+
+/// The names of the tests that need Chromium, each with the module that it is in.
+fn browser_tests() -> Result<Vec<String>, String> {
+    let folder = root().join(BROWSER_TESTS);
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        let module = file.file_stem().and_then(|stem| stem.to_str());
+        let module = module.unwrap_or_default();
+        let text = fs::read_to_string(&file).map_err(failed)?;
+        let tests = text.split(NEEDS_CHROMIUM).skip(1).filter_map(test_name);
+        names.extend(tests.map(|name| format!("{module}::{name}")));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The name of the function that stands next.
+fn test_name(text: &str) -> Option<&str> {
+    let (_, after) = text.split_once("fn ")?;
+    after.split_once('(').map(|(name, _)| name)
 }
 
 #[allow(
@@ -227,10 +256,7 @@ impl Choice {
     }
 
     fn wants(&self, step: &str) -> bool {
-        let needless = step == "machine" && self.skips("browser");
-        (self.only.is_empty() || self.only.iter().any(|name| name == step))
-            && !self.skips(step)
-            && !needless
+        (self.only.is_empty() || self.only.iter().any(|name| name == step)) && !self.skips(step)
     }
 
     fn skips(&self, step: &str) -> bool {
@@ -275,10 +301,20 @@ mod tests {
     }
 
     #[test]
-    fn without_the_browser_nothing_is_installed() {
+    fn without_the_browser_its_tests_alone_are_left_out() {
         let choice = parse("--skip browser").unwrap();
-        assert!(!choice.wants("machine"));
-        assert!(choice.wants("test"));
+        assert!(choice.wants("machine") && choice.wants("test"));
+        let names = browser_tests().unwrap();
+        let alone = names
+            .iter()
+            .find(|name| *name == "rig::the_keyboard_alone_is_enough");
+        assert!(alone.is_some(), "{names:?}");
+        // What is left out is told by its whole name, so that nothing else is.
+        for name in &names {
+            let (module, test) = name.split_once("::").unwrap();
+            assert!(!module.is_empty() && test.len() > 10, "{name}");
+        }
+        assert!(names.len() >= 18, "{names:?}");
     }
 
     #[test]
