@@ -21,7 +21,7 @@ use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use selfsame_tls_io::{Acceptor, Watch};
+use selfsame_tls_io::{Acceptor, Watch, name_of};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
@@ -321,12 +321,14 @@ async fn between_nodes(
     match ended {
         Ok(stream) => {
             let peer = Arc::clone(stream.peer());
+            let name = name_of(&peer.kind);
+            tracing::info!(node = name, "a node was let in");
             let node = Some(NodePeer(Arc::clone(&peer)));
             let caller = Caller { node, ..caller };
             let judges = acceptor.clone();
             let stream = stream.watched(async move {
                 let lapse = judges.lapse(&peer, Watch::default()).await;
-                tracing::info!(%lapse, "a node's connection was ended");
+                tracing::info!(node = name, %lapse, "a node's connection was ended");
                 lapse
             });
             talk(

@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use selfsame_tls_io::{Carried, Error, Lapse, tls_error};
+use selfsame_tls::identity::PeerKind;
+use selfsame_tls_io::{Carried, Error, Lapse, name_of, tls_error};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
+use super::tell::by;
 use crate::exit::Failure;
 use crate::output;
 
@@ -22,6 +24,10 @@ const MOST_HEAD: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Readers at the same time.
 const READERS: usize = 8;
+/// Peers that are counted by name.
+const MOST_PEERS: usize = 256;
+/// What all others are called.
+const OTHERS: &str = "other";
 const BREATH: Duration = Duration::from_millis(50);
 
 /// The counts.
@@ -36,6 +42,14 @@ pub struct Figures {
     reloaded: AtomicU64,
     not_reloaded: AtomicU64,
     refusals: Mutex<BTreeMap<Refused, u64>>,
+    peers: Mutex<BTreeMap<Known, u64>>,
+}
+
+/// Who was let in, and how that was proved.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Known {
+    by: &'static str,
+    name: String,
 }
 
 /// Who refused whom and why; all of it is one of few fixed texts.
@@ -93,14 +107,30 @@ impl Figures {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A handshake went well.
-    pub fn accepted(&self, is_resumed: bool) {
+    /// A handshake with this peer went well.
+    pub fn accepted(&self, peer: &PeerKind, is_resumed: bool) {
+        self.know(peer);
         let count = if is_resumed {
             &self.resumed
         } else {
             &self.full
         };
         count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a peer by its name. Many names would be as many lines for who reads them, and anybody with a credential may
+    /// make some: those beyond the bound are counted together.
+    fn know(&self, kind: &PeerKind) {
+        let mut known = Known {
+            by: by(kind),
+            name: name_of(kind),
+        };
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !peers.contains_key(&known) && peers.len() >= MOST_PEERS {
+            known.name = OTHERS.to_owned();
+        }
+        let count = peers.entry(known).or_default();
+        *count = count.saturating_add(1);
     }
 
     /// A handshake did not.
@@ -148,6 +178,20 @@ impl Figures {
         *count = count.saturating_add(1);
     }
 
+    fn render_peers(&self, text: &mut String) {
+        let peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let labelled = |(Known { by, name }, count): (&Known, &u64)| {
+            (format!("by=\"{by}\",peer=\"{}\"", escaped(name)), *count)
+        };
+        let peers: Vec<(String, u64)> = peers.iter().map(labelled).collect();
+        let peers: Vec<_> = peers
+            .iter()
+            .map(|(labels, count)| (labels.as_str(), *count))
+            .collect();
+        let help = "Handshakes that went well, by how the peer proved who it is, and its name.";
+        counter(text, ("peers", help), &peers);
+    }
+
     /// The text of `/metrics`.
     pub fn render(&self) -> String {
         let mut text = String::new();
@@ -175,6 +219,7 @@ impl Figures {
             .map(|(labels, count)| (labels.as_str(), *count))
             .collect();
         counter(&mut text, ("refusals", help), &refusals);
+        self.render_peers(&mut text);
         let help =
             "Bytes carried by connections that have ended, up to the service and down from it.";
         counter(
@@ -206,6 +251,12 @@ impl Figures {
         );
         text
     }
+}
+
+/// A label's value as the text format has it.
+fn escaped(value: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+    value.replace('\n', "\\n")
 }
 
 fn counter(text: &mut String, (name, help): (&str, &str), values: &[(&str, u64)]) {
@@ -283,6 +334,7 @@ async fn answer(mut stream: TcpStream, figures: &Figures) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use selfsame_did::Did;
     use selfsame_tls::Alert;
 
     use super::*;
@@ -291,9 +343,10 @@ mod tests {
     fn what_happened_is_counted_by_what_it_was() {
         let figures = Arc::new(Figures::default());
         let open = figures.open();
-        figures.accepted(false);
-        figures.accepted(true);
-        figures.accepted(true);
+        figures.accepted(&PeerKind::Anonymous, false);
+        let did = PeerKind::Did(Did::parse("did:web:a.example").unwrap());
+        figures.accepted(&did, true);
+        figures.accepted(&did, true);
         let alerted = selfsame_tls::Error::Alerted(Alert::CertificateRevoked);
         figures.refused(&Error::Tls(alerted));
         figures.refused(&Error::TimedOut);
@@ -305,6 +358,8 @@ mod tests {
         for line in [
             "selfsame_tls_handshakes_total{kind=\"full\"} 1\n",
             "selfsame_tls_handshakes_total{kind=\"resumed\"} 2\n",
+            "selfsame_tls_peers_total{by=\"nobody\",peer=\"nobody\"} 1\n",
+            "selfsame_tls_peers_total{by=\"did\",peer=\"did:web:a.example\"} 2\n",
             "selfsame_tls_refusals_total{by=\"peer\",alert=\"certificate_revoked\",rule=\"\"} 2\n",
             "selfsame_tls_refusals_total{by=\"time\",alert=\"\",rule=\"\"} 1\n",
             "selfsame_tls_carried_bytes_total{direction=\"up\"} 6\n",
@@ -321,5 +376,24 @@ mod tests {
                 .render()
                 .contains("selfsame_tls_connections_open 0\n")
         );
+    }
+
+    #[test]
+    fn so_many_peers_are_counted_by_name_and_all_others_together() {
+        let figures = Figures::default();
+        for number in 0..300 {
+            let did = Did::parse(&format!("did:web:n{number}.example")).unwrap();
+            figures.accepted(&PeerKind::Did(did), false);
+        }
+        let text = figures.render();
+        let lines = text.lines();
+        let named = lines.filter(|line| line.starts_with("selfsame_tls_peers_total{"));
+        assert_eq!(named.count(), MOST_PEERS + 1);
+        assert!(text.contains("{by=\"did\",peer=\"other\"} 44\n"), "{text}");
+    }
+
+    #[test]
+    fn a_name_cannot_leave_its_label() {
+        assert_eq!(escaped("CN=a\"} 1\n\\"), "CN=a\\\"} 1\\n\\\\");
     }
 }

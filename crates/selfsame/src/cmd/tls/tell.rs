@@ -89,18 +89,16 @@ impl Report {
             age: peer.verdict.as_of.map(|as_of| now.seconds_since(as_of)),
             ..Self::default()
         };
+        report.by = Some(by(&peer.kind));
         match &peer.kind {
-            PeerKind::Anonymous => report.by = Some("nobody"),
+            PeerKind::Anonymous => {}
             PeerKind::Certificate(chain) => {
-                report.by = Some("certificate");
                 report.certificate = chain.first().map(|own| Shown::of(own));
             }
             PeerKind::Did(did) => {
-                report.by = Some("did");
                 report.did = Some(did.to_string());
             }
             PeerKind::Credential(credential) => {
-                report.by = Some("credential");
                 report.did = Some(credential.subject.to_string());
                 report.issuer = Some(credential.issuer.to_string());
                 report.claims = Some(serde_json::Value::Object(credential.claims.clone()));
@@ -163,6 +161,16 @@ impl Report {
                 .map(|age| format!("  what was looked up is {age} s old")),
         );
         lines
+    }
+}
+
+/// How a peer proved who it is.
+pub fn by(kind: &PeerKind) -> &'static str {
+    match kind {
+        PeerKind::Anonymous => "nobody",
+        PeerKind::Certificate(_) => "certificate",
+        PeerKind::Did(_) => "did",
+        PeerKind::Credential(_) => "credential",
     }
 }
 

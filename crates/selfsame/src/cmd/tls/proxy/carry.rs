@@ -8,7 +8,9 @@ use std::time::Duration;
 use selfsame_app::App;
 use selfsame_tls::identity::Peer;
 use selfsame_tls::{ClientConfig, ServerConfig};
-use selfsame_tls_io::{Acceptor, Carried, Connector, Error, Gather, Lapse, Watch, relay_until};
+use selfsame_tls_io::{
+    Acceptor, Carried, Connector, Error, Gather, Lapse, Watch, name_of, relay_until,
+};
 use serde::Serialize;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -147,7 +149,8 @@ impl Shared {
             }
         };
         let report = Report::of(secure.peer(), self.app.clock().now());
-        self.figures.accepted(report.resumed.is_some());
+        let is_resumed = report.resumed.is_some();
+        self.figures.accepted(&secure.peer().kind, is_resumed);
         let idle = Duration::from_secs(self.bounds.idle);
         let peer = Arc::clone(secure.peer());
         let end = self.lapse(&peer, from);
@@ -179,7 +182,8 @@ impl Shared {
             Way::Inward(acceptor, ..) => acceptor.lapse(peer, self.watch).await,
             Way::Outward(connector, _) => connector.lapse(peer, self.watch).await,
         };
-        tracing::info!(%from, %lapse, "an open connection was ended");
+        let peer = name_of(&peer.kind);
+        tracing::info!(%from, peer, %lapse, "an open connection was ended");
         self.figures.lapsed(&lapse);
         io::Error::new(io::ErrorKind::ConnectionAborted, lapse)
     }

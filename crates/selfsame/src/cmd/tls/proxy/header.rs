@@ -105,7 +105,10 @@ fn length(value: &[u8]) -> io::Result<[u8; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use selfsame_credential::validity::Validity;
     use selfsame_did::Did;
+    use selfsame_tls::VcFormat;
+    use selfsame_tls::identity::{Credential, Vc};
 
     use super::*;
 
@@ -154,6 +157,34 @@ mod tests {
         assert!(has(&[0x20, 0, 26, 7, 0, 0, 0, 0]));
         assert!(has(&[&[0x22, 0, 8][..], b"sensor 7"].concat()));
         assert!(has(&[&[0xe3, 0, 32][..], &sha256(&leaf)].concat()));
+    }
+
+    #[test]
+    fn a_credential_is_told_by_its_subject_its_issuer_and_its_claims() {
+        let credential = Credential {
+            vc: Vc {
+                format: VcFormat::VC_JWT,
+                bytes: Vec::new(),
+            },
+            issuer: Did::parse("did:web:issuer.example").unwrap(),
+            key_id: String::new(),
+            subject: Did::parse("did:web:a.example").unwrap(),
+            validity: Validity::default(),
+            types: Vec::new(),
+            claims: serde_json::Map::from_iter([("dns".to_owned(), "a.example".into())]),
+            statuses: Vec::new(),
+        };
+        let kind = PeerKind::Credential(Box::new(credential));
+        let told = told(&kind, "192.0.2.9:1", None);
+        let fields = [
+            &[0xe0, 0, 17][..],
+            b"did:web:a.example",
+            &[0xe1, 0, 22],
+            b"did:web:issuer.example",
+            &[0xe2, 0, 19],
+            br#"{"dns":"a.example"}"#,
+        ];
+        assert!(told.ends_with(&fields.concat()), "{told:?}");
     }
 
     #[test]
