@@ -9,7 +9,7 @@ use selfsame_did::{Relationship, Representation, Resolution};
 
 use super::network::Network;
 use super::revocation::{URI, World, crl, listed};
-use super::ssi::{Subject, client_refused, fetched, only, server_refused, ssi, trust_did};
+use super::ssi::{Subject, client_refused, fetched, only, server_refused, ssi, trust_did, trusted};
 use crate::evidence::{Answer, Evidence, Failure, Need};
 use crate::identity::{
     Again, CrlPolicy, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, TrustedIssuer,
@@ -411,6 +411,42 @@ fn who_is_connected_by_a_did_is_over_once_it_ends_changes_its_key_or_is_expected
     let stricter = ServerConfig::new(common, clients).unwrap();
     let judged = stricter.judge_again(&peer, &Evidence::default(), NOW);
     assert_eq!(over(judged), Alert::AccessDenied);
+}
+
+#[test]
+fn who_is_connected_is_over_once_its_credential_or_its_certificate_has_ended() {
+    let world = World::new();
+    let policy = only(world.policy_by(trusted(&world.issuer)));
+    let shown = || ssi(world.shown(Vec::new()));
+    let memory = Memory::default();
+    memory.becomes(status(&world, 0));
+    let pair = Pair::new((shown(), policy.clone()), (shown(), policy), memory);
+    let peer = pair.client_of_server();
+    let end = NOW.plus(3600);
+    let before = pair.again(&peer, end.minus(1));
+    assert!(!matches!(before, Again::Over(_)), "{before:?}");
+    // Clocks may differ by a little.
+    let ended = pair.again(&peer, end.plus(600));
+    assert_eq!(over(ended), Alert::CertificateExpired);
+
+    let authority = Authority::new();
+    let server = authority.leaf(&rcgen::PKCS_ED25519);
+    let client = authority.leaf_with(&rcgen::PKCS_ED25519, |params| {
+        params.not_after = rcgen::date_time_ymd(2027, 1, 1);
+    });
+    let pair = Pair::new(
+        (client.identities(), authority.server()),
+        (server.identities(), authority.clients()),
+        Memory::default(),
+    );
+    let peer = pair.client_of_server();
+    // The first of January of 2027.
+    let end = UnixTime(1_798_761_600);
+    assert!(matches!(pair.again(&peer, end.minus(1)), Again::Holds(_)));
+    assert_eq!(
+        over(pair.again(&peer, end.plus(1))),
+        Alert::CertificateExpired
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use selfsame_app::App;
-use selfsame_tls_io::{Connector, Gather, Settings, Stream, tls_error};
+use selfsame_tls_io::{Connector, Gather, Lapse, Settings, Stream, Watch, tls_error};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use super::advice;
 use super::policy::Policy;
+use super::spoken::Spoken;
 use super::tell::{Report, is_refusal, is_refused_stream};
 use super::world::{Node, Standing};
 use crate::exit::{Answer, End, Failure};
@@ -42,6 +43,8 @@ pub struct Client {
     node: Node,
     #[command(flatten)]
     policy: Policy,
+    #[command(flatten)]
+    spoken: Spoken,
     /// Only make the handshake, print the verdict as one JSON object, and close. On standard error, too, each line is one
     /// object then.
     #[arg(long)]
@@ -61,6 +64,7 @@ impl Client {
         let standing = self.node.stand().await?;
         let mut own = self.node.own(&standing).await?;
         own.called = Some(self.to.clone());
+        own.spoken = self.spoken;
         let Standing { app, gather, .. } = standing;
         let config = self.policy.client(own)?;
         let connector = Connector::new(config, settings(&app, gather));
@@ -88,7 +92,12 @@ impl Client {
                     .lines()
                     .iter()
                     .for_each(|line| output::complain(line));
-                talk(stream).await
+                let peer = Arc::clone(stream.peer());
+                let watch = Watch {
+                    every: self.node.judged_every(),
+                    longest: None,
+                };
+                talk(stream.watched(async move { connector.lapse(&peer, watch).await })).await
             }
         }
     }
@@ -203,6 +212,10 @@ async fn talk(stream: Stream<TcpStream>) -> End {
                     None => failure,
                 },
             )
+        }
+        // The server is not to be spoken with any more.
+        Err(error) if error.get_ref().is_some_and(|why| why.is::<Lapse>()) => {
+            Err(Failure::no(error.to_string()))
         }
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(Failure::environment(
             "the connection was cut off: something may be missing",

@@ -71,7 +71,7 @@ pub struct Proxy {
     /// Tell on this address of loopback what was counted, as Prometheus reads it: http://ADDRESS/metrics.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
-    /// Print one JSON object a connection in place of lines for people.
+    /// Print one JSON object a connection in place of lines for people. On standard error, too, each line is one object.
     #[arg(long)]
     json: bool,
 }
@@ -143,6 +143,9 @@ impl Bounds {
 impl Proxy {
     /// Carries until it is told to stop.
     pub async fn run(self) -> End {
+        if self.json {
+            output::complain_in_json();
+        }
         crate::log::start();
         let bounds = &self.bounds;
         if bounds.connections == 0 || bounds.idle == 0 || bounds.handshakes == 0 {

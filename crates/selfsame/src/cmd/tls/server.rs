@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use selfsame_app::clock::Clock;
 use selfsame_tls::ServerConfig;
-use selfsame_tls_io::{Acceptor, Gather, Room, Stream, Watch};
+use selfsame_tls_io::{Acceptor, Gather, Room, Stream, Watch, name_of};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use super::advice;
 use super::client::settings;
 use super::policy::Policy;
+use super::spoken::Spoken;
 use super::tell::{Report, reloaded};
 use super::world::{Node, Standing};
 use crate::cmd::up::until_told_to_go;
@@ -46,6 +47,8 @@ pub struct Server {
     node: Node,
     #[command(flatten)]
     policy: Policy,
+    #[command(flatten)]
+    spoken: Spoken,
     /// Ask no client who it is.
     #[arg(long)]
     anonymous_clients: bool,
@@ -55,7 +58,7 @@ pub struct Server {
     /// End after the first connection.
     #[arg(long)]
     once: bool,
-    /// Print one JSON object a connection, and nothing of what comes.
+    /// Print one JSON object a connection, and nothing of what comes. On standard error, too, each line is one object.
     #[arg(long)]
     json: bool,
 }
@@ -67,6 +70,9 @@ impl Server {
     }
 
     async fn listen(self: Arc<Self>) -> End {
+        if self.json {
+            output::complain_in_json();
+        }
         crate::log::start();
         let standing = self.node.stand().await?;
         let config = self.config(&standing).await?;
@@ -128,7 +134,8 @@ impl Server {
 
     /// Who is let in and what is shown, by the identity and the policy's files as they are now.
     async fn config(&self, standing: &Standing) -> Result<Arc<ServerConfig>, Failure> {
-        let own = self.node.own(standing).await?;
+        let mut own = self.node.own(standing).await?;
+        own.spoken = self.spoken.clone();
         self.policy.server(own, !self.anonymous_clients)
     }
 
@@ -156,12 +163,17 @@ impl Server {
             every: self.node.judged_every(),
             longest: None,
         };
-        let talked = tokio::select! {
-            talked = tokio::time::timeout(IDLE, self.talk(&mut stream)) => talked,
-            lapse = acceptor.lapse(&peer, watch) => Ok(Err(std::io::Error::other(lapse))),
+        let ended = tokio::select! {
+            talked = tokio::time::timeout(IDLE, self.talk(&mut stream)) => Ok(talked),
+            lapse = acceptor.lapse(&peer, watch) => Err(lapse),
         };
-        if let Ok(Err(error)) = talked {
-            output::complain(&format!("selfsame: {error}"));
+        match ended {
+            Ok(Ok(Err(error))) => output::complain(&format!("selfsame: {error}")),
+            Err(lapse) => {
+                output::complain(&format!("selfsame: {}: {lapse}", name_of(&peer.kind)));
+                stream.end(lapse).await;
+            }
+            Ok(_) => {}
         }
         Answer::Yes
     }
