@@ -16,6 +16,7 @@ use rustls::{ClientConnection, RootCertStore, ServerConnection, StreamOwned};
 
 use crate::instance::free_port;
 use crate::node::{Listening, PATIENCE, keyed};
+use crate::proxy::figures;
 use crate::rig::{World, run, selfsame, text};
 
 const NAME: &str = "node.example.org";
@@ -333,6 +334,7 @@ fn the_service_behind_a_proxy_is_told_whose_certificate_it_was_and_so_is_the_log
     let (service, heard) = listening_service();
     let mut proxy = tls(&["proxy", "--json", "--listen", "127.0.0.1:0"]);
     proxy.args(["--to", &service.to_string(), "--tell", "proxy-v2"]);
+    proxy.args(["--metrics", "127.0.0.1:0"]);
     authority.shown("server", &mut proxy);
     authority.trusted(&mut proxy);
     let proxy = Listening::start(&mut proxy);
@@ -351,6 +353,32 @@ fn the_service_behind_a_proxy_is_told_whose_certificate_it_was_and_so_is_the_log
     let hex = selfsame_crypto::encoding::hex_encode(&digest);
     assert_eq!(text(shown, "sha256"), hex, "{told}");
     assert_eq!(shown["names"][0], format!("dns:{NAME}"), "{told}");
+    let figures = figures(&proxy);
+    let counted = figures
+        .lines()
+        .find(|line| line.starts_with("selfsame_tls_peers_total{by=\"certificate\",peer=\""));
+    let subject = text(shown, "subject");
+    let line = counted.unwrap_or_else(|| panic!("{figures}"));
+    assert!(line.contains(&subject) && line.ends_with(" 1"), "{line}");
+}
+
+#[test]
+fn a_client_that_has_certificates_alone_is_refused_where_dids_are_wanted_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new(folder.path());
+    authority.certify(&["server", "guest"]);
+    let expected = keyed(&folder.path().join("expected"));
+    let mut server = tls(&["server", "--json", "--listen", "127.0.0.1:0"]);
+    server.args(["--trust-did", &expected]);
+    authority.shown("server", &mut server);
+    let server = Listening::start(&mut server);
+    let mut client = authority.client(server.address, Some("guest"));
+    assert!(client.write_all(b"hello").is_err());
+    let told = server.tells();
+    assert_eq!(told["accepted"], false, "{told}");
+    let hint = text(&told, "hint");
+    assert!(hint.contains("--trust-certificates"), "{told}");
+    assert!(hint.contains("--anonymous-clients"), "{told}");
 }
 
 #[test]

@@ -141,10 +141,18 @@ impl Listening {
         let mut said = Vec::new();
         let address = loop {
             match complaints.recv_timeout(PATIENCE) {
-                Ok(line) => match line.strip_prefix("listening on ") {
-                    Some(address) => break address.parse().unwrap(),
-                    None => said.push(line),
-                },
+                Ok(line) => {
+                    // With --json each line is an object.
+                    let object = serde_json::from_str::<Value>(&line);
+                    let line = match object.map(|object| object["message"].clone()) {
+                        Ok(Value::String(message)) => message,
+                        _ => line,
+                    };
+                    match line.strip_prefix("listening on ") {
+                        Some(address) => break address.parse().unwrap(),
+                        None => said.push(line),
+                    }
+                }
                 Err(_) => panic!("{command:?} does not listen: {said:?}"),
             }
         };

@@ -14,7 +14,7 @@ use crate::node::{Listening, Node, PATIENCE, issuer, keyed};
 use crate::rig::{World, get, items, selfsame, set_status};
 
 /// What a proxy has counted.
-fn figures(proxy: &Listening) -> String {
+pub fn figures(proxy: &Listening) -> String {
     let mut said = proxy.said.iter();
     let url = said
         .find_map(|line| line.strip_prefix("metrics on "))

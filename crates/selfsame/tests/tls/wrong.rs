@@ -246,3 +246,24 @@ fn a_plain_side_that_others_can_reach_is_warned_of() {
         .any(|line| line.contains("not on loopback"));
     assert!(warned, "{:?}", proxy.said);
 }
+
+#[test]
+fn nodes_known_by_bare_dids_speak_the_papers_profile_and_the_authors_is_of_the_library_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (near, far) = (folder.path().join("near"), folder.path().join("far"));
+    let (client, server) = (keyed(&near), keyed(&far));
+    let mut listening = tls(&["server", "--once", "--listen", "127.0.0.1:0"]);
+    listening.args(["--profile", "paper", "--trust-did", &client]);
+    let listening = Listening::start(listening.arg("--identity").arg(&far));
+    let to = listening.address.to_string();
+    let mut called = tls(&["client", &to, "--json", "--profile", "paper"]);
+    called.args(["--trust-did", &server]);
+    let (code, printed, complaints) = run(called.arg("--identity").arg(&near));
+    assert_eq!(code, 0, "{printed}{complaints}");
+    assert!(printed.contains(&server), "{printed}");
+
+    let mut links = tls(&["client", &to, "--profile", "links", "--trust-did", &server]);
+    let (code, _, complaints) = run(&mut links);
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("selfsame, paper"), "{complaints}");
+}

@@ -3,7 +3,8 @@
 use selfsame_tls::{Alert, Error};
 
 /// Where there was no place for a handshake.
-pub const CROWDED: &str = "--handshakes says how many there may be, and --per-address how many connections of one address";
+pub const CROWDED: &str = "others are in the middle of theirs, and it may come again; of a proxy, --handshakes says how many \
+                           there may be, and --per-address how many connections of one address";
 
 /// Which end this process is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -18,7 +19,7 @@ pub enum End {
 pub fn of(error: &Error, end: End) -> Option<&'static str> {
     match error {
         Error::Refused(refusal) => {
-            of_certificate(refusal.reason).or_else(|| ours(refusal.alert, refusal.reason, end))
+            by_reason(refusal.reason).or_else(|| ours(refusal.alert, refusal.reason, end))
         }
         Error::Alerted(alert) => theirs(*alert, end),
         Error::Truncated => Some(match end {
@@ -29,53 +30,85 @@ pub fn of(error: &Error, end: End) -> Option<&'static str> {
     }
 }
 
-/// What can be done about a peer's X.509 certificate, by the reason that is told of it.
-fn of_certificate(reason: &str) -> Option<&'static str> {
-    const HINTS: [(&str, &str); 10] = [
-        (
-            "no trust anchor",
-            "does --trust-certificates name its authority? the peer has to send the authorities between",
-        ),
-        (
-            "a certificate has expired",
-            "the peer has to renew its certificate, or an authority its own; is the clock of this machine right?",
-        ),
-        (
-            "not valid yet",
-            "is the clock of this machine right, and that of the authority?",
-        ),
-        (
-            "for another name",
-            "compare --server-name with the names in the certificate",
-        ),
-        (
-            "extended key usage",
-            "its authority has to issue it for this end: serverAuth to servers, clientAuth to clients",
-        ),
-        (
-            "(key usage)",
-            "its authority has to issue it with the key usage digitalSignature, or without any",
-        ),
-        (
-            "is no authority's",
-            "what signed it is no authority's certificate (basicConstraints CA:TRUE)",
-        ),
-        (
-            "certificate is an authority's",
-            "the peer has to show a certificate of its own, and not its authority's",
-        ),
-        (
-            "whether the certificates were revoked",
-            "is there a list at --revocation-list for each authority of the chain, reached and in its time?",
-        ),
-        (
-            "CertificateVerify",
-            "the peer's certificate and its key do not belong together",
-        ),
-    ];
+/// What can be done about what the reason says, whatever the alert: one alert stands for several reasons.
+fn by_reason(reason: &str) -> Option<&'static str> {
     let mut hints = HINTS.into_iter();
     hints.find_map(|(words, hint)| reason.contains(words).then_some(hint))
 }
+
+const HINTS: [(&str, &str); 17] = [
+    (
+        "no trust anchor",
+        "does --trust-certificates name its authority? the peer has to send the authorities between",
+    ),
+    (
+        "a certificate has expired",
+        "the peer has to renew its certificate, or an authority its own; is the clock of this machine right?",
+    ),
+    (
+        "not valid yet",
+        "is the clock of this machine right, and that of the authority?",
+    ),
+    (
+        "for another name",
+        "compare --server-name with the names in the certificate",
+    ),
+    (
+        "extended key usage",
+        "its authority has to issue it for this end: serverAuth to servers, clientAuth to clients",
+    ),
+    (
+        "(key usage)",
+        "its authority has to issue it with the key usage digitalSignature, or without any",
+    ),
+    (
+        "is no authority's",
+        "what signed it is no authority's certificate (basicConstraints CA:TRUE)",
+    ),
+    (
+        "certificate is an authority's",
+        "the peer has to show a certificate of its own, and not its authority's",
+    ),
+    (
+        "whether the certificates were revoked",
+        "is there a list at --revocation-list for each authority of the chain, reached and in its time?",
+    ),
+    (
+        "CertificateVerify",
+        "the peer's certificate and its key do not belong together",
+    ),
+    (
+        "the client cannot be asked for an identity",
+        "the client takes part by X.509 alone: name the authority of its certificate with --trust-certificates, or \
+             let in whoever comes with --anonymous-clients",
+    ),
+    (
+        "no identity of ours that the server asks for",
+        "the server wants to know who comes: name this node's identity with --identity; if it asks for a \
+             credential: selfsame tls identity fetch",
+    ),
+    (
+        "no cipher suite in common",
+        "the other side has none of TLS 1.3's suites with AES-GCM or ChaCha20-Poly1305: they have to be switched on \
+             there",
+    ),
+    (
+        "no group in common",
+        "--groups says which key exchanges are taken; the other side may take others",
+    ),
+    (
+        "Finished does not hold",
+        "the two sides did not hear the same: something between them changes what they say",
+    ),
+    (
+        "a binder does not hold",
+        "the client shows a ticket without its secret; with --no-resumption it makes a full handshake",
+    ),
+    (
+        "has lasted as long as one may",
+        "it may come again; --longest says how long a connection lasts",
+    ),
+];
 
 fn ours(alert: Alert, reason: &str, end: End) -> Option<&'static str> {
     Some(match (alert, end) {
@@ -106,22 +139,19 @@ fn ours(alert: Alert, reason: &str, end: End) -> Option<&'static str> {
         (Alert::DecryptError, _) => {
             "it may have a new key: try again when what is kept of it is over (--reuse)"
         }
-        (Alert::HandshakeFailure, End::Client) if reason.contains("no identity of ours") => {
-            "the server wants to know who comes: name this node's identity with --identity; if it asks for a \
-             credential: selfsame tls identity fetch"
-        }
-        (Alert::HandshakeFailure, _) if reason.contains("no group in common") => {
-            "--groups says which key exchanges are taken"
-        }
         (Alert::HandshakeFailure, _) => NOTHING_IN_COMMON,
         (Alert::NoApplicationProtocol, _) => "--alpn names the protocols that are spoken here",
+        (Alert::CertificateRequired, _) => {
+            "the client showed nothing: it has to name --identity or --certificate there; or let in whoever comes with \
+             --anonymous-clients"
+        }
         _ => return None,
     })
 }
 
 fn theirs(alert: Alert, end: End) -> Option<&'static str> {
     Some(match (alert, end) {
-        (Alert::HandshakeFailure, _) => NOTHING_IN_COMMON,
+        (Alert::HandshakeFailure, _) => NOTHING_IN_COMMON_THERE,
         (Alert::ProtocolVersion, End::Client) => {
             "the server speaks no TLS 1.3: can that be switched on there?"
         }
@@ -129,17 +159,20 @@ fn theirs(alert: Alert, end: End) -> Option<&'static str> {
             "the client speaks no TLS 1.3: can that be switched on there?"
         }
         (Alert::AccessDenied, _) => {
-            "the other side does not expect this node, or no credential of this type"
+            "the other side does not expect this node, or no credential of this type; where the connection was open \
+             already, it may have lasted as long as one may there (--longest)"
         }
         (Alert::UnknownCa, _) => {
             "the other side does not trust the issuer of this node's credential, or the authority of its certificate"
         }
         (Alert::BadCertificate, End::Server) => {
-            "the client does not accept this node's certificate: is it for the name that the client asks for, and for \
-             servers (extended key usage)?"
+            "the client does not accept what this node showed: a certificate has to be for the name that the client \
+             asks for, and for servers (extended key usage); a credential has to be as its issuer signed it, which \
+             selfsame tls identity fetch gets again"
         }
         (Alert::BadCertificate, End::Client) => {
-            "the server does not accept this node's certificate: is it for clients (extended key usage)?"
+            "the server does not accept what this node showed: a certificate has to be for clients (extended key \
+             usage); a credential has to be as its issuer signed it, which selfsame tls identity fetch gets again"
         }
         (Alert::CertificateRevoked, _) => {
             "this node's credential or certificate was revoked, or its DID has ended: make or fetch another"
@@ -167,6 +200,11 @@ fn theirs(alert: Alert, end: End) -> Option<&'static str> {
 const NOTHING_IN_COMMON: &str = "the two sides have no way in common to say who they are: both need --trust-issuer and \
                                  credentials, or both --trust-did, and the same --profile; or the client \
                                  --trust-certificates and the server --certificate";
+
+const NOTHING_IN_COMMON_THERE: &str = "the two sides have no way in common to say who they are: both need --trust-issuer \
+                                       and credentials, or both --trust-did, and the same --profile; or the client \
+                                       --trust-certificates and the server --certificate; or no key exchange in \
+                                       common: see --groups";
 
 #[cfg(test)]
 mod tests {
@@ -207,5 +245,86 @@ mod tests {
         assert!(!proof.contains("--reuse"), "{proof}");
         let ended = refused(Alert::CertificateRevoked, "the DID is deactivated");
         assert!(!ended.contains("issuer"), "{ended}");
+    }
+
+    /// What each end is told of a refusal of its own, and of one by the other side; nothing stands for no hint.
+    #[test]
+    fn each_refusal_has_the_hint_for_its_reason_and_its_end() {
+        use Alert::{
+            AccessDenied, BadCertificate, CertificateRequired, DecryptError, HandshakeFailure,
+            NoApplicationProtocol,
+        };
+        const CANNOT: &str = "the client cannot be asked for an identity we accept";
+        const LASTED: &str = "the connection has lasted as long as one may";
+        let ours: [(Alert, &str, End, &str); 10] = [
+            (
+                HandshakeFailure,
+                CANNOT,
+                End::Server,
+                "--trust-certificates",
+            ),
+            (HandshakeFailure, CANNOT, End::Server, "--anonymous-clients"),
+            (
+                HandshakeFailure,
+                "no cipher suite in common",
+                End::Server,
+                "AES-GCM",
+            ),
+            (
+                HandshakeFailure,
+                "no group in common",
+                End::Server,
+                "--groups",
+            ),
+            (
+                HandshakeFailure,
+                "no identity of ours that the client accepts",
+                End::Server,
+                "--profile",
+            ),
+            (
+                DecryptError,
+                "Finished does not hold",
+                End::Client,
+                "between them",
+            ),
+            (
+                DecryptError,
+                "a binder does not hold",
+                End::Server,
+                "--no-resumption",
+            ),
+            (
+                DecryptError,
+                "DIDVerify does not hold",
+                End::Client,
+                "--reuse",
+            ),
+            (
+                CertificateRequired,
+                "a client without a certificate",
+                End::Server,
+                "--identity",
+            ),
+            (AccessDenied, LASTED, End::Client, "--longest"),
+        ];
+        for (alert, reason, end, words) in ours {
+            let hint = told(Error::Refused(Refusal::new(alert, reason)), end);
+            assert!(hint.contains(words), "{alert:?}, {reason}: {hint}");
+        }
+        let theirs: [(Alert, End, &str); 6] = [
+            (AccessDenied, End::Client, "--longest"),
+            (AccessDenied, End::Client, "does not expect"),
+            (BadCertificate, End::Client, "identity fetch"),
+            (BadCertificate, End::Server, "extended key usage"),
+            (HandshakeFailure, End::Client, "--groups"),
+            (NoApplicationProtocol, End::Client, "--alpn"),
+        ];
+        for (alert, end, words) in theirs {
+            let hint = told(Error::Alerted(alert), end);
+            assert!(hint.contains(words), "{alert:?}: {hint}");
+        }
+        let finished = Refusal::new(DecryptError, "Finished does not hold");
+        assert!(!told(Error::Refused(finished), End::Client).contains("--reuse"));
     }
 }
