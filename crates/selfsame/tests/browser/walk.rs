@@ -159,7 +159,7 @@ async fn walk(desk: &Browser, phone: &Browser) {
     let consent = phone.share(&request).await;
     for shown in [
         "localhost",
-        "did:selfsame:",
+        "did:jwk:",
         "Selfsame Clinic",
         "COVID-19",
         "208",

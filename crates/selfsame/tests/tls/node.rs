@@ -85,10 +85,10 @@ pub fn keyed(folder: &Path) -> String {
     text(&json_of(command.arg(folder)), "did")
 }
 
-/// The DID of the instance's issuer.
+/// The DID that credentials of the instance's issuer name.
 pub fn issuer(world: &World) -> String {
-    let (status, _) = (crate::rig::get(&world.operator, "/api/status"), ());
-    text(&status, "did")
+    let status = crate::rig::get(&world.operator, "/api/status");
+    status["issuer_dids"][0].as_str().unwrap().to_owned()
 }
 
 fn identity(world: &World, arguments: &[&str], folder: &Path) -> Command {
