@@ -113,6 +113,7 @@ async fn an_open_connection_ends_once_its_node_is_not_let_in_any_more() {
         door: Door::Nodes(acceptor.clone()),
         limits: Limits::default(),
         shares: Shares::default(),
+        requests: Shares::default(),
         pulse: Pulse::default(),
         stopping: watch::Sender::new(false),
     };

@@ -199,7 +199,7 @@ fn the_one_did_a_client_expects_is_asked_for_while_the_server_is_still_at_work()
             _ => world.server.as_did(),
         };
         let mut client = client(Config::default(), only(policy));
-        assert_eq!(client.needs(), [wanted.clone()]);
+        assert_eq!(client.needs(), std::slice::from_ref(&wanted));
         // Nothing waits for it yet, so nobody loses patience.
         let much_later = Ctx::new(NOW.plus(3_600), [0; 32]);
         assert_eq!(client.check_patience(&much_later), Ok(()));

@@ -247,84 +247,88 @@ mod tests {
         assert!(!ended.contains("issuer"), "{ended}");
     }
 
+    const CANNOT: &str = "the client cannot be asked for an identity we accept";
+    const LASTED: &str = "the connection has lasted as long as one may";
+    /// A refusal of an end's own, and a part of its hint.
+    const OURS: [(Alert, &str, End, &str); 10] = [
+        (
+            Alert::HandshakeFailure,
+            CANNOT,
+            End::Server,
+            "--trust-certificates",
+        ),
+        (
+            Alert::HandshakeFailure,
+            CANNOT,
+            End::Server,
+            "--anonymous-clients",
+        ),
+        (
+            Alert::HandshakeFailure,
+            "no cipher suite in common",
+            End::Server,
+            "AES-GCM",
+        ),
+        (
+            Alert::HandshakeFailure,
+            "no group in common",
+            End::Server,
+            "--groups",
+        ),
+        (
+            Alert::HandshakeFailure,
+            "no identity of ours that the client accepts",
+            End::Server,
+            "--profile",
+        ),
+        (
+            Alert::DecryptError,
+            "Finished does not hold",
+            End::Client,
+            "between them",
+        ),
+        (
+            Alert::DecryptError,
+            "a binder does not hold",
+            End::Server,
+            "--no-resumption",
+        ),
+        (
+            Alert::DecryptError,
+            "DIDVerify does not hold",
+            End::Client,
+            "--reuse",
+        ),
+        (
+            Alert::CertificateRequired,
+            "a client without a certificate",
+            End::Server,
+            "--identity",
+        ),
+        (Alert::AccessDenied, LASTED, End::Client, "--longest"),
+    ];
+    /// A refusal by the other side, and a part of the hint.
+    const THEIRS: [(Alert, End, &str); 6] = [
+        (Alert::AccessDenied, End::Client, "--longest"),
+        (Alert::AccessDenied, End::Client, "does not expect"),
+        (Alert::BadCertificate, End::Client, "identity fetch"),
+        (Alert::BadCertificate, End::Server, "extended key usage"),
+        (Alert::HandshakeFailure, End::Client, "--groups"),
+        (Alert::NoApplicationProtocol, End::Client, "--alpn"),
+    ];
+
     /// What each end is told of a refusal of its own, and of one by the other side; nothing stands for no hint.
     #[test]
     fn each_refusal_has_the_hint_for_its_reason_and_its_end() {
-        use Alert::{
-            AccessDenied, BadCertificate, CertificateRequired, DecryptError, HandshakeFailure,
-            NoApplicationProtocol,
-        };
-        const CANNOT: &str = "the client cannot be asked for an identity we accept";
-        const LASTED: &str = "the connection has lasted as long as one may";
-        let ours: [(Alert, &str, End, &str); 10] = [
-            (
-                HandshakeFailure,
-                CANNOT,
-                End::Server,
-                "--trust-certificates",
-            ),
-            (HandshakeFailure, CANNOT, End::Server, "--anonymous-clients"),
-            (
-                HandshakeFailure,
-                "no cipher suite in common",
-                End::Server,
-                "AES-GCM",
-            ),
-            (
-                HandshakeFailure,
-                "no group in common",
-                End::Server,
-                "--groups",
-            ),
-            (
-                HandshakeFailure,
-                "no identity of ours that the client accepts",
-                End::Server,
-                "--profile",
-            ),
-            (
-                DecryptError,
-                "Finished does not hold",
-                End::Client,
-                "between them",
-            ),
-            (
-                DecryptError,
-                "a binder does not hold",
-                End::Server,
-                "--no-resumption",
-            ),
-            (
-                DecryptError,
-                "DIDVerify does not hold",
-                End::Client,
-                "--reuse",
-            ),
-            (
-                CertificateRequired,
-                "a client without a certificate",
-                End::Server,
-                "--identity",
-            ),
-            (AccessDenied, LASTED, End::Client, "--longest"),
-        ];
-        for (alert, reason, end, words) in ours {
+        for (alert, reason, end, words) in OURS {
             let hint = told(Error::Refused(Refusal::new(alert, reason)), end);
             assert!(hint.contains(words), "{alert:?}, {reason}: {hint}");
         }
-        let theirs: [(Alert, End, &str); 6] = [
-            (AccessDenied, End::Client, "--longest"),
-            (AccessDenied, End::Client, "does not expect"),
-            (BadCertificate, End::Client, "identity fetch"),
-            (BadCertificate, End::Server, "extended key usage"),
-            (HandshakeFailure, End::Client, "--groups"),
-            (NoApplicationProtocol, End::Client, "--alpn"),
-        ];
-        for (alert, end, words) in theirs {
+        for (alert, end, words) in THEIRS {
             let hint = told(Error::Alerted(alert), end);
             assert!(hint.contains(words), "{alert:?}: {hint}");
         }
-        let finished = Refusal::new(DecryptError, "Finished does not hold");
+        let finished = Refusal::new(Alert::DecryptError, "Finished does not hold");
         assert!(!told(Error::Refused(finished), End::Client).contains("--reuse"));
     }
 }
