@@ -128,6 +128,12 @@ impl Liar {
     }
 }
 
+/// Here and at the registry.
+fn a_minute_passes(world: &World, app: &App) {
+    world.clock.advance(60);
+    app.clock().advance(60);
+}
+
 async fn only(app: &App) -> InstanceDid {
     let all = app.dids().list(&Paging::default()).await.unwrap().items;
     assert_eq!(all.len(), 1);
@@ -147,19 +153,19 @@ async fn a_node_that_refuses_or_denies_a_change_takes_neither_key_nor_record_awa
     assert_eq!(only(&app).await.key, made.key);
     // What was kept is written first, and then the next change.
     liar.does(Lie::None);
-    app.clock().advance(60);
+    a_minute_passes(&world, &app);
     let rotated = app.dids().rotate(&made.did).await.unwrap();
     assert_eq!((rotated.state.as_str(), liar.nonces().len()), ("active", 3));
 
     for code in ["wrong_version", "nonce_used", "bad_signature"] {
         liar.does(Lie::Denies(code));
-        app.clock().advance(60);
+        a_minute_passes(&world, &app);
         let before = only(&app).await.key;
         let rotated = app.dids().rotate(&made.did).await.unwrap();
         assert_ne!(rotated.key, before, "{code}");
     }
     liar.does(Lie::None);
-    app.clock().advance(60);
+    a_minute_passes(&world, &app);
     app.dids().rotate(&made.did).await.unwrap();
 }
 
@@ -180,7 +186,7 @@ async fn a_node_that_refuses_to_be_read_undoes_no_change_that_was_written() {
     let error = app.dids().rotate(&made.did).await.unwrap_err();
     assert!(!is_refusal(&error), "{error}");
     liar.does(Lie::None);
-    app.clock().advance(60);
+    a_minute_passes(&world, &app);
     let rotated = app.dids().rotate(&made.did).await.unwrap();
     assert_ne!(rotated.key, made.key);
     assert_eq!(liar.nonces().len(), 3);
