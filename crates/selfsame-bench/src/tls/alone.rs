@@ -14,7 +14,9 @@ use selfsame_tls::identity::{
     Staples, TrustedIssuer,
 };
 use selfsame_tls::profile::SELFSAME;
-use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, SigningKey, Suite};
+use selfsame_tls::{
+    ClientAuth, ClientConfig, Config, Connection, Group, ServerConfig, SigningKey, Suite,
+};
 
 use super::cell::{Cell, Draw, Lookup, Way};
 use super::end::{clock, now};
@@ -194,6 +196,7 @@ fn flight(identity: SsiIdentity, policy: IdentityPolicy) -> Result<usize, Error>
     let common = |ssi| Config {
         profile: &SELFSAME,
         suites: vec![Suite::AES_128_GCM_SHA256],
+        groups: vec![Group::X25519],
         middleboxes: false,
         identities: Identities {
             certificate: None,
