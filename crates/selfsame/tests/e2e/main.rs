@@ -26,6 +26,7 @@ mod did;
 mod doors;
 mod foreign;
 mod forks;
+mod full;
 mod inward;
 mod issued;
 mod matrix;

@@ -1,5 +1,6 @@
 //! An instance of its own for one test: the built binary on a free port.
 
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Instance {
     child: Child,
     data: PathBuf,
+    /// Where this process sees its data.
+    seen_at: PathBuf,
     /// The base of its addresses.
     pub origin: Url,
 }
@@ -46,31 +49,43 @@ impl Instance {
         port: u16,
         arguments: &[&str],
     ) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_selfsame"));
+        command
+            .args(up(listen, port, data))
+            .args(arguments)
+            .envs(environment.iter().copied());
+        Self::spawn(command, data, port)
+    }
+
+    /// The same on a disk of this many MiB of its own, which nobody else sees but below `/proc/PID/root`.
+    pub fn start_on_small_disk(mebibytes: u32, data: &Path, port: u16) -> Self {
+        let mount = r#"mount -t tmpfs -o size="$1"m,mode=700 none "$2" && shift 2 && exec "$@""#;
+        std::fs::create_dir(data).unwrap();
+        let mut command = Command::new("unshare");
+        command
+            .args(["-rm", "sh", "-c", mount, "sh", &mebibytes.to_string()])
+            .arg(data)
+            .arg(env!("CARGO_BIN_EXE_selfsame"))
+            .args(up("127.0.0.1", port, data));
+        let mut instance = Self::spawn(command, data, port);
+        let inside = data.strip_prefix("/").unwrap();
+        instance.seen_at = PathBuf::from(format!("/proc/{}/root", instance.id())).join(inside);
+        instance
+    }
+
+    fn spawn(mut command: Command, data: &Path, port: u16) -> Self {
         let log = data.with_extension("log");
         let log = OpenOptions::new()
             .create(true)
             .append(true)
             .open(log)
             .unwrap();
-        let child = Command::new(env!("CARGO_BIN_EXE_selfsame"))
-            .args([
-                "up",
-                "--no-demo",
-                "--listen",
-                &format!("{listen}:{port}"),
-                "--data",
-            ])
-            .arg(data)
-            .args(arguments)
-            .envs(environment.iter().copied())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let origin = Url::parse(&format!("http://localhost:{port}/")).unwrap();
         Self {
             child,
             data: data.to_owned(),
+            seen_at: data.to_owned(),
             origin,
         }
     }
@@ -102,7 +117,12 @@ impl Instance {
 
     /// The file that holds the operator's token.
     pub fn token_file(&self) -> PathBuf {
-        self.data.join("operator-token")
+        self.seen_at.join("operator-token")
+    }
+
+    /// The directory of its data, as this process sees it.
+    pub fn seen_at(&self) -> &Path {
+        &self.seen_at
     }
 
     /// The API for the operator.
@@ -134,6 +154,17 @@ impl Drop for Instance {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn up(listen: &str, port: u16, data: &Path) -> [OsString; 6] {
+    [
+        "up".into(),
+        "--no-demo".into(),
+        "--listen".into(),
+        format!("{listen}:{port}").into(),
+        "--data".into(),
+        data.into(),
+    ]
 }
 
 /// The ports that this process was given.
