@@ -21,6 +21,23 @@ fn base58_longer_than_any_key_is_not_decoded() {
 }
 
 #[test]
+fn base58_keeps_each_leading_zero_and_adds_none() {
+    let inner_zero = [0, 0, 1, 0];
+    for bytes in [
+        &[][..],
+        &[0],
+        &[0; 9],
+        &[0, 1],
+        &[0, 0, 0, 0, 1],
+        &inner_zero,
+        &[255; 256],
+        &[1, 0, 0, 0, 0, 0, 0, 0],
+    ] {
+        assert_eq!(base58_encode(bytes), bs58::encode(bytes).into_string());
+    }
+}
+
+#[test]
 fn base32_in_upper_case_is_refused() {
     assert_eq!(base32_lower_encode(b"foob"), "mzxw6yq");
     assert_eq!(base32_lower_decode("mzxw6yq"), Ok(b"foob".to_vec()));
@@ -41,6 +58,7 @@ proptest! {
         prop_assert_eq!(base64url_decode(&base64url_encode(&bytes)).unwrap(), &bytes[..]);
         prop_assert_eq!(base64_decode(&base64_encode(&bytes)).unwrap(), &bytes[..]);
         prop_assert_eq!(base58_decode(&base58_encode(&bytes)).unwrap(), &bytes[..]);
+        prop_assert_eq!(base58_encode(&bytes), bs58::encode(&bytes).into_string());
         prop_assert_eq!(base32_lower_decode(&base32_lower_encode(&bytes)).unwrap(), &bytes[..]);
         prop_assert_eq!(hex_decode(&hex_encode(&bytes)).unwrap(), &bytes[..]);
         prop_assert_eq!(multibase_decode(&multibase_base58_encode(&bytes)).unwrap(), &bytes[..]);
