@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::workspace::Workspace;
 
+mod circles;
 mod conformance;
 mod dependencies;
 mod documents;
@@ -52,12 +53,13 @@ impl fmt::Display for Finding {
 
 /// Every check, by name, in the order in which its findings are printed.
 type Check = fn(&Workspace) -> Vec<Finding>;
-const CHECKS: [(&str, Check); 8] = [
+const CHECKS: [(&str, Check); 9] = [
     ("layers", layers::check),
     ("dependencies", dependencies::check),
     ("purity", purity::check),
     ("size", size::check),
     ("modules", modules::check),
+    ("circles", circles::check),
     ("documents", documents::check),
     ("conformance", conformance::check),
     ("traces", traces::check),

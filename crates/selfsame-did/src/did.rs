@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::did_url::DidUrl;
+mod url;
+
+pub use url::DidUrl;
 
 /// The longest DID or DID URL that is read; a did:jwk of the largest RSA key needs 2,000 bytes.
 pub(crate) const MAX_BYTES: usize = 4096;

@@ -10,7 +10,7 @@ use selfsame_crypto::{KeyError, PublicKey};
 use serde_json::{Map, Value};
 
 use crate::did::Did;
-use crate::did_url::DidUrl;
+use crate::did::DidUrl;
 
 pub use method::{Material, VerificationMethod};
 pub use service::Service;

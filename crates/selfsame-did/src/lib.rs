@@ -19,7 +19,6 @@
 
 pub mod cheqd;
 mod did;
-mod did_url;
 mod document;
 pub mod jwk;
 pub mod key;
@@ -29,11 +28,12 @@ mod resolution;
 pub mod selfsame;
 pub mod web;
 
-pub use did::{Did, SyntaxError};
-pub use did_url::DidUrl;
+pub use did::{Did, DidUrl, SyntaxError};
 pub use document::{
     Document, DocumentError, Material, Reference, Relationship, Representation, Service,
     VerificationMethod,
 };
-pub use plan::{Options, Plan, plan};
-pub use resolution::{AsOf, DocumentMetadata, Resolution, ResolutionError, ResolutionMetadata};
+pub use plan::{Plan, plan};
+pub use resolution::{
+    AsOf, DocumentMetadata, Options, Resolution, ResolutionError, ResolutionMetadata,
+};

@@ -1,23 +1,10 @@
 //! What to do to resolve a DID: answer at once, or say what to ask for.
 
-use selfsame_crypto::time::UnixTime;
 use url::Url;
 
 use crate::did::Did;
-use crate::document::Representation;
-use crate::resolution::{Resolution, ResolutionError};
+use crate::resolution::{Options, Resolution, ResolutionError};
 use crate::{jwk, key, web};
-
-/// What the caller wants (DID Resolution §4.1).
-#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
-pub struct Options {
-    /// The version of the document.
-    pub version_id: Option<String>,
-    /// The instant at which the document held.
-    pub version_time: Option<UnixTime>,
-    /// The representation.
-    pub accept: Representation,
-}
 
 /// What resolving a DID takes.
 #[derive(Clone, Debug, PartialEq)]

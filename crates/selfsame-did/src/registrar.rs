@@ -5,7 +5,7 @@ use selfsame_crypto::json::{self, Limits};
 use serde_json::{Map, Value, json};
 
 use crate::did::Did;
-use crate::did_url::DidUrl;
+use crate::did::DidUrl;
 
 /// The most signatures one operation asks for.
 const MAX_SIGNATURES: usize = 32;

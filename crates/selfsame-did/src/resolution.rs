@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::did::Did;
 use crate::document::{Document, DocumentError, Representation};
-use crate::plan::Options;
 
 /// The limits of a result: its metadata may list some thousand linked resources, as cheqd's resolver does.
 pub(crate) const LIMITS: Limits = Limits {
@@ -16,6 +15,17 @@ pub(crate) const LIMITS: Limits = Limits {
     max_depth: 32,
     max_members: 40_000,
 };
+
+/// What the caller wants (DID Resolution §4.1).
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Options {
+    /// The version of the document.
+    pub version_id: Option<String>,
+    /// The instant at which the document held.
+    pub version_time: Option<UnixTime>,
+    /// The representation.
+    pub accept: Representation,
+}
 
 /// The result of resolving a DID, as the `application/did-resolution` envelope carries it.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -1,20 +1,18 @@
 //! Transactions of the log with what proves them, as one node gives them: their one encoding, and the judgement.
 
-use selfsame_crypto::time::UnixTime;
-
 use crate::ProofError;
 use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::checkpoint::Standing;
-use crate::log::{Hash, leaf_hash, verify_inclusion};
+use crate::log::{leaf_hash, verify_inclusion};
 use crate::read::Bundle;
+
+pub use crate::log::ProvenEntry;
 
 const DOMAIN: &str = "selfsame/log/1";
 /// Longest answer read, in bytes.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Most transactions of an answer.
 pub const ENTRIES_MAX: usize = 200;
-/// More hashes than lead to the root of a log of 2⁶⁴ entries.
-const PATH_MAX: usize = 64;
 
 /// Transactions, and the checkpoint under whose log they are proven.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -23,21 +21,6 @@ pub struct ProvenEntries {
     pub bundle: Bundle,
     /// The transactions, in the order they were asked for; those beyond the log are left out.
     pub entries: Vec<ProvenEntry>,
-}
-
-/// A transaction with its proof.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ProvenEntry {
-    /// Its number, which the proof proves.
-    pub seq_no: u64,
-    /// The block it is in. The log does not prove it.
-    pub height: u64,
-    /// The block's time. The log does not prove it.
-    pub time: UnixTime,
-    /// The transaction.
-    pub transaction: Vec<u8>,
-    /// Its inclusion (RFC 9162 §2.1.3).
-    pub path: Vec<Hash>,
 }
 
 impl ProvenEntries {
@@ -100,31 +83,6 @@ impl Item for ProvenEntries {
         match entries.len() > ENTRIES_MAX {
             true => Err(Malformed("there are too many transactions")),
             false => Ok(Self { bundle, entries }),
-        }
-    }
-}
-
-impl Item for ProvenEntry {
-    fn write(&self, to: &mut Writer) {
-        to.array(5).uint(self.seq_no).uint(self.height);
-        to.uint(self.time.0).bytes(&self.transaction);
-        to.bytes(&self.path.concat());
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(5)?;
-        let (seq_no, height, time) = (from.uint()?, from.uint()?, UnixTime(from.uint()?));
-        let (transaction, path) = (from.bytes()?.to_vec(), from.bytes()?);
-        let (path, rest) = path.as_chunks::<32>();
-        match rest.is_empty() && path.len() <= PATH_MAX {
-            true => Ok(Self {
-                seq_no,
-                height,
-                time,
-                transaction,
-                path: path.to_vec(),
-            }),
-            false => Err(Malformed("a proof of inclusion is none")),
         }
     }
 }

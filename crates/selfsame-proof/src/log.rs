@@ -4,11 +4,13 @@ use selfsame_crypto::hash::{sha256, sha256_parts};
 
 use crate::ProofError;
 
+mod entry;
 mod proof;
 mod prove;
 #[cfg(test)]
 mod tests;
 
+pub use entry::ProvenEntry;
 pub use proof::{root_before, verify_consistency, verify_inclusion};
 pub use prove::{LogRead, consistency, inclusion};
 

@@ -20,6 +20,7 @@ mod prove;
 mod tests;
 mod walk;
 
+pub use crate::error::{ReadError, TreeError};
 pub use memo::Memo;
 pub use proof::{Neighbour, Path, Proof, verify};
 pub use prove::{digest, prove};
@@ -54,31 +55,6 @@ impl NodeRead for BTreeMap<Vec<u8>, Vec<u8>> {
     fn key_at(&self, place: &Hash) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(self.get(&place[..]).cloned())
     }
-}
-
-/// What the store said when it could not read.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct ReadError(pub String);
-
-/// Why a tree cannot be changed or a proof not be made; the keeper of the tree must act.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum TreeError {
-    /// The store cannot be read.
-    #[error("the tree cannot be read: {0}")]
-    Read(#[from] ReadError),
-    /// A node is gone; perhaps the version asked for is pruned.
-    #[error("a node of the tree is not there (any more)")]
-    Missing,
-    /// A node is not what was written.
-    #[error("a node of the tree is damaged")]
-    Damaged,
-    /// A key is empty or too long.
-    #[error("a key of the tree has 1 to {MAX_KEY_BYTES} bytes")]
-    Key,
-    /// A version is not later than the one before.
-    #[error("versions of the tree grow")]
-    Version,
 }
 
 /// A version of the tree: its hash, and when it was last changed.

@@ -1,21 +1,32 @@
 //! The seam below the front: what a back end keeps, already sealed and hashed.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
 use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
+use serde::{Deserialize, Serialize};
 
-use crate::batch::Expect;
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
-use crate::outbox::OutboxId;
+use crate::record::Expect;
 pub use crate::record::Window;
 use crate::tenant::TenantId;
 
 /// How long a dead letter is kept before [`crate::Store::purge_expired`] removes it.
 pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;
+
+/// Names an entry of the outbox; unique in the instance.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct OutboxId(pub u64);
+
+impl fmt::Display for OutboxId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
 
 /// Where a record lies.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -2,18 +2,10 @@
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::outbox::{NewOutbox, OutboxId};
-use crate::record::{Put, Record};
+use crate::backend::OutboxId;
+use crate::outbox::NewOutbox;
+use crate::record::{Expect, Put, Record};
 use crate::tenant::TenantId;
-
-/// What must hold for a batch to be written.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Expect {
-    /// There is no such record (or it has expired).
-    Absent,
-    /// The record has this version.
-    Version(u64),
-}
 
 /// What a commit gave.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

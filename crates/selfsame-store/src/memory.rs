@@ -8,12 +8,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 
+use crate::backend::OutboxId;
 use crate::backend::{
     Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
 };
 use crate::error::Result;
 use crate::meter::{Meter, timed};
-use crate::outbox::OutboxId;
 use crate::record::Window;
 use crate::tenant::TenantId;
 

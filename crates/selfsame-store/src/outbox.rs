@@ -6,23 +6,12 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
-use serde::{Deserialize, Serialize};
 
-use crate::backend::{SealedEntry, SealedLetter, Write};
+use crate::backend::{OutboxId, SealedEntry, SealedLetter, Write};
 use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, bound};
-
-/// Names an entry of the outbox; unique in the instance.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-pub struct OutboxId(pub u64);
-
-impl fmt::Display for OutboxId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
 
 /// An effect to be enqueued.
 #[derive(Clone)]

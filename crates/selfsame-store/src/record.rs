@@ -24,6 +24,15 @@ pub struct Record {
     pub seq: u64,
 }
 
+/// What must hold for a batch to be written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Expect {
+    /// There is no such record (or it has expired).
+    Absent,
+    /// The record has this version.
+    Version(u64),
+}
+
 impl Record {
     /// Where the page after this record begins.
     pub fn cursor(&self) -> String {

@@ -18,12 +18,12 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 
+use crate::backend::OutboxId;
 use crate::backend::{
     Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
 };
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
-use crate::outbox::OutboxId;
 use crate::record::Window;
 use crate::tenant::TenantId;
 

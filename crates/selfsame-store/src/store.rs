@@ -17,10 +17,10 @@ use selfsame_crypto::time::UnixTime;
 use crate::backend::{
     Backend, DEAD_LETTER_SECONDS, Outcome, Place, SealedBatch, SealedRecord, Weight, Write,
 };
-use crate::batch::{Batch, Committed, Expect};
+use crate::batch::{Batch, Committed};
 use crate::error::{Result, StoreError};
 use crate::outbox::{Fresh, Leases};
-use crate::record::{Page, Record, Tag};
+use crate::record::{Expect, Page, Record, Tag};
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, Vault, bound};
 

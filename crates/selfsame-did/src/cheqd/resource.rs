@@ -4,7 +4,7 @@ use selfsame_crypto::encoding::hex_decode;
 use serde_json::Value;
 
 use super::{is_uuid, parts};
-use crate::did_url::DidUrl;
+use crate::did::DidUrl;
 use crate::resolution::{LIMITS, ResolutionError};
 
 /// The parameters that choose a resource, with the member of its metadata that each is compared with; `None` where the

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::DocumentError;
 use super::read::{Members, take};
 use crate::did::Did;
-use crate::did_url::DidUrl;
+use crate::did::DidUrl;
 
 pub(super) const JSON_WEB_KEY_2020: &str = "JsonWebKey2020";
 pub(super) const JSON_WEB_KEY: &str = "JsonWebKey";

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{Document, DocumentError, Reference, Relationship, Service, VerificationMethod};
 use crate::did::Did;
-use crate::did_url::DidUrl;
+use crate::did::DidUrl;
 
 /// The most verification methods, references of one relationship, services, controllers or other names.
 const MAX_LIST: usize = 128;

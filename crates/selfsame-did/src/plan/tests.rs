@@ -1,3 +1,5 @@
+use selfsame_crypto::time::UnixTime;
+
 use super::*;
 
 fn planned(did: &str, options: &Options) -> Result<Plan, ResolutionError> {

@@ -1,7 +1,7 @@
 //! Making inclusion and consistency proofs from kept hashes.
 
 use super::{Hash, node_hash};
-use crate::tree::{ReadError, TreeError};
+use crate::error::{ReadError, TreeError};
 
 /// Where the hashes of a log are read from (see [`super::Frontier::append_and`]).
 pub trait LogRead {

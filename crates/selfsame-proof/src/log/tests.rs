@@ -5,7 +5,7 @@ use super::*;
 use proptest::prelude::*;
 use selfsame_crypto::encoding::{base64_decode, hex_decode, hex_encode};
 
-use crate::tree::{ReadError, TreeError};
+use crate::error::{ReadError, TreeError};
 
 /// RFC 6962 §2.1 as it is written: split at the largest power of two below n.
 fn naive_root(leaves: &[Vec<u8>]) -> Hash {

@@ -1,8 +1,7 @@
 //! Whether two checkpoints of one network are of one history.
 
 use crate::checkpoint::Standing;
-use crate::entries::ProvenEntry;
-use crate::log::{Hash, leaf_hash, root_before, verify_consistency};
+use crate::log::{Hash, ProvenEntry, leaf_hash, root_before, verify_consistency};
 
 /// How two verified checkpoints of one network go together.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use selfsame_crypto::time::UnixTime;
 
 use super::state::page;
+use crate::backend::OutboxId;
 use crate::backend::{Backlog, SealedEntry, SealedLetter};
 use crate::error::{Result, StoreError};
-use crate::outbox::OutboxId;
 use crate::record::Window;
 
 #[derive(Debug, Default)]

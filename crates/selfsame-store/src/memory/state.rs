@@ -6,8 +6,8 @@ use selfsame_crypto::time::UnixTime;
 
 use super::outbox::Outbox;
 use crate::backend::{Outcome, Place, SealedRecord, Weight, Write};
-use crate::batch::Expect;
 use crate::error::{Result, StoreError};
+use crate::record::Expect;
 use crate::record::Window;
 use crate::tenant::TenantId;
 

@@ -7,9 +7,9 @@ use selfsame_crypto::time::UnixTime;
 
 use super::{schema, sql};
 use crate::backend::{Outcome, Place, SealedBatch, Write};
-use crate::batch::Expect;
 use crate::error::{Result, StoreError};
 use crate::frame;
+use crate::record::Expect;
 use crate::tenant::TenantId;
 
 /// Writes batches within a transaction that the caller holds.

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::sums::{self, Sums};
 use super::{entry, file, schema, tenant};
 use crate::error::{Result, StoreError};
-use crate::offline::{Looked, Tell};
+use crate::looked::{Looked, Tell};
 use crate::outbox;
 use crate::store::{COPIED, KEY_KIND};
 use crate::tenant::TenantId;

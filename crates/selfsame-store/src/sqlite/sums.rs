@@ -15,7 +15,7 @@ use selfsame_crypto::seal::SealingKey;
 use super::{file, schema};
 use crate::error::{Result, StoreError};
 use crate::frame;
-use crate::offline::Looked;
+use crate::looked::Looked;
 
 /// The sum of elements modulo 2²⁵⁶, the least significant limb first.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -4,8 +4,9 @@ use selfsame_crypto::time::UnixTime;
 
 use super::Store;
 use crate::backend::Backlog;
+use crate::backend::OutboxId;
 use crate::error::{Result, StoreError};
-use crate::outbox::{self, DeadLetter, Leased, OutboxId};
+use crate::outbox::{self, DeadLetter, Leased};
 use crate::record::Page;
 
 impl Store {

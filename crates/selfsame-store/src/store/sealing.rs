@@ -6,10 +6,11 @@ use selfsame_crypto::time::UnixTime;
 
 use super::{OWN_KINDS, Store, place};
 use crate::backend::{Place, SealedBatch, Write};
-use crate::batch::{Batch, Committed, Expect, Step};
+use crate::batch::{Batch, Committed, Step};
 use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::outbox::{self, NewOutbox};
+use crate::record::Expect;
 use crate::record::{Put, Tag};
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, bound};

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use super::{BY_HASH, FORMAT, HEAD, NODE, copied_at, head, placed, state};
 use crate::error::{Result, StoreError};
 use crate::ledger::{Head, LedgerView, Placed};
-use crate::offline::{Looked, Tell};
+use crate::looked::{Looked, Tell};
 use crate::sqlite::{file, sql};
 
 const BLOCKS: &str =

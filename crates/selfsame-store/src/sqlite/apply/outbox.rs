@@ -7,9 +7,9 @@ use rusqlite::{OptionalExtension, params};
 use selfsame_crypto::time::UnixTime;
 
 use super::{Apply, sql};
+use crate::backend::OutboxId;
 use crate::backend::SealedEntry;
 use crate::error::{Result, StoreError};
-use crate::outbox::OutboxId;
 
 impl Apply<'_> {
     pub(super) fn judge_entry(&self, id: OutboxId, dead: bool) -> Result<()> {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::did::{Did, MAX_BYTES, SyntaxError, is_encoded};
+use super::{Did, MAX_BYTES, SyntaxError, is_encoded};
 
 /// A DID with path, query and fragment.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

@@ -1,0 +1,49 @@
+//! A transaction of the log with the proof of its place.
+
+use selfsame_crypto::time::UnixTime;
+
+use super::Hash;
+use crate::cbor::{Item, Malformed, Reader, Writer};
+
+/// More hashes than lead to the root of a log of 2⁶⁴ entries.
+const PATH_MAX: usize = 64;
+
+/// A transaction with its proof.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ProvenEntry {
+    /// Its number, which the proof proves.
+    pub seq_no: u64,
+    /// The block it is in. The log does not prove it.
+    pub height: u64,
+    /// The block's time. The log does not prove it.
+    pub time: UnixTime,
+    /// The transaction.
+    pub transaction: Vec<u8>,
+    /// Its inclusion (RFC 9162 §2.1.3).
+    pub path: Vec<Hash>,
+}
+
+impl Item for ProvenEntry {
+    fn write(&self, to: &mut Writer) {
+        to.array(5).uint(self.seq_no).uint(self.height);
+        to.uint(self.time.0).bytes(&self.transaction);
+        to.bytes(&self.path.concat());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(5)?;
+        let (seq_no, height, time) = (from.uint()?, from.uint()?, UnixTime(from.uint()?));
+        let (transaction, path) = (from.bytes()?.to_vec(), from.bytes()?);
+        let (path, rest) = path.as_chunks::<32>();
+        match rest.is_empty() && path.len() <= PATH_MAX {
+            true => Ok(Self {
+                seq_no,
+                height,
+                time,
+                transaction,
+                path: path.to_vec(),
+            }),
+            false => Err(Malformed("a proof of inclusion is none")),
+        }
+    }
+}

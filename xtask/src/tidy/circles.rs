@@ -1,0 +1,218 @@
+//! Circles: the top-level modules of a crate lean on each other in one direction.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{source::Source, workspace::Workspace};
+
+use super::Finding;
+
+/// How many modules of a crate still stand in circles. A number may only fall; a crate without a line has no circle.
+const LEFT: &[(&str, usize)] = &[
+    ("selfsame", 6),
+    ("selfsame-abci", 7),
+    ("selfsame-anoncreds", 2),
+    ("selfsame-app", 18),
+    ("selfsame-credential", 7),
+    ("selfsame-crypto", 10),
+    ("selfsame-registry", 16),
+    ("selfsame-server", 14),
+    ("selfsame-tls", 3),
+    ("selfsame-tls-io", 2),
+];
+
+/// Modules by their names, with the modules that each names and where it names them first.
+type Arrows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
+
+pub fn check(workspace: &Workspace) -> Vec<Finding> {
+    let packages = workspace.packages.iter();
+    packages
+        .flat_map(|package| {
+            let folder = format!("{}/src/", package.folder);
+            let sources = workspace.sources.iter();
+            let sources: Vec<&Source> = sources
+                .filter(|source| !source.test_only && source.path.starts_with(&folder))
+                .collect();
+            let left = LEFT.iter().find(|(name, _)| *name == package.name);
+            judge(&folder, &sources, left.map_or(0, |(_, left)| *left))
+        })
+        .collect()
+}
+
+/// What is wrong with a crate whose sources lie in a folder, where so many modules may still stand in circles.
+fn judge(folder: &str, sources: &[&Source], left: usize) -> Vec<Finding> {
+    let arrows = arrows(folder, sources);
+    let circles = circles(&arrows);
+    let count: usize = circles.iter().map(BTreeSet::len).sum();
+    if count < left {
+        let lower = format!("{count} modules stand in circles: write that number into circles.rs");
+        return vec![Finding::new(folder, lower)];
+    }
+    if count == left {
+        return Vec::new();
+    }
+    circles
+        .iter()
+        .flat_map(|circle| {
+            let names: Vec<&str> = circle.iter().copied().collect();
+            let message = format!(
+                "modules lean on each other in a circle: {}",
+                names.join(", ")
+            );
+            std::iter::once(Finding::new(folder, message)).chain(inside(&arrows, circle))
+        })
+        .collect()
+}
+
+/// The arrows within a circle, one finding each.
+fn inside<'a>(
+    arrows: &'a Arrows<'a>,
+    circle: &'a BTreeSet<&'a str>,
+) -> impl Iterator<Item = Finding> + 'a {
+    circle.iter().flat_map(move |from| {
+        let to = arrows.get(from).into_iter().flatten();
+        to.filter(|(to, _)| circle.contains(*to))
+            .map(move |(to, (path, line))| {
+                Finding::at(*path, *line, format!("here {from} names {to}"))
+            })
+    })
+}
+
+fn arrows<'a>(folder: &str, sources: &[&'a Source]) -> Arrows<'a> {
+    let placed = |source: &&'a Source| {
+        let inside = source.path.get(folder.len()..)?.strip_suffix(".rs")?;
+        Some((*source, inside.split('/').collect::<Vec<_>>()))
+    };
+    let placed: Vec<(&Source, Vec<&'a str>)> = sources.iter().filter_map(placed).collect();
+    let is_root =
+        |place: &[&str]| matches!(place, ["lib" | "main"]) || place.first() == Some(&"bin");
+    let modules: BTreeSet<&str> = placed
+        .iter()
+        .filter(|(_, place)| !is_root(place))
+        .filter_map(|(_, place)| place.first().copied())
+        .collect();
+    // What the root gives on under a name of its own stands for the module it is from.
+    let mut given_on: BTreeMap<&str, &str> = BTreeMap::new();
+    for (root, _) in placed.iter().filter(|(_, place)| is_root(place)) {
+        for (path, _) in &root.paths {
+            let path = path.strip_prefix("crate::").unwrap_or(path);
+            let parts: Vec<&str> = path.split("::").collect();
+            if let [module, .., name] = parts[..]
+                && let Some(module) = modules.get(module)
+            {
+                given_on.insert(name, module);
+            }
+        }
+    }
+    let mut arrows = Arrows::new();
+    for (source, place) in placed.iter().filter(|(_, place)| !is_root(place)) {
+        let Some(from) = place.first().copied() else {
+            continue;
+        };
+        let to = arrows.entry(from).or_default();
+        for (path, line) in &source.paths {
+            let Some(named) = at_the_root(path, place.len()) else {
+                continue;
+            };
+            let module = modules.get(named).or_else(|| given_on.get(named));
+            if let Some(module) = module.filter(|module| **module != from) {
+                to.entry(module).or_insert((&source.path, *line));
+            }
+        }
+    }
+    arrows
+}
+
+/// The name below the crate's root that a path begins with, seen from a module so deep.
+fn at_the_root(path: &str, depth: usize) -> Option<&str> {
+    let mut parts = path.split("::");
+    let first = parts.next()?;
+    if first == "crate" {
+        return parts.next();
+    }
+    let above = path.split("::").take_while(|part| *part == "super").count();
+    (above == depth && above > 0).then(|| path.split("::").nth(above))?
+}
+
+/// The strongly connected parts of more than one module: whatever reaches each other.
+fn circles<'a>(arrows: &Arrows<'a>) -> Vec<BTreeSet<&'a str>> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> = arrows
+        .keys()
+        .map(|from| {
+            let mut reached = BTreeSet::new();
+            let mut next = vec![*from];
+            while let Some(at) = next.pop() {
+                let further = arrows.get(at).into_iter().flat_map(BTreeMap::keys);
+                next.extend(further.filter(|to| reached.insert(**to)));
+            }
+            (*from, reached)
+        })
+        .collect();
+    let reaches = |from: &str, to: &str| reached.get(from).is_some_and(|all| all.contains(to));
+    let circles: BTreeSet<BTreeSet<&str>> = arrows
+        .keys()
+        .filter(|module| reaches(module, module))
+        .map(|module| {
+            let both = |other: &&&str| reaches(module, other) && reaches(other, module);
+            arrows.keys().filter(both).copied().collect()
+        })
+        .collect();
+    circles.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(files: &[(&str, &str)], left: usize) -> Vec<String> {
+        let sources: Vec<Source> = files
+            .iter()
+            .map(|(name, text)| {
+                Source::parse("x", "crates/x", &format!("crates/x/src/{name}"), text).unwrap()
+            })
+            .collect();
+        let sources: Vec<&Source> = sources.iter().collect();
+        judge("crates/x/src/", &sources, left)
+            .into_iter()
+            .map(|finding| finding.to_string())
+            .collect()
+    }
+
+    #[test]
+    fn modules_that_name_each_other_are_a_circle() {
+        let files = [
+            ("lib.rs", "mod a;\nmod b;\nmod c;\n"),
+            ("a.rs", "use crate::b::B;\n"),
+            ("b/inner.rs", "fn f() { super::super::c::g() }\n"),
+            ("c.rs", "use super::a::A;\n"),
+        ];
+        let found = findings(&files, 0);
+        assert!(found[0].ends_with("in a circle: a, b, c"), "{found:?}");
+        assert_eq!(found.len(), 4);
+        assert_eq!(findings(&files, 3), [""; 0]);
+        assert_eq!(findings(&files[..3], 2).len(), 1);
+        assert_eq!(findings(&files[..3], 0), [""; 0]);
+    }
+
+    #[test]
+    fn what_the_root_gives_on_counts_as_the_module_it_is_from() {
+        let found = findings(
+            &[
+                ("lib.rs", "mod a;\nmod b;\npub use b::{B, Other};\n"),
+                ("a.rs", "use crate::B;\n"),
+                ("b.rs", "use crate::a::A;\n"),
+            ],
+            0,
+        );
+        assert_eq!(found[1], "crates/x/src/a.rs:1: here a names b");
+    }
+
+    #[test]
+    fn a_module_and_what_lies_below_it_are_one() {
+        let files = [
+            ("lib.rs", "mod a;\n"),
+            ("a.rs", "use crate::a::inner::I;\n"),
+            ("a/inner.rs", "use super::A;\nuse crate::a::A;\n"),
+        ];
+        assert_eq!(findings(&files, 0), [""; 0]);
+    }
+}
