@@ -3,7 +3,7 @@
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::signature::{EcdsaVerificationAlgorithm, ParsedPublicKey};
 
-use crate::public_key::KeyError;
+use crate::error::KeyError;
 
 /// One curve: everything in which it differs from the others.
 pub(crate) struct Curve {

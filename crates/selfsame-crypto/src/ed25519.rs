@@ -4,7 +4,7 @@ mod point;
 
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, ParsedPublicKey};
 
-use crate::public_key::KeyError;
+use crate::error::KeyError;
 
 /// The multicodec `ed25519-pub` as a varint.
 pub(crate) const MULTICODEC: [u8; 2] = [0xed, 0x01];

@@ -4,9 +4,9 @@ use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use aws_lc_rs::signature::Ed25519KeyPair;
 
 use crate::algorithm::KeyType;
+use crate::error::KeyError;
 use crate::p256;
 use crate::private_key::PrivateKey;
-use crate::public_key::KeyError;
 
 impl PrivateKey {
     /// A new key pair. Ed25519 and P-256 only: the other kinds are verified, never signed with.

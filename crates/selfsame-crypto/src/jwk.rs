@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::algorithm::Algorithm;
 use crate::encoding::{base64url_append, base64url_decode, base64url_encode};
+use crate::error::KeyError;
 use crate::hash::sha256;
 use crate::json;
-use crate::public_key::KeyError;
 
 /// A public JWK: well formed, though perhaps of a curve that nothing here can verify with (`X25519`, `P-521`).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]

@@ -5,8 +5,9 @@ mod header;
 use serde_json::Value;
 
 use crate::encoding::{base64url_append, base64url_decode, base64url_encode};
+use crate::error::SignatureError;
 use crate::json::{self, JsonError};
-use crate::public_key::{PublicKey, SignatureError};
+use crate::public_key::PublicKey;
 
 pub use header::Header;
 

@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::{base64url_decode, base64url_encode};
-use crate::public_key::{KeyError, PublicKey};
+use crate::error::KeyError;
+use crate::public_key::PublicKey;
 
 /// Names a private key: the base64url thumbprint (RFC 7638) of its public half.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

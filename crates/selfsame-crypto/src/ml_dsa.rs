@@ -3,7 +3,7 @@
 use aws_lc_rs::signature::{ML_DSA_44, ML_DSA_65, ParsedPublicKey};
 
 use crate::algorithm::{Algorithm, KeyType};
-use crate::public_key::KeyError;
+use crate::error::KeyError;
 
 /// A set of parameters and how its keys are written.
 pub(crate) struct Set {

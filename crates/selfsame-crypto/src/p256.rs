@@ -6,7 +6,7 @@ use aws_lc_rs::signature::{
 };
 
 use crate::ec::Curve;
-use crate::public_key::KeyError;
+use crate::error::KeyError;
 
 mod root;
 

@@ -5,7 +5,8 @@ use std::fmt;
 use aws_lc_rs::signature::{EcdsaKeyPair, Ed25519KeyPair};
 
 use crate::algorithm::{Algorithm, KeyType};
-use crate::public_key::{KeyError, PublicKey};
+use crate::error::KeyError;
+use crate::public_key::PublicKey;
 use crate::secret::Secret;
 use crate::{ed25519, p256};
 

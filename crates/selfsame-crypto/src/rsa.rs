@@ -8,7 +8,7 @@ use aws_lc_rs::signature::{
 
 use crate::algorithm::Algorithm;
 use crate::der;
-use crate::public_key::{KeyError, SignatureError};
+use crate::error::{KeyError, SignatureError};
 
 /// The multicodec `rsa-pub` as a varint.
 pub(crate) const MULTICODEC: [u8; 2] = [0x85, 0x24];

@@ -13,8 +13,9 @@ use webpki::{
 };
 
 use crate::der;
+use crate::error::KeyError;
 use crate::hash::sha256;
-use crate::public_key::{KeyError, PublicKey};
+use crate::public_key::PublicKey;
 use crate::time::UnixTime;
 
 pub use key_usage::may_sign_handshakes;

@@ -13,7 +13,6 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-anoncreds", 2),
     ("selfsame-app", 18),
     ("selfsame-credential", 7),
-    ("selfsame-crypto", 10),
     ("selfsame-registry", 16),
     ("selfsame-server", 14),
     ("selfsame-tls", 3),

@@ -2,19 +2,21 @@
 
 use crate::algorithm::KeyType;
 use crate::encoding::{multibase_base58_encode, multibase_decode};
-use crate::public_key::{EC_TYPES, KeyError, PublicKey, curve};
+use crate::error::KeyError;
 use crate::{ed25519, ml_dsa, rsa};
 
-pub(crate) fn decode(text: &str) -> Result<PublicKey, KeyError> {
+use super::{EC_TYPES, PublicKey, curve};
+
+pub(super) fn decode(text: &str) -> Result<PublicKey, KeyError> {
     let bytes = multibase_decode(text).map_err(|_| KeyError::Malformed("multikey"))?;
     from_multicodec(&bytes)
 }
 
-pub(crate) fn encode(key: &PublicKey) -> String {
+pub(super) fn encode(key: &PublicKey) -> String {
     multibase_base58_encode(&to_multicodec(key))
 }
 
-pub(crate) fn from_multicodec(bytes: &[u8]) -> Result<PublicKey, KeyError> {
+pub(super) fn from_multicodec(bytes: &[u8]) -> Result<PublicKey, KeyError> {
     if let Some(key) = bytes.strip_prefix(&ed25519::MULTICODEC) {
         return PublicKey::from_raw(KeyType::Ed25519, key);
     }
@@ -40,7 +42,7 @@ pub(crate) fn from_multicodec(bytes: &[u8]) -> Result<PublicKey, KeyError> {
     Err(KeyError::Unsupported)
 }
 
-pub(crate) fn to_multicodec(key: &PublicKey) -> Vec<u8> {
+pub(super) fn to_multicodec(key: &PublicKey) -> Vec<u8> {
     if let Some(set) = ml_dsa::set(key.key_type()) {
         return [&set.multicodec, key.bytes()].concat();
     }
