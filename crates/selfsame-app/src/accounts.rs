@@ -15,6 +15,7 @@ use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::record::{decode, encode};
 use crate::shared::Shared;
 use crate::view::wallet::{NewSession, Person};
 
@@ -182,9 +183,8 @@ impl Accounts {
     /// The account, if the password is its. An unknown one takes as long as a wrong password: one Argon2 run.
     async fn matching(&self, id: &str, password: SecretString) -> Result<Option<Account>> {
         let instance = TenantId::instance();
-        let account = self
-            .shared
-            .store
+        let store = &self.shared.store;
+        let account = store
             .read(&instance, ACCOUNT, id)
             .await?
             .map(|record| decode::<Account>(&record.value))
@@ -222,9 +222,8 @@ impl Accounts {
             Error::new(ErrorKind::Unauthenticated, "your session is over")
                 .with_hint("sign in again")
         };
-        let record = self
-            .shared
-            .store
+        let store = &self.shared.store;
+        let record = store
             .read(&TenantId::instance(), SESSION, &id)
             .await?
             .ok_or_else(over)?;
@@ -345,14 +344,4 @@ fn account_id(email: &str) -> String {
 
 fn session_id(token: &str) -> String {
     encoding::base64url_encode(&hash::sha256_parts(&[b"session\0", token.as_bytes()]))
-}
-
-/// A record's value as JSON.
-pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(value).map_err(Error::internal)
-}
-
-/// A record's value from JSON.
-pub(crate) fn decode<'a, T: Deserialize<'a>>(value: &'a [u8]) -> Result<T> {
-    serde_json::from_slice(value).map_err(Error::internal)
 }

@@ -1,5 +1,8 @@
 //! One instance: its parts put together, started and stopped.
 
+mod copying;
+mod worker;
+
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -18,7 +21,7 @@ use crate::config::{Config, NamedDid, RegistryConfig, RegistryWitness, TrustConf
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
-use crate::gather::Fetches;
+use crate::fetches::Fetches;
 use crate::identity::{Identity, Wish};
 use crate::issuer::Issuer;
 use crate::keys::Keys;
@@ -119,8 +122,10 @@ impl App {
             trust,
             verifier_certificate: certificates.verifier,
             issuer_certificate: certificates.issuer,
+            abandon: OnceLock::new(),
             config,
         });
+        let _ = shared.abandon.set(Box::new(worker::Roles));
         let (issuer, verifier) = (issuer(&shared).await?, verifier(&shared).await?);
         // Last: who learns of no token because something else failed would never learn it.
         let (operator, token) = Operator::open(shared.clone()).await?;
@@ -148,7 +153,7 @@ impl App {
     /// # Errors
     /// If the registry refuses the instance's own DIDs.
     pub async fn start(self: &Arc<Self>) -> Result<()> {
-        tokio::spawn(crate::outbox::work(self.clone(), self.stopping.subscribe()));
+        tokio::spawn(worker::work(self.clone(), self.stopping.subscribe()));
         let identities = [
             self.issuer.as_ref().map(|issuer| issuer.identity()),
             self.verifier.as_ref().map(|verifier| verifier.identity()),
@@ -158,9 +163,10 @@ impl App {
         }
         self.note_ledger().await?;
         self.keep_alive_noted().await;
-        if self.issuer.is_some() {
+        if let Some(issuer) = &self.issuer {
             tokio::spawn(crate::issuer::anchors(
-                self.clone(),
+                issuer.clone(),
+                self.dids.clone(),
                 self.stopping.subscribe(),
             ));
         }
@@ -531,7 +537,7 @@ async fn issuer(shared: &Arc<Shared>) -> Result<Option<Arc<Issuer>>> {
     }
     let config = &shared.config.issuer;
     let wish = Wish {
-        tenant: crate::issuer::tenant(),
+        tenant: crate::parties::issuer(),
         method: config.did_method,
         web_path: "issuer",
         existing: config.did.as_deref(),
@@ -550,7 +556,7 @@ async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
         return Ok(None);
     }
     let wish = Wish {
-        tenant: crate::verifier::tenant(),
+        tenant: crate::parties::verifier(),
         method: shared.config.verifier.did_method,
         web_path: "verifier",
         existing: None,

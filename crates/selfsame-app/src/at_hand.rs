@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use selfsame_store::{Committed, Record, Store, TenantId};
 use serde::de::DeserializeOwned;
 
-use crate::accounts::decode;
 use crate::error::Result;
+use crate::record::decode;
 
 /// Records held at most; the oldest goes first.
 const HELD_MAX: usize = 64;

@@ -10,6 +10,7 @@ use url::{Host, Url};
 use crate::config::{ClientIdPrefix, Config, IdentifyBy};
 use crate::error::{Error, Result};
 use crate::keys::Keys;
+use crate::parties;
 
 const CERTIFICATE: &str = "CERTIFICATE";
 const PRIVATE_KEY: &str = "PRIVATE KEY";
@@ -138,7 +139,7 @@ async fn of_verifier(config: &Config, keys: &Keys) -> Result<Option<Certificate>
                 "the host must be a DNS name, and a subject alternative name of the certificate",
             ));
     };
-    pair.keep(keys, &crate::verifier::tenant(), name.to_owned())
+    pair.keep(keys, &parties::verifier(), name.to_owned())
         .await
         .map(Some)
 }
@@ -161,15 +162,13 @@ async fn of_issuer(config: &Config, keys: &Keys) -> Result<Option<Certificate>> 
     let pair = section
         .read()?
         .ok_or_else(|| section.lacking("identify_by = \"x5c\""))?;
-    let issuer = crate::issuer::identifier(&config.origin);
+    let issuer = parties::issuer_identifier(&config.origin);
     if !names(&pair.chain, &issuer, &config.origin) {
         return Err(section
             .wrong("the certificate does not name this issuer")
             .with_hint(format!("it needs the subject alternative name URI:{issuer}, or DNS: with the host of an https origin")));
     }
-    pair.keep(keys, &crate::issuer::tenant(), issuer)
-        .await
-        .map(Some)
+    pair.keep(keys, &parties::issuer(), issuer).await.map(Some)
 }
 
 /// Whether the chain speaks for the issuer, as verifiers judge it.

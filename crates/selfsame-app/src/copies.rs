@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use selfsame_store::{Batch, MAX_PAGE, Page, Record, Store, TenantId};
 
-use crate::app::App;
-use crate::error::{Error, Result};
-use crate::{accounts, issuer, operator, verifier};
+use crate::error::Result;
+use crate::{accounts, issuer, operator, parties, verifier};
 
 /// The records of an instance, in its data directory and in a copy of it.
 pub const STORE_FILE: &str = "store.sqlite";
@@ -23,50 +22,6 @@ pub struct Copies {
     pub folder: PathBuf,
     /// Files that belong to a copy as they are, where they exist.
     pub with: Vec<PathBuf>,
-}
-
-impl App {
-    /// Copies all that is kept into a new directory, which is named by the time, and gives its path. The master key
-    /// is not part of it.
-    ///
-    /// # Errors
-    /// If it can't be written.
-    pub async fn copy(&self, copies: &Copies) -> Result<PathBuf> {
-        let registry = self.registry();
-        if registry.is_ok_and(|registry| registry.health().is_ok_and(|health| health.is_some())) {
-            // Begun with, it would vote again on what it has voted on since: two votes of one key.
-            return Err(Error::bad_request(
-                "a node of a network is not copied: begun with a copy, its key could vote twice",
-            )
-            .with_hint("a lost node is replaced by a new one: `selfsame registry join`; `selfsame registry export` writes what the registry holds into a file"));
-        }
-        let directory = copies
-            .folder
-            .join(self.clock().now().rfc3339().replace(':', ""));
-        if directory.exists() {
-            return Err(Error::bad_request("a copy was made within this second")
-                .with_hint("use that one, or ask again"));
-        }
-        let (store, ledger) = (self.shared.store.clone(), self.ledger.clone());
-        let (into, with) = (directory.clone(), copies.with.clone());
-        // On a task of its own: who no longer waits does not leave half a copy.
-        let copied: tokio::task::JoinHandle<Result<()>> = tokio::spawn(async move {
-            // The records first: what the registry was told after them is told it again, which changes nothing there.
-            store.copy(&into.join(STORE_FILE)).await?;
-            if let Some(ledger) = ledger {
-                ledger.copy(&into.join(LEDGER_FILE)).await?;
-            }
-            for file in with.iter().filter(|file| file.exists()) {
-                if let Some(name) = file.file_name() {
-                    std::fs::copy(file, into.join(name)).map_err(Error::internal)?;
-                }
-            }
-            tracing::info!(directory = %into.display(), "a copy was made");
-            Ok(())
-        });
-        copied.await.map_err(Error::internal)??;
-        Ok(directory)
-    }
 }
 
 /// Begins with a copy, if this store is one that nobody has begun with: what was open in it ends, since it may have
@@ -97,10 +52,10 @@ fn open_kinds() -> [(TenantId, &'static str, IsOpen); 6] {
     let always: IsOpen = |_| Ok(true);
     let instance = TenantId::instance;
     [
-        (issuer::tenant(), issuer::OFFER, always),
-        (issuer::tenant(), issuer::GRANT, always),
+        (parties::issuer(), issuer::OFFER, always),
+        (parties::issuer(), issuer::GRANT, always),
         (
-            verifier::tenant(),
+            parties::verifier(),
             verifier::VERIFICATION,
             verifier::is_open,
         ),

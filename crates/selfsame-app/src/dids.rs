@@ -15,11 +15,11 @@ use selfsame_registry::{Content, Identifier, Operation};
 use selfsame_store::{Batch, Expect, TenantId};
 use serde_json::Value;
 
-use crate::accounts::{decode, encode};
 use crate::config::DidMethod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::identity::{Identity, KEY_FRAGMENT, kid_of};
-use crate::issuer::{listing, page};
+use crate::listing::{listing, page};
+use crate::record::{decode, encode};
 use crate::registry::is_refusal;
 use crate::shared::{Shared, below};
 use crate::view::instance::{InstanceDid, NewDid};
@@ -33,6 +33,7 @@ pub const HOSTED: &str = "dids";
 const CREATION_NONCE: u64 = 0;
 
 /// What the operator does with the instance's DIDs.
+#[derive(Clone)]
 pub struct Dids {
     shared: Arc<Shared>,
     tenant: TenantId,

@@ -1,65 +1,25 @@
 //! The driver of pure steps: gathers what a step says it needs, runs it again, gives up after a few rounds.
 
-mod room;
+mod uses;
 
 use std::sync::Arc;
 
-use selfsame_credential::evidence::{Evidence, Fetched, Genuine, Need, Step, Unavailable};
+use selfsame_credential::evidence::{Evidence, Fetched, Need, Step, Unavailable};
 use selfsame_credential::single_use::Use;
 use selfsame_credential::status;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
-use selfsame_net::{Cache, CacheSettings, Fresh, NetError, Request, Response};
+use selfsame_net::{Fresh, NetError, Request, Response};
 use selfsame_store::TenantId;
 use url::Url;
 
 use crate::error::{Error, Result, no_answer};
 use crate::shared::Shared;
-use room::{KEPT_BYTES, Room, Unread};
 
 /// A step that still needs something after so many rounds asks in circles.
 const ROUNDS_MAX: usize = 8;
 /// A step that needs more than this at once was sent something made to cost.
 const NEEDS_MAX: usize = 64;
-
-/// Issuers' metadata take so many bytes of memory together.
-const METADATA_BYTES: usize = 8 * 1024 * 1024;
-
-/// The caches of what verification fetches.
-pub struct Fetches {
-    lists: Cache<String, std::result::Result<Arc<status::List>, Unread>>,
-    room: Room,
-    metadata: Cache<String, Vec<u8>>,
-    genuine: Genuine,
-}
-
-impl Default for Fetches {
-    fn default() -> Self {
-        Self {
-            // A list is used for as long as the policy of a verification allows; here it only must not stay for ever.
-            lists: Cache::new(
-                CacheSettings {
-                    capacity: 256,
-                    max_bytes: KEPT_BYTES,
-                    ttl: 3600,
-                    negative_ttl: 2,
-                },
-                |list| list.as_ref().map_or(0, |list| list.weight()),
-            ),
-            metadata: Cache::new(
-                CacheSettings {
-                    capacity: 256,
-                    max_bytes: METADATA_BYTES,
-                    ttl: 60,
-                    negative_ttl: 5,
-                },
-                Vec::len,
-            ),
-            genuine: Genuine::default(),
-            room: Room::default(),
-        }
-    }
-}
 
 /// How fresh a status list must be for this verification.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@ use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::accounts::{decode, encode};
 use crate::config::{DidMethod, NamedDid};
 use crate::error::{Error, Result};
+use crate::record::{decode, encode};
 use crate::shared::Shared;
 
 const IDENTITY: &str = "identity";
@@ -238,7 +238,7 @@ mod tests {
 
     fn wish(existing: Option<&str>) -> Wish<'_> {
         Wish {
-            tenant: crate::issuer::tenant(),
+            tenant: crate::parties::issuer(),
             method: Some(DidMethod::Web),
             web_path: "issuer",
             existing,

@@ -13,7 +13,6 @@ mod signing;
 use std::sync::Arc;
 
 use selfsame_openid4vc::issuer::Settings;
-use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -22,19 +21,14 @@ use crate::error::Result;
 use crate::identity::Identity;
 use crate::issuer::lanes::Lanes;
 use crate::issuer::lists::Lists;
+use crate::parties::issuer as tenant;
 use crate::shared::Shared;
 use crate::view::issuer::Template;
 
 pub(crate) use anchors::anchors;
 pub use metadata::Published;
-pub(crate) use metadata::{claim_path, identifier, vct};
-pub(crate) use offers::{OFFER, listing, page};
+pub(crate) use offers::OFFER;
 pub(crate) use protocol::GRANT;
-
-/// The organisation that issues.
-pub(crate) fn tenant() -> TenantId {
-    TenantId::parse("issuer").unwrap_or_else(|_| TenantId::instance())
-}
 
 /// The issuer of one instance.
 pub struct Issuer {

@@ -10,9 +10,9 @@ use selfsame_did::{Did, key};
 use selfsame_store::{Batch, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
-use crate::accounts::{decode, encode};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
+use crate::record::{decode, encode};
 use crate::shared::Shared;
 use crate::view::instance::NewDid;
 use crate::view::node::{NodeCredential, NodeIdentity};

@@ -169,9 +169,8 @@ impl Operator {
     /// # Errors
     /// The store's.
     pub async fn is_session(&self, session: &str) -> Result<bool> {
-        let record = self
-            .shared
-            .store
+        let store = &self.shared.store;
+        let record = store
             .read(&TenantId::instance(), SESSION, &self.session_id(session))
             .await?;
         Ok(record.is_some())

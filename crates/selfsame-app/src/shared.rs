@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_net::Net;
 use selfsame_openid4vc::Transport;
-use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
+use selfsame_store::{Batch, Expect, Leased, Put, Store, StoreError, TenantId};
 use url::Url;
 
 use crate::certificate::Certificate;
@@ -13,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::gather::Fetches;
+use crate::fetches::Fetches;
 use crate::keys::Keys;
 use crate::registry::Registry;
 use crate::resolver::Resolver;
@@ -21,6 +22,13 @@ use crate::trust::Trust;
 use crate::work::Work;
 
 const INSTANCE_KEY: &str = "instance_key";
+
+/// What the roles make of an effect in the outbox that is given up.
+#[async_trait]
+pub(crate) trait Abandon: Send + Sync {
+    /// The batch that buries the entry, with what ends beside it.
+    async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch>;
+}
 
 /// The parts that the roles of one process share.
 pub struct Shared {
@@ -48,6 +56,8 @@ pub struct Shared {
     pub fetched: Fetches,
     /// Whom it trusts.
     pub trust: Trust,
+    /// What the roles make of what is given up, known once they are.
+    pub(crate) abandon: OnceLock<Box<dyn Abandon>>,
     /// The names under which this instance issues, known once its issuer is.
     pub own_issuers: OnceLock<Vec<String>>,
     /// The client identifier under which this instance itself asks, known once its verifier is.

@@ -3,8 +3,10 @@
 
 use std::sync::LazyLock;
 
+use selfsame_credential::{ClaimPath, Format};
 use serde_json::{Map, Value};
 
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::view::issuer::{ClaimField, ClaimKind, Template};
 
@@ -170,6 +172,21 @@ fn leaves(object: &Map<String, Value>, fields: &[ClaimField], prefix: &mut Vec<S
         prefix.pop();
     }
     count
+}
+
+/// The `vct` of a template.
+pub(crate) fn vct(config: &Config, template: &Template) -> String {
+    format!("{}{}", config.issuer.vct_base, template.vct)
+}
+
+/// The path to a template's claim within a credential of this format.
+pub(crate) fn claim_path(path: &[String], format: Format) -> Result<ClaimPath> {
+    let within = match format {
+        Format::SdJwtVc => None,
+        Format::JwtVcJson | Format::VcJwt => Some("credentialSubject"),
+    };
+    ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str)))
+        .map_err(Error::internal)
 }
 
 #[cfg(test)]

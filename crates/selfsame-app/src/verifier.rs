@@ -13,15 +13,16 @@ use selfsame_credential::verdict::{Outcome, Policy, Trust};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, jwk};
 use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, State};
-use selfsame_store::{Record, TenantId};
+use selfsame_store::Record;
 use serde::{Deserialize, Serialize};
 
-use crate::accounts::decode;
 use crate::at_hand::AtHand;
 use crate::config::NamedDid;
 use crate::dids::Dids;
 use crate::error::{Error, Result};
 use crate::identity::{Identity, is_portable};
+use crate::parties::verifier as tenant;
+use crate::record::decode;
 use crate::shared::Shared;
 use crate::view::verifier as view;
 use crate::view::verifier::{
@@ -38,11 +39,6 @@ pub(crate) const VERIFICATION: &str = "verification";
 fn unknown_format() -> Error {
     Error::bad_request("this format is not known here")
         .with_hint("one of: dc+sd-jwt, jwt_vc_json, vc+jwt")
-}
-
-/// The organisation that asks.
-pub(crate) fn tenant() -> TenantId {
-    TenantId::parse("verifier").unwrap_or_else(|_| TenantId::instance())
 }
 
 /// The verifier of one instance.

@@ -5,7 +5,6 @@
 pub mod dids;
 pub mod instance;
 pub mod issuer;
-pub mod openapi;
 pub mod registry;
 pub mod verifier;
 pub mod wallet;

@@ -2,7 +2,6 @@
 //!
 //! A request that rides on a cookie and changes something must carry the session's form token as well.
 
-pub mod cookie;
 pub mod form;
 
 use axum::extract::Request;
@@ -13,9 +12,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use selfsame_app::view::wallet::Person;
 
+use crate::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
 use crate::server::Server;
-use cookie::Jar;
 
 /// Whom the request speaks for; placed in its extensions by the gate of its route group.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use http::{HeaderValue, StatusCode};
 use selfsame_app::{Error, ErrorKind};
 use serde_json::json;
 
-use crate::ui;
+mod page;
 
 /// What a handler answers.
 pub type Answer<T = Response> = Result<T, Problem>;
@@ -199,7 +199,7 @@ pub fn write(face: Face, mut response: Response) -> Response {
     let (content_type, body) = match face {
         Face::Api => ("application/problem+json", details(&problem)),
         Face::Protocol => ("application/json", oauth(&problem)),
-        Face::Page => ("text/html; charset=utf-8", ui::problem::page(&problem)),
+        Face::Page => ("text/html; charset=utf-8", page::page(&problem)),
     };
     if face != Face::Page
         && let Some(challenge) = challenge(&problem)

@@ -11,9 +11,9 @@ use selfsame_app::view::wallet::Person;
 use selfsame_crypto::json::{self, Limits};
 use serde::de::DeserializeOwned;
 
+use crate::arrival::TooLarge;
 use crate::auth::Seat;
 use crate::error::Problem;
-use crate::middleware::arrival::TooLarge;
 
 const DESCRIBED: &str = "`/openapi.json` describes what each address takes";
 

@@ -4,8 +4,11 @@
 //! means; each handler parses, calls one use case of `selfsame-app`, and shows the answer.
 
 mod api;
+mod arrival;
 mod assets;
+mod audience;
 mod auth;
+mod cookie;
 mod error;
 mod extract;
 mod held;
@@ -19,16 +22,18 @@ mod serve;
 mod server;
 mod settings;
 mod shares;
+mod start;
 mod stream;
 mod supervision;
 mod tally;
+mod tls;
 mod ui;
 
 #[cfg(test)]
 mod tests;
 
-pub use auth::form::BYTES_MAX as API_BODY_MAX;
+pub use audience::API_BODY_MAX;
 pub use peer::{Proxies, ProxyError};
-pub use serve::tls::{SelfMade, Tls, TlsError};
-pub use server::serve;
 pub use settings::{Budget, Limits, NodePeer, Nodes, Origin, OriginError, Settings};
+pub use start::serve;
+pub use tls::{SelfMade, Tls, TlsError};

@@ -1,7 +1,6 @@
 //! What every request passes before it reaches a handler.
 
 pub mod actions;
-pub mod arrival;
 pub mod budget;
 pub mod door;
 pub mod headers;

@@ -1,13 +1,15 @@
 //! The table of contents: every address, by who may use it.
 
 pub mod group;
+pub mod openapi;
 
 use axum::Router;
 use selfsame_app::config::Roles;
 
+use crate::audience::Audience;
 use crate::server::Server;
 use crate::{api, assets, protocol, supervision, ui};
-use group::{Audience, Group, Lane, Route, delete, get, post, put};
+use group::{Group, Lane, Route, delete, get, post, put};
 
 /// Every group of addresses that an instance with these roles serves.
 pub fn groups(roles: &Roles) -> Vec<Group> {
@@ -183,7 +185,7 @@ fn resolver() -> Vec<Route> {
     vec![
         get("/1.0/identifiers/{*did}", protocol::resolver::resolve).abroad(),
         get("/dids/{name}/did.json", protocol::hosted::named),
-        get("/openapi.json", api::openapi::serve),
+        get("/openapi.json", openapi::serve),
     ]
 }
 

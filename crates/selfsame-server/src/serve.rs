@@ -3,7 +3,6 @@
 mod activity;
 pub mod health;
 mod threads;
-pub mod tls;
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -1,7 +1,6 @@
 //! One server: its settings, and the application behind it.
 
 use std::future::Future;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,19 +11,16 @@ use selfsame_app::issuer::Issuer;
 use selfsame_app::registry::Registry;
 use selfsame_app::verifier::Verifier;
 use selfsame_app::wallet::Wallet;
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::auth::cookie::Names;
+use crate::arrival::Bodies;
+use crate::cookie::Names;
 use crate::error::{Answer, Problem};
 use crate::metrics::Figures;
-use crate::middleware::arrival::Bodies;
 use crate::peer::Peer;
 use crate::pulse::Pulse;
-use crate::router;
-use crate::serve::{self, Door, Service, health};
-use crate::settings::{Limits, Nodes, Origin, OriginError, Settings};
-use crate::shares::{Rates, Shares};
+use crate::settings::{Limits, Origin, OriginError};
+use crate::shares::Rates;
 use crate::tally::Tallies;
 
 /// For so long the wallets are counted that one network makes.
@@ -47,78 +43,6 @@ struct Inner {
     pulse: Pulse,
     open_registration: bool,
     stopping: watch::Sender<bool>,
-}
-
-/// Serves the application on `listener` until `stop` is done and open requests have ended.
-///
-/// # Errors
-/// An origin that cannot be served here ([`Origin::of`], [`Origin::can_be_served`]), or threads that can't be had.
-pub async fn serve(
-    listener: TcpListener,
-    app: Arc<App>,
-    settings: Settings,
-    stop: impl Future<Output = ()>,
-) -> io::Result<()> {
-    let Settings {
-        tls,
-        nodes,
-        limits,
-        health: watched,
-        plain_anywhere,
-        copies,
-        open_registration,
-    } = settings;
-    let server = Server::new(app, limits, (copies, open_registration)).map_err(io::Error::other)?;
-    let listen = listener.local_addr()?;
-    let origin = server.origin();
-    match plain_anywhere {
-        true => origin.can_be_served_plain(listen, tls.is_some()),
-        false => origin.can_be_served(listen, tls.is_some()),
-    }
-    .map_err(io::Error::other)?;
-    let door = match tls {
-        Some(tls) => Door::Tls(tls.acceptor()),
-        None if origin.secure() => Door::Proxied,
-        None => Door::Plain,
-    };
-    let service = Service {
-        router: router::build(&server),
-        door,
-        limits: server.0.limits.clone(),
-        shares: Shares::default(),
-        requests: Shares::default(),
-        pulse: server.0.pulse.clone(),
-        stopping: server.0.stopping.clone(),
-    };
-    if let Some(listener) = watched {
-        health::start(listener, &server)?;
-    }
-    let upkeep = tokio::spawn(server.0.figures.clone().keep_up());
-    let counting = tokio::spawn(
-        server
-            .0
-            .tallies
-            .clone()
-            .follow(server.app().events().listen()),
-    );
-    let served = match nodes {
-        None => serve::serve(listener, service, stop).await,
-        Some(Nodes {
-            listener: beside,
-            acceptor,
-        }) => {
-            let door = Door::Nodes(acceptor);
-            let for_nodes = Service {
-                door,
-                ..service.clone()
-            };
-            let nodes = serve::serve(beside, for_nodes, server.stopped());
-            tokio::try_join!(serve::serve(listener, service, stop), nodes).map(|_| ())
-        }
-    };
-    upkeep.abort();
-    counting.abort();
-    served
 }
 
 impl Server {
@@ -224,6 +148,11 @@ impl Server {
 
     pub(crate) fn tallies(&self) -> &Tallies {
         &self.0.tallies
+    }
+
+    /// Turned to `true` to stop the server.
+    pub(crate) fn stop(&self) -> &watch::Sender<bool> {
+        &self.0.stopping
     }
 
     /// Turned to `true` when the server stops.

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use url::{Host, Url};
 
 use crate::peer::Proxies;
-use crate::serve::tls::Tls;
+use crate::tls::Tls;
 
 /// What the server is told at its start, beside the application's own configuration.
 #[derive(Debug, Default)]

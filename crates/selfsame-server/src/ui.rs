@@ -5,7 +5,6 @@ pub mod hue;
 pub mod issuer;
 pub mod operator;
 pub mod pictogram;
-pub mod problem;
 pub mod qr;
 pub mod registry;
 pub mod resolver;

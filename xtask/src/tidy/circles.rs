@@ -11,10 +11,8 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame", 6),
     ("selfsame-abci", 7),
     ("selfsame-anoncreds", 2),
-    ("selfsame-app", 18),
     ("selfsame-credential", 7),
     ("selfsame-registry", 16),
-    ("selfsame-server", 14),
     ("selfsame-tls", 3),
     ("selfsame-tls-io", 2),
 ];

@@ -12,10 +12,10 @@ use selfsame_store::{Batch, MAX_PAGE, Page, TenantId};
 use super::Dids;
 use super::record::DidRecord;
 use super::registration::{Author, DID, Intent};
-use crate::accounts::decode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::identity::KEY_FRAGMENT;
 use crate::keys;
+use crate::record::decode;
 use crate::registry::embedded;
 use crate::registry::ledger::Ledger;
 

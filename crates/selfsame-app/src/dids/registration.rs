@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::record::DidRecord;
-use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::outbox::Job;
+use crate::record::{decode, encode};
 use crate::registry::{Registry, is_refusal};
 use crate::shared::Shared;
 
@@ -135,7 +135,11 @@ impl Shared {
             .await
     }
 
-    async fn carry_out_here(&self, leased: &Leased) -> Result<Receipt> {
+    /// The same; what failed is put off, or buried.
+    ///
+    /// # Errors
+    /// As [`Self::carry_out`].
+    pub(crate) async fn carry_out_here(&self, leased: &Leased) -> Result<Receipt> {
         let result = self.carry_out(leased).await;
         if let Err(error) = &result {
             self.put_off(leased, error).await;

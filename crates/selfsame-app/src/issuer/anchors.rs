@@ -7,9 +7,10 @@ use selfsame_crypto::encoding;
 use selfsame_store::{Batch, Put};
 use tokio::sync::watch;
 
+use super::Issuer;
 use super::lists::Face;
 use super::tenant;
-use crate::app::App;
+use crate::dids::Dids;
 use crate::error::Result;
 use crate::outbox::Job;
 
@@ -19,26 +20,25 @@ const EVERY: Duration = Duration::from_secs(1);
 pub(super) const ANCHORED: &str = "anchored";
 
 /// Anchors what changed, each second, until the instance stops.
-pub(crate) async fn anchors(app: Arc<App>, mut stopping: watch::Receiver<bool>) {
+pub(crate) async fn anchors(issuer: Arc<Issuer>, dids: Dids, mut stopping: watch::Receiver<bool>) {
     loop {
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
             _ = stopping.changed() => return,
         }
-        if let Err(error) = anchor(&app).await {
+        if let Err(error) = anchor(&issuer, &dids).await {
             tracing::warn!(%error, "status lists can't be anchored now");
         }
     }
 }
 
-async fn anchor(app: &App) -> Result<()> {
-    let issuer = app.issuer()?;
-    if app.shared.registry.is_none() || issuer.identity().did().method() != "selfsame" {
+async fn anchor(issuer: &Issuer, dids: &Dids) -> Result<()> {
+    if issuer.shared.registry.is_none() || issuer.identity().did().method() != "selfsame" {
         return Ok(());
     }
     let mut outcome = Ok(());
     for list in issuer.lists().take_unanchored() {
-        let anchored = anchor_one(app, list).await;
+        let anchored = anchor_one(issuer, dids, list).await;
         if anchored.is_err() {
             issuer.lists().is_unanchored(list);
             outcome = anchored;
@@ -48,17 +48,15 @@ async fn anchor(app: &App) -> Result<()> {
 }
 
 /// Keeps what is to be anchored with the effect that anchors it, so that a crash loses neither.
-async fn anchor_one(app: &App, list: u64) -> Result<()> {
-    let issuer = app.issuer()?;
+async fn anchor_one(issuer: &Issuer, dids: &Dids, list: u64) -> Result<()> {
     let digest = issuer.lists().digest(list)?;
     let id = list.to_string();
-    let known = app.shared.store.read(&tenant(), ANCHORED, &id).await?;
+    let known = issuer.shared.store.read(&tenant(), ANCHORED, &id).await?;
     if known.is_some_and(|record| record.value == digest) {
         return Ok(());
     }
     let uri = issuer.lists().uri(list, Face::Token);
-    let transaction = app
-        .dids()
+    let transaction = dids
         .anchor_transaction(issuer.identity(), &uri, digest)
         .await?;
     let job = Job::Submit {
@@ -67,17 +65,18 @@ async fn anchor_one(app: &App, list: u64) -> Result<()> {
     let entry = job.own_entry(
         "registry",
         issuer.identity().did().as_str(),
-        app.shared.clock.now(),
+        issuer.shared.clock.now(),
     )?;
     let batch = Batch::new(tenant())
         .put(Put::new(ANCHORED, id, digest.to_vec()))
         .enqueue(entry);
-    let committed = app.shared.store.commit(batch).await?;
+    let committed = issuer.shared.store.commit(batch).await?;
     // What was enqueued before is carried out before.
     if let Some(id) = committed.outbox.first()
-        && let Some(leased) = app.shared.store.lease_early(*id).await?
+        && let Some(leased) = issuer.shared.store.lease_early(*id).await?
     {
-        crate::outbox::perform(app, &leased).await;
+        // What went wrong is in the log, and tried again later.
+        drop(issuer.shared.carry_out_here(&leased).await);
     }
     Ok(())
 }

@@ -7,10 +7,10 @@ use selfsame_registry::single_use::{Action, Delegation as Given};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put};
 use serde::{Deserialize, Serialize};
 
-use super::{Issuer, metadata, tenant};
-use crate::accounts::{decode, encode};
+use super::{Issuer, tenant};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
+use crate::record::{decode, encode};
 use crate::registry::is_refusal;
 use crate::registry::uses::{DELEGATIONS_MAX, delegation_name};
 use crate::view::issuer::{Delegation, DelegationState, NewDelegation};
@@ -39,7 +39,7 @@ impl Issuer {
         let (name, identifier) = self.free_name(&record, action).await?;
         let kinds = new.templates.iter().map(|id| {
             let template = crate::templates::find(id)?;
-            Ok(metadata::vct(&self.shared.config, template))
+            Ok(crate::templates::vct(&self.shared.config, template))
         });
         let given = Given {
             name: name.clone(),

@@ -20,9 +20,9 @@ use super::register::{ISSUED, IssuedRecord};
 pub use super::signing::Kind;
 use super::signing::{self, Signatory, signatory};
 use super::tenant;
-use crate::accounts::decode;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
+use crate::record::decode;
 use crate::shared::Shared;
 use crate::view::issuer::{CredentialStatus, ServedList};
 

@@ -12,11 +12,12 @@ use selfsame_openid4vc::wire::metadata::{
     ClaimDescription, CredentialMetadata, Display, IssuerMetadata,
 };
 use serde_json::{Value, json};
-use url::Url;
 
-use crate::accounts::encode;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::parties::issuer_identifier;
+use crate::record::encode;
+use crate::templates::{claim_path, vct};
 use crate::view::issuer::{ClaimField, Template};
 
 /// What the issuer publishes.
@@ -47,7 +48,7 @@ impl Published {
     /// # Errors
     /// If they break a rule of the specification.
     pub fn new(config: &Config, key: &Jwk) -> Result<Self> {
-        let identifier = identifier(&config.origin);
+        let identifier = issuer_identifier(&config.origin);
         let endpoint = |path: &str| config.origin.join(path).map_err(Error::internal);
         let description = Description {
             identifier: identifier.clone(),
@@ -77,11 +78,6 @@ impl Published {
     }
 }
 
-/// The issuer's identifier in OpenID4VCI.
-pub(crate) fn identifier(origin: &Url) -> String {
-    format!("{}issuer", origin.as_str())
-}
-
 /// The name of a template's configuration in one format.
 pub(crate) fn configuration_id(template: &str, format: Format) -> String {
     let format = match format {
@@ -90,11 +86,6 @@ pub(crate) fn configuration_id(template: &str, format: Format) -> String {
         Format::VcJwt => "vc_jwt",
     };
     format!("{template}_{format}")
-}
-
-/// The `vct` of a template.
-pub(crate) fn vct(config: &Config, template: &Template) -> String {
-    format!("{}{}", config.issuer.vct_base, template.vct)
 }
 
 fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
@@ -159,16 +150,6 @@ fn offering(config: &Config, template: &Template, format: Format) -> Result<Offe
             claims,
         },
     })
-}
-
-/// The path to a template's claim within a credential of this format.
-pub(crate) fn claim_path(path: &[String], format: Format) -> Result<ClaimPath> {
-    let within = match format {
-        Format::SdJwtVc => None,
-        Format::JwtVcJson | Format::VcJwt => Some("credentialSubject"),
-    };
-    ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str)))
-        .map_err(Error::internal)
 }
 
 /// What a holder may keep back of a template's claim: the claim, and each element of a list whose elements stand for

@@ -4,13 +4,14 @@ use selfsame_credential::Format;
 use selfsame_crypto::encoding;
 use selfsame_openid4vc::issuer::{Closed, Closure, State, offer};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
-use selfsame_store::{Batch, Expect, Page, Put, Record, Tag};
+use selfsame_store::{Batch, Expect, Put, Record, Tag};
 use serde::{Deserialize, Serialize};
 
 use super::{Issuer, Subject, metadata, tenant};
-use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
+use crate::listing::{listing, page};
+use crate::record::{decode, encode};
 use crate::view::issuer::{NewOffer, Offer};
 use crate::view::{Listing, Paging};
 
@@ -127,11 +128,8 @@ impl Issuer {
     /// # Errors
     /// The store's.
     pub async fn offers(&self, paging: &Paging) -> Result<Listing<Offer>> {
-        let records = self
-            .shared
-            .store
-            .list(&tenant(), OFFER, &page(paging))
-            .await?;
+        let store = &self.shared.store;
+        let records = store.list(&tenant(), OFFER, &page(paging)).await?;
         listing(&records, paging, |record| {
             self.view(&record.id, &decode(&record.value)?)
         })
@@ -155,9 +153,8 @@ impl Issuer {
     }
 
     pub(super) async fn offer_record(&self, id: &str) -> Result<(OfferRecord, Record)> {
-        let record = self
-            .shared
-            .store
+        let store = &self.shared.store;
+        let record = store
             .read(&tenant(), OFFER, id)
             .await?
             .ok_or_else(|| Error::not_found("there is no such offer"))?;
@@ -197,34 +194,4 @@ impl Issuer {
             label: record.subject.label.clone(),
         })
     }
-}
-
-/// The store's page for a list that shows the newest first.
-pub(crate) fn page(paging: &Paging) -> Page {
-    // One more than shown tells whether there is a next page.
-    let page = Page::newest(paging.limit().saturating_add(1));
-    match paging.cursor() {
-        Some(cursor) => page.after(cursor),
-        None => page,
-    }
-}
-
-/// A page of a list, with the cursor of the next.
-pub(crate) fn listing<T>(
-    records: &[Record],
-    paging: &Paging,
-    view: impl Fn(&Record) -> Result<T>,
-) -> Result<Listing<T>> {
-    let shown = records
-        .get(..paging.limit().min(records.len()))
-        .unwrap_or(records);
-    let next = if records.len() > shown.len() {
-        shown.last().map(Record::cursor)
-    } else {
-        None
-    };
-    Ok(Listing {
-        items: shown.iter().map(view).collect::<Result<_>>()?,
-        next,
-    })
 }

@@ -17,10 +17,10 @@ use super::lists::Place;
 use super::offers::{OFFER, OfferRecord};
 use super::signing::{Kind, Signatory, signatory};
 use super::{Issuer, Subject, metadata, tenant};
-use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
+use crate::record::encode;
 use crate::view::issuer::Template;
 
 pub(crate) const GRANT: &str = "grant";
@@ -55,11 +55,8 @@ impl Issuer {
         let code = offer::code_hash(request.pre_authorized_code.expose());
         let _turn = self.redeeming.enter(&code).await;
         let tag = Tag::hashed("code", encoding::base64url_encode(&code));
-        let found = self
-            .shared
-            .store
-            .find(&tenant(), OFFER, &tag, &Page::first(1))
-            .await?;
+        let store = &self.shared.store;
+        let found = store.find(&tenant(), OFFER, &tag, &Page::first(1)).await?;
         let record = found.first().ok_or_else(spent)?;
         let mut offer: OfferRecord = self.offers_at_hand.read(record)?;
         let input = Input {
@@ -253,7 +250,7 @@ impl Issuer {
         let now = ctx.now();
         let mut claims = subject.claims.clone();
         if kind.has_handle {
-            let vct = metadata::vct(&self.shared.config, template);
+            let vct = crate::templates::vct(&self.shared.config, template);
             // All copies of a batch are the same thing for one use, so they have one handle.
             let handle = ctx.random::<32>("single_use/handle");
             let own = single_use::claims(&vct, &handle);

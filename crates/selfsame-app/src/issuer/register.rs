@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::lists::{Face, Place};
-use super::offers::{listing, page};
 use super::signing::Kind;
 use super::{Issuer, Subject, tenant};
-use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
+use crate::listing::{listing, page};
+use crate::record::{decode, encode};
 use crate::view::issuer::{CredentialStatus, IssuedCredential};
 use crate::view::{Listing, Paging};
 
@@ -92,18 +92,10 @@ impl Issuer {
         paging: &Paging,
     ) -> Result<Listing<IssuedCredential>> {
         let store = &self.shared.store;
-        let records = match offer {
-            None => store.list(&tenant(), ISSUED, &page(paging)).await?,
-            Some(offer) => {
-                store
-                    .find(
-                        &tenant(),
-                        ISSUED,
-                        &Tag::hashed("offer", offer),
-                        &page(paging),
-                    )
-                    .await?
-            }
+        let page = page(paging);
+        let records = match offer.map(|offer| Tag::hashed("offer", offer)) {
+            None => store.list(&tenant(), ISSUED, &page).await?,
+            Some(tag) => store.find(&tenant(), ISSUED, &tag, &page).await?,
         };
         let mut listed = listing(&records, paging, |record| {
             let issued: IssuedRecord = decode(&record.value)?;
@@ -133,17 +125,17 @@ impl Issuer {
     /// # Errors
     /// `NotFound`.
     pub async fn issued_credential(&self, id: &str) -> Result<IssuedCredential> {
-        let record = self
-            .shared
-            .store
-            .read(&tenant(), ISSUED, id)
-            .await?
-            .ok_or_else(unknown)?;
-        let issued: IssuedRecord = decode(&record.value)?;
+        let (_, issued) = self.issued_record(id).await?;
         let mut shown = [(self.issued_view(id, &issued), issued.use_digest)];
         self.look_up_uses(&mut shown).await;
         let [(shown, _)] = shown;
         Ok(shown)
+    }
+
+    async fn issued_record(&self, id: &str) -> Result<(u64, IssuedRecord)> {
+        let record = self.shared.store.read(&tenant(), ISSUED, id).await?;
+        let record = record.ok_or_else(unknown)?;
+        Ok((record.version, decode(&record.value)?))
     }
 
     /// Withdraws a credential, for good or for now, or takes a suspension back. Done when it is durable; the
@@ -153,13 +145,7 @@ impl Issuer {
     /// `NotFound`; `Conflict` for a revoked one, which stays revoked.
     pub async fn set_status(&self, id: &str, status: CredentialStatus) -> Result<IssuedCredential> {
         for _ in 0..RACES_MAX {
-            let record = self
-                .shared
-                .store
-                .read(&tenant(), ISSUED, id)
-                .await?
-                .ok_or_else(unknown)?;
-            let mut issued: IssuedRecord = decode(&record.value)?;
+            let (version, mut issued) = self.issued_record(id).await?;
             if issued.status == status {
                 return Ok(self.issued_view(id, &issued));
             }
@@ -172,7 +158,7 @@ impl Issuer {
             issued.status = status;
             let put = Put::new(ISSUED, id, encode(&issued)?);
             let put = issued.tags().into_iter().fold(put, Put::tag);
-            let expected = selfsame_store::Expect::Version(record.version);
+            let expected = selfsame_store::Expect::Version(version);
             let batch = Batch::new(tenant()).expect(ISSUED, id, expected).put(put);
             match self.shared.store.commit(batch).await {
                 Ok(_) => {}

@@ -4,7 +4,6 @@ use selfsame_credential::{Format, Signer};
 use selfsame_crypto::{Jwk, encoding};
 use serde_json::{Map, Value};
 
-use super::metadata;
 use crate::config::IdentifyBy;
 use crate::identity::{Identity, kid_of};
 use crate::shared::Shared;
@@ -72,7 +71,7 @@ pub(super) fn signatory(shared: &Shared, identity: &Identity, kind: Kind) -> Sig
             signer: certificate.signer.clone(),
         },
         (Format::SdJwtVc, IdentifyBy::Metadata, _) => Signatory {
-            issuer: metadata::identifier(&shared.config.origin),
+            issuer: crate::parties::issuer_identifier(&shared.config.origin),
             signer: Signer::with_kid(
                 identity.key().clone(),
                 identity.algorithm(),

@@ -1,8 +1,5 @@
 //! Single use and delegations as use cases read them of a registry, and how this stack names its delegations.
 
-use std::collections::{HashMap, HashSet};
-use std::time::Duration;
-
 use selfsame_credential::single_use::{Action as Became, Use};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
@@ -11,14 +8,11 @@ use selfsame_registry::{Machine, StateError, StateRead};
 
 use super::Registry;
 use crate::error::{Error, Result};
-use crate::shared::Shared;
 use crate::view::CredentialUse;
 use crate::view::registry::{RegistryDelegation, RegistryUse};
 
 /// So many delegations of one action to one delegate are given and looked for.
 pub(crate) const DELEGATIONS_MAX: u32 = 64;
-/// So long a page waits for a registry elsewhere.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// An issuer, and what a handle is registered under.
 pub(crate) type Place = (Did, [u8; 32]);
@@ -72,25 +66,6 @@ fn shown(
 
 fn no_did() -> StateError {
     StateError("an identifier makes no DID".to_owned())
-}
-
-impl Shared {
-    /// What became of these, as far as the registry says so in a moment: for people to look at, not to judge by.
-    pub(crate) async fn uses_seen(&self, places: HashSet<Place>) -> HashMap<Place, CredentialUse> {
-        let mut seen = HashMap::new();
-        let look = async {
-            for place in places {
-                match self.single_use(&place.0, &place.1).await.value {
-                    Ok(Some(used)) => drop(seen.insert(place, CredentialUse::of(&used))),
-                    Ok(None) => {}
-                    // What one read has not brought the next will not bring either.
-                    Err(_) => break,
-                }
-            }
-        };
-        drop(tokio::time::timeout(PATIENCE, look).await);
-        seen
-    }
 }
 
 impl CredentialUse {

@@ -14,11 +14,12 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use super::{RequestRecord, VERIFICATION, Verifier, tenant, unknown_format};
-use crate::accounts::{decode, encode};
 use crate::config::ClientIdPrefix;
 use crate::error::{Error, Result};
 use crate::events::{Event, EventKind};
-use crate::issuer::{listing, page};
+use crate::listing::{listing, page};
+use crate::record::{decode, encode};
+use crate::templates;
 use crate::view::issuer::Template;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
 use crate::view::{Listing, Paging};
@@ -113,11 +114,8 @@ impl Verifier {
     /// # Errors
     /// The store's.
     pub async fn requests(&self, paging: &Paging) -> Result<Listing<VerificationStatus>> {
-        let records = self
-            .shared
-            .store
-            .list(&tenant(), VERIFICATION, &page(paging))
-            .await?;
+        let store = &self.shared.store;
+        let records = store.list(&tenant(), VERIFICATION, &page(paging)).await?;
         listing(&records, paging, |record| {
             Ok(self.view(&record.id, &decode(&record.value)?))
         })
@@ -175,7 +173,7 @@ impl Verifier {
                 ))
             }
             (None, Some(template)) => {
-                let template = crate::templates::find(template)?;
+                let template = templates::find(template)?;
                 let format: Format = new
                     .format
                     .as_deref()
@@ -221,13 +219,13 @@ impl Verifier {
     ) -> Result<Value> {
         let meta = match format {
             Format::SdJwtVc => {
-                json!({"vct_values": [crate::issuer::vct(&self.shared.config, template)]})
+                json!({"vct_values": [templates::vct(&self.shared.config, template)]})
             }
             Format::JwtVcJson | Format::VcJwt => json!({"type_values": [template.types]}),
         };
         let claims: Vec<Value> = claims
             .iter()
-            .map(|path| Ok(json!({"path": crate::issuer::claim_path(path, format)?.to_value()})))
+            .map(|path| Ok(json!({"path": templates::claim_path(path, format)?.to_value()})))
             .collect::<Result<_>>()?;
         let mut credential =
             json!({"id": template.id.replace('-', "_"), "format": format.as_str(), "meta": meta});

@@ -7,10 +7,10 @@ use selfsame_openid4vc::verifier::{self, Input, Judged, State};
 use selfsame_store::Batch;
 
 use super::{Spending, VERIFICATION, Verifier, tenant, unknown_format};
-use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
+use crate::record::encode;
 use crate::view::verifier::{CredentialVerdict, VerificationStatus};
 
 impl Verifier {

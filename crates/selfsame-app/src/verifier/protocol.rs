@@ -9,11 +9,11 @@ use selfsame_store::{Batch, StoreError};
 
 use super::judge::log_refusal;
 use super::{VERIFICATION, Verifier, tenant};
-use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::identity::kid_of;
+use crate::record::encode;
 use crate::view::verifier::VerificationStatus;
 
 /// A response that met a change is judged again by what the request has become; it does not change often.

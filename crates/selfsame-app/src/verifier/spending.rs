@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{RequestRecord, VERIFICATION, Verifier, tenant};
-use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::outbox::Job;
+use crate::record::{decode, encode};
 use crate::registry::is_refusal;
 use crate::registry::uses::newest_delegation;
 use crate::shared::Shared;

@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Wallet;
-use crate::accounts::{decode, encode};
 use crate::error::{Error, Result};
 use crate::gather::Freshness;
-use crate::issuer::{listing, page};
+use crate::listing::{listing, page};
+use crate::record::{decode, encode};
 use crate::registry::uses;
 use crate::view::wallet::{Card, CardSummary, ClaimLine, Display, Person};
 use crate::view::{CredentialUse, Listing, Paging, readable};
@@ -227,11 +227,8 @@ impl Wallet {
     /// # Errors
     /// The store's.
     pub async fn cards(&self, person: &Person, paging: &Paging) -> Result<Listing<CardSummary>> {
-        let records = self
-            .shared
-            .store
-            .list(&person.tenant, CARD, &page(paging))
-            .await?;
+        let store = &self.shared.store;
+        let records = store.list(&person.tenant, CARD, &page(paging)).await?;
         listing(&records, paging, |record| {
             Ok(CardRecord::read(record)?.summary())
         })

@@ -8,9 +8,9 @@ use url::Url;
 
 use super::Wallet;
 use super::quota::Shelf;
-use crate::accounts::{decode, encode};
 use crate::error::{Error, Result};
-use crate::issuer::{listing, page};
+use crate::listing::{listing, page};
+use crate::record::{decode, encode};
 use crate::registry::uses;
 use crate::view::wallet::{HistoryEntry, OneUse, Person};
 use crate::view::{Listing, Paging};
@@ -92,11 +92,8 @@ impl Wallet {
     /// # Errors
     /// The store's.
     pub async fn history(&self, person: &Person, paging: &Paging) -> Result<Listing<HistoryEntry>> {
-        let records = self
-            .shared
-            .store
-            .list(&person.tenant, HISTORY, &page(paging))
-            .await?;
+        let store = &self.shared.store;
+        let records = store.list(&person.tenant, HISTORY, &page(paging)).await?;
         let mut listed = listing(&records, paging, |record| {
             decode::<HistoryEntry>(&record.value)
         })?;

@@ -9,11 +9,11 @@ use selfsame_store::{Batch, Expect, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::Wallet;
-use crate::accounts::{decode, encode};
 use crate::config::DidMethod;
 use crate::error::{Error, Result};
 use crate::identity::kid_of;
-use crate::issuer::{listing, page};
+use crate::listing::{listing, page};
+use crate::record::{decode, encode};
 use crate::view::wallet::{DidInfo, KeyInfo, Person};
 use crate::view::{Listing, Paging};
 
@@ -51,11 +51,8 @@ impl Wallet {
     /// # Errors
     /// The store's.
     pub async fn keys(&self, person: &Person, paging: &Paging) -> Result<Listing<KeyInfo>> {
-        let records = self
-            .shared
-            .store
-            .list(&person.tenant, NAMED_KEY, &page(paging))
-            .await?;
+        let store = &self.shared.store;
+        let records = store.list(&person.tenant, NAMED_KEY, &page(paging)).await?;
         listing(&records, paging, |record| {
             let key: KeyRecord = decode(&record.value)?;
             Ok(KeyInfo {
@@ -107,11 +104,8 @@ impl Wallet {
     /// # Errors
     /// The store's.
     pub async fn dids(&self, person: &Person, paging: &Paging) -> Result<Listing<DidInfo>> {
-        let records = self
-            .shared
-            .store
-            .list(&person.tenant, DID, &page(paging))
-            .await?;
+        let store = &self.shared.store;
+        let records = store.list(&person.tenant, DID, &page(paging)).await?;
         listing(&records, paging, |record| {
             let did: DidRecord = decode(&record.value)?;
             Ok(DidInfo {
@@ -153,9 +147,8 @@ impl Wallet {
         tenant: &TenantId,
         did: &str,
     ) -> Result<(Arc<PrivateKey>, String)> {
-        let record = self
-            .shared
-            .store
+        let store = &self.shared.store;
+        let record = store
             .read(tenant, DID, &did_id(did))
             .await?
             .ok_or_else(|| Error::not_found("this DID is none of this wallet's"))?;

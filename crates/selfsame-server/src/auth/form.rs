@@ -6,15 +6,14 @@ use http::header::CONTENT_TYPE;
 use http::{Method, StatusCode};
 use selfsame_crypto::{encoding, hash, seal};
 
+use crate::arrival::TooLarge;
+use crate::audience::API_BODY_MAX;
 use crate::error::Problem;
-use crate::middleware::arrival::TooLarge;
 
 /// The name of the hidden field.
 pub const FIELD: &str = "form_token";
 /// The header that scripts send in its place.
 pub const HEADER: &str = "x-form-token";
-/// The largest form; also the bound of every body that rides on a cookie.
-pub const BYTES_MAX: usize = 256 * 1024;
 
 /// The form token of a session.
 pub fn token(session: &str) -> String {
@@ -53,7 +52,7 @@ pub async fn checked(request: Request, token: &str) -> Result<Request, Problem> 
         return Err(too_large());
     }
     let (parts, body) = request.into_parts();
-    let body = axum::body::to_bytes(body, BYTES_MAX)
+    let body = axum::body::to_bytes(body, API_BODY_MAX)
         .await
         .map_err(|_| too_large())?;
     if !carries(&body, token) {

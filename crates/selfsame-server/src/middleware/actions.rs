@@ -5,7 +5,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use http::Method;
 
-use crate::router::group::Audience;
+use crate::audience::Audience;
 
 /// Where the claims stand that people have shown.
 const CLAIMS: [&str; 4] = [

@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::arrival::parting;
 use crate::error::{self, Face, Problem};
 use crate::held::Held;
-use crate::middleware::arrival::parting;
 use crate::settings::Budget;
 
 /// The gate before a group of routes.

@@ -7,10 +7,10 @@ use selfsame_app::config::Roles;
 use serde_json::Value;
 
 use super::instance::{Instance, call};
-use crate::api::openapi;
+use crate::audience::Audience;
 use crate::error::Face;
-use crate::router::group::Audience;
 use crate::router::groups;
+use crate::router::openapi;
 
 /// The address with something in each of its places.
 fn concrete(pattern: &str) -> String {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::Frame;
 use crate::auth;
-use crate::auth::cookie::{self, Jar};
+use crate::cookie::{self, Jar};
 use crate::error::Answer;
 use crate::extract::{Form, Query};
 use crate::middleware::actions;

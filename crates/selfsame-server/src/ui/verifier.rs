@@ -12,7 +12,7 @@ use selfsame_credential::single_use::HANDLE;
 use serde::Deserialize;
 
 use super::{At, Frame, qr};
-use crate::auth::cookie::{self, Jar};
+use crate::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
 use crate::extract::{Form, Path, Query};
 use crate::server::Server;

@@ -6,9 +6,9 @@ use selfsame_store::{Batch, Put, Store};
 use serde::{Deserialize, Serialize};
 
 use super::tenant;
-use crate::accounts::{decode, encode};
 use crate::clock::Clock;
 use crate::error::Result;
+use crate::record::{decode, encode};
 
 const ALIVE: &str = "alive";
 

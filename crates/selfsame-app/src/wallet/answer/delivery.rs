@@ -9,10 +9,10 @@ use selfsame_store::{Batch, Expect, Leased, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::{ASKED, Noted, over};
-use crate::accounts::{decode, encode};
 use crate::error::{Error, Result, may_be_had_later, no_answer};
 use crate::events::EventKind;
 use crate::outbox::Job;
+use crate::record::{decode, encode};
 use crate::shared::Shared;
 use crate::view::wallet::{Answered, OneUse, Person};
 use crate::wallet::Wallet;

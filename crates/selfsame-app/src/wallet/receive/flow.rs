@@ -14,11 +14,11 @@ use selfsame_store::{Batch, Leased, OutboxId, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judgement;
-use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result, may_be_had_later, no_answer};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::outbox::Job;
+use crate::record::{decode, encode};
 use crate::shared::Shared;
 use crate::view::wallet::CardSummary;
 use crate::wallet::Wallet;

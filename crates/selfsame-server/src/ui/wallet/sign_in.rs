@@ -13,7 +13,7 @@ use selfsame_crypto::SecretString;
 use serde::Deserialize;
 
 use crate::auth;
-use crate::auth::cookie::{self, Jar};
+use crate::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
 use crate::extract::{Form, Query};
 use crate::peer::Peer;

@@ -12,7 +12,7 @@ use utoipa::openapi::{Content, RefOr, Required, ResponseBuilder};
 use utoipa::{Modify, OpenApi, ToSchema};
 
 use self::specified::Others;
-use super::{dids, instance, issuer, registry, verifier, wallet};
+use crate::api::{dids, instance, issuer, registry, verifier, wallet};
 use crate::error::Answer;
 
 /// An error of the API (RFC 9457).

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::error::Problem;
+use super::Problem;
 
 #[derive(Template)]
 #[template(path = "problem.html")]
@@ -16,7 +16,7 @@ struct Page<'a> {
 }
 
 /// The page's text; the bare reason should it fail.
-pub fn page(problem: &Problem) -> String {
+pub(super) fn page(problem: &Problem) -> String {
     let status = problem.status();
     let wait = problem.retry_after().and_then(minutes);
     let page = Page {

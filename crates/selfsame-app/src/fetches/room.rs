@@ -18,14 +18,14 @@ const WAIT: Duration = Duration::from_secs(5);
 
 /// Room for so many bytes of status lists.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
+pub(crate) struct Room {
     left: Arc<Semaphore>,
     wait: Duration,
 }
 
 /// Why a status list that was fetched can't be used.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Unread {
+pub(crate) enum Unread {
     /// It is none.
     Wrong(StatusError),
     /// Too many others are looked at.

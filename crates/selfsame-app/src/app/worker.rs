@@ -1,0 +1,239 @@
+//! The worker of the outbox: carries out what nobody else does, and gives up what does not work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
+use selfsame_store::{Batch, Leased, TenantId};
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::App;
+use crate::error::{Error, Result};
+use crate::outbox::Job;
+use crate::shared::{Abandon, Shared};
+use crate::verifier;
+use crate::wallet::receive::flow::Done;
+use crate::wallet::{answer, receive};
+
+/// How often the worker looks for what was left behind, by a crash or for a later time.
+const EVERY: Duration = Duration::from_millis(500);
+/// So many looks lie between two notes of how far the ledger has come: each is a commit, and none while nothing is new.
+const NOTED_EVERY: u64 = 20;
+/// So many lie between two notes that the registry is at work, ten minutes: each is a commit, also while nothing is new.
+const ALIVE_EVERY: u64 = 1_200;
+/// So many looks without a commit between them are a rest.
+const REST: u64 = 60;
+/// So much is carried out at once; of calls of wallets so many in all, the rest being for the registry, and so many of
+/// one person's, whose verifiers and issuers may be silent.
+const AT_ONCE: usize = 32;
+const CALLS_AT_ONCE: usize = 24;
+const CALLS_OF_ONE: usize = 4;
+/// So many entries are looked through for those that have a place.
+const LOOKED_THROUGH: usize = 1_024;
+/// So many expired records go in one write, and so many writes follow each other.
+const PURGED_AT_ONCE: usize = 500;
+const PURGES_MAX: usize = 8;
+/// What has expired by a clock that leapt ahead is kept for a day, in which the clock may be set back: a nonce that is
+/// good again then must not be forgotten to be spent.
+const DOUBTED_SECONDS: u64 = 86_400;
+
+/// Carries out what nobody else does, until the instance stops.
+pub(super) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiver<bool>) {
+    let (mut running, mut quiet) = (JoinSet::new(), Quiet::default());
+    let mut under_way = UnderWay::default();
+    let started = app.shared.clock.started();
+    for look in 1_u64.. {
+        tokio::select! {
+            () = tokio::time::sleep(EVERY) => {}
+            _ = stopping.changed() => break,
+        }
+        while running.try_join_next().is_some() {}
+        under_way.0.retain(|place| !place.task.is_finished());
+        let store = &app.shared.store;
+        match store.due(app.shared.clock.now(), LOOKED_THROUGH).await {
+            Ok(entries) => {
+                for leased in entries {
+                    let (tenant, is_call) = (leased.tenant.clone(), is_call(&leased));
+                    if under_way.has_room(&tenant, is_call) {
+                        let app = app.clone();
+                        let task = running.spawn(async move { perform(&app, &leased).await });
+                        under_way.0.push(Place {
+                            tenant,
+                            is_call,
+                            task,
+                        });
+                    }
+                }
+            }
+            Err(error) => tracing::error!(%error, "the outbox can't be read"),
+        }
+        purge(&app, started).await;
+        if quiet.is_rest(app.commits().0) {
+            app.fold().await;
+        }
+        if look.is_multiple_of(NOTED_EVERY) {
+            app.keep_ledger_noted().await;
+        }
+        if look.is_multiple_of(ALIVE_EVERY) {
+            app.keep_alive_noted().await;
+        }
+    }
+    // What is under way is finished: its answer can't be asked for again.
+    running.detach_all();
+}
+
+/// For how many looks nothing was written.
+#[derive(Default)]
+struct Quiet {
+    commits: u64,
+    looks: u64,
+}
+
+impl Quiet {
+    /// Whether a rest has just become long; there was something to rest from.
+    fn is_rest(&mut self, commits: u64) -> bool {
+        if commits != self.commits {
+            *self = Self { commits, looks: 0 };
+        }
+        self.looks += 1;
+        self.looks == REST
+    }
+}
+
+/// What is carried out at this moment.
+#[derive(Default)]
+struct UnderWay(Vec<Place>);
+
+struct Place {
+    tenant: TenantId,
+    is_call: bool,
+    task: AbortHandle,
+}
+
+impl UnderWay {
+    /// Whether there is a place for one more entry of this tenant's.
+    fn has_room(&self, tenant: &TenantId, is_call: bool) -> bool {
+        let calls = self.0.iter().filter(|place| place.is_call);
+        let of_one = calls.clone().filter(|place| place.tenant == *tenant);
+        let fits = calls.count() < CALLS_AT_ONCE && of_one.count() < CALLS_OF_ONE;
+        self.0.len() < AT_ONCE && (fits || !is_call)
+    }
+}
+
+/// Whether a wallet calls somebody.
+fn is_call(leased: &Leased) -> bool {
+    matches!(
+        Job::read(leased),
+        Ok(Job::Receive { .. } | Job::Present { .. })
+    )
+}
+
+/// Removes what has expired, by the clock and by the time that passed since the worker began, when the machine had
+/// `started`; as long as there is much of it, more than one portion.
+async fn purge(app: &App, started: UnixTime) {
+    let clock = &app.shared.clock;
+    let believed = started.plus(clock.passed());
+    let now = clock
+        .now()
+        .min(believed.max(clock.now().minus(DOUBTED_SECONDS)));
+    for _ in 0..PURGES_MAX {
+        match app.shared.store.purge_expired(now, PURGED_AT_ONCE).await {
+            Ok(purged) if purged >= PURGED_AT_ONCE as u64 => {}
+            Ok(_) => return,
+            Err(error) => return tracing::error!(%error, "expired records can't be removed"),
+        }
+    }
+}
+
+/// Carries out one entry, whose lease the caller holds; what fails for a while is tried again, later each time.
+async fn perform(app: &App, leased: &Leased) {
+    if let Err(error) = dispatched(app, leased).await {
+        app.shared.put_off(leased, &error).await;
+    }
+}
+
+async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
+    match Job::read(leased)? {
+        Job::Receive { .. } => {
+            let wallet = app.wallet()?;
+            if let Done::Next(next) = wallet.perform_received(leased).await? {
+                // This entry is settled; should what it led to fail, that has been put off already.
+                drop(wallet.finish(next).await);
+            }
+        }
+        Job::Present { .. } => {
+            app.wallet()?.perform_presented(leased).await?;
+        }
+        Job::Submit { .. } => {
+            app.shared.carry_out(leased).await?;
+        }
+        Job::Spend { .. } => app.verifier()?.carry_out(leased).await?,
+        Job::Cheqd { .. } => {
+            app.shared.carry_out_cheqd(leased).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What the roles make of an effect of theirs that is given up.
+pub(super) struct Roles;
+
+#[async_trait]
+impl Abandon for Roles {
+    async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch> {
+        let tenant = &leased.tenant;
+        let batch = Batch::new(tenant.clone()).bury(leased.id, error.reason.clone());
+        match Job::read(leased) {
+            Ok(Job::Receive { flow, effect }) => {
+                receive::abandoned(shared, batch, (tenant, &flow, &effect), error).await
+            }
+            Ok(Job::Present { flow, effect }) => {
+                answer::abandoned(shared, batch, (tenant, &flow, &effect), error).await
+            }
+            Ok(Job::Spend {
+                request,
+                transaction,
+            }) => verifier::abandoned(shared, batch, (&request, &transaction), error).await,
+            Ok(Job::Submit { .. } | Job::Cheqd { .. }) | Err(_) => Ok(batch),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many of so many entries of this tenant's are begun.
+    fn begun(under_way: &mut UnderWay, (tenant, is_call): (&str, bool), many: usize) -> usize {
+        let tenant = TenantId::parse(tenant).unwrap();
+        let before = under_way.0.len();
+        for _ in 0..many {
+            if under_way.has_room(&tenant, is_call) {
+                let task = tokio::spawn(std::future::pending::<()>()).abort_handle();
+                let tenant = tenant.clone();
+                under_way.0.push(Place {
+                    tenant,
+                    is_call,
+                    task,
+                });
+            }
+        }
+        under_way.0.len() - before
+    }
+
+    #[tokio::test]
+    async fn who_calls_many_silent_hosts_takes_no_place_of_others_nor_of_the_registry() {
+        let mut all = UnderWay::default();
+        assert_eq!(begun(&mut all, ("person-a", true), 100), 4);
+        assert_eq!(begun(&mut all, ("person-b", true), 1), 1);
+        for number in 0..10 {
+            begun(&mut all, (&format!("person-{number}"), true), 100);
+        }
+        assert_eq!(all.0.len(), CALLS_AT_ONCE);
+        assert_eq!(
+            begun(&mut all, ("issuer", false), 100),
+            AT_ONCE - CALLS_AT_ONCE
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! What verification has fetched and keeps for a while.
+
+mod room;
+
+use std::sync::Arc;
+
+use selfsame_credential::evidence::Genuine;
+use selfsame_credential::status;
+use selfsame_net::{Cache, CacheSettings};
+
+use room::{KEPT_BYTES, Room, Unread};
+
+/// Issuers' metadata take so many bytes of memory together.
+const METADATA_BYTES: usize = 8 * 1024 * 1024;
+
+/// The caches of what verification fetches.
+pub struct Fetches {
+    pub(crate) lists: Cache<String, Result<Arc<status::List>, Unread>>,
+    pub(crate) room: Room,
+    pub(crate) metadata: Cache<String, Vec<u8>>,
+    pub(crate) genuine: Genuine,
+}
+
+impl Default for Fetches {
+    fn default() -> Self {
+        Self {
+            // A list is used for as long as the policy of a verification allows; here it only must not stay for ever.
+            lists: Cache::new(
+                CacheSettings {
+                    capacity: 256,
+                    max_bytes: KEPT_BYTES,
+                    ttl: 3600,
+                    negative_ttl: 2,
+                },
+                |list| list.as_ref().map_or(0, |list| list.weight()),
+            ),
+            metadata: Cache::new(
+                CacheSettings {
+                    capacity: 256,
+                    max_bytes: METADATA_BYTES,
+                    ttl: 60,
+                    negative_ttl: 5,
+                },
+                Vec::len,
+            ),
+            genuine: Genuine::default(),
+            room: Room::default(),
+        }
+    }
+}

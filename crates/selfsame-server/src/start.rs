@@ -1,0 +1,85 @@
+//! A server put together: its listeners, what keeps its figures, and its end.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+
+use selfsame_app::App;
+use tokio::net::TcpListener;
+
+use crate::router;
+use crate::serve::{self, Door, Service, health};
+use crate::server::Server;
+use crate::settings::{Nodes, Settings};
+use crate::shares::Shares;
+
+/// Serves the application on `listener` until `stop` is done and open requests have ended.
+///
+/// # Errors
+/// An origin that cannot be served here ([`Origin::of`], [`Origin::can_be_served`]), or threads that can't be had.
+pub async fn serve(
+    listener: TcpListener,
+    app: Arc<App>,
+    settings: Settings,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let Settings {
+        tls,
+        nodes,
+        limits,
+        health: watched,
+        plain_anywhere,
+        copies,
+        open_registration,
+    } = settings;
+    let server = Server::new(app, limits, (copies, open_registration)).map_err(io::Error::other)?;
+    let listen = listener.local_addr()?;
+    let origin = server.origin();
+    match plain_anywhere {
+        true => origin.can_be_served_plain(listen, tls.is_some()),
+        false => origin.can_be_served(listen, tls.is_some()),
+    }
+    .map_err(io::Error::other)?;
+    let door = match tls {
+        Some(tls) => Door::Tls(tls.acceptor()),
+        None if origin.secure() => Door::Proxied,
+        None => Door::Plain,
+    };
+    let service = Service {
+        router: router::build(&server),
+        door,
+        limits: server.limits().clone(),
+        shares: Shares::default(),
+        requests: Shares::default(),
+        pulse: server.pulse().clone(),
+        stopping: server.stop().clone(),
+    };
+    if let Some(listener) = watched {
+        health::start(listener, &server)?;
+    }
+    let upkeep = tokio::spawn(server.figures().clone().keep_up());
+    let counting = tokio::spawn(
+        server
+            .tallies()
+            .clone()
+            .follow(server.app().events().listen()),
+    );
+    let served = match nodes {
+        None => serve::serve(listener, service, stop).await,
+        Some(Nodes {
+            listener: beside,
+            acceptor,
+        }) => {
+            let door = Door::Nodes(acceptor);
+            let for_nodes = Service {
+                door,
+                ..service.clone()
+            };
+            let nodes = serve::serve(beside, for_nodes, server.stopped());
+            tokio::try_join!(serve::serve(listener, service, stop), nodes).map(|_| ())
+        }
+    };
+    upkeep.abort();
+    counting.abort();
+    served
+}
