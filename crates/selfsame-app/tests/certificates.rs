@@ -482,6 +482,7 @@ fn signed_as(app: &App, client_id: &str, (key, leaf): (&PrivateKey, Vec<u8>)) ->
         query: selfsame_credential::dcql::Query::parse(&query).unwrap(),
         metadata: ClientMetadata {
             vp_formats_supported: [("dc+sd-jwt".to_owned(), Default::default())].into(),
+            ..ClientMetadata::default()
         },
         lifetime: 600,
     };

@@ -11,7 +11,12 @@ mod python {
         verdict::{Outcome, Policy, Trust, Verdict},
         verify::{Binding, Presented, verify},
     };
-    use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, ctx::Ctx, time::UnixTime};
+    use selfsame_crypto::{
+        Jwk, KeyHandle, KeyType, PrivateKey,
+        ctx::Ctx,
+        jwe::{ContentEncryption, Recipient},
+        time::UnixTime,
+    };
     use serde_json::{Map, Value, json};
 
     const SCRIPT: &str = concat!(
@@ -220,6 +225,23 @@ mod python {
             let answer = verifies(&bad, &issuer);
             assert!(answer["refused"].is_string(), "{part}: {answer}");
             assert_eq!(judged(&bad, &jwk).0.outcome, Outcome::Invalid, "{part}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs Python with sd-jwt: cargo xtask cross sd-jwt"]
+    fn what_is_encrypted_to_a_key_of_the_package_it_reads() {
+        let key = package(&json!({"do": "key"}));
+        let recipient = Recipient::of(&Jwk::from_value(&key["public"]).unwrap()).unwrap();
+        for encryption in ContentEncryption::ALL {
+            let content = json!({"vp_token": {"one": ["Inés ✓"]}}).to_string();
+            let ctx = Ctx::new(now(), [7; 32]);
+            let token = recipient.encrypt(content.as_bytes(), encryption, &ctx);
+            let job = json!({"do": "decrypt", "private": key["private"], "token": token.unwrap()});
+            let read = package(&job);
+            assert_eq!(read["content"], content, "{read}");
+            assert_eq!(read["header"]["enc"], encryption.as_str());
+            assert_eq!(read["header"]["kid"], "enc-1");
         }
     }
 }

@@ -28,6 +28,7 @@ pub mod generate;
 pub mod hash;
 mod hkdf;
 pub mod json;
+pub mod jwe;
 mod jwk;
 pub mod jws;
 mod key_handle;

@@ -179,7 +179,7 @@ pub fn step(
         (State::Asked(asked), Input::Present(choices)) => {
             response::present(asked, choices, evidence, ctx)
         }
-        (State::Asked(asked), Input::Decline) => Ok(Step::Done(response::decline(asked))),
+        (State::Asked(asked), Input::Decline) => response::decline(asked, ctx).map(Step::Done),
         (State::Answering(Answering { verifier, .. }), Input::Delivered { status, body }) => Ok(
             Step::Done(response::delivered(verifier, true, (status, body))),
         ),

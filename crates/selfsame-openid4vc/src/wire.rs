@@ -1,6 +1,7 @@
 //! The messages of both protocols, as types that are parsed once and strictly.
 
 pub mod credential;
+pub mod encryption;
 pub mod metadata;
 pub mod nonce;
 pub mod offer;

@@ -326,6 +326,7 @@ fn formats() -> ClientMetadata {
             (Format::VcJwt.as_str().to_owned(), w3c),
         ]
         .into(),
+        ..ClientMetadata::default()
     }
 }
 

@@ -3,6 +3,7 @@
 import json
 import sys
 
+from jwcrypto.jwe import JWE
 from jwcrypto.jwk import JWK
 from sd_jwt.common import SDObj
 from sd_jwt.holder import SDJWTHolder
@@ -53,10 +54,22 @@ def verify(job):
     return {"claims": verifier.get_verified_payload()}
 
 
+def key(job):
+    made = JWK.generate(kty="EC", crv="P-256", kid="enc-1", alg="ECDH-ES", use="enc")
+    return {"public": public(made), "private": made.export(as_dict=True)}
+
+
+def decrypt(job):
+    token = JWE()
+    token.deserialize(job["token"], JWK(**job["private"]))
+    return {"content": token.payload.decode(), "header": token.jose_header}
+
+
 def main():
     job = json.load(sys.stdin)
     try:
-        answer = {"issue": issue, "verify": verify}[job["do"]](job)
+        does = {"issue": issue, "verify": verify, "key": key, "decrypt": decrypt}
+        answer = does[job["do"]](job)
     except Exception as error:
         answer = {"refused": repr(error)}
     json.dump(answer, sys.stdout)

@@ -21,6 +21,7 @@ use super::{
 use crate::{
     error::{Error, PresentationCode},
     wire::{
+        encryption::ResponseEncryption,
         limits,
         request::{Refused, Request},
         response::{Answer, AuthorizationResponse, Receipt, VpToken},
@@ -62,7 +63,7 @@ pub(super) fn present(
         verifier: asked.verifier.clone(),
         query_ids: vp_token.keys().cloned().collect(),
     });
-    let effect = post(&asked.request, Answer::Presented(vp_token));
+    let effect = post(&asked.request, Answer::Presented(vp_token), ctx)?;
     Ok(Step::Done((state, vec![effect])))
 }
 
@@ -96,19 +97,17 @@ fn queries<'a>(
     Ok(queries)
 }
 
-pub(super) fn decline(asked: &Asked) -> Next {
+pub(super) fn decline(asked: &Asked, ctx: &Ctx) -> Result<Next, Error> {
     // §15.4.1: whether the person would not or could not is nobody's business.
     let refusal = Answer::Refused {
         error: PresentationCode::AccessDenied.as_str().to_owned(),
         description: None,
     };
-    let effect = post(&asked.request, refusal);
-    (
-        State::Declining(Declining {
-            verifier: asked.verifier.clone(),
-        }),
-        vec![effect],
-    )
+    let effect = post(&asked.request, refusal, ctx)?;
+    let declining = Declining {
+        verifier: asked.verifier.clone(),
+    };
+    Ok((State::Declining(declining), vec![effect]))
 }
 
 /// What tells the verifier that its request was refused; none where it is not known who asks.
@@ -188,15 +187,19 @@ fn failed(verifier: &Verifier, reason: String) -> Next {
     (State::Failed(failed), Vec::new())
 }
 
-fn post(request: &Request, answer: Answer) -> Effect {
+fn post(request: &Request, answer: Answer, ctx: &Ctx) -> Result<Effect, Error> {
     let response = AuthorizationResponse {
         state: request.state.clone(),
         answer,
     };
-    Effect::PostResponse {
+    let form = match request.encrypted {
+        false => response.parameters(),
+        true => ResponseEncryption::of(&request.metadata)?.parameters(&response, ctx)?,
+    };
+    Ok(Effect::PostResponse {
         url: request.response_uri.clone(),
-        form: response.parameters(),
-    }
+        form,
+    })
 }
 
 /// One presentation in the making.

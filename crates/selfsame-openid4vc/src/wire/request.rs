@@ -9,8 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
+use super::encryption::ResponseEncryption;
 use crate::error::{Error, PresentationCode};
 
+/// The answer is posted as a form.
+const DIRECT_POST: &str = "direct_post";
+/// The same, encrypted to the verifier (OpenID4VP 1.0 §8.3.1).
+const DIRECT_POST_JWT: &str = "direct_post.jwt";
 /// The scheme that invokes a wallet with a request.
 pub const SCHEME: &str = "openid4vp";
 /// `typ` of a request object (RFC 9101 §10.8).
@@ -121,6 +126,12 @@ pub struct ClientMetadata {
     /// The formats, and the algorithms within them, that the verifier can check.
     #[serde(default)]
     pub vp_formats_supported: BTreeMap<String, VpFormat>,
+    /// Keys that answers are encrypted to, a JWK Set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jwks: Option<Value>,
+    /// How the content of an encrypted answer may be encrypted; absent means `A128GCM`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encrypted_response_enc_values_supported: Option<Vec<String>>,
 }
 
 /// The algorithms a verifier can check in one format; absent means any.
@@ -154,7 +165,7 @@ pub struct Parameters {
     /// `vp_token`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_type: Option<String>,
-    /// `direct_post`.
+    /// `direct_post` or `direct_post.jwt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_mode: Option<String>,
     /// Where the answer is posted to.
@@ -247,6 +258,9 @@ pub struct Request {
     pub query: Query,
     /// What the verifier can check.
     pub metadata: ClientMetadata,
+    /// Whether the answer is encrypted (`direct_post.jwt`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub encrypted: bool,
 }
 
 /// A request that is refused, with where to say so if the verifier can be told.
@@ -327,6 +341,10 @@ impl Request {
                 .map_err(|_| refuse("client_metadata is malformed"))?,
             None => ClientMetadata::default(),
         };
+        let encrypted = parameters.response_mode.as_deref() == Some(DIRECT_POST_JWT);
+        if encrypted {
+            ResponseEncryption::of(&metadata)?;
+        }
         Ok(Self {
             client_id: parameters.client_id.unwrap_or_else(|| client.to_string()),
             response_uri,
@@ -334,6 +352,7 @@ impl Request {
             state: parameters.state,
             query,
             metadata,
+            encrypted,
         })
     }
 }
@@ -371,7 +390,7 @@ fn query(parameters: &Parameters) -> Result<Query, Error> {
 fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error> {
     let refuse = Error::invalid_request;
     match parameters.response_mode.as_deref() {
-        Some("direct_post") => {}
+        Some(DIRECT_POST | DIRECT_POST_JWT) => {}
         Some(_) => return Err(refuse("the response mode is not supported")),
         None => {
             return Err(refuse(

@@ -395,6 +395,88 @@ fn parameters_that_break_a_rule_are_refused_with_its_code() {
     assert!(opens_link(&plain_link(json!({"dcql_query": unbound.to_string()}))).is_ok());
 }
 
+/// What a verifier says of itself that wants encrypted answers.
+fn encrypting(keys: &Value, encryptions: &Value) -> Value {
+    let metadata = json!({
+        "jwks": {"keys": keys},
+        "encrypted_response_enc_values_supported": encryptions,
+    });
+    json!({"response_mode": "direct_post.jwt", "client_metadata": metadata.to_string()})
+}
+
+/// A verifier's key to encrypt to, with these changes.
+fn encryption_key(changes: &Value) -> Value {
+    let key = PrivateKey::generate(KeyType::P256).unwrap();
+    let mut jwk = key.public().to_jwk().to_value();
+    for (name, value) in json!({"kid": "enc-1", "alg": "ECDH-ES", "use": "enc"})
+        .as_object()
+        .unwrap()
+        .iter()
+        .chain(changes.as_object().unwrap())
+    {
+        jwk[name] = value.clone();
+    }
+    jwk
+}
+
+#[test]
+fn an_answer_by_direct_post_jwt_is_encrypted_to_the_verifiers_key_whole() {
+    let keys = json!([
+        encryption_key(&json!({"alg": "ECDH-ES+A256KW"})),
+        encryption_key(&json!({}))
+    ]);
+    for (encryptions, chosen) in [
+        (json!(["A128GCM"]), "A128GCM"),
+        (json!(["A128CBC-HS256", "A128GCM", "A256GCM"]), "A256GCM"),
+    ] {
+        let link = plain_link(encrypting(&keys, &encryptions));
+        let Ok(Invocation::Plain(asked)) = opens_link(&link) else {
+            panic!("it is opened")
+        };
+        let state = stored(&State::Asked(*asked));
+        let next = holder::step(&state, Input::Decline, &Evidence::default(), &ctx(60));
+        let Ok(Step::Done((State::Declining(_), effects))) = next else {
+            panic!("it is declined")
+        };
+        let [Effect::PostResponse { form, .. }] = effects.as_slice() else {
+            panic!("{effects:?}")
+        };
+        let [(name, token)] = form.as_slice() else {
+            panic!("{form:?}")
+        };
+        assert_eq!(name, "response");
+        let parts: Vec<&str> = token.split('.').collect();
+        assert_eq!((parts.len(), parts[1]), (5, ""));
+        let header = selfsame_crypto::encoding::base64url_decode(parts[0]).unwrap();
+        let header: Value = serde_json::from_slice(&header).unwrap();
+        assert_eq!(
+            (&header["alg"], &header["kid"]),
+            (&json!("ECDH-ES"), &json!("enc-1"))
+        );
+        assert_eq!(header["enc"], chosen);
+    }
+}
+
+#[test]
+fn a_verifier_that_wants_encryption_and_has_no_key_for_it_is_refused() {
+    let good = encryption_key(&json!({}));
+    let other = encryption_key(&json!({"use": "sig"}));
+    for (keys, encryptions) in [
+        (json!([]), json!(["A128GCM"])),
+        (json!([other]), json!(["A128GCM"])),
+        (json!([{"kty": "RSA"}]), json!(["A128GCM"])),
+        (json!([good]), json!(["A128CBC-HS256"])),
+        (json!([good]), json!([])),
+    ] {
+        let link = plain_link(encrypting(&keys, &encryptions));
+        assert_eq!(
+            refused(opens_link(&link)),
+            "invalid_request",
+            "{keys} {encryptions}"
+        );
+    }
+}
+
 #[test]
 fn a_redirect_uri_beside_direct_post_is_an_invalid_request() {
     let link = plain_link(json!({"redirect_uri": "https://verifier.example/cb"}));

@@ -1,0 +1,170 @@
+//! JWE in compact form by `ECDH-ES` over P-256 with AES-GCM (RFC 7516, RFC 7518 §4.6, §5.3): encrypting to one recipient.
+
+use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::agreement::{ECDH_P256, PrivateKey, UnparsedPublicKey, agree};
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
+
+use crate::ctx::Ctx;
+use crate::encoding::base64url_encode;
+use crate::hash::sha256_parts;
+use crate::jwk::Jwk;
+use crate::public_key::PublicKey;
+use crate::{KeyError, KeyType};
+
+/// A key's draw misses the group's order once in 2^32 times.
+const DRAWS: [&str; 4] = ["jwe/key/1", "jwe/key/2", "jwe/key/3", "jwe/key/4"];
+
+/// How the content is encrypted (`enc`).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ContentEncryption {
+    /// `A128GCM`.
+    A128Gcm,
+    /// `A256GCM`.
+    A256Gcm,
+}
+
+impl ContentEncryption {
+    /// Every one that is done here, the stronger first.
+    pub const ALL: [Self; 2] = [Self::A256Gcm, Self::A128Gcm];
+
+    /// Its name (RFC 7518 §5.1).
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::A128Gcm => "A128GCM",
+            Self::A256Gcm => "A256GCM",
+        }
+    }
+
+    fn key(self, bytes: &[u8; 32]) -> Option<LessSafeKey> {
+        let (algorithm, len) = match self {
+            Self::A128Gcm => (&AES_128_GCM, 16),
+            Self::A256Gcm => (&AES_256_GCM, 32),
+        };
+        let key = UnboundKey::new(algorithm, bytes.get(..len)?).ok()?;
+        Some(LessSafeKey::new(key))
+    }
+
+    const fn bits(self) -> u32 {
+        match self {
+            Self::A128Gcm => 128,
+            Self::A256Gcm => 256,
+        }
+    }
+}
+
+/// Whom something is encrypted to.
+#[derive(Clone, Debug)]
+pub struct Recipient {
+    key: PublicKey,
+    kid: Option<String>,
+}
+
+/// Nothing was encrypted: the cryptographic library failed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("the cryptographic library failed")]
+pub struct JweError;
+
+impl Recipient {
+    /// The owner of a key for `ECDH-ES` on P-256.
+    ///
+    /// # Errors
+    /// `Unsupported` for a key of another curve, algorithm or use; what else is wrong with it.
+    pub fn of(jwk: &Jwk) -> Result<Self, KeyError> {
+        let is_meant = jwk.alg.as_deref().is_none_or(|alg| alg == "ECDH-ES")
+            && jwk.use_.as_deref().is_none_or(|used| used == "enc");
+        let key = PublicKey::from_jwk(jwk)?;
+        if !is_meant || key.key_type() != KeyType::P256 {
+            return Err(KeyError::Unsupported);
+        }
+        Ok(Self {
+            key,
+            kid: jwk.kid.clone(),
+        })
+    }
+
+    /// Encrypts to the recipient, by a key that is used for nothing else.
+    ///
+    /// # Errors
+    /// Should the cryptographic library fail.
+    pub fn encrypt(
+        &self,
+        content: &[u8],
+        encryption: ContentEncryption,
+        ctx: &Ctx,
+    ) -> Result<String, JweError> {
+        let ephemeral = DRAWS.iter().find_map(|draw| {
+            let bytes = Zeroizing::new(ctx.random::<32>(draw));
+            PrivateKey::from_private_key(&ECDH_P256, bytes.as_slice()).ok()
+        });
+        let ephemeral = ephemeral.ok_or(JweError)?;
+        let header = self.header(&ephemeral, encryption)?;
+        let protected = base64url_encode(header.to_string().as_bytes());
+        let secret = shared(&ephemeral, self.key.bytes(), encryption)?;
+        let key = encryption.key(&secret).ok_or(JweError)?;
+        let nonce = ctx.random::<12>("jwe/nonce");
+        let mut sealed = content.to_vec();
+        let tag = key
+            .seal_in_place_separate_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(protected.as_bytes()),
+                &mut sealed,
+            )
+            .map_err(|_| JweError)?;
+        let parts = [&nonce[..], &sealed, tag.as_ref()].map(base64url_encode);
+        // With direct key agreement there is no encrypted key (RFC 7516 §5.1).
+        Ok(format!("{protected}..{}", parts.join(".")))
+    }
+
+    fn header(
+        &self,
+        ephemeral: &PrivateKey,
+        encryption: ContentEncryption,
+    ) -> Result<Value, JweError> {
+        let public = ephemeral.compute_public_key().map_err(|_| JweError)?;
+        let public = PublicKey::from_raw(KeyType::P256, public.as_ref()).map_err(|_| JweError)?;
+        let mut header = json!({
+            "alg": "ECDH-ES",
+            "enc": encryption.as_str(),
+            "epk": public.to_jwk().to_value(),
+        });
+        if let (Some(kid), Some(members)) = (&self.kid, header.as_object_mut()) {
+            members.insert("kid".to_owned(), Value::from(kid.as_str()));
+        }
+        Ok(header)
+    }
+}
+
+/// The content's key: what both keys agree on, by the Concat KDF (RFC 7518 §4.6.2) without party information. One hash
+/// gives as many bits as the longest key has.
+fn shared(
+    own: &PrivateKey,
+    peer: &[u8],
+    encryption: ContentEncryption,
+) -> Result<Zeroizing<[u8; 32]>, JweError> {
+    let peer = UnparsedPublicKey::new(&ECDH_P256, peer);
+    agree(own, peer, JweError, |secret| {
+        let party = (b"".as_slice(), b"".as_slice());
+        Ok(Zeroizing::new(derived(secret, encryption, party)))
+    })
+}
+
+fn derived(secret: &[u8], encryption: ContentEncryption, party: (&[u8], &[u8])) -> [u8; 32] {
+    let name = encryption.as_str().as_bytes();
+    let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes();
+    let (producer, consumer) = party;
+    sha256_parts(&[
+        &1_u32.to_be_bytes(),
+        secret,
+        &len(name),
+        name,
+        &len(producer),
+        producer,
+        &len(consumer),
+        consumer,
+        &encryption.bits().to_be_bytes(),
+    ])
+}
+
+#[cfg(test)]
+mod tests;
