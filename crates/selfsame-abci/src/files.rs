@@ -76,6 +76,16 @@ pub struct Network {
     homes: Vec<PathBuf>,
 }
 
+/// How far the nodes of a network are apart.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Distance {
+    /// In one network: a block takes some tens of milliseconds.
+    #[default]
+    Near,
+    /// On several continents, or behind lines that are busy.
+    Far,
+}
+
 /// From whom a new node takes the ledger, and what it trusts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StateSync {
@@ -259,12 +269,34 @@ impl Home {
         self.engine().join("data").join("blockstore.db").exists()
     }
 
+    /// Sets how long the engine waits for the others.
+    ///
+    /// # Errors
+    /// `BadRequest` if the engine's settings can't be read, `Internal` if the disk fails.
+    pub fn set_distance(&self, distance: Distance) -> Result<()> {
+        self.keep_settings(&config::with_timeouts(&self.settings()?, distance))
+    }
+
+    /// The engine's settings.
+    fn settings(&self) -> Result<String> {
+        let file = self.config();
+        String::from_utf8(read(&file)?).map_err(|why| damaged(&file, &why))
+    }
+
+    fn keep_settings(&self, text: &str) -> Result<()> {
+        std::fs::write(self.config(), text).map_err(Error::internal)
+    }
+
+    fn config(&self) -> PathBuf {
+        self.engine().join("config").join("config.toml")
+    }
+
     /// Whether the engine is still to begin with a snapshot of another node's ledger.
     #[must_use]
     pub fn awaits_snapshot(&self) -> bool {
-        let file = self.engine().join("config").join("config.toml");
         !self.has_blocks()
-            && std::fs::read_to_string(file).is_ok_and(|text| config::has_state_sync(&text))
+            && std::fs::read_to_string(self.config())
+                .is_ok_and(|text| config::has_state_sync(&text))
     }
 
     /// Has the engine begin with a snapshot of another node's ledger, where it has no block yet. With the first start
@@ -288,10 +320,7 @@ impl Home {
                 "the address of a node has a comma in it",
             ));
         }
-        let file = self.engine().join("config").join("config.toml");
-        let text = std::fs::read_to_string(&file).map_err(Error::internal)?;
-        let text = config::with_state_sync(&text, from);
-        std::fs::write(&file, text).map_err(Error::internal)
+        self.keep_settings(&config::with_state_sync(&self.settings()?, from))
     }
 
     /// The key this node signs checkpoints with, as it was made; a node moves it to where it keeps its keys.
@@ -318,7 +347,11 @@ impl Home {
         public(&engine_file(at), &read(&engine_file(&self.path))?)?;
         made.node(&peers, self.node.begins_after).write(at)?;
         self.admit(&made.peer())?;
-        Self::open(at)
+        let joining = Self::open(at)?;
+        // It is as far from the others as they are from each other.
+        let settings = config::with_timeouts_of(&joining.settings()?, &self.settings()?);
+        joining.keep_settings(&settings)?;
+        Ok(joining)
     }
 
     /// This node as a validator of that power.

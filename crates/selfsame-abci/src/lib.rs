@@ -18,6 +18,6 @@ mod supervisor;
 mod waiting;
 
 pub use engine::Engine;
-pub use files::{Addresses, Beginning, Founding, Home, Member, Network, StateSync};
+pub use files::{Addresses, Beginning, Distance, Founding, Home, Member, Network, StateSync};
 pub use node::{Node, Setup, Signer};
 pub use notes::Noted;

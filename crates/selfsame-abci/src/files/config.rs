@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use selfsame_crypto::encoding::hex_encode;
 
-use super::{Member, StateSync};
+use super::{Distance, Member, StateSync};
 
 /// Most bytes of a block: more could not be handed round within the time a proposal has.
 const BLOCK_BYTES: u64 = 512 * 1024;
@@ -50,6 +50,10 @@ pub(super) fn consensus_params(begins_after: u64) -> Value {
 /// A node's config.toml. All that is not in it is CometBFT's default.
 pub(super) fn text(member: &Member, peers: &[String]) -> String {
     let (rpc, p2p) = (member.addresses.rpc, member.addresses.p2p);
+    let timeouts = timeouts(Distance::Near);
+    let timeouts = timeouts
+        .map(|(key, value)| format!("{key} = \"{value}\"\n"))
+        .concat();
     let (name, peers) = (&member.name, vec![peers.join(","); NAMED].join(","));
     format!(
         r#"# Written with the network. The socket is named on the command line.
@@ -82,14 +86,8 @@ max_txs_bytes = {MEMPOOL_BYTES}
 max_tx_bytes = {TRANSACTION_BYTES}
 
 [consensus]
-# For a local network: a validator that is gone costs its turn this long.
-timeout_propose = "300ms"
-timeout_propose_delta = "200ms"
-timeout_prevote = "200ms"
-timeout_prevote_delta = "100ms"
-timeout_precommit = "200ms"
-timeout_precommit_delta = "100ms"
-timeout_commit = "0s"
+# A validator that is gone costs its turn this long; one that is further away than this never gets a turn.
+{timeouts}timeout_commit = "0s"
 skip_timeout_commit = true
 # A block is made when there is something to put into it, and now and then to show that the network lives.
 create_empty_blocks = false
@@ -104,6 +102,53 @@ discard_abci_responses = true
 indexer = "null"
 "#
     )
+}
+
+/// How long the engine waits for a proposal and for votes, and how much longer in each further round.
+fn timeouts(distance: Distance) -> [(&'static str, &'static str); 6] {
+    let [propose, propose_delta, vote, vote_delta] = match distance {
+        Distance::Near => ["300ms", "200ms", "200ms", "100ms"],
+        // CometBFT's own.
+        Distance::Far => ["3s", "500ms", "1s", "500ms"],
+    };
+    [
+        ("timeout_propose", propose),
+        ("timeout_propose_delta", propose_delta),
+        ("timeout_prevote", vote),
+        ("timeout_prevote_delta", vote_delta),
+        ("timeout_precommit", vote),
+        ("timeout_precommit_delta", vote_delta),
+    ]
+}
+
+/// A config.toml with the timeouts of a distance.
+pub(super) fn with_timeouts(text: &str, distance: Distance) -> String {
+    let timeouts = timeouts(distance);
+    with_lines(
+        text,
+        &timeouts.map(|(key, value)| format!("{key} = \"{value}\"")),
+    )
+}
+
+/// A config.toml with the timeouts of another.
+pub(super) fn with_timeouts_of(text: &str, other: &str) -> String {
+    let keys = timeouts(Distance::Near).map(|(key, _)| key);
+    let lines = other.lines().filter(|line| keys.contains(&key(line)));
+    let lines: Vec<String> = lines.map(str::to_owned).collect();
+    with_lines(text, &lines)
+}
+
+/// A config.toml with these lines in the place of those that set the same.
+fn with_lines(text: &str, lines: &[String]) -> String {
+    let line = |line: &str| {
+        let other = lines.iter().find(|other| key(other) == key(line));
+        other.map_or_else(|| format!("{line}\n"), |other| format!("{other}\n"))
+    };
+    text.lines().map(line).collect()
+}
+
+fn key(line: &str) -> &str {
+    line.split_once('=').map_or(line, |(key, _)| key.trim())
 }
 
 /// Whether a config.toml has state sync.

@@ -173,3 +173,35 @@ fn a_node_speaks_to_those_it_was_made_with_and_to_those_its_operator_admits() {
         "what can't be read admits nobody"
     );
 }
+
+#[test]
+fn the_engine_waits_longer_where_nodes_are_far_apart_and_nothing_else_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = create(folder.path(), 1).unwrap();
+    let home = Home::open(&network.homes()[0]).unwrap();
+    let near = std::fs::read_to_string(home.config()).unwrap();
+    home.set_distance(Distance::Far).unwrap();
+    let far = std::fs::read_to_string(home.config()).unwrap();
+    assert!(far.contains("timeout_propose = \"3s\"\ntimeout_propose_delta = \"500ms\"\n"));
+    let changed = near
+        .lines()
+        .zip(far.lines())
+        .filter(|(near, far)| near != far);
+    assert!(
+        changed
+            .clone()
+            .all(|(near, _)| near.starts_with("timeout_p"))
+    );
+    assert_eq!(changed.count(), 6);
+    // Who joins waits as long.
+    let member = &members(2)[1];
+    let joined = home.join(&folder.path().join("joined"), member).unwrap();
+    assert!(
+        joined
+            .settings()
+            .unwrap()
+            .contains("timeout_prevote = \"1s\"\n")
+    );
+    home.set_distance(Distance::Near).unwrap();
+    assert_eq!(std::fs::read_to_string(home.config()).unwrap(), near);
+}

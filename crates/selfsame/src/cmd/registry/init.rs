@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use selfsame_abci::{Addresses, Beginning, Founding, Member, Network};
+use selfsame_abci::{Addresses, Beginning, Distance, Founding, Home, Member, Network};
 use selfsame_app::clock::Clock;
 use selfsame_app::registry::trust_root;
 use selfsame_crypto::{KeyType, PrivateKey};
@@ -42,11 +42,23 @@ pub struct Init {
     /// Carry over the registry of an instance, which must not run: the network begins where its log ends.
     #[arg(long, value_name = "DATA")]
     from: Option<PathBuf>,
+    /// How far the nodes are apart: `wan` has the engines wait longer for each other.
+    #[arg(long, value_enum, default_value_t = Profile::Lan)]
+    profile: Profile,
     #[command(flatten)]
     master_key: MasterKey,
     /// Print one JSON object in place of lines for people.
     #[arg(long)]
     json: bool,
+}
+
+/// How far the nodes of a network are apart.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Profile {
+    /// A millisecond or some tens of them from each to each.
+    Lan,
+    /// Up to half a second.
+    Wan,
 }
 
 /// What network is to be made.
@@ -125,6 +137,11 @@ impl Init {
             }
             None => self.plan.create()?,
         };
+        if let Profile::Wan = self.profile {
+            for node in &made.nodes {
+                Home::open(&node.home)?.set_distance(Distance::Far)?;
+            }
+        }
         output::either(self.json, &made, |made| lines(made, apart));
         Ok(Answer::Yes)
     }
@@ -387,7 +404,7 @@ mod tests {
         assert_eq!(root.origin, format!("selfsame/{}", made.network));
         assert_eq!(root.set.validators().len(), 2);
         let key = super::super::files::trustee(&made.trustee_key).unwrap();
-        let home = selfsame_abci::Home::open(&made.nodes[0].home).unwrap();
+        let home = Home::open(&made.nodes[0].home).unwrap();
         assert_eq!(home.genesis().members()[0].key, *key.public());
         assert!(plan.create().is_err());
     }
