@@ -269,6 +269,18 @@ impl Home {
         self.engine().join("data").join("blockstore.db").exists()
     }
 
+    /// Refuses a folder whose engine would speak to everybody: who speaks to one may hand transactions in.
+    pub(crate) fn asks_who_speaks(&self) -> Result<()> {
+        match config::filters_peers(&self.settings()?) {
+            true => Ok(()),
+            false => Err(Error::bad_request(format!(
+                "{} lets every node speak to this one, and write without a token",
+                self.config().display()
+            ))
+            .with_hint("write `filter_peers = true` above its first section, [rpc]")),
+        }
+    }
+
     /// Sets how long the engine waits for the others.
     ///
     /// # Errors

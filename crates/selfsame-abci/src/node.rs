@@ -153,6 +153,7 @@ impl Node {
             ))
             .with_hint("import the log that the network began with: `selfsame registry import`"));
         }
+        setup.home.asks_who_speaks()?;
         tracing::info!(network = %ledger.machine().network(), node = setup.home.name(), height = head.height, size = head.log.size(), "registry opened");
         let sound = ledger.has_the_roots_of_its_head();
         sound.map_err(|error| Error::new(error.kind, error.reason).with_hint(WAY_OUT))?;

@@ -16,6 +16,8 @@ use crate::supervisor::Process;
 const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 /// A pair that ran this long was healthy: it is started again at once.
 const HEALTHY: Duration = Duration::from_secs(60);
+/// So often is looked who is admitted.
+const LOOKED_AGAIN: Duration = Duration::from_secs(1);
 /// A pair that ran this long has got over what it ended with.
 const STEADY: Duration = Duration::from_secs(3);
 
@@ -43,10 +45,18 @@ impl Pair {
             let began = tokio::time::Instant::now();
             let ended = match listening {
                 Ok(socket) => self.once(socket, &mut stop).await,
-                Err(error) => Some(error.reason),
+                Err(error) => Ended::Broken(error.reason),
             };
-            let Some(reason) = ended else {
-                return;
+            let reason = match ended {
+                Ended::Asked => return,
+                Ended::Dismissed => {
+                    tracing::info!(
+                        "a node is admitted no longer: the engine is started again, which parts them"
+                    );
+                    listening = self.listen();
+                    continue;
+                }
+                Ended::Broken(reason) => reason,
             };
             tracing::error!(%reason, "both halves of the node stopped and are started again");
             self.trouble.send_replace(Some(reason));
@@ -62,39 +72,67 @@ impl Pair {
         }
     }
 
-    /// Runs both until one ends, then ends the other. None if they were asked to stop.
-    async fn once(&self, mut socket: Socket, stop: &mut watch::Receiver<bool>) -> Option<String> {
+    /// Runs both until one ends, then ends the other.
+    async fn once(&self, mut socket: Socket, stop: &mut watch::Receiver<bool>) -> Ended {
         let mut engine = match Process::start(&self.engine, &self.home.engine(), &self.socket) {
             Ok(engine) => engine,
             Err(error) => {
                 socket.stop().await;
-                return Some(error.reason);
+                return Ended::Broken(error.reason);
             }
         };
         let steady = async {
             tokio::time::sleep(STEADY).await;
             self.trouble.send_replace(None);
-            std::future::pending::<()>().await;
+            std::future::pending().await
         };
         let ended = tokio::select! {
-            () = steady => None,
+            ended = steady => ended,
             halt = socket.halted() => {
                 engine.kill().await;
-                Some(halt.0)
+                Ended::Broken(halt.0)
             }
             ended = engine.ended() => {
                 // Its process may live on.
                 engine.kill().await;
-                Some(ended)
+                Ended::Broken(ended)
+            }
+            () = self.dismissed() => {
+                engine.stop().await;
+                Ended::Dismissed
             }
             () = asked_to(stop) => {
                 engine.stop().await;
-                None
+                Ended::Asked
             }
         };
         socket.stop().await;
         ended
     }
+
+    /// Until one that was admitted at the start is so no longer.
+    async fn dismissed(&self) {
+        let begun = self.parts.peers.admitted();
+        loop {
+            tokio::time::sleep(LOOKED_AGAIN).await;
+            let (Some(begun), Some(now)) = (&begun, self.parts.peers.admitted()) else {
+                continue;
+            };
+            if !begun.is_subset(&now) {
+                return;
+            }
+        }
+    }
+}
+
+/// Why both halves ended.
+enum Ended {
+    /// They were asked to.
+    Asked,
+    /// A node that the engine may be connected with is admitted no longer; the engine asks only when a connection begins.
+    Dismissed,
+    /// One of them could not go on.
+    Broken(String),
 }
 
 /// Until both halves are to stop, or nobody is left who could say so.

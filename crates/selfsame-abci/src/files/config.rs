@@ -151,6 +151,16 @@ fn key(line: &str) -> &str {
     line.split_once('=').map_or(line, |(key, _)| key.trim())
 }
 
+/// Whether a config.toml has the engine ask us before it speaks to another: a line before the first section.
+pub(super) fn filters_peers(text: &str) -> bool {
+    let top = text.lines().map(str::trim);
+    let mut top = top.take_while(|line| !line.starts_with('['));
+    top.any(|line| {
+        let setting = line.split('#').next().unwrap_or(line).split_once('=');
+        setting.is_some_and(|(key, value)| (key.trim(), value.trim()) == ("filter_peers", "true"))
+    })
+}
+
 /// Whether a config.toml has state sync.
 pub(super) fn has_state_sync(text: &str) -> bool {
     text.lines().any(|line| line == STATE_SYNC)

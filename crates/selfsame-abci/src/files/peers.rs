@@ -1,6 +1,7 @@
 //! Which other nodes a node speaks to: those it was made with, and those its operator admits later. Who speaks to one
 //! may hand transactions in without a token, so the engine asks before it does (`filter_peers`).
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -43,6 +44,13 @@ impl Peers {
         admitted
     }
 
+    /// Those that are admitted at this moment; none where the folder can't be read.
+    pub(crate) fn admitted(&self) -> Option<BTreeSet<String>> {
+        let node = read_node(&self.home.join(NODE)).ok()?;
+        let names = node.peers.iter();
+        Some(names.map(|peer| name_of(peer).to_owned()).collect())
+    }
+
     fn tells(&self, now: UnixTime) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = told.is_none_or(|last| now.seconds_since(last) >= TOLD_AGAIN);
@@ -73,8 +81,8 @@ impl Home {
         })
     }
 
-    /// Admits a node no longer, by its name or by `<name>@<address>`. A connection that is open goes on until one of
-    /// both is started again. False if it was not admitted.
+    /// Admits a node no longer, by its name or by `<name>@<address>`. A running node starts its engine again, which ends
+    /// the connection. False if it was not admitted.
     ///
     /// # Errors
     /// `BadRequest` for this node itself, `Internal` if the disk fails.

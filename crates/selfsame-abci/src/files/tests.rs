@@ -175,6 +175,31 @@ fn a_node_speaks_to_those_it_was_made_with_and_to_those_its_operator_admits() {
 }
 
 #[test]
+fn a_folder_whose_engine_would_speak_to_everybody_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = create(folder.path(), 1).unwrap();
+    let home = Home::open(&network.homes()[0]).unwrap();
+    assert_eq!(home.asks_who_speaks(), Ok(()));
+    let good = std::fs::read_to_string(home.config()).unwrap();
+    let other = |to: &str| good.replacen("filter_peers = true", to, 1);
+    let mut late = other("");
+    late.push_str("\n[other]\nfilter_peers = true\n");
+    for text in [
+        other(""),
+        other("filter_peers = false"),
+        other("# filter_peers = true"),
+        late,
+    ] {
+        std::fs::write(home.config(), text).unwrap();
+        let refused = home.asks_who_speaks().unwrap_err();
+        assert_eq!(refused.kind, selfsame_app::ErrorKind::BadRequest);
+        assert!(refused.hint.unwrap().contains("filter_peers = true"));
+    }
+    std::fs::write(home.config(), other("filter_peers=true # as written")).unwrap();
+    assert_eq!(home.asks_who_speaks(), Ok(()));
+}
+
+#[test]
 fn the_engine_waits_longer_where_nodes_are_far_apart_and_nothing_else_changes() {
     let folder = tempfile::tempdir().unwrap();
     let network = create(folder.path(), 1).unwrap();

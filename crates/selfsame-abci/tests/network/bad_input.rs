@@ -161,22 +161,27 @@ fn hand_in(rpc: SocketAddr, bytes: &[u8]) -> Value {
     )
 }
 
+pub fn call(rpc: SocketAddr, method: &str, parameters: Value) -> Value {
+    try_call(rpc, method, parameters).unwrap()
+}
+
+/// The same of an engine that may be about to end.
 #[allow(
     clippy::disallowed_methods,
     reason = "a stranger who has got at the engine's door"
 )]
-pub fn call(rpc: SocketAddr, method: &str, parameters: Value) -> Value {
+pub fn try_call(rpc: SocketAddr, method: &str, parameters: Value) -> std::io::Result<Value> {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": parameters });
     let body = body.to_string();
-    let mut stream = TcpStream::connect(rpc).unwrap();
+    let mut stream = TcpStream::connect(rpc)?;
     let head = format!(
         "POST / HTTP/1.0\r\nHost: {rpc}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(body.as_bytes()).unwrap();
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(body.as_bytes())?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-    serde_json::from_str(body).unwrap()
+    stream.read_to_string(&mut answer)?;
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body);
+    Ok(serde_json::from_str(body.unwrap_or_default())?)
 }

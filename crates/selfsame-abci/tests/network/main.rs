@@ -17,6 +17,7 @@ mod namespaces;
 mod one;
 mod partition;
 mod process;
+mod peers;
 mod told;
 mod wires;
 

@@ -83,7 +83,11 @@ fn a_validator_is_added_and_another_removed_and_the_network_goes_on() {
         .arg(network.folder.join("trustee.key"))
         .arg("--node");
     removed.arg(network.url(1)).arg("--token-file");
-    ends_with(0, removed.arg(network.home(1).join("operator-token")));
+    let said = ends_with(0, removed.arg(network.home(1).join("operator-token")));
+    assert!(
+        said.contains("selfsame registry admit HOME NAME@IP:PORT --remove"),
+        "{said}"
+    );
     until("the first is none any more", || {
         let shown = network.status();
         let set = shown["validators"].as_array().unwrap();

@@ -21,7 +21,7 @@ pub struct Admit {
     home: PathBuf,
     /// The other node, as its operator was told by `join`: `NAME@IP:PORT`.
     node: String,
-    /// Admit it no longer; a connection that is open ends when one of both nodes is started again.
+    /// Admit it no longer; a running node starts its engine again, which ends the connection with it.
     #[arg(long)]
     remove: bool,
     /// Print one JSON object in place of lines for people.

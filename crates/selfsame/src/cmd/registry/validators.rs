@@ -112,8 +112,18 @@ impl Remove {
             .write(&genesis, (Vec::new(), vec![self.name.clone()]))
             .await?;
         self.change.tell(&receipt);
+        if !self.change.json {
+            output::say(&dismissal(&self.name));
+        }
         Ok(Answer::Yes)
     }
+}
+
+/// What is left to do for the others' operators: who validates no longer may still hand transactions in.
+fn dismissal(name: &str) -> String {
+    format!(
+        "{name} may go on as a node that follows. Where it shall not, each operator of the others ends that, by the name in\n{name}/node.json:\n  selfsame registry admit HOME NAME@IP:PORT --remove"
+    )
 }
 
 impl Change {
