@@ -57,12 +57,16 @@ pub(crate) struct Stored {
 }
 
 /// A ledger as it is cut. Chunks that are full stay as they are while the ledger grows.
+#[derive(Clone)]
 pub(crate) struct Cuts {
     full: Vec<Full>,
     /// A chunk is full with so many bytes or blocks.
     most: (usize, usize),
+    /// Most chunks of a snapshot.
+    chunks_max: usize,
 }
 
+#[derive(Clone, Copy)]
 struct Full {
     first: u64,
     next: u64,
@@ -90,15 +94,30 @@ impl Cuts {
         Self {
             full: Vec::new(),
             most,
+            chunks_max: CHUNKS_MAX,
         }
     }
 
-    /// The hashes of all chunks up to a height, which is never lower than the one before.
-    pub(crate) fn hashes(&mut self, ledger: &Ledger, to: u64) -> Result<Vec<[u8; 32]>> {
+    /// The same for snapshots of so many chunks at most.
+    #[cfg(test)]
+    pub(crate) fn at_most(self, chunks_max: usize) -> Self {
+        Self { chunks_max, ..self }
+    }
+
+    /// Whether it knows more of the ledger than another.
+    pub(crate) fn is_further_than(&self, other: &Self) -> bool {
+        self.full.len() > other.full.len()
+    }
+
+    /// The hashes of all chunks up to a height, which is never lower than the one before; none where they are too many.
+    pub(crate) fn hashes(&mut self, ledger: &Ledger, to: u64) -> Result<Option<Vec<[u8; 32]>>> {
         let handovers = handovers(ledger)?;
         let mut first = self.full.last().map_or(1, |full| full.next);
         let mut hashes: Vec<[u8; 32]> = self.full.iter().map(|full| full.hash).collect();
         while first <= to {
+            if hashes.len() >= self.chunks_max {
+                return Ok(None);
+            }
             let (chunk, is_full) = self.cut(ledger, &handovers, (first, to))?;
             let (hash, next) = (sha256(&chunk.to_cbor()), next(&chunk));
             if is_full {
@@ -106,11 +125,8 @@ impl Cuts {
             }
             hashes.push(hash);
             first = next;
-            if hashes.len() > CHUNKS_MAX {
-                return Err(Error::internal("the ledger is too large for a snapshot"));
-            }
         }
-        Ok(hashes)
+        Ok(Some(hashes))
     }
 
     /// A chunk of the snapshot up to a height; none if it has no such chunk.

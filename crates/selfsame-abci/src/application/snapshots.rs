@@ -67,6 +67,18 @@ impl Snapshots {
         noted.iter().rev().find(old_enough).cloned()
     }
 
+    /// The hashes of all chunks up to a height; none where they are too many. The ledger is cut on a copy, since the
+    /// first time takes long, and others ask for chunks meanwhile.
+    fn hashes(&self, ledger: &Ledger, to: u64) -> selfsame_app::Result<Option<Vec<[u8; 32]>>> {
+        let mut cuts = self.cuts().clone();
+        let hashes = cuts.hashes(ledger, to);
+        let mut known = self.cuts();
+        if cuts.is_further_than(&known) {
+            *known = cuts;
+        }
+        hashes
+    }
+
     #[cfg(test)]
     pub(super) fn cut_into(&self, cuts: Cuts) {
         *self.cuts() = cuts;
@@ -83,13 +95,17 @@ impl Application {
         let Some(noted) = self.snapshots.newest(self.head().height) else {
             return Ok(response::ListSnapshots::default());
         };
-        let hashes = self
-            .snapshots
-            .cuts()
-            .hashes(&self.ledger, noted.head.height);
+        let hashes = self.snapshots.hashes(&self.ledger, noted.head.height);
+        let Some(chunks) = hashes.map_err(|error| Halt(error.reason))? else {
+            tracing::warn!(
+                height = noted.head.height,
+                "the ledger is too large for a snapshot: others join by its blocks, or by a copy of the log"
+            );
+            return Ok(response::ListSnapshots::default());
+        };
         let manifest = Manifest {
             note: noted.text.clone(),
-            chunks: hashes.map_err(|error| Halt(error.reason))?,
+            chunks,
         };
         let metadata = manifest.to_cbor();
         Ok(response::ListSnapshots {
@@ -110,7 +126,8 @@ impl Application {
             return response::LoadSnapshotChunk::default();
         }
         let index = usize::try_from(request.chunk).unwrap_or(usize::MAX);
-        let found = self.snapshots.cuts().chunk(&self.ledger, index, to);
+        let cuts = self.snapshots.cuts().clone();
+        let found = cuts.chunk(&self.ledger, index, to);
         let bytes = found.unwrap_or_else(|error| {
             tracing::error!(reason = error.reason, "a chunk of a snapshot can't be read");
             None

@@ -375,3 +375,21 @@ async fn a_snapshot_of_another_state_or_with_too_few_signatures_is_refused() {
     assert!(!unsigned.is_taken_by(&joining).await);
     assert_eq!(joining.stored().height, 0);
 }
+
+#[tokio::test]
+async fn a_ledger_that_is_too_large_for_a_snapshot_offers_none_and_the_node_goes_on() {
+    let mut world = grown().await;
+    let chunks = Parcel::of(&world).chunks.len();
+    assert!(chunks > 2);
+    let cuts = Cuts::with((1 << 20, 3)).at_most(chunks - 1);
+    world.application.snapshots.cut_into(cuts);
+    for _ in 0..2 {
+        assert!(world.application.snapshots().unwrap().snapshots.is_empty());
+    }
+    let next = u32::try_from(world.stored().height).unwrap() + 1;
+    let creation = world.creation();
+    world.block(next, vec![creation]).await;
+    let cuts = Cuts::with((1 << 20, 3)).at_most(chunks + 1);
+    world.application.snapshots.cut_into(cuts);
+    assert_eq!(world.application.snapshots().unwrap().snapshots.len(), 1);
+}
