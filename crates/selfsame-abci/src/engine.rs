@@ -1,5 +1,7 @@
 //! The engine's program: which release, and whether a file is it.
 
+mod build;
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -42,6 +44,7 @@ impl Engine {
                 path.display()
             )));
         }
+        is_of_the_module(path).await?;
         Ok(Self {
             program: path.to_owned(),
         })
@@ -63,6 +66,25 @@ impl Engine {
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
+    }
+}
+
+/// Whether the file was built from the module this is made for. Who builds it in another way, or of a checkout, knows why.
+async fn is_of_the_module(path: &Path) -> Result<()> {
+    let program = tokio::fs::read(path).await;
+    let program = program.map_err(|error| missing(format!("{}: {error}", path.display())))?;
+    match build::main_module(&program) {
+        Some(module) if module == build::PINNED => Ok(()),
+        Some(module) if module.hash.is_some() => Err(missing(format!(
+            "{} is not built from CometBFT {VERSION}, but from {} {}",
+            path.display(),
+            module.path,
+            module.version
+        ))),
+        _ => {
+            tracing::warn!(program = %path.display(), "the engine does not say which module it was built from; that it is CometBFT {VERSION} is only its word");
+            Ok(())
+        }
     }
 }
 
