@@ -38,6 +38,9 @@ const GIVEN_UP: [&str; 5] = [
 /// time. What this alone brings has not been measured.
 const COLLECTING: [(&str, &str); 2] = [("GOGC", "400"), ("GOMEMLIMIT", "192MiB")];
 
+/// What an operator does about an engine that crashes.
+const DAMAGED: &str = "where this comes at each start the engine's data is damaged: join a new node in its place, docs/network.md";
+
 /// Stands between us and the engine, in a process group with it. A line on its input asks the engine to stop; the
 /// end of its input kills the group. So the engine dies with us, even where we are killed: the kernel closes the pipe.
 const KEEPER: &str = r#"
@@ -130,7 +133,10 @@ impl Process {
             tracing::warn!(target: "cometbft", "{line}");
         }
         let cause = lines.iter().find(|line| is_cause(line));
-        let cause = cause.map_or_else(String::new, |line| format!(": {line}"));
+        let cause = cause.map_or_else(String::new, |line| match is_crash(line) {
+            true => format!(": {line}; {DAMAGED}"),
+            false => format!(": {line}"),
+        });
         format!("the engine ended: {}{cause}", describe(status))
     }
 
@@ -204,6 +210,13 @@ fn is_cause(line: &str) -> bool {
         .any(|word| line.starts_with(word))
 }
 
+/// Whether it ended as no program should.
+fn is_crash(line: &str) -> bool {
+    ["panic:", "fatal error:"]
+        .iter()
+        .any(|word| line.starts_with(word))
+}
+
 fn describe(status: ExitStatus) -> String {
     match status.code() {
         // A shell says 128 and the signal's number.
@@ -246,6 +259,23 @@ mod tests {
         );
         let killed = tokio::time::timeout(Duration::from_secs(60), process.kill());
         assert!(killed.await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_crashes_is_told_of_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("cometbft");
+        let script = "#!/bin/sh\n[ \"$1\" = version ] && { echo 0.38.26; exit; }\necho 'panic: leveldb: corrupted' >&2\nexit 2\n";
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let engine = Engine::at(&program).await.unwrap();
+        let mut process = Process::start(&engine, folder.path(), Path::new("socket")).unwrap();
+        let ended = process.ended().await;
+        assert!(ended.contains("panic: leveldb: corrupted; "), "{ended}");
+        assert!(
+            ended.ends_with("join a new node in its place, docs/network.md"),
+            "{ended}"
+        );
     }
 
     #[test]
