@@ -1,5 +1,7 @@
 //! What the machine accepts, the engine takes.
 
+mod engine;
+
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use selfsame_crypto::time::UnixTime;
@@ -176,30 +178,45 @@ impl World {
     }
 }
 
+/// Applies the blocks, and shows each change of the validators that the machine accepted.
+fn accepted(blocks: Vec<Vec<Change>>, mut show: impl FnMut(&ValidatorSet, &ValidatorSet)) {
+    let mut world = World::new();
+    let mut head = Head::of_genesis(world.machine.genesis());
+    let (mut state, mut nodes) = (Writes::new(), Writes::new());
+    let mut before = world.machine.genesis().validators().clone();
+    for block in blocks {
+        let read = block
+            .iter()
+            .filter_map(|change| world.transaction(change, &before));
+        let transactions: Vec<Transaction> = read.collect();
+        let block = Block {
+            time: BEGAN,
+            transactions: &transactions,
+        };
+        let applied = world
+            .machine
+            .apply(&head, &block, (&state, &nodes))
+            .unwrap();
+        if let Some(after) = changed(&applied).unwrap() {
+            show(&before, &after);
+            before = after;
+        }
+        state.extend(applied.objects);
+        state.extend(applied.marks);
+        nodes.extend(applied.tree.nodes);
+        head = applied.head;
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_change_of_validators_the_machine_accepts_the_engine_takes(blocks in changes()) {
-        let mut world = World::new();
-        let mut head = Head::of_genesis(world.machine.genesis());
-        let (mut state, mut nodes) = (Writes::new(), Writes::new());
-        let mut before = world.machine.genesis().validators().clone();
-        for block in blocks {
-            let read = block.iter().filter_map(|change| world.transaction(change, &before));
-            let transactions: Vec<Transaction> = read.collect();
-            let block = Block { time: BEGAN, transactions: &transactions };
-            let applied = world.machine.apply(&head, &block, (&state, &nodes)).unwrap();
-            if let Some(after) = changed(&applied).unwrap() {
-                let updates = updates(&before, &after).unwrap();
-                let taken = engine_takes(&before, &updates).map_err(|Halt(why)| why);
-                prop_assert_eq!(taken, Ok(()));
-                before = after;
-            }
-            state.extend(applied.objects);
-            state.extend(applied.marks);
-            nodes.extend(applied.tree.nodes);
-            head = applied.head;
-        }
+        accepted(blocks, |before, after| {
+            let updates = updates(before, after).unwrap();
+            let taken = engine_takes(before, &updates).map_err(|Halt(why)| why);
+            assert_eq!(taken, Ok(()));
+        });
     }
 }
