@@ -441,6 +441,32 @@ async fn a_change_of_validators_that_would_stop_the_engine_is_neither_proposed_n
 }
 
 #[tokio::test]
+async fn what_the_machine_accepts_and_the_engine_does_not_take_is_neither_proposed_nor_let_through()
+{
+    let mut world = World::new().await;
+    let removal = world.change(1, (Vec::new(), vec!["c".to_owned()]));
+    let (room, creation) = (1 << 20, world.creation());
+    let both = vec![creation.clone(), removal];
+    let proposal = proposed(both.clone());
+    let process = world.consensus.process(&proposal);
+    assert_eq!(process, response::ProcessProposal::Accept);
+    assert_eq!(world.consensus.prepare(waiting(both.clone(), room)), both);
+    // This one lets nobody go.
+    world.consensus.with_engine(|_, updates| {
+        match updates.iter().any(|update| update.power.value() == 0) {
+            true => Err(Halt("it stays".to_owned())),
+            false => Ok(()),
+        }
+    });
+    let process = world.consensus.process(&proposal);
+    assert_eq!(process, response::ProcessProposal::Reject);
+    let alone = vec![creation];
+    assert_eq!(world.consensus.prepare(waiting(both, room)), alone);
+    let process = world.consensus.process(&proposed(alone));
+    assert_eq!(process, response::ProcessProposal::Accept);
+}
+
+#[tokio::test]
 async fn a_network_goes_over_to_no_machine_that_a_validators_program_does_not_have() {
     let world = World::new().await;
     let rules = Rules {
