@@ -321,6 +321,15 @@ impl Node {
     }
 }
 
+/// What a sender is told whose transaction was in no block in time: what the machine says of it now, since it may have
+/// lost a race that nobody told of; else that it is late, for which others may be the reason.
+fn overdue(judged: Result<Receipt>, late: impl FnOnce() -> Error) -> Result<Receipt> {
+    match judged {
+        Err(error) if !is_refusal(&error) => Err(late()),
+        answer => answer,
+    }
+}
+
 #[async_trait]
 impl Registry for Node {
     async fn genesis(&self) -> Result<Vec<u8>> {
@@ -338,11 +347,7 @@ impl Registry for Node {
             tokio::time::timeout(self.deadline, self.order(&mut place, transaction, &bytes));
         match waited.await {
             Ok(answer) => answer,
-            // It may have lost a race that nobody told of.
-            Err(_) => match self.refusal(transaction) {
-                Err(error) if !is_refusal(&error) => Err(self.late()),
-                answer => answer,
-            },
+            Err(_) => overdue(self.refusal(transaction), || self.late()),
         }
     }
 
@@ -416,5 +421,30 @@ impl Registry for Node {
             trouble: self.trouble().or_else(|| self.damage()),
             misbehaviour: self.misbehaviours.all(),
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_lost_a_race_is_told_that_and_not_that_the_network_is_late() {
+        let late = || unavailable("too few validators");
+        let receipt = Receipt {
+            seq_no: 1,
+            height: 1,
+            time: UnixTime(1),
+            tx_hash: [1; 32],
+        };
+        assert_eq!(overdue(Ok(receipt), late), Ok(receipt));
+        let used = selfsame_registry::Refusal::Used { receipt };
+        let lost = selfsame_app::registry::refused(&used);
+        assert_eq!(overdue(Err(lost.clone()), late), Err(lost));
+        // The machine would take it still.
+        let taken = unavailable("the registry did not take the transaction");
+        assert_eq!(overdue(Err(taken), late), Err(late()));
+        let broken = Error::internal("the state cannot be read");
+        assert_eq!(overdue(Err(broken), late), Err(late()));
     }
 }

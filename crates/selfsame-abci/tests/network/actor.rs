@@ -1,7 +1,10 @@
 //! Somebody with a DID, who signs.
 
+use selfsame_app::clock::Clock;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
+use selfsame_registry::single_use::{Action, Consume, Delegation};
+use selfsame_registry::transaction::Body;
 use selfsame_registry::{Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned};
 
 use crate::cluster::{Cluster, until};
@@ -60,6 +63,35 @@ impl Actor {
         self.signed(nonce, operation, &self.key)
     }
 
+    /// Begins, and lets these use up credentials of theirs.
+    pub fn begin_with_delegates(&self, delegates: &[&Self]) -> Transaction {
+        let until = Clock::default().now().plus(86_400);
+        let delegate = |(n, to): (usize, &&Self)| {
+            Operation::Delegate(Delegation {
+                name: format!("d{n}"),
+                to: to.id,
+                scope: vec!["T".to_owned()],
+                action: Action::Consume,
+                until,
+            })
+        };
+        let mut operations = vec![self.creation()];
+        operations.extend(delegates.iter().enumerate().map(delegate));
+        self.sign(Body::new(&self.network, self.id, 0, operations), &self.key)
+    }
+
+    /// Uses a credential of somebody's up, by the delegation of that number.
+    pub fn consume(&self, nonce: u64, (issuer, handle, n): (&Self, u8, usize)) -> Transaction {
+        let operation = Operation::Consume(Consume {
+            issuer: issuer.id,
+            kind: "T".to_owned(),
+            handle: [handle; 32],
+            action: Action::Consume,
+            delegation: Some(format!("d{n}")),
+        });
+        self.signed(nonce, operation, &self.key)
+    }
+
     /// The network goes over to a machine at a height.
     pub fn go_over(&self, nonce: u64, (machine_version, from_height): (u64, u64)) -> Transaction {
         let rules = Rules {
@@ -93,7 +125,14 @@ impl Actor {
     }
 
     fn signed(&self, nonce: u64, operation: Operation, key: &PrivateKey) -> Transaction {
-        let unsigned = Unsigned::new(&self.network, self.id, nonce, operation);
+        self.sign(
+            Body::new(&self.network, self.id, nonce, vec![operation]),
+            key,
+        )
+    }
+
+    fn sign(&self, body: Body, key: &PrivateKey) -> Transaction {
+        let unsigned = Unsigned::of(body);
         let signature = key.sign(unsigned.signing_bytes()).unwrap();
         unsigned.signed("key-1", &signature).unwrap()
     }

@@ -16,8 +16,9 @@ mod mixed;
 mod namespaces;
 mod one;
 mod partition;
-mod process;
 mod peers;
+mod process;
+mod races;
 mod told;
 mod wires;
 
