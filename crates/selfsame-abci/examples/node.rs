@@ -1,6 +1,6 @@
 //! A node as a process: its folder and the engine's program are its arguments, then limits (`deadline=SECONDS`,
 //! `waiting=COUNT`, `retained=BLOCKS`, `machine=VERSION`). Requests come line by line over its input (`ID submit HEX`, `ID resolve DID`,
-//! `ID head`, `ID note`, `ID read KEY`, `ID log FIRST COUNT`, `ID trouble`, `ID slow MILLISECONDS`, `ID clock SECONDS`),
+//! `ID head`, `ID note`, `ID read KEY`, `ID log FIRST COUNT`, `ID trouble`, `ID misbehaviour`, `ID slow MILLISECONDS`, `ID clock SECONDS`),
 //! answers go out over its output (`ID ok …`, `ID error KIND: REASON`). It stops when its input ends.
 #![allow(
     clippy::disallowed_macros,
@@ -138,6 +138,12 @@ async fn answer(subject: &Subject, request: &str) -> Result<String> {
                 .transactions(number_of(first)?, number_of(count)?)?;
             let bytes = entries.iter().map(|placed| hex_encode(&placed.entry.bytes));
             Ok(bytes.collect::<Vec<_>>().join(" "))
+        }
+        ["misbehaviour"] => {
+            let health = node.health()?;
+            let all = health.into_iter().flat_map(|health| health.misbehaviour);
+            let all = all.map(|one| format!("{} {} {}", one.validator, one.kind, one.count));
+            Ok(all.collect::<Vec<_>>().join(","))
         }
         ["trouble"] => Ok(node.trouble().unwrap_or_default()),
         ["slow", milliseconds] => {

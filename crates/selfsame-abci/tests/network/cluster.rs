@@ -318,7 +318,7 @@ fn free_addresses(count: usize) -> Vec<Addresses> {
 
 /// An address of loopback that nobody listens at. It is bound for as long as this process lives, so that the system
 /// gives it to nobody else; whoever asks for it by its number gets it.
-fn free_address() -> SocketAddr {
+pub fn free_address() -> SocketAddr {
     static HELD: Mutex<Vec<TcpSocket>> = Mutex::new(Vec::new());
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_reuseaddr(true).unwrap();

@@ -5,6 +5,7 @@ mod bad_input;
 mod clocks;
 mod cluster;
 mod disks;
+mod doubles;
 mod flood;
 mod four;
 mod halves;
