@@ -18,6 +18,7 @@ mod instance;
 
 mod carry;
 mod dark;
+mod evidence;
 mod joins;
 mod nodes;
 mod pages;
