@@ -157,3 +157,18 @@ fn without_the_engine_a_node_says_how_to_come_by_it() {
     let said = ends_with(2, node.args(["registry", "node"]).arg(folder.path()));
     assert!(said.contains("hint: "), "{said}");
 }
+
+#[test]
+fn a_network_of_nodes_far_apart_runs_with_the_times_of_the_engine_itself() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let wan = ["--profile", "wan"];
+    let mut network = Network::make(&folder.path().join("network"), &wan);
+    for node in 0..4 {
+        let file = network.home(node).join("engine/config/config.toml");
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("timeout_propose = \"3s\"\n"), "{text}");
+    }
+    network.start();
+    network.stop();
+}
