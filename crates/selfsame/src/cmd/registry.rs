@@ -7,6 +7,7 @@ mod files;
 mod init;
 mod join;
 mod node;
+mod readiness;
 mod status;
 mod validators;
 

@@ -66,7 +66,8 @@ fn what_is_exported_is_imported_to_the_same_app_hash_and_an_altered_export_is_re
 fn joins(network: &mut Network) {
     let (fifth, of) = (network.home(4), network.home(0));
     let mut added = selfsame();
-    added.args(["registry", "add-validator"]).arg(&fifth);
+    added.args(["registry", "add-validator", "--force"]);
+    added.arg(&fifth);
     added.arg("--of").arg(&of).arg("--node").arg(network.url(0));
     added.arg("--key").arg(network.folder.join("trustee.key"));
     ends_with(0, added.arg("--token-file").arg(of.join("operator-token")));

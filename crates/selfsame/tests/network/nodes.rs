@@ -57,14 +57,17 @@ fn a_validator_is_added_and_another_removed_and_the_network_goes_on() {
         change
     };
     let (fifth, of) = (network.home(4), network.home(0));
-    let added = change(&[
-        "add-validator",
-        fifth.to_str().unwrap(),
-        "--of",
-        of.to_str().unwrap(),
-    ]);
-    let mut added = added;
-    ends_with(0, &mut added);
+    let adding = ["add-validator", fifth.to_str().unwrap()];
+    let said = ends_with(2, &mut change(&adding));
+    assert!(said.contains("`selfsame registry join` makes it"), "{said}");
+    assert!(!fifth.exists());
+    let mut join = selfsame();
+    join.args(["registry", "join"]).arg(&fifth);
+    ends_with(0, join.arg("--of").arg(&of));
+    // One that does not run yet would count as lost.
+    let said = ends_with(2, &mut change(&adding));
+    assert!(said.contains("--force adds it at once"), "{said}");
+    ends_with(0, change(&adding).arg("--force"));
     // A trustee alone may: the key of a checkpoint is none that governs.
     let mut other = selfsame();
     other.args(["registry", "remove-validator", "node-1", "--key"]);

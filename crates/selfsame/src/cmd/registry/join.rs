@@ -144,6 +144,15 @@ impl Join {
 }
 
 impl Joining {
+    /// Refuses a node whose folder is still to be made.
+    pub fn is_made(&self) -> Result<(), Failure> {
+        if self.home.exists() {
+            return Ok(());
+        }
+        let missing = Failure::environment(format!("{} is not there", self.home.display()));
+        Err(missing.hint("`selfsame registry join` makes it; or --force, with --of"))
+    }
+
     /// The node's folder, made where it is not there, and told where to take the ledger from.
     ///
     /// # Errors

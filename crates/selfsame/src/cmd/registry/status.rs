@@ -101,9 +101,11 @@ struct ShownNode {
     own: Option<NodeHealth>,
 }
 
+/// What a node proves of the network.
 #[derive(Clone, Serialize)]
-struct Standing {
-    height: u64,
+pub struct Standing {
+    /// The block of its newest checkpoint.
+    pub height: u64,
     transactions: u64,
     time: String,
     age_s: u64,
@@ -112,10 +114,12 @@ struct Standing {
     /// The checkpoint that says so.
     #[serde(skip)]
     checkpoint: checkpoint::Standing,
+    /// Who signed it.
     #[serde(skip)]
-    signers: Vec<String>,
+    pub signers: Vec<String>,
+    /// The present validators, with their powers.
     #[serde(skip)]
-    set: Vec<(String, u64)>,
+    pub set: Vec<(String, u64)>,
 }
 
 impl Status {
@@ -431,8 +435,11 @@ pub async fn proven(
     ask(url, root, believed).await.map(drop)
 }
 
-/// Reads the validators from a node, with all that proves them.
-async fn ask(
+/// Reads the validators from a node, with all that proves them; and whom they lead to trust.
+///
+/// # Errors
+/// If it proves nothing under this root, or that of its own genesis.
+pub async fn ask(
     url: &Url,
     root: &mut Option<TrustRoot>,
     believed: &Believed,
@@ -553,30 +560,35 @@ fn lines(shown: &Shown) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    fn node(name: &str, (age_s, height): (u64, u64)) -> ShownNode {
+    /// A standing of that age and height, for tests.
+    pub fn standing((age_s, height): (u64, u64)) -> Standing {
+        Standing {
+            height,
+            transactions: 1,
+            time: String::new(),
+            age_s,
+            lag: 0,
+            checkpoint: checkpoint::Standing {
+                height,
+                time: UnixTime(0),
+                size: 1,
+                log: [0; 32],
+                state: [0; 32],
+            },
+            signers: Vec::new(),
+            set: Vec::new(),
+        }
+    }
+
+    fn node(name: &str, at: (u64, u64)) -> ShownNode {
         ShownNode {
             node: name.to_owned(),
             verified: true,
             problem: None,
-            standing: Some(Standing {
-                height,
-                transactions: 1,
-                time: String::new(),
-                age_s,
-                lag: 0,
-                checkpoint: checkpoint::Standing {
-                    height,
-                    time: UnixTime(0),
-                    size: 1,
-                    log: [0; 32],
-                    state: [0; 32],
-                },
-                signers: Vec::new(),
-                set: Vec::new(),
-            }),
+            standing: Some(standing(at)),
             own: None,
         }
     }

@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use selfsame_abci::Home;
 use selfsame_app::clock::Clock;
 use selfsame_crypto::{PrivateKey, SecretString};
 use selfsame_proof::validators::Validator;
 use selfsame_registry::{Genesis, Identifier, Operation, Receipt, Transaction, Unsigned};
 use url::Url;
 
-use super::face::Face;
+use super::face::{Believed, Face};
 use super::files;
 use super::join::{Joining, admission};
+use super::readiness::ready;
 use crate::address;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
@@ -44,14 +46,20 @@ struct Change {
     json: bool,
 }
 
-/// Let a further node validate; its folder is made where it is not there.
+/// Let a further node validate, once it has what the others have.
 #[derive(Args)]
 #[command(
-    after_help = "Example: selfsame registry add-validator node-5 --of network/node-1 --key network/trustee.key --node http://localhost:7390/ --token-file network/node-1/operator-token"
+    after_help = "Example: selfsame registry add-validator node-5 --key network/trustee.key --node http://localhost:7390/ --token-file network/node-1/operator-token"
 )]
 pub struct Add {
     #[command(flatten)]
     joining: Joining,
+    /// Where the node serves, if not where its folder says.
+    #[arg(long, value_name = "URL", value_parser = address::parse)]
+    newcomer: Option<Url>,
+    /// Add it at once, also where it lags or others are silent; its folder is made where it is not there.
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     change: Change,
 }
@@ -69,9 +77,12 @@ pub struct Remove {
 }
 
 impl Add {
-    /// Makes the folder where it is missing, and adds.
+    /// Looks whether the node can validate, and adds it.
     pub async fn run(self) -> End {
         let change = &self.change;
+        if !self.force {
+            self.joining.is_made()?;
+        }
         let (home, _) = self
             .joining
             .home(change.trust_root.as_deref(), &change.roots)
@@ -84,6 +95,9 @@ impl Add {
                 home.genesis().network(),
                 genesis.network()
             )));
+        }
+        if !self.force {
+            self.looks(&home, &genesis).await?;
         }
         let receipt = self
             .change
@@ -100,6 +114,19 @@ impl Add {
             ));
         }
         Ok(Answer::Yes)
+    }
+
+    async fn looks(&self, home: &Home, genesis: &Genesis) -> Result<(), Failure> {
+        let newcomer = match &self.newcomer {
+            Some(url) => url.clone(),
+            None => files::url_of(home.path())?,
+        };
+        let root = match self.change.trust_root.as_deref() {
+            Some(file) => trust_root(file)?,
+            None => selfsame_app::registry::trust_root(genesis),
+        };
+        let believed: Believed = self.change.roots.read()?.into();
+        ready(&self.change.node, &newcomer, &root, &believed).await
     }
 }
 

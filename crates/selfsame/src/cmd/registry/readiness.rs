@@ -1,0 +1,87 @@
+//! Whether a node can validate from now on: it has what the others have, and none of those is silent. Until it has caught
+//! up a new validator counts as lost, so the network would stand still with one fewer of the others gone.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use selfsame_proof::read::TrustRoot;
+use tokio::time::Instant;
+use url::Url;
+
+use super::face::Believed;
+use super::status::{Standing, ask};
+use crate::exit::Failure;
+use crate::output;
+
+/// So long is waited for who is late: where nothing is written, blocks are made every 30 s.
+const PATIENCE: Duration = Duration::from_secs(70);
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// Waits until a newcomer can validate beside those that a node of its network proves.
+///
+/// # Errors
+/// Why it can't.
+pub async fn ready(
+    node: &Url,
+    newcomer: &Url,
+    root: &TrustRoot,
+    believed: &Believed,
+) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let (mut signed, mut told) = (BTreeSet::new(), false);
+    let standing = async |url: &Url| match ask(url, &mut Some(root.clone()), believed).await {
+        Ok((standing, _)) => Ok(standing),
+        Err(failure) => Err(failure.at(url.as_str())),
+    };
+    loop {
+        let network = standing(node).await?;
+        let newcomer = standing(newcomer).await.map_err(|failure| {
+            failure.hint("start it with `selfsame registry node`, and add it once it follows; --force adds it at once")
+        })?;
+        signed.extend(network.signers.iter().cloned());
+        let Some(why) = obstacle(&network, &newcomer, &signed) else {
+            return Ok(());
+        };
+        if begun.elapsed() >= PATIENCE {
+            return Err(Failure::no(why).hint("--force adds it all the same"));
+        }
+        if !told {
+            output::complain(&format!("{why}; waiting"));
+            told = true;
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+/// What stands in the way: the newcomer's lag, or validators that signed no checkpoint of those that were seen.
+fn obstacle(network: &Standing, newcomer: &Standing, signed: &BTreeSet<String>) -> Option<String> {
+    let lag = network.height.saturating_sub(newcomer.height);
+    if lag > 0 {
+        return Some(format!("the newcomer is {lag} blocks behind"));
+    }
+    let set: BTreeSet<String> = network.set.iter().map(|(name, _)| name.clone()).collect();
+    let silent: Vec<String> = set.difference(signed).cloned().collect();
+    (!silent.is_empty()).then(|| format!("not seen to sign yet: {}", silent.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::registry::status::tests::standing;
+
+    #[test]
+    fn a_newcomer_that_is_behind_waits_and_so_does_one_where_a_validator_is_silent() {
+        let set = ["a", "b", "c"].map(str::to_owned);
+        let mut network = standing((1, 30));
+        network.set = set.iter().map(|name| (name.clone(), 1)).collect();
+        let all = BTreeSet::from(set);
+        let why =
+            |height, signed: &BTreeSet<String>| obstacle(&network, &standing((1, height)), signed);
+        assert_eq!(why(30, &all), None);
+        assert_eq!(why(31, &all), None, "it is further by now");
+        assert_eq!(why(28, &all).unwrap(), "the newcomer is 2 blocks behind");
+        let mut some = all;
+        some.remove("b");
+        assert_eq!(why(30, &some).unwrap(), "not seen to sign yet: b");
+    }
+}
