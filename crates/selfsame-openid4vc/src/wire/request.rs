@@ -128,10 +128,10 @@ pub struct ClientMetadata {
     pub vp_formats_supported: BTreeMap<String, VpFormat>,
     /// Keys that answers are encrypted to, a JWK Set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jwks: Option<Value>,
+    pub jwks: Option<Box<Value>>,
     /// How the content of an encrypted answer may be encrypted; absent means `A128GCM`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encrypted_response_enc_values_supported: Option<Vec<String>>,
+    pub encrypted_response_enc_values_supported: Option<Box<[String]>>,
 }
 
 /// The algorithms a verifier can check in one format; absent means any.
