@@ -22,6 +22,7 @@ mod restriction;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod written;
 
 pub use credential::{Credential, CredentialValues};
 pub use definition::{

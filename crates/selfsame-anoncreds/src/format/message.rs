@@ -5,8 +5,9 @@ use selfsame_crypto::json::{self, JsonError, Limits};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
+use super::written::written;
 use crate::Error;
 
 /// A message with the JSON of the published implementations.
@@ -37,19 +38,15 @@ pub trait Message: Serialize + DeserializeOwned {
         Ok(message)
     }
 
-    /// Writes it as today's published implementation does; maps are in the order of their keys. What would be longer
-    /// than is read of it is not written.
+    /// Writes it as today's published implementation does; maps are in the order of their keys. What is past the
+    /// limits within which it is read is not written.
     fn to_json(&self) -> Result<Self::Text, Error> {
         let unwritten = || Error::Malformed {
             what: Self::WHAT,
             why: "it cannot be written as JSON",
         };
-        let mut written = Written::default();
-        serde_json::to_writer(&mut written, self).map_err(|_| unwritten())?;
-        if written.0.len() > Self::LIMITS.max_bytes {
-            return Err(Self::refused(JsonError::TooLong));
-        }
-        let text = String::from_utf8(std::mem::take(&mut *written.0)).map_err(|_| unwritten())?;
+        let written = written(self, &Self::LIMITS).map_err(Self::refused)?;
+        let text = String::from_utf8(written.ok_or_else(unwritten)?).map_err(|_| unwritten())?;
         Ok(text.into())
     }
 
@@ -103,27 +100,6 @@ impl Text for SecretString {
 
     fn as_json(&self) -> &str {
         self.expose()
-    }
-}
-
-/// What is written so far. It is copied as it grows, and every copy is wiped.
-#[derive(Default)]
-struct Written(Zeroizing<Vec<u8>>);
-
-impl std::io::Write for Written {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let length = self.0.len().saturating_add(bytes.len());
-        if length > self.0.capacity() {
-            let mut longer = Zeroizing::new(Vec::with_capacity(length.saturating_mul(2).max(4096)));
-            longer.extend_from_slice(&self.0);
-            self.0 = longer;
-        }
-        self.0.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::format::{IssuerId, SchemaId, SelfAttested};
+use crate::format::{IssuerId, Presentation, SchemaId, SelfAttested};
 use crate::testing::{World, chosen, ctx, link_secret, present, request, sample};
 
 #[test]
@@ -376,4 +376,33 @@ fn another_link_secret_draws_other_random_numbers_from_the_same_context() {
     };
     assert_eq!(blinded(&link_secret()), blinded(&link_secret()));
     assert_ne!(blinded(&link_secret()), blinded(&other));
+}
+
+#[test]
+fn a_presentation_of_more_than_is_read_is_not_written() {
+    let world = World::legacy();
+    let degree: Credential = sample("legacy/credential_processed.json");
+    for (number, is_written) in [(300, true), (310, false), (512, false)] {
+        // Each with a bound of its own: equal ones are one predicate.
+        let bounds = (0..number).map(|place| (format!("p{place}"), 18 - place));
+        let asked: serde_json::Map<_, _> = bounds
+            .map(|(referent, bound)| {
+                let asked = json!({ "name": "age", "p_type": ">=", "p_value": bound });
+                (referent, asked)
+            })
+            .collect();
+        let referents: Vec<String> = asked.keys().cloned().collect();
+        let request = request(json!({ "requested_predicates": asked }));
+        let referents: Vec<&str> = referents.iter().map(String::as_str).collect();
+        let made = present(&request, &[chosen(&world, &degree, &referents)]).unwrap();
+        let written = made.to_json();
+        if is_written {
+            assert_eq!(
+                Presentation::from_json(written.unwrap().as_bytes()),
+                Ok(made)
+            );
+        } else {
+            assert!(matches!(written, Err(Error::TooLarge { .. })), "{number}");
+        }
+    }
 }
