@@ -96,8 +96,17 @@ pub fn create_credential_definition(
 ) -> Result<Defined, Error> {
     new.schema.validate()?;
     let schema = new.schema.to_json()?;
-    let inputs = [new.schema_id.as_str(), &schema, new.tag];
-    let mut random = seed::random(ctx, "definition", &inputs.map(str::as_bytes));
+    let modulus = primes.modulus();
+    // Two keys that share the exponents and their masks would give the exponents away by their proofs.
+    let inputs: [&[u8]; 6] = [
+        new.schema_id.as_str().as_bytes(),
+        schema.as_bytes(),
+        new.tag.as_bytes(),
+        new.issuer_id.as_str().as_bytes(),
+        &[u8::from(new.revocable)],
+        &modulus,
+    ];
+    let mut random = seed::random(ctx, "definition", &inputs);
     let made = cl::generate(&new.schema.attributes(), primes, &mut random)?;
     let (revocation, r_key) = new.revocable.then(|| generate_key(&mut random)).unzip();
     let definition = CredentialDefinition {

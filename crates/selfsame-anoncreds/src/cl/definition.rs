@@ -63,6 +63,11 @@ impl SafePrimes {
         }
     }
 
+    /// Their product, big-endian: the modulus, which is public.
+    pub(crate) fn modulus(&self) -> Box<[u8]> {
+        product(&self.p, &self.q).to_be_bytes()
+    }
+
     /// The primes of a private key.
     #[cfg(test)]
     pub(crate) fn of(private: &PrimaryPrivateKey) -> Self {

@@ -11,6 +11,7 @@ use crate::testing::{World, change, ctx, leaves, link_secret, sample};
 
 mod known;
 mod moved;
+mod shared;
 
 fn values() -> CredentialValues {
     CredentialValues::of([
