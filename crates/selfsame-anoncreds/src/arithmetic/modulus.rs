@@ -13,6 +13,7 @@ use dashu_int::{
     IBig, Sign, UBig,
     ops::{BitTest, ExtendedGcd},
 };
+use zeroize::{Zeroize as _, Zeroizing};
 
 use super::{
     FixedBase, Secret,
@@ -135,6 +136,16 @@ impl Modulus {
         square
     }
 
+    /// The residue of a secret number of any length, in constant time in the number.
+    pub(crate) fn residue(&self, number: &Secret) -> Element {
+        Element::from_lanes(&Zeroizing::new(self.0.engine.reduce(number.limbs())))
+    }
+
+    /// The same as a number below n, which becomes public.
+    pub(crate) fn rest(&self, number: &Secret) -> UBig {
+        self.integer(&self.residue(number))
+    }
+
     /// 1/a mod n, in variable time; refused if a is not coprime to n.
     pub(crate) fn inverse(&self, a: &Element) -> Result<Element, Error> {
         let (divisor, inverse, _) = self.integer(a).gcd_ext(self.value());
@@ -228,6 +239,14 @@ impl Modulus {
     fn enter(&self, number: &UBig) -> Element {
         let limbs = limbs::from_integer(number, self.0.engine.limb_count());
         Element(self.0.engine.enter(&limbs).into_boxed_slice())
+    }
+}
+
+/// The number of squares modulo n is a modulus too, and secret.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.value.zeroize();
+        self.engine.zeroize();
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) const fn response(mask: usize, secret: usize) -> usize {
 
 /// ê.
 pub(crate) const E_RESPONSE: usize = response(E_MASK, E_RANGE);
-/// v̂; e·r has 2,725 bits.
+/// v̂; v - e·r has 2,725 bits, and one more is taken.
 pub(crate) const V_RESPONSE: usize = response(V_MASK, V_PRIME_PRIME + 2);
 /// m̂ of an attribute.
 pub(crate) const VALUE_RESPONSE: usize = response(VALUE_MASK + 1, VALUE);
@@ -113,25 +113,28 @@ mod tests {
         assert_eq!(REQUEST_RESPONSE, 594);
     }
 
+    /// A mask hides challenge times secret but for a chance of 2^-margin.
     #[test]
     fn every_mask_hides_challenge_times_secret() {
+        // v and e·r are below 2^2724 + 2^2247 each, so their difference has a bit more than v has.
+        let difference = V_PRIME_PRIME + 1;
         let masks = [
-            (E_MASK, E_RANGE),
-            (VALUE_MASK, VALUE),
-            (V_MASK, V_PRIME_PRIME),
-            (CONTEXT_MASK, VALUE),
-            (ROOT_MASK, ROOT),
-            (BLINDING_MASK, V_PRIME),
-            (ALPHA_MASK, V_PRIME + ROOT + 3),
-            (V_PRIME_MASK, V_PRIME),
-            (REQUEST_MASK, VALUE),
+            (E_MASK, E_RANGE, 81),
+            (VALUE_MASK, VALUE, 80),
+            (V_MASK, difference, 79),
+            (CONTEXT_MASK, VALUE, 1_920),
+            (ROOT_MASK, ROOT, 319),
+            (BLINDING_MASK, V_PRIME, 80),
+            (ALPHA_MASK, V_PRIME + ROOT + 3, 383),
+            (V_PRIME_MASK, V_PRIME, 80),
+            (REQUEST_MASK, VALUE, 81),
         ];
-        for (mask, secret) in masks {
-            assert!(
-                mask >= secret + CHALLENGE + HIDING,
-                "{mask} bits for {secret}"
-            );
+        for (mask, secret, margin) in masks {
+            assert_eq!(mask, secret + CHALLENGE + margin, "{mask} for {secret}");
         }
+        let e = power_of_two(E_START) + power_of_two(E_RANGE);
+        let longest = e * power_of_two(V_PRIME);
+        assert_eq!(longest.bit_len(), difference);
     }
 
     #[test]

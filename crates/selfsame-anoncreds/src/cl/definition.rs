@@ -2,11 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dashu_int::{
-    UBig,
-    ops::{BitTest as _, Gcd as _},
-};
-use zeroize::Zeroize as _;
+use dashu_int::{UBig, ops::Gcd as _};
+use zeroize::{Zeroize as _, Zeroizing};
 
 use super::challenge;
 use super::decimal::MAX_ATTRIBUTES;
@@ -14,14 +11,14 @@ use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, Prima
 use super::powers::PowersProof;
 use crate::Error;
 use crate::arithmetic::{
-    Element, PrivateModulus, Secret, Signed, safe_prime_from, safe_prime_while,
+    Element, Modulus, PrivateModulus, Secret, Signed, safe_prime_from, safe_prime_while,
 };
 use crate::random::Random;
 
 /// Bits of each safe prime: as the published library draws them, so that n has 2,050.
 pub const PRIME_BITS: usize = 1_025;
 
-/// Two safe primes for a key, which take long to find and may be kept ready. Secret.
+/// Two safe primes for a key, which may be kept ready. Secret.
 pub struct SafePrimes {
     pub(super) p: UBig,
     pub(super) q: UBig,
@@ -39,7 +36,7 @@ pub struct Definition {
 }
 
 impl SafePrimes {
-    /// Searches for two: seconds.
+    /// Searches for two.
     pub(crate) fn search(random: &mut Random) -> Self {
         loop {
             if let Some(found) = Self::search_while(random, &|| true) {
@@ -146,7 +143,8 @@ pub(crate) fn generate(
 /// The quadratic residues modulo n and their generator S.
 struct Group {
     private: PrivateModulus,
-    order: UBig,
+    /// p'·q', their number.
+    order: Modulus,
     s: Element,
 }
 
@@ -169,7 +167,7 @@ impl Group {
             }
         };
         Ok(Self {
-            order: product(&halves.p, &halves.q),
+            order: Modulus::new(&Zeroizing::new(product(&halves.p, &halves.q)))?,
             private,
             s,
         })
@@ -179,12 +177,12 @@ impl Group {
     fn exponent(&self, random: &mut Random) -> Secret {
         let two = UBig::from(2_u8);
         let mut number = loop {
-            let number = random.below(&self.order);
+            let number = random.below(self.order.value());
             if number >= two {
                 break number;
             }
         };
-        let secret = Secret::from_public(&number, self.order.bit_len());
+        let secret = Secret::from_public(&number, self.order.bits());
         number.zeroize();
         secret
     }
@@ -206,9 +204,10 @@ impl Group {
         let commitments: Vec<UBig> = masks.iter().map(|mask| self.power(mask)).collect();
         let bases = std::iter::once(&public.z).chain(public.r.values());
         let c = challenge::over(bases.chain(&commitments));
+        // S^(p'·q') is 1, so a response is known modulo p'·q' alone, and a mask that is evenly spread there hides all.
         let mut responses = secrets()
             .zip(&masks)
-            .map(|(secret, mask)| revealed(secret.mul_public(&c).add(mask)));
+            .map(|(secret, mask)| self.order.rest(&secret.mul_public(&c).add(mask)));
         let xz_cap = responses.next().unwrap_or_default();
         let names = exponents.iter().map(|(name, _)| name.clone());
         KeyCorrectnessProof {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dashu_int::UBig;
-use zeroize::Zeroize as _;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use super::key::CredentialKey;
 use super::key_data::PrimaryPrivateKey;
@@ -40,7 +40,8 @@ impl IssuerKey {
         Ok(Self {
             key: key.clone(),
             private: made,
-            order: Modulus::new(&product(&private.p, &private.q)).map_err(|_| NOT_A_PAIR)?,
+            order: Modulus::new(&Zeroizing::new(product(&private.p, &private.q)))
+                .map_err(|_| NOT_A_PAIR)?,
         })
     }
 
