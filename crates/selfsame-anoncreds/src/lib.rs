@@ -23,8 +23,7 @@
 //! | holder, a presentation | r and r·ẽ, the masks ẽ, ṽ, m̃₂ and those of all values that stay hidden |
 //! | holder, a predicate | Δ and the roots of its four squares, all r, all masks |
 //!
-//! What takes a time of its own though it depends on a secret, and is no exponent: the search for primes; the search for the
-//! four squares that Δ is the sum of; the issuer's product over v″ and the values, all of which the holder is sent; which
+//! What takes a time of its own though it depends on a secret, and is no exponent: the search for primes; the issuer's product over v″ and the values, all of which the holder is sent; which
 //! tail a witness leaves out; and numbers that become decimal digits in messages and stored secrets.
 #![cfg_attr(
     not(test),

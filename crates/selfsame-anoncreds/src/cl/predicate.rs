@@ -63,6 +63,19 @@ struct Square {
     mask: Secret,
 }
 
+/// The roots, whose squares must add up to the number: with others the proof would be none, and its sender would not know.
+fn sum_of(number: u32, roots: [u32; 4]) -> Result<[u32; 4], Error> {
+    let squares = roots.map(|root| u64::from(root).wrapping_mul(root.into()));
+    let sum = squares.into_iter().fold(0, u64::wrapping_add);
+    if sum != u64::from(number) {
+        return Err(Error::Malformed {
+            what: "a sum of four squares",
+            why: "it is another number",
+        });
+    }
+    Ok(roots)
+}
+
 impl Commitment {
     /// Commits to the four roots of Δ and to masks. `value_mask` is the attribute's in the equality proof, which ties
     /// the two together. Secret exponents: the roots, Δ, all r and all masks.
@@ -77,7 +90,8 @@ impl Commitment {
             why: "the predicate does not hold",
         };
         let difference = predicate.difference(value).ok_or_else(unsatisfied)?;
-        let squares = four_squares(difference).map(|root| Square::new(root, random));
+        let roots = sum_of(difference, four_squares(difference))?;
+        let squares = roots.map(|root| Square::new(root, random));
         let delta = Square {
             root: secret_word(difference, 32),
             root_mask: value_mask.clone(),
@@ -308,5 +322,18 @@ mod tests {
             value: 18,
         };
         assert_eq!(predicate.difference(&IBig::from(1_i64 << 31)), None);
+    }
+
+    #[test]
+    fn roots_whose_squares_are_another_sum_are_refused() {
+        assert_eq!(sum_of(30, [4, 3, 2, 1]), Ok([4, 3, 2, 1]));
+        for (number, roots) in [(31, [4, 3, 2, 1]), (0, [0, 0, 0, 1]), (1, [0; 4])] {
+            assert!(matches!(
+                sum_of(number, roots),
+                Err(Error::Malformed { .. })
+            ));
+        }
+        let largest = u32::MAX;
+        assert!(sum_of(0, [largest, largest, largest, largest]).is_err());
     }
 }

@@ -49,6 +49,11 @@ impl Search {
             .map(|root| (root, less_square(number, root)))
             .find(|(_, rest)| rest & 3 != 0 && rest & 7 != 7)
             .unwrap_or_default();
+        Self::below(first, rest)
+    }
+
+    /// The search for three roots of `rest`, beside a first one.
+    fn below(first: u64, rest: u64) -> Self {
         let second = rest.isqrt();
         Self {
             first,
@@ -163,6 +168,35 @@ mod tests {
             let roots = four_squares(number);
             let sum: u64 = roots.iter().map(|root| square(u64::from(*root))).sum();
             assert_eq!(sum, u64::from(number), "{number}");
+        }
+    }
+
+    /// A first root leaves such a rest, and none above it: of two roots that follow each other one at least leaves a
+    /// number that is a sum of three squares.
+    const HIGHEST_REST: u64 = 1 << 18;
+
+    #[test]
+    fn the_steps_suffice_for_every_rest_that_a_first_root_leaves() {
+        for rest in (0..=HIGHEST_REST).filter(|rest| rest & 3 != 0 && rest & 7 != 7) {
+            let mut search = Search::below(0, rest);
+            let steps = (0..STEPS).find(|_| {
+                search.step();
+                search.is_found
+            });
+            assert!(steps.is_some(), "{rest}");
+            let sum: u64 = search.found.into_iter().map(square).sum();
+            assert_eq!(sum, rest);
+        }
+    }
+
+    #[test]
+    fn no_first_root_leaves_a_higher_rest() {
+        for root in 1..=u64::from(u16::MAX) {
+            let next = square(root + 1);
+            for number in next.saturating_sub(8).max(1)..next {
+                let rest = Search::new(number).rest;
+                assert!(number & 3 == 0 || rest <= HIGHEST_REST, "{number}: {rest}");
+            }
         }
     }
 
