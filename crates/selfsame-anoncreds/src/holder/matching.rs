@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::definition::PreparedDefinition;
 use crate::format::{
-    Answer, Comparison, Credential, Known, PresentationRequest, Query, Schema, normalise_attribute,
+    Answer, Comparison, Credential, Interval, Known, PresentationRequest, Query, Schema,
+    normalise_attribute,
 };
 
 /// A credential the holder has, with what is published about it.
@@ -52,7 +53,8 @@ pub fn candidates(request: &PresentationRequest, owned: &[Owned<'_>]) -> Candida
                 let has = names
                     .iter()
                     .all(|name| owned.credential.values.get(name).is_some());
-                has && owned.meets(asked.restrictions.as_ref(), &names)
+                let interval = asked.non_revoked.or(request.non_revoked);
+                has && owned.meets(asked.restrictions.as_ref(), &names, interval)
             };
             (referent.clone(), places(&can))
         });
@@ -62,8 +64,9 @@ pub fn candidates(request: &PresentationRequest, owned: &[Owned<'_>]) -> Candida
         .map(|(referent, asked)| {
             let can = |owned: &Owned<'_>| {
                 let compared = (asked.p_type, asked.p_value);
+                let interval = asked.non_revoked.or(request.non_revoked);
                 owned.compares(&asked.name, compared)
-                    && owned.meets(asked.restrictions.as_ref(), &[])
+                    && owned.meets(asked.restrictions.as_ref(), &[], interval)
             };
             (referent.clone(), places(&can))
         });
@@ -80,8 +83,14 @@ impl Owned<'_> {
         number.is_some_and(|number| comparison.holds(number.into(), bound.into()))
     }
 
-    /// Whether it meets a restriction if the values under these names are shown.
-    fn meets(&self, restrictions: Option<&Query>, names: &[&str]) -> bool {
+    /// Whether it meets a restriction if the values under these names are shown. Its registry counts where a proof that it
+    /// is not revoked there is asked for: a verifier believes no other.
+    fn meets(
+        &self,
+        restrictions: Option<&Query>,
+        names: &[&str],
+        interval: Option<Interval>,
+    ) -> bool {
         let Some(query) = restrictions else {
             return true;
         };
@@ -96,7 +105,7 @@ impl Owned<'_> {
             schema_is_certain: true,
             definition_id: &self.credential.cred_def_id,
             issuer_id: &self.definition.definition().issuer_id,
-            registry_id: self.credential.rev_reg_id.as_ref(),
+            registry_id: interval.and(self.credential.rev_reg_id.as_ref()),
             shown: shown.collect(),
         };
         known.judge(query) == Answer::Holds

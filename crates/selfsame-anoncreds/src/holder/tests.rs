@@ -232,6 +232,8 @@ fn candidates_have_the_attributes_and_meet_what_restricts_them() {
         schema: &world.schema,
         definition: world.definition(),
     });
+    // What is not proven in a registry is no proof of the registry.
+    let registry = degree.rev_reg_id.as_ref().unwrap().as_str();
     let request = request(json!({
         "requested_attributes": {
             "name": { "name": "NAME" },
@@ -239,6 +241,10 @@ fn candidates_have_the_attributes_and_meet_what_restricts_them() {
             "maths": { "names": ["degree"], "restrictions": [{ "attr::degree::value": "Maths" }] },
             "law": { "names": ["degree"], "restrictions": [{ "attr::degree::value": "Law" }] },
             "both": { "names": ["degree", "city"] },
+            "registered": { "name": "name", "restrictions": [{ "rev_reg_id": registry }] },
+            "not revoked": {
+                "name": "name", "restrictions": [{ "rev_reg_id": registry }], "non_revoked": { "to": 1 },
+            },
         },
         "requested_predicates": {
             "adult": { "name": "age", "p_type": ">=", "p_value": 18 },
@@ -258,11 +264,12 @@ fn candidates_have_the_attributes_and_meet_what_restricts_them() {
         ("city", vec![1]),
         ("maths", vec![0]),
         ("adult", vec![0]),
+        ("not revoked", vec![0]),
     ] {
         assert_eq!(of(referent), Some(&places), "{referent}");
     }
     let unanswered: Vec<_> = found.unanswered().collect();
-    assert_eq!(unanswered, ["both", "law", "old", "other"]);
+    assert_eq!(unanswered, ["both", "law", "registered", "old", "other"]);
 }
 
 #[test]
