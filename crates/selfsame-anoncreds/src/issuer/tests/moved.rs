@@ -6,7 +6,9 @@ use crate::cl::revocation::{
     Accumulator, IssueRequest, IssuedContext, NonRevocationCredentialSignature, RevocationBlinding,
     Witness,
 };
+use crate::holder::{Revocable, update_revocation_state};
 use crate::pairing::Scalar;
+use crate::testing::{chosen, present, request, verdict};
 
 /// Whether a holder could use this part beside the primary part whose context is `context`.
 fn fits(
@@ -88,4 +90,113 @@ fn the_context_of_a_credential_cannot_be_computed_from_the_request_and_the_place
         credential.unwrap().signature.p_credential.m_2.clone()
     };
     assert_ne!(context(3), context(4));
+}
+
+/// A request for one more credential, whose blinded secret turns the context `guess` into the context `wanted`.
+struct Moving {
+    asked: Asked,
+    secret: Scalar,
+}
+
+impl Moving {
+    fn new(world: &World, wanted: &dashu_int::UBig, guess: &dashu_int::UBig) -> Self {
+        let mut asked = ask(world);
+        let secret = Scalar::from_public(&dashu_int::UBig::from(12_345_u32));
+        let difference = Scalar::from_public(wanted).sub(&Scalar::from_public(guess));
+        let key = world.definition().revocation().unwrap();
+        let (h1, h2) = (&key.multiples().h1, &key.multiples().h2);
+        asked.request.blinded_ms.ur = Some(h1.mul(&difference).add(&h2.mul(&secret)));
+        Self { asked, secret }
+    }
+
+    /// What a verifier says of the revoked credential with the part that came for another one.
+    fn shown(
+        &self,
+        world: &World,
+        revoked: &Credential,
+        list: &RevocationStatusList,
+        part: NonRevocationCredentialSignature,
+    ) -> bool {
+        let mut credential = revoked.clone();
+        let context = Scalar::from_public(credential.signature.p_credential.context());
+        credential.signature.r_credential = Some(NonRevocationCredentialSignature {
+            vr_prime_prime: part.vr_prime_prime.add(&self.secret),
+            m2: context,
+            ..part
+        });
+        let state = update_revocation_state(
+            &Revocable {
+                credential: &credential,
+                definition: world.definition(),
+                registry: world.registry.as_ref().unwrap(),
+                tails: &world.tails(),
+            },
+            list,
+            None,
+        )
+        .unwrap();
+        let at = list.timestamp.unwrap();
+        let question = request(serde_json::json!({
+            "requested_attributes": { "a": { "name": "name" } }, "non_revoked": { "from": at, "to": at },
+        }));
+        let mut chosen = chosen(world, &credential, &["+a"]);
+        chosen.state = Some(&state);
+        let presentation = present(&question, &[chosen]).unwrap();
+        let worlds = [World::legacy()];
+        let mut evidence = crate::testing::evidence(&worlds);
+        evidence.lists.push(list);
+        verdict(&presentation, &question, &evidence).is_valid()
+    }
+}
+
+#[test]
+fn a_revoked_credential_with_the_part_of_another_one_is_not_believed() {
+    let world = World::legacy();
+    let asked = ask(&world);
+    let issue = |asked: &Asked, index| {
+        let issuance = Issuance {
+            offer: &asked.offer,
+            request: &asked.request,
+            values: &values(),
+            place: Some(place(&world, index)),
+        };
+        world.issuer.create_credential(&issuance, &ctx(3)).unwrap()
+    };
+    let expected = Expected {
+        metadata: &asked.metadata,
+        link_secret: &asked.secret,
+        definition: world.definition(),
+        registry: world.published(),
+        encoding: Encoding::Recommended,
+    };
+    let revoked = process_credential(&issue(&asked, 4), &expected).unwrap();
+    let update = ListUpdate {
+        revoked: BTreeSet::from([4]),
+        timestamp: Some(1_700_000_500),
+        ..ListUpdate::default()
+    };
+    let registry = world.registry();
+    let list = world
+        .issuer
+        .update_status_list(&registry, &world.lists[0], &update);
+    let list = list.unwrap();
+
+    let context = revoked.signature.p_credential.context();
+    let guess = credential_context(asked.request.holder().unwrap(), Some(6));
+    let moving = Moving::new(&world, context, &guess);
+    // With the guessed context it would be: the recipe is right.
+    let known = world.issuer.at(&registry).unwrap();
+    let request = IssueRequest {
+        index: 6,
+        context: &guess,
+        blinded: moving.asked.request.blinded_ms.ur.as_ref().unwrap(),
+        accumulator: list.accumulator().unwrap(),
+        is_active: true,
+    };
+    let mut random = crate::random::Random::new(&ctx(7), "test");
+    let part = known.issue(&request, &mut random).unwrap().signature;
+    assert!(moving.shown(&world, &revoked, &list, part));
+
+    let part = issue(&moving.asked, 6).signature.r_credential.unwrap();
+    assert!(!moving.shown(&world, &revoked, &list, part));
 }
