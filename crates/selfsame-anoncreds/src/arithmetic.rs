@@ -8,6 +8,7 @@ mod eight;
 mod engine;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
+mod jacobi;
 mod limbs;
 mod modulus;
 mod points;
@@ -26,11 +27,12 @@ pub(crate) use crt::PrivateModulus;
 #[cfg(test)]
 pub(crate) use engine::{Path, products};
 pub use engine::{force_adx, force_portable, uses_adx, uses_ifma};
+pub(crate) use jacobi::jacobi;
 pub(crate) use modulus::{Base, Element, Modulus, SecretTerm, Term};
 pub(crate) use points::{EightSums, Field};
 #[cfg(test)]
 pub(crate) use prime::safe_prime;
-pub(crate) use prime::{is_prime, prime_in_range, safe_prime_from, safe_prime_while};
+pub(crate) use prime::{is_prime, odd_primes, prime_in_range, safe_prime_from, safe_prime_while};
 pub(crate) use secret::{Secret, Signed};
 
 #[cfg(test)]

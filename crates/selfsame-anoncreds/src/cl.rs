@@ -18,6 +18,7 @@ mod processing;
 mod proof_data;
 mod prover;
 pub mod revocation;
+mod safe_primes;
 mod signing;
 mod squares;
 mod verifier;

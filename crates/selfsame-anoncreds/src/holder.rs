@@ -3,7 +3,7 @@
 //! | operation | what is checked | AnonCreds v1.0 |
 //! |---|---|---|
 //! | [`PreparedDefinition::new`] | the issuer's key: n is odd and 2,047 to 2,052 bits long; S, Z, Rctxt and every R lie between 1 and n - 1, are coprime to n, and no two are equal; one R is the link secret's; of a key for revocation, every point | "Generating a Credential Definition Without Revocation Support", "Generating a Credential Definition With Revocation Support" |
-//! | [`create_credential_request`] | the key's correctness proof: lengths, one response for each R, its challenge; the proof about all bases where there is one (once for each definition); the offer is for the definition's schema | "Verifying the Key Correctness Proof" |
+//! | [`create_credential_request`] | the key's correctness proof: lengths, one response for each R, its challenge; the proof about all bases where there is one (once for each definition; that of two safe primes by [`check_safe_primes`](crate::cl::CredentialKey::check_safe_primes)); the offer is for the definition's schema | "Verifying the Key Correctness Proof" |
 //! | [`process_credential`] | schema and definition; the values are those of the definition's attributes; the lengths of all numbers, that A is coprime to n, that e is a prime in its range, the signature, and its own proof; the registry is the one that the credential names, the definition's and of its issuer; the witness and the non-revocation part | "Receiving a Credential", "Revocation Registry Definition Object Generation" |
 //! | [`check_place`] | the place in the registry is the one that the credential names | |
 //! | [`update_revocation_state`] | the tails file is the registry's; the witness fits the accumulator | "Collecting Data for Generating the Non-Revocation Proof" |

@@ -19,6 +19,8 @@ use super::{
 };
 use crate::Error;
 
+mod roots;
+
 type Limbs = Zeroizing<Vec<u64>>;
 
 /// A modulus together with its two factors, which are secret and wiped.
@@ -59,11 +61,8 @@ impl PrivateModulus {
         }
         let modulus = Modulus::on(path, &(p * q))?;
         let (p, q) = (Factor::new(path, p), Factor::new(path, q));
-        // Fermat: q^(p-2) is 1/q modulo p, if p is prime.
-        let mut exponent = p.value.clone();
-        limbs::subtract_masked(&mut exponent, &[2], u64::MAX);
         let residue = p.engine.enter(&q.value);
-        let inverse = p.power(&residue, &Secret::from_limbs(&exponent, p.bits));
+        let inverse = inverse(&p.engine, &p.value, &residue);
         let mut product = inverse.clone();
         p.engine.product(&mut product, Some(&residue));
         if !is_one(&p.engine, &product) {
@@ -161,7 +160,7 @@ impl Factor {
     /// The limbs of number^exponent mod p, for a number below n that p does not divide.
     fn power_of(&self, number: &[u64], exponent: &Secret) -> Limbs {
         let residue = Zeroizing::new(self.engine.reduce(number));
-        let power = self.power(&residue, &self.reduced(exponent));
+        let power = power_in(&self.engine, &residue, &self.reduced(exponent));
         Zeroizing::new(self.engine.leave(&power))
     }
 
@@ -181,18 +180,8 @@ impl Factor {
     fn root(&self, number: &[u64], e: &UBig, divisor: &Engine) -> Result<Limbs, Error> {
         let exponent = self.inverse_exponent(e, divisor)?;
         let residue = Zeroizing::new(self.engine.reduce(number));
-        let root = self.power(&residue, &exponent);
+        let root = power_in(&self.engine, &residue, &exponent);
         Ok(Zeroizing::new(self.engine.leave(&root)))
-    }
-
-    fn power(&self, base: &[Lane], exponent: &Secret) -> Zeroizing<Vec<Lane>> {
-        let base = Element::from_lanes(base);
-        let term = SecretTerm {
-            base: Base::Variable(&base),
-            exponent,
-        };
-        let power = secret_power::products(&self.engine, &[&[term]]);
-        Zeroizing::new(power.first().map_or(&[][..], Element::lanes).to_vec())
     }
 
     /// The even number below p-1 that is 1/e modulo (p-1)/2, in constant time in p. 1/e mod p-1, which is odd: (1 + k·(p-1))/e for the k below e that makes it whole, -1/(p-1) mod e.
@@ -246,6 +235,25 @@ impl fmt::Debug for PrivateModulus {
             .field("modulus", &self.modulus)
             .finish_non_exhaustive()
     }
+}
+
+/// A residue's power in constant time.
+fn power_in(engine: &Engine, base: &[Lane], exponent: &Secret) -> Zeroizing<Vec<Lane>> {
+    let base = Element::from_lanes(base);
+    let term = SecretTerm {
+        base: Base::Variable(&base),
+        exponent,
+    };
+    let power = secret_power::products(engine, &[&[term]]);
+    Zeroizing::new(power.first().map_or(&[][..], Element::lanes).to_vec())
+}
+
+/// The inverse of a residue modulo a prime, by Fermat: its power to the prime less two.
+fn inverse(engine: &Engine, prime: &Limbs, residue: &[Lane]) -> Zeroizing<Vec<Lane>> {
+    let mut exponent = prime.clone();
+    limbs::subtract_masked(&mut exponent, &[2], u64::MAX);
+    let bits = exponent.len().saturating_mul(limbs::BITS);
+    power_in(engine, residue, &Secret::from_limbs(&exponent, bits))
 }
 
 /// Whether the residue is 1.

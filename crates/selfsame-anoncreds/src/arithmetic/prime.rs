@@ -30,7 +30,7 @@ const ROUNDS: usize = 64;
 const OWN_ROUNDS: usize = 16;
 /// Small primes are those below this.
 const SMALL: usize = 1 << 19;
-/// Candidates in one sieve, each two above the one before.
+/// Candidates in one sieve.
 const WINDOW: usize = 1 << 16;
 
 /// Whether the number is prime; a composite passes with a chance below 2^-128, whoever chose it. Variable time.
@@ -46,7 +46,8 @@ pub(crate) fn is_prime(number: &UBig) -> bool {
     number.bit(0) && passes(number, ROUNDS)
 }
 
-/// A prime p of `bits` bits, the two highest of them 1, for which (p-1)/2 is prime too; `bits` is 6 at least.
+/// A prime p of `bits` bits, the two highest of them 1, for which h = (p-1)/2 is prime too, and 3 modulo 4; `bits` is 9 at
+/// least. Whoever knows such an h takes square roots modulo it by one power.
 ///
 /// None once it is not `wanted`, which is asked before each sieve.
 pub(crate) fn safe_prime_while(
@@ -54,13 +55,14 @@ pub(crate) fn safe_prime_while(
     random: &mut Random,
     wanted: &dyn Fn() -> bool,
 ) -> Option<UBig> {
-    let length = bits.max(6).saturating_sub(1);
+    let length = bits.max(9).saturating_sub(1);
     while wanted() {
         let mut start = Zeroizing::new(random.integer(length));
         start.set_bit(0);
+        start.set_bit(1);
         start.set_bit(length.saturating_sub(1));
         start.set_bit(length.saturating_sub(2));
-        if let Some(whole) = safe_prime_from(&start) {
+        if let Some(whole) = first_safe_prime(&start, Step::Four) {
             return Some(whole);
         }
     }
@@ -75,8 +77,20 @@ pub(crate) fn safe_prime(bits: usize, random: &mut Random) -> UBig {
 
 /// The first safe prime 2h + 1 for an h from the odd number `start` on, of its length and within one sieve.
 pub(crate) fn safe_prime_from(start: &UBig) -> Option<UBig> {
+    first_safe_prime(start, Step::Two)
+}
+
+/// What a candidate has more than the one before.
+#[derive(Clone, Copy)]
+enum Step {
+    Two = 2,
+    Four = 4,
+}
+
+/// As [`safe_prime_from`], for the h of these steps alone.
+fn first_safe_prime(start: &UBig, step: Step) -> Option<UBig> {
     let length = start.bit_len();
-    let mut halves = survivors(start).take_while(|half| half.bit_len() == length);
+    let mut halves = survivors(start, step).take_while(|half| half.bit_len() == length);
     loop {
         // One of them may be half of a factor.
         let some: Zeroizing<Vec<UBig>> = Zeroizing::new(halves.by_ref().take(EIGHT).collect());
@@ -166,8 +180,8 @@ impl Divisors {
     }
 }
 
-/// The candidates h = start, start + 2, … where no small prime divides h or 2h + 1; `start` is odd.
-fn survivors(start: &UBig) -> impl Iterator<Item = UBig> {
+/// The candidates h = start, start + step, … where no small prime divides h or 2h + 1; `start` is odd.
+fn survivors(start: &UBig, step: Step) -> impl Iterator<Item = UBig> {
     // More small primes pay for longer numbers, whose tests cost more; none may reach the candidates themselves.
     let bits = start.bit_len();
     let limit = if bits < 24 {
@@ -180,7 +194,8 @@ fn survivors(start: &UBig) -> impl Iterator<Item = UBig> {
     for group in groups(limit) {
         let rest = group.modulus.rest(&limbs);
         for prime in group.primes {
-            rule_out(&mut ruled_out, u64::from(*prime), rest % u64::from(*prime));
+            let prime = u64::from(*prime);
+            rule_out(&mut ruled_out, (prime, step), rest % prime);
         }
     }
     let start = Zeroizing::new(start.clone());
@@ -188,16 +203,23 @@ fn survivors(start: &UBig) -> impl Iterator<Item = UBig> {
         .into_iter()
         .enumerate()
         .filter(|(_, ruled_out)| !ruled_out)
-        .map(move |(place, _)| &*start + UBig::from(place) * UBig::from(2_u8))
+        .map(move |(place, _)| &*start + UBig::from(place) * UBig::from(step as u8))
 }
 
-/// Rules out the places i where h = start + 2i is 0, or (prime - 1)/2, modulo the prime: it divides h or 2h + 1.
-fn rule_out(ruled_out: &mut [bool], prime: u64, start: u64) {
+/// Rules out the places i where h = start + step·i is 0, or (prime - 1)/2, modulo the prime: it divides h or 2h + 1.
+fn rule_out(ruled_out: &mut [bool], (prime, step): (u64, Step), start: u64) {
+    let half = |number: u64| match number.is_multiple_of(2) {
+        true => number / 2,
+        false => (number + prime) / 2,
+    };
     for wanted in [0, prime / 2] {
         let below = if wanted < start { prime } else { 0 };
         let distance = wanted + below - start;
-        let odd = if distance.is_multiple_of(2) { 0 } else { prime };
-        let first = usize::try_from((distance + odd) / 2).unwrap_or(usize::MAX);
+        let place = match step {
+            Step::Two => half(distance),
+            Step::Four => half(half(distance)),
+        };
+        let first = usize::try_from(place).unwrap_or(usize::MAX);
         let step = usize::try_from(prime).unwrap_or(usize::MAX);
         let places = ruled_out.iter_mut().skip(first).step_by(step);
         places.for_each(|place| *place = true);
@@ -272,6 +294,12 @@ fn groups(limit: u32) -> impl Iterator<Item = Group> {
         let primes = primes.get(..primes.partition_point(|prime| *prime < limit))?;
         (!primes.is_empty()).then_some(Group { modulus, primes })
     })
+}
+
+/// The odd primes below `limit`, which is 2^19 at most.
+pub(crate) fn odd_primes(limit: u32) -> impl Iterator<Item = u32> {
+    let odd = small_primes().iter().copied().skip(1);
+    odd.take_while(move |prime| *prime < limit)
 }
 
 fn small_primes() -> &'static [u32] {
@@ -438,10 +466,12 @@ mod tests {
 
     #[test]
     fn safe_primes_have_their_length_and_both_halves_are_prime() {
-        for bits in [6, 12, 24, 25, 64, 160, 320] {
+        for bits in [9, 12, 24, 25, 64, 160, 320] {
             let prime = safe_prime(bits, &mut random());
             assert_eq!(prime.bit_len(), bits);
-            assert!(is_prime(&prime) && is_prime(&((prime - UBig::ONE) >> 1)));
+            let half = &prime >> 1;
+            assert_eq!(&half % 4_u8, 3);
+            assert!(is_prime(&prime) && is_prime(&half));
         }
     }
 
@@ -532,13 +562,16 @@ mod tests {
             assert!(ruled_out || !divided(&number), "{number}");
             assert!(!(ruled_out && is_prime(&number)), "{number}");
         }
-        let both: Vec<UBig> = survivors(&start).collect();
         let whole = |half: &UBig| half * UBig::from(2_u8) + UBig::ONE;
-        assert!(
-            both.iter()
-                .all(|half| !divided(half) && !divided(&whole(half)))
-        );
-        let pairs = near().filter(|half| is_prime(half) && is_prime(&whole(half)));
-        assert!(pairs.into_iter().all(|half| both.contains(&half)));
+        for step in [Step::Two, Step::Four] {
+            let both: Vec<UBig> = survivors(&start, step).collect();
+            assert!(
+                both.iter()
+                    .all(|half| !divided(half) && !divided(&whole(half)))
+            );
+            let pairs = near().filter(|half| (half - &start) % (step as u8) == 0);
+            let mut pairs = pairs.filter(|half| is_prime(half) && is_prime(&whole(half)));
+            assert!(pairs.all(|half| both.contains(&half)));
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::arithmetic::{Base, Element, Term};
 
 impl CredentialKey {
-    /// Checks the proof that came with an offer, each part that it has. A proof that was found good before costs a
+    /// Checks the proof that came with an offer, each part that it has but for the one of [`Self::check_safe_primes`]. A proof that was found good before costs a
     /// comparison. (AnonCreds v1.0, "Verifying the Key Correctness Proof".)
     ///
     /// # Errors
@@ -35,6 +35,29 @@ impl CredentialKey {
         self.powers().get().is_some()
     }
 
+    /// Checks that part of the proof that is about the primes, where there is one: as much work as some hundred credentials,
+    /// so it is done when somebody asks. One that was found good before costs a hash.
+    ///
+    /// # Errors
+    /// [`Error::Issuer`] with the reason.
+    pub fn check_safe_primes(&self, proof: &KeyCorrectnessProof) -> Result<(), Error> {
+        let Some(primes) = &proof.safe_primes else {
+            return Ok(());
+        };
+        let digest = primes.digest();
+        if self.safe_primes().get() != Some(&digest) {
+            primes.check(self.modulus())?;
+            let _ = self.safe_primes().set(digest);
+        }
+        Ok(())
+    }
+
+    /// Whether a proof was found good that the modulus is a product of two safe primes, or has powers of one prime in place
+    /// of (p-1)/2 or (q-1)/2. Where none was, others than the issuer may be able to make credentials of its key.
+    pub fn safe_primes_are_proven(&self) -> bool {
+        self.safe_primes().get().is_some()
+    }
+
     /// The part that the specification knows: of Z and every R, and but for factors of small order.
     fn check_usual(&self, proof: &KeyCorrectnessProof) -> Result<(), Error> {
         let known = self.proven().get();
@@ -48,8 +71,11 @@ impl CredentialKey {
         }
         // Another good proof may stand there already: either will do.
         let _ = self.proven().set(KeyCorrectnessProof {
+            c: proof.c.clone(),
+            xz_cap: proof.xz_cap.clone(),
+            xr_cap: proof.xr_cap.clone(),
             powers_of_s: None,
-            ..proof.clone()
+            safe_primes: None,
         });
         Ok(())
     }

@@ -9,6 +9,7 @@ use super::challenge;
 use super::decimal::MAX_ATTRIBUTES;
 use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
 use super::powers::PowersProof;
+use super::safe_primes::SafePrimesProof;
 use crate::Error;
 use crate::arithmetic::{
     Element, Modulus, PrivateModulus, Secret, Signed, safe_prime_from, safe_prime_while,
@@ -133,6 +134,7 @@ pub(crate) fn generate(
     let all: Vec<&Secret> = [&x_z, &x_ctxt].into_iter().chain(others).collect();
     let power = |exponent: &Secret| group.power(exponent);
     proof.powers_of_s = Some(PowersProof::prove(&public, &all, &power, random));
+    proof.safe_primes = SafePrimesProof::prove(&group.private, &private, random)?;
     Ok(Definition {
         public,
         private,
@@ -215,6 +217,7 @@ impl Group {
             xr_cap: names.zip(responses).collect(),
             c,
             powers_of_s: None,
+            safe_primes: None,
         }
     }
 }

@@ -37,6 +37,8 @@ struct Inner {
     digest: [u8; 32],
     proven: OnceLock<KeyCorrectnessProof>,
     powers: OnceLock<PowersProof>,
+    /// By its digest.
+    safe_primes: OnceLock<[u8; 32]>,
 }
 
 /// A base of the key, and its table once there is one.
@@ -101,6 +103,7 @@ impl CredentialKey {
             digest: digest(public),
             proven: OnceLock::new(),
             powers: OnceLock::new(),
+            safe_primes: OnceLock::new(),
         })))
     }
 
@@ -171,6 +174,11 @@ impl CredentialKey {
     /// The proof about all bases that was found good, if one was.
     pub(crate) fn powers(&self) -> &OnceLock<PowersProof> {
         &self.0.powers
+    }
+
+    /// The digest of the proof of two safe primes that was found good, if one was.
+    pub(super) fn safe_primes(&self) -> &OnceLock<[u8; 32]> {
+        &self.0.safe_primes
     }
 }
 

@@ -9,6 +9,7 @@ use zeroize::Zeroize as _;
 
 use super::decimal;
 use super::powers::PowersProof;
+use super::safe_primes::SafePrimesProof;
 
 /// The name under which the link secret is signed, by everybody.
 pub const LINK_SECRET: &str = "master_secret";
@@ -98,9 +99,9 @@ impl fmt::Debug for PrimaryPrivateKey {
 }
 
 /// The proof that Z and all R are powers of S, without the exponents. (AnonCreds v1.0, "Generating a Credential
-/// Definition Without Revocation Support", "key correctness proof".)
+/// Definition Without Revocation Support", "key correctness proof".) Members this version does not know are passed over, so
+/// that there may be more proofs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct KeyCorrectnessProof {
     /// The challenge.
     #[serde(with = "decimal")]
@@ -114,6 +115,9 @@ pub struct KeyCorrectnessProof {
     /// That Z, Rctxt and all R are powers of S, whatever the modulus is: a member of ours, which others pass over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) powers_of_s: Option<PowersProof>,
+    /// That n is a product of two safe primes, or nearly: a member of ours too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) safe_primes: Option<SafePrimesProof>,
 }
 
 impl KeyCorrectnessProof {

@@ -157,7 +157,7 @@ fn of_set<T>(c: &UBig, round: usize, items: impl Iterator<Item = T>) -> impl Ite
 }
 
 /// The number big-endian in so many bytes; it has no more.
-fn padded(number: &UBig, length: usize) -> Vec<u8> {
+pub(super) fn padded(number: &UBig, length: usize) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let mut padded = vec![0; length.saturating_sub(bytes.len())];
     padded.extend_from_slice(&bytes);

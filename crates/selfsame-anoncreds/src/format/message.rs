@@ -129,7 +129,7 @@ pub(crate) mod why {
     pub const ISSUER: &str = "it names no issuer";
 
     /// These, and those of the mathematics' own types.
-    pub(super) const ALL: [&str; 23] = [
+    pub(super) const ALL: [&str; 24] = [
         IDENTIFIER,
         NONCE,
         QUERY,
@@ -149,6 +149,7 @@ pub(crate) mod why {
         "a status is neither 0 nor 1",
         "the revocation list is empty",
         "the responses are no base64url of their length",
+        "the proof of two safe primes is too long",
         "a point of G1 is malformed",
         "a point of G2 is malformed",
         "an element of GT is malformed",
