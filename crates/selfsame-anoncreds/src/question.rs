@@ -59,8 +59,9 @@ pub struct Disclosure {
 }
 
 /// What every presentation gives away, whatever is asked.
-const ALWAYS: [&str; 4] = [
+const ALWAYS: [&str; 5] = [
     "which issuer, schema and credential definition the credential is of",
+    "where the issuer does not prove its key's bases: perhaps which credential it is",
     "that the holder has it, and answers at this moment",
     "where revocation is asked for: which registry it is in, and as of when it is not revoked",
     "a holder who does not answer may be taken for one whose answer is no",

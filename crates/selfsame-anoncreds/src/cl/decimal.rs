@@ -8,7 +8,7 @@ use dashu_int::{IBig, Sign, UBig};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap as _, SerializeSeq as _, Serializer};
 
-/// Digits of the longest number a message may hold: the response for a modulus of 4,160 bits has 1,330.
+/// Digits of a number that are read at all: the longest of any message, v̂, has 922. Each has its own bound beside.
 const MAX_DIGITS: usize = 1_400;
 
 /// Entries of a map of attributes: AnonCreds allows 125 attributes and one link secret.

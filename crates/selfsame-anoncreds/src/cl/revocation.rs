@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | all | points lie on their curve and in the subgroup of prime order, with coordinates below the field's; only an accumulator and a witness may be the neutral element; of tails, the sums (`pairing::tails` says why that is enough) | "Generating a Credential Definition With Revocation Support" |
 //! | issuer | the index is between 1 and `maxCredNum`, its bit allows the change, the blinded secret is no neutral element | "Constructing a Credential" |
-//! | issuer | no index is revoked or issued twice, none is index 0: its tail is the secret one | "AnonCreds Credential Activation/Revocation and Publication" |
+//! | issuer | in a change of the list no index is revoked or issued twice, none is index 0: its tail is the secret one | "AnonCreds Credential Activation/Revocation and Publication" |
 //! | holder | the tails file has the length, version and hash that the registry's definition tells | "Tails File and Tails File Generation" |
 //! | holder | the index is in range; m₂ is that of the primary part; both g_i are equal; both signatures hold; u_i has the exponent of g_i | "Supporting Revocation in a Credential", "Receiving a Credential" |
 //! | holder | every witness fits the accumulator it is made or updated for | "Collecting Data for Generating the Non-Revocation Proof" |
@@ -28,11 +28,10 @@
 //! The verifier has no secrets, and the points of a witness are added in the order of public indices; which of them
 //! is left out depends on the holder's own index, so an observer of memory accesses could learn the index.
 //!
-//! # Known traits of the published implementations
+//! # Indices at the edges
 //!
-//! - The status list has bits for the indices 0 to L - 1, the accumulator has places for 1 to L. Index L always counts
-//!   as issued there, though a registry that begins with no credential issued does not hold it, so that its holders
-//!   never prove anything. [`Witness::build`] finds out from the accumulator which of both it is.
+//! - The status list has bits for the indices 0 to L - 1, the accumulator has places for 1 to L. Whether index L counts as
+//!   issued depends on how the registry began, and no bit tells: [`Witness::build`] finds out from the accumulator.
 //! - Index 0 never counts as issued, so revoking it is refused here.
 
 mod credential;

@@ -32,7 +32,7 @@ pub struct SigningRequest<'a> {
     pub offer_nonce: &'a Nonce,
     /// The nonce of the request, which the signature's proof covers.
     pub request_nonce: &'a Nonce,
-    /// The credential context m₂, by [`super::credential_context`].
+    /// The credential context m₂, which nobody knows before.
     pub context: &'a UBig,
     /// One value for each attribute of the credential definition.
     pub values: &'a Values,

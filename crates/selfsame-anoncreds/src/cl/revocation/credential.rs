@@ -185,7 +185,7 @@ impl NonRevocationCredentialSignature {
     ///
     /// Checked: the index; that m₂ is that of the primary part; that both copies of g_i are equal; the witness
     /// against the accumulator; both signatures; and that u_i has the exponent of g_i. (AnonCreds v1.0, "Receiving a
-    /// Credential"; the published implementations leave out m₂, the copies and u_i.)
+    /// Credential".)
     ///
     /// # Errors
     /// [`Error::Issuer`], or [`Error::Mismatch`] for the witness and the index.
