@@ -36,6 +36,12 @@ fn whatever_is_wrong_is_named_with_what_to_do_about_it() {
             }
         }
     }
+    let legacy = folder.path().join("legacy");
+    let credential = std::fs::read(legacy.join("credential.json")).unwrap();
+    let mut moved: serde_json::Value = serde_json::from_slice(&credential).unwrap();
+    let place = &mut moved["signature"]["r_credential"]["i"];
+    *place = (place.as_u64().unwrap() + 1).into();
+    std::fs::write(legacy.join("credential.moved.json"), moved.to_string()).unwrap();
     walk(WRONG, folder.path());
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::{
-    Answer, Credential, Known as KnownOf, PresentationRequest, Query, RequestedAttribute,
+    Answer, Credential, Interval, Known as KnownOf, PresentationRequest, Query, RequestedAttribute,
     RequestedPredicate, RevocationState, Schema, normalise_attribute,
 };
 use selfsame_anoncreds::holder::Chosen;
@@ -69,12 +69,17 @@ pub fn deal(
             continue;
         }
         let shown = !hidden.contains(referent);
-        if let Some(hand) = hands.iter_mut().find(|hand| hand.has(asked, shown)) {
+        let interval = asked.non_revoked.or(request.non_revoked);
+        if let Some(hand) = hands
+            .iter_mut()
+            .find(|hand| hand.has(asked, shown, interval))
+        {
             hand.attributes.insert(referent.clone(), shown);
         }
     }
     for (referent, asked) in &request.requested_predicates {
-        if let Some(hand) = hands.iter_mut().find(|hand| hand.compares(asked)) {
+        let interval = asked.non_revoked.or(request.non_revoked);
+        if let Some(hand) = hands.iter_mut().find(|hand| hand.compares(asked, interval)) {
             hand.predicates.push(referent.clone());
         }
     }
@@ -92,7 +97,7 @@ impl Hand<'_> {
         }
     }
 
-    fn has(&self, asked: &RequestedAttribute, shown: bool) -> bool {
+    fn has(&self, asked: &RequestedAttribute, shown: bool, interval: Option<Interval>) -> bool {
         let names: Vec<&str> = asked.names().collect();
         names
             .iter()
@@ -100,17 +105,24 @@ impl Hand<'_> {
             && self.is_one_of(
                 asked.restrictions.as_ref(),
                 if shown { &names } else { &[] },
+                interval,
             )
     }
 
-    fn compares(&self, asked: &RequestedPredicate) -> bool {
+    fn compares(&self, asked: &RequestedPredicate, interval: Option<Interval>) -> bool {
         let value = self.credential.values.get(&asked.name);
         let number = value.and_then(|value| value.encoded.parse::<i32>().ok());
         number.is_some_and(|number| asked.p_type.holds(number.into(), asked.p_value.into()))
-            && self.is_one_of(asked.restrictions.as_ref(), &[])
+            && self.is_one_of(asked.restrictions.as_ref(), &[], interval)
     }
 
-    fn is_one_of(&self, restrictions: Option<&Query>, shown: &[&str]) -> bool {
+    /// Whether it meets the restrictions. Its registry counts where a proof that it is not revoked there is asked for.
+    fn is_one_of(
+        &self,
+        restrictions: Option<&Query>,
+        shown: &[&str],
+        interval: Option<Interval>,
+    ) -> bool {
         let known = KnownOf {
             schema_id: &self.credential.schema_id,
             schema: self.schema,
@@ -118,7 +130,7 @@ impl Hand<'_> {
             schema_is_certain: true,
             definition_id: &self.credential.cred_def_id,
             issuer_id: &self.definition.definition().issuer_id,
-            registry_id: self.credential.rev_reg_id.as_ref(),
+            registry_id: interval.and(self.credential.rev_reg_id.as_ref()),
             shown: shown
                 .iter()
                 .filter_map(|name| {

@@ -70,12 +70,15 @@ pub struct Process {
     /// The registry's file, if the credential can be revoked.
     #[arg(long, value_name = "FILE")]
     rev_reg: Option<PathBuf>,
-    /// The identifier that this registry is published under; if not told, that which the credential names.
+    /// The identifier that this registry is published under.
     #[arg(long, value_name = "ID", requires = "rev_reg")]
     rev_reg_id: Option<String>,
-    /// The registry's tails file, to check that the credential's place is the one that it names.
+    /// The registry's tails file, by which the credential's place is compared with the one that it names.
     #[arg(long, value_name = "FILE", requires = "rev_reg")]
     tails: Option<PathBuf>,
+    /// Take a credential without --rev-reg-id or --tails: if it names another registry or place, it can prove nothing later.
+    #[arg(long, requires = "rev_reg")]
+    unchecked_place: bool,
     /// The issuer has an encoding of its own: do not compare the values' texts with what was signed.
     #[arg(long)]
     any_encoding: bool,
@@ -133,8 +136,12 @@ impl Request {
             .map_or(Holder::Entropy(&entropy), Holder::Did);
         let (request, metadata) =
             create_credential_request(holder, named, (&definition, &offer), &ctx)?;
+        let proof = &offer.key_correctness_proof;
+        definition.key().check_safe_primes(proof)?;
         files::keep(&self.metadata, &metadata)?;
-        output::complain(&format!("selfsame: {}", key::in_words(&definition)));
+        for said in [key::of_bases(&definition), key::of_primes(&definition)] {
+            output::complain(&format!("selfsame: {said}"));
+        }
         files::print(&request)
     }
 }
@@ -151,6 +158,11 @@ impl Process {
         } else {
             Encoding::Recommended
         };
+        let can_be_revoked =
+            credential.rev_reg_id.is_some() || credential.signature.r_credential.is_some();
+        if can_be_revoked && registry.is_some() {
+            self.check_told()?;
+        }
         let told = self.rev_reg_id.clone().map(RevocationRegistryId::new);
         let registry_id = told.transpose()?.or_else(|| credential.rev_reg_id.clone());
         let definition = files::prepared(&self.cred_def)?;
@@ -183,6 +195,22 @@ impl Process {
             })?;
         }
         files::print(&processed)
+    }
+}
+
+impl Process {
+    /// Refuses to leave the place in a registry unchecked unless that is asked for.
+    fn check_told(&self) -> Result<(), Failure> {
+        let missing = match (&self.rev_reg_id, &self.tails) {
+            (Some(_), Some(_)) => return Ok(()),
+            _ if self.unchecked_place => return Ok(()),
+            (None, _) => "the registry's identifier",
+            (Some(_), None) => "the registry's tails file",
+        };
+        Err(Failure::environment(format!(
+            "the credential can be revoked, and {missing} is not told"
+        ))
+        .hint("--rev-reg-id ID --tails FILE, or --unchecked-place"))
     }
 }
 
@@ -225,6 +253,7 @@ impl Present {
             .into_iter()
             .map(|(referent, value)| (referent, SelfAttested(value)));
         let answers = (chosen.as_slice(), &attested.collect());
+        strange_bounds(&chosen, &request);
         let secret = link_secret(&self.link_secret)?;
         let presentation = create_presentation(&request, answers, &secret, &files::ctx())?;
         check_proof(&presentation, &request, &known)?;
@@ -286,9 +315,32 @@ impl Present {
     }
 }
 
+/// What people measure is nearer to what they compare it with.
+const SENSIBLE: u64 = 1_000_000_000;
+
+/// Says which comparisons nobody asks in earnest, since they hold for all values but those that are looked for.
+fn strange_bounds(chosen: &[Chosen<'_>], request: &PresentationRequest) {
+    for chosen in chosen {
+        let values = &chosen.credential.values;
+        for referent in &chosen.predicates {
+            let asked = request.requested_predicates.get(referent);
+            let value = asked.and_then(|asked| values.get(&asked.name)?.encoded.parse().ok());
+            let (Some(asked), Some(value)) = (asked, value) else {
+                continue;
+            };
+            let bound = i64::from(asked.p_value);
+            if bound.unsigned_abs() > SENSIBLE || bound.abs_diff(value) > SENSIBLE {
+                output::complain(&format!(
+                    "selfsame: {referent} compares with {bound}: bounds outside of any sense"
+                ));
+            }
+        }
+    }
+}
+
 /// Refuses to send what will not be believed. All messages may be well formed and the proof be none: the credential is
-/// not finished, or bound to another link secret. The proof alone is judged: whether the verifier takes an older list or
-/// knows what it restricts, it knows itself.
+/// not finished, or bound to another link secret. Whether the verifier takes an older list or knows what it restricts, it
+/// knows itself, so neither is asked for here; all else has to hold.
 fn check_proof(
     presentation: &Presentation,
     request: &PresentationRequest,
@@ -308,12 +360,14 @@ fn check_proof(
     }
     let verdict = verify_presentation(presentation, &asked, &known.evidence()?, &policy);
     match verdict.reason() {
-        Some(rule) if rule.name == "proof" => {
-            Err(Failure::no("these files do not make a proof").hint(
-                "--credential is what `process` printed, --link-secret the one it was asked for with",
-            ))
-        }
-        _ => Ok(()),
+        _ if verdict.is_valid() => Ok(()),
+        Some(rule) if rule.name != "proof" => Err(Failure::no(format!(
+            "no verifier would take this: {}: {}",
+            rule.name, rule.detail
+        ))),
+        _ => Err(Failure::no("these files do not make a proof").hint(
+            "--credential is what `process` printed, --link-secret the one it was asked for with",
+        )),
     }
 }
 

@@ -36,6 +36,8 @@ struct Proven {
     key_correctness: bool,
     /// That Z, Rctxt and every R are powers of S, whatever the modulus is.
     all_bases: bool,
+    /// That n is a product of two safe primes, or has powers of one prime in place of p' or q'.
+    safe_primes: bool,
 }
 
 impl Key {
@@ -45,16 +47,27 @@ impl Key {
         let offer: CredentialOffer = files::read_or_pipe(self.offer.as_ref())?;
         let key = definition.key();
         key.check_correctness(&offer.key_correctness_proof)?;
+        key.check_safe_primes(&offer.key_correctness_proof)?;
         let proven = Proven {
             key_correctness: true,
             all_bases: key.all_bases_are_proven(),
+            safe_primes: key.safe_primes_are_proven(),
         };
         output::either(self.json, &proven, |proven| {
-            let mark = if proven.all_bases { '✓' } else { '–' };
+            let mark = |is_proven| if is_proven { '✓' } else { '–' };
             vec![
                 "  ✓ key correctness  Z and every R are powers of S, but for factors of small order"
                     .to_owned(),
-                format!("  {mark} all bases        {}", in_words(&definition)),
+                format!(
+                    "  {} all bases        {}",
+                    mark(proven.all_bases),
+                    of_bases(&definition)
+                ),
+                format!(
+                    "  {} safe primes      {}",
+                    mark(proven.safe_primes),
+                    of_primes(&definition)
+                ),
             ]
         });
         Ok(())
@@ -62,10 +75,19 @@ impl Key {
 }
 
 /// Whether credentials of this definition can carry a mark, in people's words.
-pub fn in_words(definition: &PreparedDefinition) -> &'static str {
+pub fn of_bases(definition: &PreparedDefinition) -> &'static str {
     if definition.key().all_bases_are_proven() {
         "the issuer proves that its key leaves no mark in what credentials show"
     } else {
         "the issuer does not prove that its key leaves no mark: with one made for it, each proof would show of which credential it is"
+    }
+}
+
+/// Whether others than the issuer may be able to make credentials of this definition, in people's words.
+pub fn of_primes(definition: &PreparedDefinition) -> &'static str {
+    if definition.key().safe_primes_are_proven() {
+        "the issuer proves that its modulus is made of safe primes, or of powers of one prime in place of p' or q'"
+    } else {
+        "the issuer does not prove that its modulus is made of safe primes: with a weak one, others could make credentials in its name"
     }
 }
