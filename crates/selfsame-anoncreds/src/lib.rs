@@ -16,15 +16,17 @@
 //!
 //! | who, when | secret exponents |
 //! |---|---|
-//! | issuer, a definition | the discrete logarithms of Z, Rctxt and every R to the base S, and the masks of their proofs |
+//! | issuer, a definition | the discrete logarithms of Z, Rctxt and every R to the base S, and the masks of their proofs; masks, roots and inverses of the proof of two safe primes |
 //! | issuer, a credential | 1/e modulo the factors of the group's order, the mask of the signature's proof |
 //! | holder, a request | v′, the link secret, their masks |
 //! | holder, a new credential | v = v′ + v″, e, the link secret, the values |
 //! | holder, a presentation | r and r·ẽ, the masks ẽ, ṽ, m̃₂ and those of all values that stay hidden |
 //! | holder, a predicate | Δ and the roots of its four squares, all r, all masks |
 //!
-//! What takes a time of its own though it depends on a secret, and is no exponent: the search for primes; the issuer's product over v″ and the values, all of which the holder is sent; which
-//! tail a witness leaves out; and numbers that become decimal digits in messages and stored secrets.
+//! What takes a time of its own though it depends on a secret, and is no exponent: the search for primes; which small
+//! number is a square modulo one of p' and q' alone, which an offer says; the issuer's product over v″ and the values, all
+//! of which the holder is sent; which tail a witness leaves out; and numbers that become decimal digits in messages and
+//! stored secrets.
 #![cfg_attr(
     not(test),
     deny(

@@ -59,7 +59,7 @@ impl PrivateModulus {
         if !p.bit(1) || !q.bit(1) {
             return Err(malformed("factors", "one of them is not a safe prime"));
         }
-        let modulus = Modulus::on(path, &(p * q))?;
+        let modulus = Modulus::on(path, &Zeroizing::new(p * q))?;
         let (p, q) = (Factor::new(path, p), Factor::new(path, q));
         let residue = p.engine.enter(&q.value);
         let inverse = inverse(&p.engine, &p.value, &residue);
@@ -239,12 +239,12 @@ impl fmt::Debug for PrivateModulus {
 
 /// A residue's power in constant time.
 fn power_in(engine: &Engine, base: &[Lane], exponent: &Secret) -> Zeroizing<Vec<Lane>> {
-    let base = Element::from_lanes(base);
+    let base = Zeroizing::new(Element::from_lanes(base));
     let term = SecretTerm {
         base: Base::Variable(&base),
         exponent,
     };
-    let power = secret_power::products(engine, &[&[term]]);
+    let power = Zeroizing::new(secret_power::products(engine, &[&[term]]));
     Zeroizing::new(power.first().map_or(&[][..], Element::lanes).to_vec())
 }
 

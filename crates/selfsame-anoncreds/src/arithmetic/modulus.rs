@@ -13,7 +13,7 @@ use dashu_int::{
     IBig, Sign, UBig,
     ops::{BitTest, ExtendedGcd},
 };
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     FixedBase, Secret,
@@ -262,6 +262,12 @@ impl Element {
     #[cfg(test)]
     pub(super) fn lanes_mut(&mut self) -> &mut [Lane] {
         &mut self.0
+    }
+}
+
+impl Zeroize for Element {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
     }
 }
 

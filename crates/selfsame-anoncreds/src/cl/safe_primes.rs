@@ -234,12 +234,14 @@ fn square(
     random.fill(&mut *coins);
     let [coin] = *coins;
     let negated = [coin & 1 == 1, coin & 2 == 2];
-    let x = modulus.residue(x);
+    // Beside its class and its root, which are sent, x would tell a multiple of M.
+    let x = Zeroizing::new(modulus.residue(x));
     let (class, (root, is_square)) = match exponents.square_root(&x, negated) {
         Some(found) => (0, found),
         None => {
             let b = modulus.element(&UBig::from(b)).ok()?;
-            let divided = modulus.product(&x, &exponents.inverse_of(&b));
+            let inverse = Zeroizing::new(exponents.inverse_of(&b));
+            let divided = Zeroizing::new(modulus.product(&x, &inverse));
             (2, exponents.square_root(&divided, negated)?)
         }
     };
