@@ -158,9 +158,8 @@ impl Process {
         } else {
             Encoding::Recommended
         };
-        let can_be_revoked =
-            credential.rev_reg_id.is_some() || credential.signature.r_credential.is_some();
-        if can_be_revoked && registry.is_some() {
+        // One with a part for revocation and no registry is refused below.
+        if credential.rev_reg_id.is_some() && registry.is_some() {
             self.check_told()?;
         }
         let told = self.rev_reg_id.clone().map(RevocationRegistryId::new);
