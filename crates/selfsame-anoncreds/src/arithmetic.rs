@@ -30,9 +30,7 @@ pub use engine::{force_adx, force_portable, uses_adx, uses_ifma};
 pub(crate) use jacobi::jacobi;
 pub(crate) use modulus::{Base, Element, Modulus, SecretTerm, Term};
 pub(crate) use points::{EightSums, Field};
-#[cfg(test)]
-pub(crate) use prime::safe_prime;
-pub(crate) use prime::{is_prime, odd_primes, prime_in_range, safe_prime_from, safe_prime_while};
+pub(crate) use prime::{is_prime, odd_primes, prime_in_range, safe_prime, safe_prime_from};
 pub(crate) use secret::{Secret, Signed};
 
 #[cfg(test)]

@@ -45,14 +45,9 @@ pub fn create_schema(
 }
 
 /// Two safe primes for one credential definition. The search takes a tenth of a second with AVX-512 IFMA, now and then
-/// ten times that: [`SafePrimeStock`](crate::batch::SafePrimeStock) searches ahead.
+/// ten times that.
 pub fn find_safe_primes(ctx: &Ctx) -> SafePrimes {
     SafePrimes::search(&mut seed::random(ctx, "safe primes", &[]))
-}
-
-/// As [`find_safe_primes`], until it is not wanted any more; that is asked a few times each second.
-pub(crate) fn search_safe_primes(ctx: &Ctx, wanted: &dyn Fn() -> bool) -> Option<SafePrimes> {
-    SafePrimes::search_while(&mut seed::random(ctx, "safe primes", &[]), wanted)
 }
 
 /// The first safe prime 2h + 1 for the odd numbers h from `half` on, both big-endian: one attempt of

@@ -39,7 +39,6 @@
 )]
 
 mod arithmetic;
-pub mod batch;
 pub mod cl;
 pub mod definition;
 mod error;
@@ -47,7 +46,6 @@ pub mod format;
 pub mod holder;
 pub mod issuer;
 mod pairing;
-pub mod question;
 mod random;
 mod seed;
 pub mod verdict;

@@ -48,31 +48,18 @@ pub(crate) fn is_prime(number: &UBig) -> bool {
 
 /// A prime p of `bits` bits, the two highest of them 1, for which h = (p-1)/2 is prime too, and 3 modulo 4; `bits` is 9 at
 /// least. Whoever knows such an h takes square roots modulo it by one power.
-///
-/// None once it is not `wanted`, which is asked before each sieve.
-pub(crate) fn safe_prime_while(
-    bits: usize,
-    random: &mut Random,
-    wanted: &dyn Fn() -> bool,
-) -> Option<UBig> {
+pub(crate) fn safe_prime(bits: usize, random: &mut Random) -> UBig {
     let length = bits.max(9).saturating_sub(1);
-    while wanted() {
+    loop {
         let mut start = Zeroizing::new(random.integer(length));
         start.set_bit(0);
         start.set_bit(1);
         start.set_bit(length.saturating_sub(1));
         start.set_bit(length.saturating_sub(2));
         if let Some(whole) = first_safe_prime(&start, Step::Four) {
-            return Some(whole);
+            return whole;
         }
     }
-    None
-}
-
-/// As [`safe_prime_while`], for as long as it takes.
-#[cfg(test)]
-pub(crate) fn safe_prime(bits: usize, random: &mut Random) -> UBig {
-    safe_prime_while(bits, random, &|| true).expect("it stays wanted")
 }
 
 /// The first safe prime 2h + 1 for an h from the odd number `start` on, of its length and within one sieve.

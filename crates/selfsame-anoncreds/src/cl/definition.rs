@@ -12,7 +12,7 @@ use super::powers::PowersProof;
 use super::safe_primes::SafePrimesProof;
 use crate::Error;
 use crate::arithmetic::{
-    Element, Modulus, PrivateModulus, Secret, Signed, safe_prime_from, safe_prime_while,
+    Element, Modulus, PrivateModulus, Secret, Signed, safe_prime, safe_prime_from,
 };
 use crate::random::Random;
 
@@ -39,24 +39,11 @@ pub struct Definition {
 impl SafePrimes {
     /// Searches for two.
     pub(crate) fn search(random: &mut Random) -> Self {
+        let p = safe_prime(PRIME_BITS, random);
         loop {
-            if let Some(found) = Self::search_while(random, &|| true) {
-                return found;
-            }
-        }
-    }
-
-    /// Searches for two while they are wanted, which is asked before each attempt: a search takes some.
-    pub(crate) fn search_while(random: &mut Random, wanted: &dyn Fn() -> bool) -> Option<Self> {
-        // In a pair from the start, so that the first is wiped where the second is not found.
-        let mut found = Self {
-            p: safe_prime_while(PRIME_BITS, random, wanted)?,
-            q: UBig::ZERO,
-        };
-        loop {
-            found.q = safe_prime_while(PRIME_BITS, random, wanted)?;
-            if found.q != found.p {
-                return Some(found);
+            let q = safe_prime(PRIME_BITS, random);
+            if q != p {
+                return Self { p, q };
             }
         }
     }
