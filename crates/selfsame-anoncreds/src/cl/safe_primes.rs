@@ -111,11 +111,13 @@ impl SafePrimesProof {
         });
         let commitments: Vec<UBig> = commitments.collect();
         let c = challenge(n, (w, b), &roots, &commitments);
+        let inverse = exponents.modulus().element(&UBig::from(b))?;
+        let inverse = Zeroizing::new(exponents.inverse_of(&inverse));
         let mut classes = Vec::with_capacity(ROUNDS);
         let mut squares = Vec::with_capacity(ROUNDS);
         for (k, mask) in summands(&c, n).iter().zip(&masks) {
             let x = mask.add(&Secret::from_public(k, k.bit_len()));
-            let (class, square) = square(&exponents, (&x, b), random).ok_or(NOT_HELD)?;
+            let (class, square) = square(&exponents, (&x, &inverse), random).ok_or(NOT_HELD)?;
             classes.push(class);
             squares.push(square);
         }
@@ -223,10 +225,10 @@ fn roots(private: &PrivateModulus, w: u16) -> Vec<UBig> {
     roots.collect()
 }
 
-/// A root of x, of x less its sign, or of one of them divided by b, and which it is. None but by a fault.
+/// A root of x, of x less its sign, or of one of them times 1/b, and which it is. None but by a fault.
 fn square(
     exponents: &PrivateModulus,
-    (x, b): (&Secret, u16),
+    (x, inverse): (&Secret, &Element),
     random: &mut Random,
 ) -> Option<(u8, UBig)> {
     let modulus = exponents.modulus();
@@ -239,9 +241,7 @@ fn square(
     let (class, (root, is_square)) = match exponents.square_root(&x, negated) {
         Some(found) => (0, found),
         None => {
-            let b = modulus.element(&UBig::from(b)).ok()?;
-            let inverse = Zeroizing::new(exponents.inverse_of(&b));
-            let divided = Zeroizing::new(modulus.product(&x, &inverse));
+            let divided = Zeroizing::new(modulus.product(&x, inverse));
             (2, exponents.square_root(&divided, negated)?)
         }
     };
