@@ -1,17 +1,10 @@
 //! Addresses that the command line or a file of settings names: which of them may be called, and where they lead.
 
-use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
 use url::{Host, Url};
 
 use crate::exit::Failure;
 
 const LOCALHOST: &str = "localhost";
-const EVERY_LOOPBACK: [IpAddr; 2] = [
-    IpAddr::V4(Ipv4Addr::LOCALHOST),
-    IpAddr::V6(Ipv6Addr::LOCALHOST),
-];
 
 /// The address of an instance or a node, as the command line has it.
 ///
@@ -56,17 +49,6 @@ pub fn check_unless_trusted(url: &Url, trusted: &[Url]) -> Result<(), Failure> {
             "take https; plain http is for this machine and for [trust] origins (--trust-origin)",
         )
     })
-}
-
-/// Where `localhost` leads: never to what a resolver says of it. Who listens on loopback himself is found there first.
-pub fn localhost(listening: Option<IpAddr>) -> BTreeMap<String, Vec<IpAddr>> {
-    let own = listening.filter(|ip| ip.is_loopback());
-    let others = EVERY_LOOPBACK.into_iter().filter(|ip| Some(*ip) != own);
-    [(
-        LOCALHOST.to_owned(),
-        own.into_iter().chain(others).collect(),
-    )]
-    .into()
 }
 
 fn is_here(url: &Url) -> bool {
@@ -125,18 +107,5 @@ mod tests {
         let trusted = [url("http://10.0.0.7:7380/")];
         let beside = url("http://10.0.0.7:7381/");
         assert!(check_unless_trusted(&beside, &trusted).is_err());
-    }
-
-    #[test]
-    fn localhost_is_either_loopback_and_first_the_one_that_is_listened_on() {
-        let of = |listening: Option<&str>| {
-            let listening = listening.map(|ip| ip.parse().unwrap());
-            localhost(listening)[LOCALHOST].clone()
-        };
-        let [v4, v6] = EVERY_LOOPBACK;
-        assert_eq!(of(None), [v4, v6]);
-        assert_eq!(of(Some("::1")), [v6, v4]);
-        assert_eq!(of(Some("0.0.0.0")), [v4, v6]);
-        assert_eq!(of(Some("127.0.0.9")).len(), 3);
     }
 }

@@ -49,7 +49,7 @@ impl Client {
         address::check(&origin)?;
         let settings = Settings {
             own_origins: vec![origin.origin()],
-            hosts: address::localhost(None),
+            hosts: selfsame_net::localhost(None),
             extra_roots: roots,
             ..Settings::default()
         };

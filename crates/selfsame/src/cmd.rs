@@ -6,13 +6,12 @@ mod bench;
 mod check;
 mod demo;
 mod did;
-mod invite;
 mod issue;
+mod links;
 mod present;
 pub mod registry;
 mod restore;
 mod revoke;
-mod sign_in;
 mod status;
 pub mod tls;
 mod up;
@@ -66,9 +65,9 @@ enum Verb {
     /// Say how a running instance is.
     Status(status::Status),
     /// Print a link that signs the operator's browser in.
-    SignIn(sign_in::SignIn),
+    SignIn(links::SignIn),
     /// Print a link with which one person makes a wallet.
-    Invite(invite::Invite),
+    Invite(links::Invite),
     /// Copy all that a running instance keeps.
     Backup(backup::Backup),
     /// Make a data directory of a copy.

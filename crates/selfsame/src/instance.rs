@@ -25,7 +25,6 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
-use crate::address;
 use crate::client::Client;
 use crate::cmd;
 use crate::cmd::tls::{Own, OwnCertificate, Resuming};
@@ -317,7 +316,7 @@ impl Launch {
         let net = Net::new(Settings {
             own_origins,
             extra_roots: [extra_roots, self.roots.clone()].concat(),
-            hosts: address::localhost(Some(bound.ip())),
+            hosts: selfsame_net::localhost(Some(bound.ip())),
             ..Settings::default()
         })
         .map_err(|error| Failure::environment(error.to_string()))?;

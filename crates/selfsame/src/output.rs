@@ -66,23 +66,41 @@ pub fn either<T: Serialize>(as_json: bool, value: &T, lines: impl FnOnce(&T) -> 
     }
 }
 
-/// The verdict as a table: each rule, its result, what was seen, and its paragraph.
-pub fn verdict_table(verdict: &CredentialVerdict) -> Vec<String> {
-    let name = width(verdict.rules.iter().map(|rule| &*rule.name));
-    let paragraph = width(verdict.rules.iter().map(|rule| &*rule.paragraph));
-    let mut lines = vec![format!("{}", verdict.outcome.as_str().to_uppercase())];
-    for rule in &verdict.rules {
-        let mark = match rule.passed {
-            Some(true) => "✓",
-            Some(false) => "✗",
-            None => "–",
-        };
+/// One rule.
+pub struct RuleLine<'a> {
+    pub name: &'a str,
+    pub passed: Option<bool>,
+    pub detail: &'a str,
+    pub paragraph: &'a str,
+}
+
+/// The lines of a table: each rule, its result, what was seen, and its paragraph.
+pub fn rule_lines<'a>(rules: impl Iterator<Item = RuleLine<'a>> + Clone) -> Vec<String> {
+    let name = width(rules.clone().map(|rule| rule.name));
+    let paragraph = width(rules.clone().map(|rule| rule.paragraph));
+    let line = |rule: RuleLine<'_>| {
+        let mark = rule
+            .passed
+            .map_or("–", |passed| if passed { "✓" } else { "✗" });
         let line = format!(
             "  {mark} {:name$}  {:paragraph$}  {}",
             rule.name, rule.paragraph, rule.detail
         );
-        lines.push(line.trim_end().to_owned());
-    }
+        line.trim_end().to_owned()
+    };
+    rules.map(line).collect()
+}
+
+/// The verdict as a table: each rule, its result, what was seen, and its paragraph.
+pub fn verdict_table(verdict: &CredentialVerdict) -> Vec<String> {
+    let mut lines = vec![verdict.outcome.as_str().to_uppercase()];
+    let rules = verdict.rules.iter();
+    lines.extend(rule_lines(rules.map(|rule| RuleLine {
+        name: &rule.name,
+        passed: rule.passed,
+        detail: &rule.detail,
+        paragraph: &rule.paragraph,
+    })));
     if let Some(as_of) = &verdict.status_as_of {
         lines.push(format!("  status as of {as_of}"));
     }

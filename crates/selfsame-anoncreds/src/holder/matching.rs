@@ -22,7 +22,7 @@ pub struct Owned<'a> {
 /// Who can answer a request: for each referent the places of the credentials that can, in the order they were given.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Candidates {
-    /// Of each requested attribute or group, if its values are shown.
+    /// Of each requested attribute or group.
     pub attributes: BTreeMap<String, Vec<usize>>,
     /// Of each requested predicate.
     pub predicates: BTreeMap<String, Vec<usize>>,
@@ -37,9 +37,13 @@ impl Candidates {
     }
 }
 
-/// Looks for credentials that have the attributes, meet the restrictions, and for which the comparison holds. Whether
-/// one is revoked is not looked at.
-pub fn candidates(request: &PresentationRequest, owned: &[Owned<'_>]) -> Candidates {
+/// Looks for credentials that have the attributes, meet the restrictions, and for which the comparison holds, where the
+/// values of the `hidden` referents are not shown. Whether one is revoked is not looked at.
+pub fn candidates(
+    request: &PresentationRequest,
+    owned: &[Owned<'_>],
+    hidden: &[String],
+) -> Candidates {
     let places = |can: &dyn Fn(&Owned<'_>) -> bool| {
         let fit = owned.iter().enumerate().filter(|(_, owned)| can(owned));
         fit.map(|(place, _)| place).collect::<Vec<_>>()
@@ -54,7 +58,12 @@ pub fn candidates(request: &PresentationRequest, owned: &[Owned<'_>]) -> Candida
                     .iter()
                     .all(|name| owned.credential.values.get(name).is_some());
                 let interval = asked.non_revoked.or(request.non_revoked);
-                has && owned.meets(asked.restrictions.as_ref(), &names, interval)
+                let shown = if hidden.contains(referent) {
+                    &[]
+                } else {
+                    names.as_slice()
+                };
+                has && owned.meets(asked.restrictions.as_ref(), shown, interval)
             };
             (referent.clone(), places(&can))
         });

@@ -252,7 +252,7 @@ fn candidates_have_the_attributes_and_meet_what_restricts_them() {
             "other": { "name": "age", "p_type": ">", "p_value": 1, "restrictions": { "schema_name": "x" } },
         },
     }));
-    let found = candidates(&request, &owned);
+    let found = candidates(&request, &owned, &[]);
     let of = |referent: &str| {
         found
             .attributes
@@ -270,6 +270,10 @@ fn candidates_have_the_attributes_and_meet_what_restricts_them() {
     }
     let unanswered: Vec<_> = found.unanswered().collect();
     assert_eq!(unanswered, ["both", "law", "registered", "old", "other"]);
+    // A value that is kept back meets no restriction of values.
+    let found = candidates(&request, &owned, &["maths".to_owned(), "name".to_owned()]);
+    assert_eq!(found.attributes["maths"], [0_usize; 0]);
+    assert_eq!(found.attributes["name"], [0]);
 }
 
 #[test]

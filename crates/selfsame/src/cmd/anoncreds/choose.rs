@@ -2,21 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_anoncreds::definition::PreparedDefinition;
-use selfsame_anoncreds::format::{
-    Answer, Credential, Interval, Known as KnownOf, PresentationRequest, Query, RequestedAttribute,
-    RequestedPredicate, RevocationState, Schema, normalise_attribute,
-};
-use selfsame_anoncreds::holder::Chosen;
+use selfsame_anoncreds::format::{Credential, PresentationRequest, RevocationState};
+use selfsame_anoncreds::holder::{Chosen, Owned, candidates};
 
 use super::verifier::Known;
 use crate::exit::Failure;
 
 /// A credential, what it answers, and as of when it is not revoked.
 pub struct Hand<'a> {
-    pub credential: &'a Credential,
-    pub definition: &'a PreparedDefinition,
-    schema: &'a Schema,
+    pub owned: Owned<'a>,
     attributes: BTreeMap<String, bool>,
     predicates: Vec<String>,
     pub state: Option<RevocationState>,
@@ -27,29 +21,23 @@ pub fn hands<'a>(
     credentials: &'a [Credential],
     known: &'a Known,
 ) -> Result<Vec<Hand<'a>>, Failure> {
-    let missing = |what: &str, id: &str| {
-        Failure::environment(format!("{what} {id} is not named"))
-            .hint("--schema ID=FILE --cred-def ID=FILE")
-    };
+    const HINT: &str = "--schema ID=FILE --cred-def ID=FILE";
+    let missing = |what| Failure::environment(format!("{what} is not named")).hint(HINT);
     let hand = |credential: &'a Credential| {
-        let (schema_id, cred_def_id) = (
-            credential.schema_id.as_str(),
-            credential.cred_def_id.as_str(),
-        );
-        let schema = known
-            .schemas
-            .get(schema_id)
-            .ok_or_else(|| missing("the schema", schema_id))?;
-        let definition = known.definitions.get(cred_def_id);
-        let definition =
-            definition.ok_or_else(|| missing("the credential definition", cred_def_id))?;
-        let (attributes, predicates) = (BTreeMap::new(), Vec::new());
+        let (schema, definition) = (&credential.schema_id, &credential.cred_def_id);
+        let found = known.schemas.get(schema.as_str());
+        let schema = found.ok_or_else(|| missing(format!("the schema {schema}")))?;
+        let found = known.definitions.get(definition.as_str());
+        let named = || missing(format!("the credential definition {definition}"));
+        let definition = found.ok_or_else(named)?;
         Ok(Hand {
-            credential,
-            definition,
-            schema,
-            attributes,
-            predicates,
+            owned: Owned {
+                credential,
+                schema,
+                definition,
+            },
+            attributes: BTreeMap::new(),
+            predicates: Vec::new(),
             state: None,
         })
     };
@@ -64,23 +52,18 @@ pub fn deal(
     alone: &BTreeMap<String, String>,
     hidden: &[String],
 ) {
-    for (referent, asked) in &request.requested_attributes {
-        if alone.contains_key(referent) {
-            continue;
-        }
-        let shown = !hidden.contains(referent);
-        let interval = asked.non_revoked.or(request.non_revoked);
-        if let Some(hand) = hands
-            .iter_mut()
-            .find(|hand| hand.has(asked, shown, interval))
-        {
-            hand.attributes.insert(referent.clone(), shown);
+    let owned: Vec<Owned<'_>> = hands.iter().map(|hand| hand.owned).collect();
+    let found = candidates(request, &owned, hidden);
+    for (referent, places) in found.attributes {
+        let place = places.first().filter(|_| !alone.contains_key(&referent));
+        if let Some(hand) = place.and_then(|place| hands.get_mut(*place)) {
+            hand.attributes
+                .insert(referent.clone(), !hidden.contains(&referent));
         }
     }
-    for (referent, asked) in &request.requested_predicates {
-        let interval = asked.non_revoked.or(request.non_revoked);
-        if let Some(hand) = hands.iter_mut().find(|hand| hand.compares(asked, interval)) {
-            hand.predicates.push(referent.clone());
+    for (referent, places) in found.predicates {
+        if let Some(hand) = places.first().and_then(|place| hands.get_mut(*place)) {
+            hand.predicates.push(referent);
         }
     }
 }
@@ -89,56 +72,11 @@ impl Hand<'_> {
     /// As the holder's operation wants it.
     pub fn chosen(&self) -> Chosen<'_> {
         Chosen {
-            credential: self.credential,
-            definition: self.definition,
+            credential: self.owned.credential,
+            definition: self.owned.definition,
             attributes: self.attributes.clone(),
             predicates: self.predicates.clone(),
             state: self.state.as_ref(),
         }
-    }
-
-    fn has(&self, asked: &RequestedAttribute, shown: bool, interval: Option<Interval>) -> bool {
-        let names: Vec<&str> = asked.names().collect();
-        names
-            .iter()
-            .all(|name| self.credential.values.get(name).is_some())
-            && self.is_one_of(
-                asked.restrictions.as_ref(),
-                if shown { &names } else { &[] },
-                interval,
-            )
-    }
-
-    fn compares(&self, asked: &RequestedPredicate, interval: Option<Interval>) -> bool {
-        let value = self.credential.values.get(&asked.name);
-        let number = value.and_then(|value| value.encoded.parse::<i32>().ok());
-        number.is_some_and(|number| asked.p_type.holds(number.into(), asked.p_value.into()))
-            && self.is_one_of(asked.restrictions.as_ref(), &[], interval)
-    }
-
-    /// Whether it meets the restrictions. Its registry counts where a proof that it is not revoked there is asked for.
-    fn is_one_of(
-        &self,
-        restrictions: Option<&Query>,
-        shown: &[&str],
-        interval: Option<Interval>,
-    ) -> bool {
-        let known = KnownOf {
-            schema_id: &self.credential.schema_id,
-            schema: self.schema,
-            // Whether the verifier is as certain, it knows itself.
-            schema_is_certain: true,
-            definition_id: &self.credential.cred_def_id,
-            issuer_id: &self.definition.definition().issuer_id,
-            registry_id: interval.and(self.credential.rev_reg_id.as_ref()),
-            shown: shown
-                .iter()
-                .filter_map(|name| {
-                    let value = self.credential.values.get(name)?;
-                    Some((normalise_attribute(name), value.raw.as_str()))
-                })
-                .collect(),
-        };
-        restrictions.is_none_or(|query| known.judge(query) == Answer::Holds)
     }
 }

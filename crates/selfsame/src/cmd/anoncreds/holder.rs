@@ -284,6 +284,7 @@ impl Present {
         interval: Interval,
     ) -> Result<RevocationState, Failure> {
         let id = hand
+            .owned
             .credential
             .rev_reg_id
             .as_ref()
@@ -298,8 +299,8 @@ impl Present {
             let value = &registry.value;
             if let Ok(tails) = TailsFile::checked(&bytes, value.max_cred_num, &value.tails_hash) {
                 let of = Revocable {
-                    credential: hand.credential,
-                    definition: hand.definition,
+                    credential: hand.owned.credential,
+                    definition: hand.owned.definition,
                     registry,
                     tails: &tails,
                 };

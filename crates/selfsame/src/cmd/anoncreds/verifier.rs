@@ -10,13 +10,13 @@ use selfsame_anoncreds::format::{
     CredentialDefinitionId, Interval, Message, Overrides, Presentation, PresentationRequest,
     RevocationRegistryDefinition, RevocationRegistryId, RevocationStatusList, Schema, SchemaId,
 };
-use selfsame_anoncreds::verdict::{AnswerKind, Answered, Outcome, Rule, Verdict};
+use selfsame_anoncreds::verdict::{AnswerKind, Answered, Outcome, Verdict};
 use selfsame_anoncreds::verifier::{Encoding, Evidence, Policy, verify_presentation};
 use selfsame_crypto::time::UnixTime;
 
 use super::files;
 use crate::exit::{Answer, End, Failure};
-use crate::output;
+use crate::output::{self, RuleLine, rule_lines};
 
 /// What issuers have published, each under its identifier.
 #[derive(Args)]
@@ -207,15 +207,14 @@ impl Verify {
 
 /// The verdict as a table: each rule, then what is proven of which credential and as of when.
 fn table(verdict: &Verdict) -> Vec<String> {
-    let name = width(verdict.rules.iter().map(|rule| rule.name));
-    let paragraph = width(verdict.rules.iter().map(|rule| rule.paragraph));
     let mut lines = vec![verdict.outcome.as_str().to_uppercase()];
-    lines.extend(
-        verdict
-            .rules
-            .iter()
-            .map(|rule| rule_line(rule, name, paragraph)),
-    );
+    let rules = verdict.rules.iter();
+    lines.extend(rule_lines(rules.map(|rule| RuleLine {
+        name: rule.name,
+        passed: rule.passed,
+        detail: &rule.detail,
+        paragraph: rule.paragraph,
+    })));
     let referent = width(
         verdict
             .answers
@@ -230,19 +229,6 @@ fn table(verdict: &Verdict) -> Vec<String> {
         ));
     }
     lines
-}
-
-fn rule_line(rule: &Rule, name: usize, paragraph: usize) -> String {
-    let mark = match rule.passed {
-        Some(true) => "✓",
-        Some(false) => "✗",
-        None => "–",
-    };
-    let line = format!(
-        "  {mark} {:name$}  {:paragraph$}  {}",
-        rule.name, rule.paragraph, rule.detail
-    );
-    line.trim_end().to_owned()
 }
 
 /// Which attribute, what is known of it, by whom, in which state of which registry, as of when.

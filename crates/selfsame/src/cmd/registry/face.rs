@@ -38,7 +38,7 @@ impl Face {
     pub fn checked(url: &Url, believed: &Believed) -> Result<Self, Failure> {
         let settings = Settings {
             own_origins: vec![url.origin()],
-            hosts: address::localhost(None),
+            hosts: selfsame_net::localhost(None),
             extra_roots: believed.to_vec(),
             ..Settings::default()
         };

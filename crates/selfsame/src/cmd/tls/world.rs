@@ -337,7 +337,7 @@ fn net(config: &Config) -> Result<Net, Failure> {
     own_origins.extend(config.resolver.addresses().map(Url::origin));
     let settings = NetSettings {
         own_origins,
-        hosts: address::localhost(None),
+        hosts: selfsame_net::localhost(None),
         ..NetSettings::default()
     };
     Net::new(settings).map_err(|error| Failure::environment(error.to_string()))

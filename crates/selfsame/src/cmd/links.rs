@@ -1,7 +1,8 @@
-//! `selfsame sign-in`: a link that signs the operator's browser in.
+//! `selfsame sign-in` and `selfsame invite`: links that are good once.
 
 use clap::Args;
 use selfsame_app::view::instance::SignInLink;
+use selfsame_app::view::wallet::Invitation;
 use serde_json::json;
 
 use crate::cmd::Instance;
@@ -18,12 +19,32 @@ pub struct SignIn {
     instance: Instance,
 }
 
+/// Print a link with which one person makes a wallet, where wallets are made by invitation.
+///
+/// The link is good once, for a week. Until it is used, whoever has it can make a wallet.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame invite --token-file data/operator-token")]
+pub struct Invite {
+    #[command(flatten)]
+    instance: Instance,
+}
+
 impl SignIn {
     /// Asks for the link and prints it.
     pub async fn run(self) -> End {
         let operator = self.instance.operator()?;
         let link: SignInLink = operator.post("/api/operator/links", &json!({})).await?;
         output::either(self.instance.json, &link, |link| vec![link.url.clone()]);
+        Ok(Answer::Yes)
+    }
+}
+
+impl Invite {
+    /// Asks for the link and prints it.
+    pub async fn run(self) -> End {
+        let operator = self.instance.operator()?;
+        let made: Invitation = operator.post("/api/wallet/invitations", &json!({})).await?;
+        output::either(self.instance.json, &made, |made| vec![made.link.clone()]);
         Ok(Answer::Yes)
     }
 }
