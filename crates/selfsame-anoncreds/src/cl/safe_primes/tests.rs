@@ -136,6 +136,15 @@ fn square_root(number: &UBig, primes: &[UBig]) -> Option<UBig> {
 }
 
 fn tried(factors: &[Factor]) -> Tried {
+    tried_but(factors, &|_| (), &|_| ())
+}
+
+/// As `tried`, with roots of the first part, or of the second, changed before anything is computed of them.
+fn tried_but(
+    factors: &[Factor],
+    of_numbers: &dyn Fn(&mut [UBig]),
+    of_exponents: &dyn Fn(&mut [UBig]),
+) -> Tried {
     let n = factors.iter().fold(UBig::ONE, |n, one| n * one.modulus());
     let mut odd: Vec<UBig> = factors.iter().flat_map(|one| one.odd.clone()).collect();
     odd.sort();
@@ -146,7 +155,7 @@ fn tried(factors: &[Factor]) -> Tried {
     let mut answered = [0, 0];
 
     let rounds = unknown(&n, w).into_iter().zip(exponents(&n));
-    let found: Vec<UBig> = rounds
+    let mut found: Vec<UBig> = rounds
         .map(|(number, exponent)| {
             let other = &number * w % &n;
             let all = [&n - &number, &n - &other, number, other];
@@ -161,6 +170,7 @@ fn tried(factors: &[Factor]) -> Tried {
             root.unwrap_or(UBig::ONE)
         })
         .collect();
+    of_numbers(&mut found);
     let roots = joined(&found, &n);
 
     let mut random = random("tried");
@@ -182,6 +192,7 @@ fn tried(factors: &[Factor]) -> Tried {
         classes.push(class);
         squares.push(root);
     }
+    of_exponents(&mut squares);
     let proof = SafePrimesProof {
         w,
         b,
@@ -372,6 +383,29 @@ fn a_proof_with_any_part_changed_is_refused() {
     for (place, found) in lengths.into_iter().enumerate() {
         assert_eq!(found, Err(ANOTHER_LENGTH), "{place}");
     }
+}
+
+/// The challenge is over these roots, so nothing else tells.
+#[test]
+fn a_root_that_is_none_or_not_below_the_modulus_is_refused_by_itself() {
+    let mut random = random("one root");
+    let both = [(); 2].map(|()| Factor::safe(260, &mut random));
+    let n = &both[0].prime * &both[1].prime;
+    let four_times_order = (&both[0].odd[0] * &both[1].odd[0]) << 2;
+    for (place, number) in [(0, 1_u8), (20, 1), (127, 1), (127, 0)] {
+        let change = |roots: &mut [UBig]| roots[place] = number.into();
+        assert_eq!(passes(&tried_but(&both, &change, &|_| ())), [false; 2]);
+    }
+    let change = |roots: &mut [UBig]| roots[127] = n.clone();
+    assert_eq!(passes(&tried_but(&both, &change, &|_| ())), [false; 2]);
+
+    let change = |roots: &mut [UBig]| {
+        let least = roots.iter_mut().min().unwrap();
+        *least += &four_times_order;
+        assert!(*least >= n && least.bit_len() == n.bit_len());
+    };
+    let tried = tried_but(&both, &|_| (), &change);
+    assert_eq!(passes(&tried), [true, false]);
 }
 
 #[test]
