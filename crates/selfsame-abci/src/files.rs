@@ -360,9 +360,10 @@ impl Home {
         made.node(&peers, self.node.begins_after).write(at)?;
         self.admit(&made.peer())?;
         let joining = Self::open(at)?;
-        // It is as far from the others as they are from each other.
-        let settings = config::with_timeouts_of(&joining.settings()?, &self.settings()?);
-        joining.keep_settings(&settings)?;
+        // It is as far from the others as they are from each other, where this folder says how far that is.
+        if let Ok(settings) = self.settings() {
+            joining.keep_settings(&config::with_timeouts_of(&joining.settings()?, &settings))?;
+        }
         Ok(joining)
     }
 

@@ -230,3 +230,15 @@ fn the_engine_waits_longer_where_nodes_are_far_apart_and_nothing_else_changes() 
     home.set_distance(Distance::Near).unwrap();
     assert_eq!(std::fs::read_to_string(home.config()).unwrap(), near);
 }
+
+#[test]
+fn a_node_is_made_of_the_public_files_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = create(folder.path(), 1).unwrap();
+    let home = Home::open(&network.homes()[0]).unwrap();
+    std::fs::remove_file(home.config()).unwrap();
+    std::fs::remove_file(home.path().join(CHECKPOINT_KEY)).unwrap();
+    let joined = home.join(&folder.path().join("joined"), &members(2)[1]);
+    let settings = joined.unwrap().settings().unwrap();
+    assert!(settings.contains("timeout_prevote = \"200ms\"\n"));
+}
