@@ -4,8 +4,6 @@ use dashu_int::UBig;
 use selfsame_crypto::ctx::Ctx;
 use zeroize::Zeroizing;
 
-use crate::arithmetic::Secret;
-
 const BLOCK: usize = 1024;
 
 /// A stream of random bytes that depends on a context's seed and a label alone.
@@ -63,13 +61,8 @@ impl Random {
         }
     }
 
-    /// A secret number of at most `bits` bits, evenly spread.
-    pub(crate) fn secret(&mut self, bits: usize) -> Secret {
-        Secret::from_be_bytes(&self.bytes(bits), bits)
-    }
-
     /// The bytes of a number of at most `bits` bits, the most significant first.
-    fn bytes(&mut self, bits: usize) -> Zeroizing<Vec<u8>> {
+    pub(crate) fn bytes(&mut self, bits: usize) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(vec![0; bits.div_ceil(8)]);
         self.fill(&mut bytes);
         let spare = bytes.len().saturating_mul(8).saturating_sub(bits);

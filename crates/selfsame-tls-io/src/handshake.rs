@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,10 +13,11 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_tls::evidence::Answer;
 use selfsame_tls::identity::Peer;
 use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::sync::{Semaphore, watch};
 
 use crate::error::Error;
+use crate::farewell::{FAREWELL, flush, leave};
 use crate::gather::Gather;
 use crate::room::{Bounds, Handshakes, Seat};
 use crate::session::Session;
@@ -27,10 +27,6 @@ use crate::watch::{AT_ONCE, Lapse, Watch, Watched};
 
 /// How often it is looked at whether the evidence took too long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How long a peer that was refused may go on, so that it reads the alert and not a reset.
-pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
-/// Bytes of such a peer that are thrown away.
-const MOST_LATE: usize = 64 * 1024;
 const CHUNK: usize = 16 * 1024;
 
 /// A configuration that clones share, and that can be another one for further handshakes.
@@ -346,32 +342,4 @@ where
 
 async fn ask<G: Gather + ?Sized>(gather: &G, need: Need, now: UnixTime) -> Answer {
     gather.gather(&need, now).await
-}
-
-async fn flush<S: AsyncWrite + Unpin>(session: &mut Session, stream: &mut S) -> io::Result<()> {
-    while !session.to_send().is_empty() {
-        match stream.write(session.to_send()).await? {
-            0 => return Err(io::ErrorKind::WriteZero.into()),
-            count => session.sent(count),
-        }
-    }
-    stream.flush().await
-}
-
-/// Tells the peer why, and lets it read that: a socket that is closed with bytes unread resets the connection.
-pub(crate) async fn leave<S>(session: &mut Session, stream: &mut S) -> io::Result<()>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    flush(session, stream).await?;
-    stream.shutdown().await?;
-    let mut chunk = vec![0; CHUNK];
-    let mut late = 0_usize;
-    while late < MOST_LATE {
-        match stream.read(&mut chunk).await? {
-            0 => break,
-            count => late = late.saturating_add(count),
-        }
-    }
-    Ok(())
 }

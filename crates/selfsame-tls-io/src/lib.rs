@@ -19,6 +19,7 @@
 pub mod blocking;
 mod buffer;
 mod error;
+mod farewell;
 mod gather;
 mod handshake;
 mod name;

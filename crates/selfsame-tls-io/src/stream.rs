@@ -10,7 +10,7 @@ use selfsame_tls::identity::Peer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::error::{Error, to_io};
-use crate::handshake::{FAREWELL, leave};
+use crate::farewell::{FAREWELL, leave};
 use crate::session::Session;
 use crate::settings::Clock;
 use crate::watch::Lapse;

@@ -10,11 +10,9 @@ use super::Finding;
 const LEFT: &[(&str, usize)] = &[
     ("selfsame", 6),
     ("selfsame-abci", 7),
-    ("selfsame-anoncreds", 2),
     ("selfsame-credential", 7),
     ("selfsame-registry", 16),
     ("selfsame-tls", 3),
-    ("selfsame-tls-io", 2),
 ];
 
 /// Modules by their names, with the modules that each names and where it names them first.

@@ -13,6 +13,7 @@ use dashu_int::{IBig, UBig, ops::BitTest};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::limbs;
+use crate::random::Random;
 
 /// A secret integer of a declared width, not negative and below 2^bits: what a secret exponent may be.
 ///
@@ -187,6 +188,13 @@ impl fmt::Debug for Secret {
 /// Limbs for a magnitude of `bits` bits and the sign.
 fn limb_count(bits: usize) -> usize {
     bits.wrapping_div(64).saturating_add(1)
+}
+
+impl Random {
+    /// A secret number of at most `bits` bits, evenly spread.
+    pub(crate) fn secret(&mut self, bits: usize) -> Secret {
+        Secret::from_be_bytes(&self.bytes(bits), bits)
+    }
 }
 
 #[cfg(test)]
