@@ -1,5 +1,7 @@
 //! What client and server are set up with. Checked once, so that a handshake cannot fail for it.
 
+mod again;
+
 use std::sync::Arc;
 
 use rustls_pki_types::DnsName;
@@ -7,12 +9,13 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::codec::SsiParameters;
 use crate::core::Limits;
+use crate::digest::Digest;
 use crate::error::ConfigError;
 use crate::identity::{CertificateIdentity, CertificatePolicy, Identities, Peer, PeerPolicy};
 use crate::named::{Group, Suite};
 use crate::profile::{PAPER, Profile};
 use crate::provider::{Cipher, has_group};
-use crate::resumption::{Digest, EarlyData, Revalidate, Sessions, TicketKeys};
+use crate::resumption::{EarlyData, Revalidate, Sessions, TicketKeys};
 
 /// What both sides have in common.
 #[derive(Clone, Debug)]

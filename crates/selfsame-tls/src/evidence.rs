@@ -1,6 +1,6 @@
 //! What a judgement needs from outside, and what was gathered for it: as of when, by whose word, or why it is not there.
 
-use std::fmt;
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use selfsame_credential::status::List;
@@ -10,6 +10,13 @@ use webpki::{CertRevocationList, OwnedCertRevocationList};
 
 /// The longest certificate revocation list that is read, in bytes.
 pub const MAX_CRL_BYTES: usize = 4 * 1024 * 1024;
+
+/// What is known of others without asking anybody: documents, lists and checkpoints that were fetched before, never what
+/// was concluded from them.
+pub trait AtHand: Debug + Send + Sync {
+    /// The answer to `need`, with the age that it has; nothing if it is not at hand, or not fresh enough to be used.
+    fn at_hand(&self, need: &Need, now: UnixTime) -> Option<Answer>;
+}
 
 /// Exactly what is wanted. To fetch it again does no harm.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -233,7 +240,7 @@ impl Crl {
     }
 }
 
-impl fmt::Debug for Crl {
+impl Debug for Crl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Crl").finish_non_exhaustive()
     }

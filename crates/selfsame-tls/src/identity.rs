@@ -29,4 +29,5 @@ pub use staple::Stapling;
 pub use status::StatusPolicy;
 pub use vc::PaperVc;
 
-pub(crate) use claim::{Claim, Side, Standing, to_sign};
+pub(crate) use again::again;
+pub(crate) use claim::{Claim, NOT_EXPECTED, Side, Standing, to_sign};

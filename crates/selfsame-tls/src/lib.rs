@@ -23,6 +23,7 @@ pub mod codec;
 mod config;
 mod connection;
 mod core;
+mod digest;
 mod error;
 pub mod evidence;
 mod handshake;

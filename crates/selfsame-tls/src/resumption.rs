@@ -1,6 +1,5 @@
 //! Resumption (RFC 8446 §2.2, §4.6.1): tickets a server seals and a client keeps, each bound to identity and policy.
 
-mod digest;
 mod early;
 mod rejudge;
 mod sessions;
@@ -12,16 +11,15 @@ use std::fmt::Debug;
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::evidence::{Answer, Need};
 use crate::identity::Peer;
 
+pub use crate::evidence::AtHand;
 pub use early::EarlyData;
 pub use rejudge::Rejudge;
 pub use sessions::Sessions;
 pub use strikes::{StrikeRegister, Strikes};
 pub use ticket_keys::TicketKeys;
 
-pub(crate) use digest::Digest;
 pub(crate) use early::Offer as EarlyOffer;
 pub(crate) use sessions::{Collector, Session};
 pub(crate) use ticket::Ticketed;
@@ -39,13 +37,6 @@ pub trait Revalidate: Debug + Send + Sync {
     /// Whether `peer`, who proved who it is when the epoch was `epoch`, is to be believed still. If not, or if it is not
     /// known, the handshake is a full one, which judges anew.
     fn still_holds(&self, peer: &Peer, epoch: u64, now: UnixTime) -> bool;
-}
-
-/// What is known of others without asking anybody: documents, lists and checkpoints that were fetched before, never what
-/// was concluded from them.
-pub trait AtHand: Debug + Send + Sync {
-    /// The answer to `need`, with the age that it has; nothing if it is not at hand, or not fresh enough to be used.
-    fn at_hand(&self, need: &Need, now: UnixTime) -> Option<Answer>;
 }
 
 /// How long who was proved at `verified_at` may resume; nothing if it is over.

@@ -12,7 +12,6 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-abci", 7),
     ("selfsame-credential", 7),
     ("selfsame-registry", 16),
-    ("selfsame-tls", 3),
 ];
 
 /// Modules by their names, with the modules that each names and where it names them first.

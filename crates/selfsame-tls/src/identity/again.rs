@@ -6,7 +6,6 @@ use super::claim::{NOT_EXPECTED, Peer, PeerKind, Side};
 use super::inquiry::Inquiry;
 use super::policy::PeerPolicy;
 use crate::alert::{Alert, Refusal};
-use crate::config::{ClientConfig, ServerConfig};
 use crate::evidence::{Evidence, Need};
 
 /// How it stands with somebody who was let in before.
@@ -32,26 +31,8 @@ impl Again {
     }
 }
 
-impl ServerConfig {
-    /// Judges a client of an open connection again, by this configuration and this evidence. Asked for more evidence,
-    /// the caller gathers it, adds it to what there was, and asks again.
-    pub fn judge_again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
-        match (&peer.kind, self.clients.policy()) {
-            (PeerKind::Anonymous, _) if self.clients.is_required() => Again::Over(NOT_EXPECTED),
-            (PeerKind::Anonymous, _) | (_, None) => Again::Holds(None),
-            (_, Some(policy)) => again(peer, policy, (Side::Client, evidence), now),
-        }
-    }
-}
-
-impl ClientConfig {
-    /// The same of the server.
-    pub fn judge_again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
-        again(peer, &self.server, (Side::Server, evidence), now)
-    }
-}
-
-fn again(
+/// Judges a peer of an open connection again, by this policy and this evidence.
+pub(crate) fn again(
     peer: &Peer,
     policy: &PeerPolicy,
     (from, evidence): (Side, &Evidence),

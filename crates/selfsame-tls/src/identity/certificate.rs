@@ -15,10 +15,11 @@ use super::again::Again;
 use super::claim::Side;
 use crate::alert::{Alert, Refusal};
 use crate::codec::Proof;
+use crate::digest::Digest;
 use crate::error::ConfigError;
+use crate::evidence::AtHand;
 use crate::evidence::{Crl, Evidence, Found, Need};
 use crate::provider::{algorithm, certificate_algorithms};
-use crate::resumption::{AtHand, Digest};
 
 /// Which certificates are accepted.
 #[derive(Clone)]

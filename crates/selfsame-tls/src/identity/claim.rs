@@ -16,10 +16,10 @@ use super::policy::{IdentityPolicy, PeerPolicy};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{Certificate, DidMessage, Extension, Message, Mode, Proof, Staple, VcMessage};
 use crate::core::Core;
+use crate::evidence::AtHand;
 use crate::evidence::Source;
 use crate::profile::Profile;
 use crate::provider::algorithm;
-use crate::resumption::AtHand;
 
 /// The most keys of a document that are tried.
 pub(super) const MAX_KEYS: usize = 8;
@@ -473,7 +473,7 @@ const NOT_OFFERED: Refusal = Refusal::new(
     "an extension that was not offered",
 );
 
-pub(super) const NOT_EXPECTED: Refusal =
+pub(crate) const NOT_EXPECTED: Refusal =
     Refusal::new(Alert::AccessDenied, "not the peer that is expected");
 
 /// Only DIDs of methods that we said we resolve are taken.

@@ -17,8 +17,8 @@ use super::status::{self, Place};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{Staple, Vc};
 use crate::core::Core;
+use crate::evidence::AtHand;
 use crate::evidence::{Evidence, Found, Need, Source};
-use crate::resumption::AtHand;
 
 /// The issuer's keys, then the subject and the lists; a judgement that needs more than this asks in circles.
 const MAX_ROUNDS: usize = 4;

@@ -11,7 +11,7 @@ use selfsame_proof::client::{Client, Handed, Lasting};
 use selfsame_registry::{Anchor, Genesis, Machine, StateError, StateRead};
 
 use super::staple::{Fault, Reads};
-use crate::resumption::Digest;
+use crate::digest::Digest;
 
 /// A network: its rules, and the memory of a reader of it. Clones share both, and so may whoever else reads the same
 /// network: what one has verified the others know.

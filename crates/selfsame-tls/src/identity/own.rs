@@ -9,10 +9,10 @@ use webpki::EndEntityCert;
 use crate::codec::{
     CertificateEntry, DidMessage, Extension, Extensions, Mode, SsiParameters, Staple, Vc,
 };
+use crate::digest::Digest;
 use crate::error::ConfigError;
 use crate::profile::Profile;
 use crate::provider::SigningKey;
-use crate::resumption::Digest;
 
 /// What we can show; with neither, a client shows nothing.
 #[derive(Clone, Debug, Default)]

@@ -13,11 +13,11 @@ use super::members::{MEMBERSHIP, Members};
 use super::staple;
 use super::status::StatusPolicy;
 use crate::codec::{Mode, SsiParameters, Staple};
+use crate::digest::Digest;
 use crate::error::ConfigError;
 use crate::evidence::Need;
 use crate::named::VcFormat;
 use crate::profile::Profile;
-use crate::resumption::Digest;
 
 /// What peers may prove who they are with. At least one of both must be there; without certificates an identity is
 /// required.
