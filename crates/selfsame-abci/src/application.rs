@@ -23,15 +23,16 @@ use tendermint::v0_38::abci::request;
 
 use crate::files::Peers;
 use crate::misbehaviour::Misbehaviours;
-use crate::node::Signer;
 use crate::notes::Notes;
+use crate::signer::{Signer, signers};
 use crate::waiting::Waiting;
 use answers::{Code, checked, not_checked};
 pub(crate) use consensus::Consensus;
 use doubts::Doubts;
 use snapshots::Snapshots;
-pub(crate) use validators::signers;
 
+/// What the operator of a node does whose ledger is damaged.
+pub(crate) const WAY_OUT: &str = "the node's ledger is damaged: stop the node and see what is, `selfsame check --data` its folder; where its log is whole, --rebuild-ledger mends it, else a new node takes its place, `selfsame registry join` (docs/network.md)";
 /// How the engine asks about the node of a name that follows.
 const PEER: &str = "/p2p/filter/id/";
 

@@ -13,11 +13,13 @@ mod notes;
 mod pair;
 mod rpc;
 mod service;
+mod signer;
 mod snapshot;
 mod supervisor;
 mod waiting;
 
 pub use engine::Engine;
 pub use files::{Addresses, Beginning, Distance, Founding, Home, Member, Network, StateSync};
-pub use node::{Node, Setup, Signer};
+pub use node::{Node, Setup};
 pub use notes::Noted;
+pub use signer::Signer;

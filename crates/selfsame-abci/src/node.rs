@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_app::clock::Clock;
-use selfsame_app::keys::Keys;
 use selfsame_app::registry::ledger::Ledger;
 use selfsame_app::registry::{Registry, is_refusal};
 use selfsame_app::view::registry::{
     NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
 };
 use selfsame_app::{Error, ErrorKind, Result};
-use selfsame_crypto::KeyHandle;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
@@ -20,15 +18,13 @@ use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::tree::Root;
-use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::network::MACHINE_VERSION;
 use selfsame_registry::{Machine, Receipt, Transaction};
-use selfsame_store::TenantId;
 use selfsame_store::ledger::LedgerStore;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::application::{Parts, signers};
+use crate::application::{Parts, WAY_OUT};
 use crate::engine::Engine;
 use crate::files::{Home, Peers};
 use crate::light::LightCall;
@@ -36,6 +32,7 @@ use crate::misbehaviour::Misbehaviours;
 use crate::notes::{Noted, Notes};
 use crate::pair::Pair;
 use crate::rpc::{Rpc, Taken, unavailable};
+use crate::signer::{Signer, signers};
 use crate::waiting::{Place, Waiting};
 
 /// So many transactions wait at most; who comes then is told when to come back.
@@ -46,35 +43,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 const RETAINED_BLOCKS: u64 = 100_000;
 /// An engine that does not answer is asked again after this long.
 const AGAIN: Duration = Duration::from_millis(100);
-/// What the operator of a node does whose ledger is damaged.
-pub(crate) const WAY_OUT: &str = "the node's ledger is damaged: stop the node and see what is, `selfsame check --data` its folder; where its log is whole, --rebuild-ledger mends it, else a new node takes its place, `selfsame registry join` (docs/network.md)";
 /// How long a read waits for the signatures under a block that was just stored.
 const SIGNING: Duration = Duration::from_secs(2);
-
-/// Who signs this node's checkpoints.
-#[derive(Clone)]
-pub struct Signer {
-    /// The validator's name.
-    pub name: String,
-    /// The key store.
-    pub keys: Keys,
-    /// Whose the key is.
-    pub tenant: TenantId,
-    /// The key.
-    pub key: KeyHandle,
-}
-
-impl Signer {
-    /// Whether it is a validator of this set.
-    pub(crate) fn is_one_of(&self, set: &ValidatorSet) -> bool {
-        let mut validators = set.validators().iter();
-        validators.any(|one| one.name == self.name && KeyHandle::of(&one.key) == self.key)
-    }
-
-    pub(crate) async fn sign(&self, bytes: &[u8]) -> Result<Vec<u8>> {
-        self.keys.sign(&self.tenant, &self.key, bytes).await
-    }
-}
 
 /// What a node is made of.
 pub struct Setup {

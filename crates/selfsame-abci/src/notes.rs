@@ -15,7 +15,7 @@ use selfsame_registry::{Genesis, Head};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::application::signers;
+use crate::signer::signers;
 
 /// The last bytes a validator's engine knows it by: the first 20 of SHA-256 of its consensus key.
 pub(crate) type Address = [u8; 20];

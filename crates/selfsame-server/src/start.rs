@@ -16,7 +16,7 @@ use crate::shares::Shares;
 /// Serves the application on `listener` until `stop` is done and open requests have ended.
 ///
 /// # Errors
-/// An origin that cannot be served here ([`Origin::of`], [`Origin::can_be_served`]), or threads that can't be had.
+/// An origin that cannot be served here ([`crate::Origin::of`], [`crate::Origin::can_be_served`]), or threads that can't be had.
 pub async fn serve(
     listener: TcpListener,
     app: Arc<App>,

@@ -444,7 +444,7 @@ impl Consensus {
 /// Why no block can be applied to a ledger, and what its operator does about damage of it.
 fn halted(ledger: &Ledger, error: &ApplyError) -> Halt {
     match ledger.damage().is_found() {
-        true => Halt(format!("{error}; {}", crate::node::WAY_OUT)),
+        true => Halt(format!("{error}; {}", super::WAY_OUT)),
         false => Halt(error.to_string()),
     }
 }

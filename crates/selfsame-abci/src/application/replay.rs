@@ -9,7 +9,8 @@ use selfsame_proof::read::Handover;
 use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::{Block, Head, Transaction};
 
-use super::{Halt, signers};
+use super::Halt;
+use crate::signer::signers;
 use crate::snapshot::Stored;
 
 /// Why a snapshot is not taken.

@@ -15,8 +15,9 @@ use tendermint::abci::response::ApplySnapshotChunkResult as Applied;
 use tendermint::abci::types::Snapshot;
 
 use super::replay::{Refused, Replay};
-use super::{Application, Halt, answers, signers};
+use super::{Application, Halt, answers};
 use crate::notes::Noted;
+use crate::signer::signers;
 use crate::snapshot::{CHUNK_MAX, Chunk, Cuts, FORMAT, Manifest, handovers, stored};
 
 /// A snapshot is of a block so many after that of the snapshot before, at least.

@@ -5,37 +5,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::{Error, Result};
 use selfsame_crypto::PublicKey;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
-use selfsame_registry::{Applied, Head};
+use selfsame_registry::Applied;
 use tendermint::validator::Update;
 use tendermint::vote::Power;
 
 use super::Halt;
 
-/// A block has at most so many changes of the validators that are looked back at.
-const CHANGES_MAX: usize = 1_024;
-
 /// Most power of all validators of the engine (CometBFT, `MaxTotalVotingPower`: 2^63 - 1 by eight).
 const MAX_TOTAL_POWER: u64 = (1 << 60) - 1;
 
-/// Who signs the checkpoint of a head that is the last.
-pub(crate) fn signers(ledger: &Ledger, head: &Head) -> Result<ValidatorSet> {
-    let changes = ledger
-        .machine()
-        .validator_changes(ledger, CHANGES_MAX)
-        .map_err(Error::internal)?;
-    let mut before = changes.into_iter().rev();
-    match before.find(|change| change.receipt.height < head.height) {
-        Some(change) => Ok(change.set),
-        None => Ok(ledger.genesis().validators().clone()),
-    }
-}
-
 /// The set after a block, where the block changed it.
-pub(super) fn changed(applied: &Applied) -> std::result::Result<Option<ValidatorSet>, Halt> {
+pub(super) fn changed(applied: &Applied) -> Result<Option<ValidatorSet>, Halt> {
     let bytes = applied.objects.get(STATE_KEY);
     bytes
         .map(|bytes| ValidatorSet::from_bytes(bytes))
@@ -44,10 +26,7 @@ pub(super) fn changed(applied: &Applied) -> std::result::Result<Option<Validator
 }
 
 /// What the engine is told of a change: who has another power than before, none for who is gone.
-pub(super) fn updates(
-    before: &ValidatorSet,
-    after: &ValidatorSet,
-) -> std::result::Result<Vec<Update>, Halt> {
+pub(super) fn updates(before: &ValidatorSet, after: &ValidatorSet) -> Result<Vec<Update>, Halt> {
     let (before, after) = (powers(before), powers(after));
     let gone = before.keys().filter(|key| !after.contains_key(*key));
     let gone = gone.map(|key| (key, 0));
@@ -70,10 +49,7 @@ pub(super) fn powers(set: &ValidatorSet) -> BTreeMap<Vec<u8>, u64> {
 
 /// The engine's rule for changes of its validators (CometBFT, `ValidatorSet.UpdateWithChangeSet`). It is asked only when
 /// the block is decided, and who refuses then makes no block any more; so we ask it of each proposal.
-pub(super) fn engine_takes(
-    before: &ValidatorSet,
-    updates: &[Update],
-) -> std::result::Result<(), Halt> {
+pub(super) fn engine_takes(before: &ValidatorSet, updates: &[Update]) -> Result<(), Halt> {
     let refused = |why: &str| {
         Err(Halt(format!(
             "the engine would not take this change: {why}"
@@ -106,7 +82,7 @@ pub(super) fn engine_takes(
     }
 }
 
-fn update(key: &[u8], power: u64) -> std::result::Result<Update, Halt> {
+fn update(key: &[u8], power: u64) -> Result<Update, Halt> {
     let pub_key = tendermint::PublicKey::from_raw_ed25519(key)
         .ok_or_else(|| Halt("a validator's key is none the engine takes".to_owned()))?;
     let power = Power::try_from(power).map_err(|error| Halt(error.to_string()))?;

@@ -10,7 +10,7 @@ use selfsame_proof::validators::{MAX_POWER, Validator};
 use selfsame_registry::network::{Member, Role};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
-    Block, Genesis, Identifier, Machine, Operation, Rules, Transaction, Unsigned, Writes,
+    Block, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction, Unsigned, Writes,
 };
 
 use super::*;

@@ -50,7 +50,7 @@ impl Oracle {
         &mut self,
         before: &ValidatorSet,
         updates: &[Update],
-    ) -> std::result::Result<BTreeMap<String, u64>, String> {
+    ) -> Result<BTreeMap<String, u64>, String> {
         let line =
             |(key, power): (Vec<u8>, u64)| json!({ "key": hex_encode(&key), "power": power });
         let before: Vec<_> = powers(before).into_iter().map(line).collect();

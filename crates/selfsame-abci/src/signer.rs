@@ -1,0 +1,50 @@
+//! Who signs checkpoints: this node's key, and the validators of a head.
+
+use selfsame_app::keys::Keys;
+use selfsame_app::registry::ledger::Ledger;
+use selfsame_app::{Error, Result};
+use selfsame_crypto::KeyHandle;
+use selfsame_proof::validators::ValidatorSet;
+use selfsame_registry::Head;
+use selfsame_store::TenantId;
+
+/// A block has at most so many changes of the validators that are looked back at.
+const CHANGES_MAX: usize = 1_024;
+
+/// Who signs this node's checkpoints.
+#[derive(Clone)]
+pub struct Signer {
+    /// The validator's name.
+    pub name: String,
+    /// The key store.
+    pub keys: Keys,
+    /// Whose the key is.
+    pub tenant: TenantId,
+    /// The key.
+    pub key: KeyHandle,
+}
+
+impl Signer {
+    /// Whether it is a validator of this set.
+    pub(crate) fn is_one_of(&self, set: &ValidatorSet) -> bool {
+        let mut validators = set.validators().iter();
+        validators.any(|one| one.name == self.name && KeyHandle::of(&one.key) == self.key)
+    }
+
+    pub(crate) async fn sign(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        self.keys.sign(&self.tenant, &self.key, bytes).await
+    }
+}
+
+/// Who signs the checkpoint of a head that is the last.
+pub(crate) fn signers(ledger: &Ledger, head: &Head) -> Result<ValidatorSet> {
+    let changes = ledger
+        .machine()
+        .validator_changes(ledger, CHANGES_MAX)
+        .map_err(Error::internal)?;
+    let mut before = changes.into_iter().rev();
+    match before.find(|change| change.receipt.height < head.height) {
+        Some(change) => Ok(change.set),
+        None => Ok(ledger.genesis().validators().clone()),
+    }
+}
