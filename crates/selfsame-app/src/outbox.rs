@@ -101,7 +101,7 @@ impl Shared {
             tracing::error!(entry = id, %error, "an effect is given up");
             match self.abandon.get() {
                 Some(roles) => roles.given_up(self, leased, error).await,
-                None => Ok(Batch::new(leased.tenant.clone()).bury(leased.id, error.reason.clone())),
+                None => Ok(buried(leased, error)),
             }
         };
         let put_off = match batch {
@@ -130,6 +130,11 @@ impl Shared {
         }
         Ok(self.store.commit(batch).await?)
     }
+}
+
+/// A batch that gives an entry up.
+pub(crate) fn buried(leased: &Leased, error: &Error) -> Batch {
+    Batch::new(leased.tenant.clone()).bury(leased.id, error.reason.clone())
 }
 
 /// Whether trying again can't help.

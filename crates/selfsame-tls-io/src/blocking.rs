@@ -12,6 +12,7 @@ use selfsame_tls::identity::Peer;
 use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
 
 use crate::error::{Error, to_io};
+use crate::farewell::{FAREWELL, MOST_LATE};
 use crate::gather::GatherBlocking;
 use crate::session::Session;
 use crate::settings::{Clock, Settings};
@@ -19,10 +20,6 @@ use crate::settings::{Clock, Settings};
 const CHUNK: usize = 16 * 1024;
 /// How often it is looked at whether the evidence took too long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How long a peer that was refused may go on, so that it reads the alert and not a reset.
-const FAREWELL: Duration = Duration::from_secs(1);
-/// Bytes of such a peer that are thrown away.
-const MOST_LATE: usize = 64 * 1024;
 
 /// What a connection runs over.
 pub trait Transport: Read + Write {

@@ -10,7 +10,7 @@ use crate::session::Session;
 /// How long a peer that was refused may go on, so that it reads the alert and not a reset.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
 /// Bytes of such a peer that are thrown away.
-const MOST_LATE: usize = 64 * 1024;
+pub(crate) const MOST_LATE: usize = 64 * 1024;
 const CHUNK: usize = 16 * 1024;
 
 /// Sends all that waits to be sent.

@@ -10,7 +10,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::App;
 use crate::error::{Error, Result};
-use crate::outbox::Job;
+use crate::outbox::{Job, buried};
 use crate::shared::{Abandon, Shared};
 use crate::verifier;
 use crate::wallet::receive::flow::Done;
@@ -183,7 +183,7 @@ pub(super) struct Roles;
 impl Abandon for Roles {
     async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch> {
         let tenant = &leased.tenant;
-        let batch = Batch::new(tenant.clone()).bury(leased.id, error.reason.clone());
+        let batch = buried(leased, error);
         match Job::read(leased) {
             Ok(Job::Receive { flow, effect }) => {
                 receive::abandoned(shared, batch, (tenant, &flow, &effect), error).await

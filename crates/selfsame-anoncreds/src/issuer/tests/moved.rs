@@ -29,19 +29,22 @@ fn fits(
     part.process(&issued, blinding, witness).is_ok()
 }
 
+/// What the issuer makes of a request, at that place of its registry.
+fn issued(world: &World, asked: &Asked, index: u32) -> Credential {
+    let issuance = Issuance {
+        offer: &asked.offer,
+        request: &asked.request,
+        values: &values(),
+        place: Some(place(world, index)),
+    };
+    world.issuer.create_credential(&issuance, &ctx(3)).unwrap()
+}
+
 #[test]
 fn a_part_asked_for_under_a_guessed_context_does_not_fit_another_credential() {
     let world = World::legacy();
     let mut asked = ask(&world);
-    let issue = |asked: &Asked, index| {
-        let issuance = Issuance {
-            offer: &asked.offer,
-            request: &asked.request,
-            values: &values(),
-            place: Some(place(&world, index)),
-        };
-        world.issuer.create_credential(&issuance, &ctx(3)).unwrap()
-    };
+    let issue = |asked: &Asked, index| issued(&world, asked, index);
     let revoked = issue(&asked, 4).signature.p_credential.m_2.clone();
     let guess = credential_context(asked.request.holder().unwrap(), Some(5));
 
@@ -153,15 +156,7 @@ impl Moving {
 fn a_revoked_credential_with_the_part_of_another_one_is_not_believed() {
     let world = World::legacy();
     let asked = ask(&world);
-    let issue = |asked: &Asked, index| {
-        let issuance = Issuance {
-            offer: &asked.offer,
-            request: &asked.request,
-            values: &values(),
-            place: Some(place(&world, index)),
-        };
-        world.issuer.create_credential(&issuance, &ctx(3)).unwrap()
-    };
+    let issue = |asked: &Asked, index| issued(&world, asked, index);
     let expected = Expected {
         metadata: &asked.metadata,
         link_secret: &asked.secret,
