@@ -1,4 +1,5 @@
-//! The same for programs without a runtime: a stream of `std::io` over a socket, or over anything that reads and writes.
+//! Blocking connections, for programs without a runtime: a `std::io` stream over a socket, or over any reader and
+//! writer.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -18,21 +19,21 @@ use crate::session::Session;
 use crate::settings::{Clock, Settings};
 
 const CHUNK: usize = 16 * 1024;
-/// How often it is looked at whether the evidence took too long.
+/// How often the handshake checks whether the evidence took too long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What a connection runs over.
 pub trait Transport: Read + Write {
-    /// Lets a read or a write wait for so long at most; without a time, for as long as it takes.
+    /// Sets the time-out of reads and writes; `None` for no time-out.
     ///
     /// # Errors
-    /// The transport's own.
+    /// Errors of the transport.
     fn wait_at_most(&mut self, time: Option<Duration>) -> io::Result<()>;
 
-    /// Says that nothing more is written.
+    /// Shuts the transport down for writing.
     ///
     /// # Errors
-    /// The transport's own.
+    /// Errors of the transport.
     fn end_writing(&mut self) -> io::Result<()>;
 }
 
@@ -47,7 +48,7 @@ impl Transport for TcpStream {
     }
 }
 
-/// Anything that reads and writes, with time-outs of its own or none: a handshake over it ends late where a read does.
+/// Any reader and writer; time-outs, if any, are its own. A handshake over it can time out late, when a read returns.
 #[derive(Debug)]
 pub struct Plain<T>(pub T);
 
@@ -80,7 +81,7 @@ impl<T: Read + Write> Transport for Plain<T> {
 /// Makes the handshake with one client.
 ///
 /// # Errors
-/// If the client is refused or refuses, if the transport fails, or if it takes too long.
+/// If either side refuses the other, if the transport fails, or if it takes too long.
 pub fn accept<S: Transport, G: GatherBlocking + ?Sized>(
     stream: S,
     config: &Arc<ServerConfig>,
@@ -90,12 +91,12 @@ pub fn accept<S: Transport, G: GatherBlocking + ?Sized>(
     handshake(session, stream, settings, &mut |_| Ok(()))
 }
 
-/// The same, where early data is taken ([`ServerConfig::with_early_data`]): `answer` is given what comes before the
-/// handshake is done, in pieces, and its answers are sent at once. It must do no harm if it is given the same twice. The
-/// stream has none of it.
+/// Like [`accept`], and takes early data ([`ServerConfig::with_early_data`]). `answer` gets the early data in pieces
+/// before the handshake is done, and its replies are sent at once. A replayed request must do no harm. The stream does
+/// not contain the early data.
 ///
 /// # Errors
-/// As [`accept`]; early data may have been answered all the same.
+/// As [`accept`]; early data may have been answered even so.
 pub fn accept_early<S: Transport, G: GatherBlocking + ?Sized>(
     stream: S,
     config: &Arc<ServerConfig>,
@@ -107,11 +108,11 @@ pub fn accept_early<S: Transport, G: GatherBlocking + ?Sized>(
     handshake(session, stream, settings, &mut early)
 }
 
-/// Makes the handshake with the server that the configuration expects. The server may still refuse us afterwards: its
-/// alert is then the first read's error.
+/// Makes the handshake with the server that the configuration expects. The server may still refuse us afterwards; the
+/// first read then fails with its alert.
 ///
 /// # Errors
-/// If the server is refused or refuses, if the transport fails, or if it takes too long.
+/// If either side refuses the other, if the transport fails, or if it takes too long.
 pub fn connect<S: Transport, G: GatherBlocking + ?Sized>(
     stream: S,
     config: &Arc<ClientConfig>,
@@ -121,12 +122,11 @@ pub fn connect<S: Transport, G: GatherBlocking + ?Sized>(
     handshake(session, stream, settings, &mut |_| Ok(()))
 }
 
-/// The same with data that goes along early, if there is a ticket that allows all of it
-/// ([`ClientConfig::with_early_data`]); whether the server took it. If not, it has to be written anew. It must do no harm
-/// if it comes twice.
+/// Like [`connect`], and sends `data` early if a ticket allows all of it ([`ClientConfig::with_early_data`]). The
+/// `bool` says whether the server took it; if not, write it again. The data must do no harm if it arrives twice.
 ///
 /// # Errors
-/// As [`connect`]; the server may have taken the data all the same.
+/// As [`connect`]; the server may have taken the data even so.
 pub fn connect_early<S: Transport, G: GatherBlocking + ?Sized>(
     stream: S,
     config: &Arc<ClientConfig>,
@@ -140,26 +140,26 @@ pub fn connect_early<S: Transport, G: GatherBlocking + ?Sized>(
     Ok((stream, is_taken))
 }
 
-/// A connection whose peer was accepted.
+/// A connection to an accepted peer.
 ///
-/// Reading ends (with 0 bytes) when the peer has said that it sends no more; a transport that ends without that is an
-/// error, [`io::ErrorKind::UnexpectedEof`]. Dropped without [`Stream::close`], the peer sees a cut.
+/// Reads return 0 bytes once the peer has said that it sends no more; a transport that ends without that is an error,
+/// [`io::ErrorKind::UnexpectedEof`]. If the stream is dropped without [`Stream::close`], the peer sees a cut.
 pub struct Stream<S> {
     stream: S,
     session: Session,
     clock: Clock,
     peer: Arc<Peer>,
-    /// Why data that was taken is not on its way, which the call after that is told.
+    /// Why accepted data could not be sent; the next call returns it.
     late: Option<io::Error>,
 }
 
 impl<S> Stream<S> {
-    /// Who the peer is, and each rule that was looked at.
+    /// The peer, and each rule that was checked.
     pub fn peer(&self) -> &Arc<Peer> {
         &self.peer
     }
 
-    /// The connection, for what else is known of it: its protocol, its parameters, key material for others.
+    /// The connection, for its protocol, its parameters and exported key material.
     pub fn connection(&self) -> &Connection {
         self.session.connection()
     }
@@ -169,7 +169,7 @@ impl<S> Stream<S> {
         &self.stream
     }
 
-    /// Takes new keys for what we send, and asks the peer for the same; on its way with the next write or flush.
+    /// Changes our sending key, and asks the peer to change its own; sent with the next write or flush.
     ///
     /// # Errors
     /// If we have said that we send no more.
@@ -179,17 +179,17 @@ impl<S> Stream<S> {
 }
 
 impl<S: Transport> Stream<S> {
-    /// Says that we send no more, and leaves reading as it is.
+    /// Says that we send no more, and leaves reading open.
     ///
     /// # Errors
-    /// The transport's own.
+    /// Errors of the transport.
     pub fn close(&mut self) -> io::Result<()> {
         self.session.close();
         self.send()?;
         self.stream.end_writing()
     }
 
-    /// Hands all that is protected to the transport, unless that has failed before.
+    /// Writes all protected bytes to the transport, unless an earlier write failed.
     fn send(&mut self) -> io::Result<()> {
         match self.late.take() {
             Some(error) => Err(error),
@@ -218,7 +218,7 @@ impl<S: Transport> Read for Stream<S> {
             let count = self.stream.read(&mut chunk)?;
             let bytes = chunk.get(..count).unwrap_or_default();
             let received = self.session.receive(bytes, &(self.clock)());
-            // An answer to a KeyUpdate, or the alert.
+            // An answer to a KeyUpdate, or an alert.
             let sent = send(&mut self.session, &mut self.stream);
             received.map_err(to_io)?;
             sent?;
@@ -230,7 +230,7 @@ impl<S: Transport> Write for Stream<S> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.send()?;
         let count = self.session.write(data)?;
-        // The data is taken and its records are queued; an error here would have callers write it a second time.
+        // The data is accepted and its records are queued; an error here would make the caller write it again.
         self.late = self.send().err().filter(|error| !is_not_yet(error));
         Ok(count)
     }
@@ -240,7 +240,7 @@ impl<S: Transport> Write for Stream<S> {
     }
 }
 
-/// Whether the transport would take more later, so that the next call tries again.
+/// Whether the transport may accept more later, so that the next call tries again.
 fn is_not_yet(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
@@ -258,7 +258,7 @@ fn send<S: Transport>(session: &mut Session, stream: &mut S) -> io::Result<()> {
     stream.flush()
 }
 
-/// Makes the handshake; `early` is asked whenever something has come.
+/// Makes the handshake. Calls `early` after each event.
 fn handshake<S, G, E>(
     mut session: Session,
     mut stream: S,
@@ -323,7 +323,7 @@ where
     }
 }
 
-/// A time-out of the transport is the handshake's.
+/// Reports a time-out of the transport as a time-out of the handshake.
 fn late(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Error::TimedOut,
@@ -331,7 +331,7 @@ fn late(error: io::Error) -> Error {
     }
 }
 
-/// Tells the peer why, and lets it read that: a socket that is closed with bytes unread resets the connection.
+/// Sends the alert, and lets the peer read it: closing a socket with unread bytes resets the connection.
 fn leave<S: Transport>(session: &mut Session, stream: &mut S) -> Result<(), Error> {
     let deadline = Deadline::after(FAREWELL);
     stream.wait_at_most(Some(FAREWELL))?;
@@ -366,7 +366,7 @@ impl Deadline {
         }
     }
 
-    /// The time that is left, which is never none.
+    /// The time left, never zero.
     fn left(&self) -> Result<Duration, Error> {
         let left = self.time.saturating_sub(self.since.elapsed());
         match left.is_zero() {
@@ -376,7 +376,7 @@ impl Deadline {
     }
 }
 
-/// What is being asked, each on a thread of its own.
+/// Needs being gathered, each on its own thread.
 struct Gathering<'a, G: ?Sized> {
     settings: &'a Settings<G>,
     asked: HashSet<Need>,
@@ -404,13 +404,13 @@ impl<'a, G: GatherBlocking + ?Sized> Gathering<'a, G> {
             let (need, sender) = (need.clone(), self.sender.clone());
             let now = (self.settings.clock)().now();
             std::thread::spawn(move || {
-                // If nobody waits any more, the answer is late.
+                // The receiver is gone if the handshake has ended: then the answer is late.
                 let _late = sender.send(gather.gather(&need, now));
             });
         }
     }
 
-    /// The next answer, if there is one in time.
+    /// The next answer, if it arrives in time.
     fn wait(&self, time: Duration) -> Option<Answer> {
         self.answers.recv_timeout(time).ok()
     }

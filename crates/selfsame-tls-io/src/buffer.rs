@@ -1,6 +1,6 @@
-//! Bytes that are taken from the front as they can be, and no memory once they are gone.
+//! A byte queue that frees its memory once it is empty.
 
-/// Bytes on their way.
+/// Bytes in transit.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
@@ -12,12 +12,12 @@ impl Buffer {
         self.rest().is_empty()
     }
 
-    /// What was not taken yet.
+    /// The bytes not taken yet.
     pub(crate) fn rest(&self) -> &[u8] {
         self.bytes.get(self.taken..).unwrap_or_default()
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     pub(crate) fn push(&mut self, bytes: Vec<u8>) {
         if bytes.is_empty() {
             return;
@@ -31,7 +31,7 @@ impl Buffer {
         self.taken = 0;
     }
 
-    /// Says that the first `count` bytes are taken.
+    /// Marks the first `count` bytes as taken.
     pub(crate) fn advance(&mut self, count: usize) {
         self.taken = self.taken.saturating_add(count);
         if self.is_empty() {
@@ -39,7 +39,7 @@ impl Buffer {
         }
     }
 
-    /// Copies as much as fits and takes it; gives how much.
+    /// Copies and takes as many bytes as fit, and returns the count.
     pub(crate) fn take_into(&mut self, to: &mut [u8]) -> usize {
         let count = self.rest().len().min(to.len());
         if let (Some(to), Some(from)) = (to.get_mut(..count), self.rest().get(..count)) {

@@ -1,4 +1,4 @@
-//! The end of a connection whose peer is told why.
+//! The end of a connection whose peer gets an alert.
 
 use std::io;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 use crate::session::Session;
 
-/// How long a peer that was refused may go on, so that it reads the alert and not a reset.
+/// How long we read from a refused peer, so that it reads the alert and not a reset.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
-/// Bytes of such a peer that are thrown away.
+/// Bytes from a refused peer that we read and discard.
 pub(crate) const MOST_LATE: usize = 64 * 1024;
 const CHUNK: usize = 16 * 1024;
 
-/// Sends all that waits to be sent.
+/// Sends all unsent bytes.
 pub(crate) async fn flush<S: AsyncWrite + Unpin>(
     session: &mut Session,
     stream: &mut S,
@@ -27,7 +27,7 @@ pub(crate) async fn flush<S: AsyncWrite + Unpin>(
     stream.flush().await
 }
 
-/// Tells the peer why, and lets it read that: a socket that is closed with bytes unread resets the connection.
+/// Sends the alert, and lets the peer read it: closing a socket with unread bytes resets the connection.
 pub(crate) async fn leave<S>(session: &mut Session, stream: &mut S) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,

@@ -1,4 +1,4 @@
-//! Who answers what a handshake needs to know.
+//! The `Gather` traits, which fetch the evidence that a handshake needs.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_tls::Need;
 use selfsame_tls::evidence::{Answer, Failure};
 
-/// Answers the needs of handshakes. Several are asked for at the same time, and a need that is no longer wanted is
-/// dropped in the middle.
+/// Fetches the evidence that handshakes need. Several needs are gathered concurrently, and the future of a need that is
+/// no longer wanted is dropped before it completes.
 #[async_trait]
 pub trait Gather: Send + Sync {
-    /// What is known of this need at `now`, good or bad. Until it is there the peer waits, for as long as the patience
-    /// of [`selfsame_tls::Limits`] lasts.
+    /// The answer to `need` at `now`, good or bad. The peer waits for it as long as the patience of
+    /// [`selfsame_tls::Limits`] allows.
     async fn gather(&self, need: &Need, now: UnixTime) -> Answer;
 }
 
-/// The same for programs without a runtime. Each need is asked for on a thread of its own, which goes on for as long as
-/// it takes, so an implementation has time-outs.
+/// [`Gather`] for programs without a runtime. Each need is gathered on its own thread, which is never interrupted, so
+/// an implementation sets its own time-outs.
 pub trait GatherBlocking: Send + Sync + 'static {
-    /// As [`Gather::gather`].
+    /// See [`Gather::gather`].
     fn gather(&self, need: &Need, now: UnixTime) -> Answer;
 }
 
-/// Fetches nothing: for peers whose DIDs hold all there is to know (did:key, did:jwk) or who staple what is needed.
+/// Fetches nothing. For peers whose DIDs contain all that is needed (did:key, did:jwk), or who staple it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Offline;
 

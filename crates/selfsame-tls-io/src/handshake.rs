@@ -1,4 +1,4 @@
-//! Handshakes over tokio's streams: bytes carried, needs gathered at once, time kept, a refusal told before the end.
+//! Handshakes over tokio streams: carries bytes, gathers evidence, enforces time-outs, and sends the alert on refusal.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -25,14 +25,14 @@ use crate::settings::Settings;
 use crate::stream::Stream;
 use crate::watch::{AT_ONCE, Lapse, Watch, Watched};
 
-/// How often it is looked at whether the evidence took too long.
+/// How often the handshake checks whether the evidence took too long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 const CHUNK: usize = 16 * 1024;
 
-/// A configuration that clones share, and that can be another one for further handshakes.
+/// A configuration shared by clones, which can be replaced for later handshakes.
 struct Shared<T> {
     config: watch::Sender<Arc<T>>,
-    /// Open connections that are judged again at the same time.
+    /// Limits how many open connections are judged again at the same time.
     at_once: Arc<Semaphore>,
 }
 
@@ -52,7 +52,7 @@ impl<T> Shared<T> {
         self.config.send_replace(config);
     }
 
-    /// A peer that is judged by what the configuration is then.
+    /// Watches a peer, judging it by the configuration current at each check.
     fn watched<'a, G: ?Sized>(
         &'a self,
         peer: &'a Peer,
@@ -76,21 +76,21 @@ impl<T> Clone for Shared<T> {
     }
 }
 
-/// Takes the handshakes of clients.
+/// Accepts TLS connections from clients.
 pub struct Acceptor<G: ?Sized = dyn Gather> {
     config: Shared<ServerConfig>,
     settings: Settings<G>,
     handshakes: Handshakes,
 }
 
-/// Makes handshakes with a server.
+/// Opens TLS connections to a server.
 pub struct Connector<G: ?Sized = dyn Gather> {
     config: Shared<ClientConfig>,
     settings: Settings<G>,
 }
 
 impl<G: Gather + ?Sized> Acceptor<G> {
-    /// An acceptor. The configuration's limits are shared by all its connections, clones of it included.
+    /// An acceptor. All its connections, and those of its clones, share the configuration's limits.
     pub fn new(config: Arc<ServerConfig>, settings: Settings<G>) -> Self {
         Self {
             config: Shared::new(config),
@@ -99,30 +99,30 @@ impl<G: Gather + ?Sized> Acceptor<G> {
         }
     }
 
-    /// The same with other bounds for handshakes under way, which clones share.
+    /// Sets the bounds on handshakes in progress, which clones share.
     #[must_use]
     pub fn with_bounds(self, bounds: Bounds) -> Self {
         let handshakes = Handshakes::new(bounds);
         Self { handshakes, ..self }
     }
 
-    /// Makes further handshakes by this configuration, and so do all clones. Connections that are open go on, unless
-    /// they are watched and their peer is not let in by it.
+    /// Uses this configuration for later handshakes of this acceptor and its clones. Open connections continue, unless
+    /// they are watched and the new configuration refuses their peer.
     pub fn reconfigure(&self, config: Arc<ServerConfig>) {
         self.config.set(config);
     }
 
-    /// Watches an open connection to this client: until it has to end, which is the caller's to do. Judged is by the
-    /// configuration as it is then; so after [`Acceptor::reconfigure`] all that is watched is judged again.
+    /// Watches an open connection to this client and returns once it has to end; the caller ends it. Each check uses
+    /// the current configuration, so [`Acceptor::reconfigure`] makes all watched connections be judged again.
     pub async fn lapse(&self, peer: &Peer, how: Watch) -> Lapse {
         let watched = self.config.watched(peer, &self.settings);
         watched.until_lapse(how).await
     }
 
-    /// Makes the handshake with one client, of whom it is not known where it is.
+    /// Makes the handshake with one client whose address is unknown.
     ///
     /// # Errors
-    /// If the client is refused or refuses, if the transport fails, if it takes too long or finds no place.
+    /// If either side refuses the other, if the transport fails, if it takes too long, or if no place is free.
     pub async fn accept<S>(&self, stream: S) -> Result<Stream<S>, Error>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -131,7 +131,8 @@ impl<G: Gather + ?Sized> Acceptor<G> {
         self.seated(seat, stream, &mut |_| Ok(())).await
     }
 
-    /// The same with a client from there, which gets no more places than are for one address ([`Bounds::share`]).
+    /// Like [`Acceptor::accept`], for a client at address `from`, which gets at most the places of one address
+    /// ([`Bounds::share`]).
     ///
     /// # Errors
     /// As [`Acceptor::accept`].
@@ -143,7 +144,7 @@ impl<G: Gather + ?Sized> Acceptor<G> {
         self.seated(seat, stream, &mut |_| Ok(())).await
     }
 
-    /// The handshake of who has this place; it is free again when that is done.
+    /// Makes the handshake that holds this place. The place is freed when the handshake is done.
     async fn seated<S, E>(&self, seat: Seat, stream: S, early: &mut E) -> Result<Stream<S>, Error>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -166,12 +167,12 @@ impl<G: Gather + ?Sized> Acceptor<G> {
         }
     }
 
-    /// The same, where early data is taken ([`ServerConfig::with_early_data`]): `answer` is given what comes before the
-    /// handshake is done, in pieces, and its answers are sent at once. It must do no harm if it is given the same twice.
-    /// The stream has none of it.
+    /// Like [`Acceptor::accept`], and takes early data ([`ServerConfig::with_early_data`]). `answer` gets the early
+    /// data in pieces before the handshake is done, and its replies are sent at once. A replayed request must do no
+    /// harm. The stream does not contain the early data.
     ///
     /// # Errors
-    /// As [`Acceptor::accept`]; early data may have been answered all the same.
+    /// As [`Acceptor::accept`]; early data may have been answered even so.
     pub async fn accept_early<S>(
         &self,
         stream: S,
@@ -193,23 +194,23 @@ impl<G: Gather + ?Sized> Connector<G> {
         Self { config, settings }
     }
 
-    /// Makes further handshakes by this configuration, and so do all clones. Connections that are open go on, unless
-    /// they are watched and their peer is not let in by it.
+    /// Uses this configuration for later handshakes of this connector and its clones. Open connections continue, unless
+    /// they are watched and the new configuration refuses their peer.
     pub fn reconfigure(&self, config: Arc<ClientConfig>) {
         self.config.set(config);
     }
 
-    /// Watches an open connection to this server: until it has to end, which is the caller's to do. Judged is by the
-    /// configuration as it is then; so after [`Connector::reconfigure`] all that is watched is judged again.
+    /// Watches an open connection to this server and returns once it has to end; the caller ends it. Each check uses
+    /// the current configuration, so [`Connector::reconfigure`] makes all watched connections be judged again.
     pub async fn lapse(&self, peer: &Peer, how: Watch) -> Lapse {
         let watched = self.config.watched(peer, &self.settings);
         watched.until_lapse(how).await
     }
 
-    /// Makes the handshake. The server may still refuse us afterwards: its alert is then the first read's error.
+    /// Makes the handshake. The server may still refuse us afterwards; the first read then fails with its alert.
     ///
     /// # Errors
-    /// If the server is refused or refuses, if the transport fails, or if it takes too long.
+    /// If either side refuses the other, if the transport fails, or if it takes too long.
     pub async fn connect<S>(&self, stream: S) -> Result<Stream<S>, Error>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -219,12 +220,12 @@ impl<G: Gather + ?Sized> Connector<G> {
         handshake(session, stream, &self.settings, &mut |_| Ok(())).await
     }
 
-    /// The same with data that goes along early, if there is a ticket that allows all of it
-    /// ([`ClientConfig::with_early_data`]); whether the server took it. If not, it has to be written anew. It must do no
-    /// harm if it comes twice.
+    /// Like [`Connector::connect`], and sends `data` early if a ticket allows all of it
+    /// ([`ClientConfig::with_early_data`]). The `bool` says whether the server took it; if not, write it again. The
+    /// data must do no harm if it arrives twice.
     ///
     /// # Errors
-    /// As [`Connector::connect`]; the server may have taken the data all the same.
+    /// As [`Connector::connect`]; the server may have taken the data even so.
     pub async fn connect_early<S>(&self, stream: S, data: &[u8]) -> Result<(Stream<S>, bool), Error>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -273,7 +274,7 @@ impl<G: ?Sized> Clone for Connector<G> {
     }
 }
 
-/// Makes the handshake; `early` is asked whenever something has come.
+/// Makes the handshake. Calls `early` after each event.
 async fn handshake<S, G, E>(
     mut session: Session,
     mut stream: S,
@@ -324,7 +325,7 @@ where
                 gathering.push(ask(&*settings.gather, need.clone(), now));
             }
         }
-        // What comes while nothing can be done with it waits in the socket, where it costs us nothing.
+        // While the handshake is suspended, bytes wait in the socket's buffer, which takes none of our memory.
         let may_read = !session.connection().is_suspended();
         let waits = !session.needs().is_empty();
         tokio::select! {

@@ -1,10 +1,10 @@
-//! `selfsame-tls` over sockets: handshakes with time-outs, evidence gathered beside them, then a stream of bytes.
+//! `selfsame-tls` over sockets: handshakes with time-outs, evidence gathered concurrently, then a stream of bytes.
 //!
-//! Owns: when a connection is read and written, how much of it is kept, how long a handshake may take, how an end is
-//! told from a cut.
+//! Owns: when a connection is read and written, how much is buffered, how long a handshake may take, how an end is
+//! distinguished from a cut.
 //!
-//! Does not own: sockets, which it is given; what is gathered and how, which is a [`Gather`]'s; the protocol and its
-//! policy, which are `selfsame-tls`'s.
+//! Does not own: sockets, which the caller passes in; what evidence is gathered and how, which is up to a [`Gather`];
+//! the protocol and its policy, which belong to `selfsame-tls`.
 #![cfg_attr(
     not(test),
     deny(
@@ -40,7 +40,7 @@ pub use settings::{Clock, Settings, system_clock};
 pub use stream::Stream;
 pub use watch::{Lapse, Watch};
 
-/// The examples of the documentation are compiled.
+/// Compiles the examples of the documentation.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/tls-library.md")]
 struct Examples;

@@ -1,12 +1,12 @@
-//! What a peer is called in a log.
+//! The name of a peer in a log.
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::x509;
 use selfsame_tls::identity::PeerKind;
 
-/// What a peer is called where one line tells of it: by its DID, or by the subject of its certificate; where that names
-/// nobody, by the certificate's SHA-256. It proves nothing to who reads it: an authority may certify any subject.
+/// A peer's name for a log line: its DID, or the subject of its certificate; if the subject is empty, the certificate's
+/// SHA-256. The name proves nothing: an authority may certify any subject.
 #[must_use]
 pub fn name_of(kind: &PeerKind) -> String {
     match kind {

@@ -1,4 +1,5 @@
-//! Two streams joined: bytes both ways, each direction ended by itself, silence bounded, a cut never told as an end.
+//! Joins two streams: copies both ways, ends each direction separately, bounds idle time, never reports a cut as an
+//! end.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,10 +7,10 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf, split};
 
-/// Bytes that are on their way in one direction.
+/// Bytes in transit in one direction.
 const CHUNK: usize = 8 * 1024;
 
-/// How much was carried.
+/// Bytes carried.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Carried {
     /// From the first stream to the second.
@@ -18,9 +19,9 @@ pub struct Carried {
     pub down: u64,
 }
 
-/// Carries bytes both ways until both directions have ended. What one stream ends is ended on the other, and the other
-/// direction goes on. After `idle` without a byte in either direction, and after an error of either stream, both are
-/// given back as they are: dropped without a `shutdown`, they tell the peers that they were cut.
+/// Copies bytes both ways until both directions have ended. When one stream ends, the other is shut down for writing,
+/// and the other direction continues. After `idle` without a byte in either direction, or after an error of either
+/// stream, both are left as they are: dropping them without a `shutdown` tells the peers that they were cut.
 pub async fn relay<A, B>(one: &mut A, other: &mut B, idle: Duration) -> (Carried, io::Result<()>)
 where
     A: AsyncRead + AsyncWrite + Unpin,
@@ -29,7 +30,7 @@ where
     relay_until((one, other), idle, std::future::pending()).await
 }
 
-/// The same, cut as soon as `end` says why it has to be.
+/// Like [`relay`], and cut as soon as `end` resolves with the reason.
 pub async fn relay_until<A, B>(
     (one, other): (&mut A, &mut B),
     idle: Duration,
@@ -81,7 +82,7 @@ where
     }
 }
 
-/// Until nothing has moved for so long.
+/// Returns once no byte has moved in either direction for `idle`.
 async fn silence((up, down): (&AtomicU64, &AtomicU64), idle: Duration) {
     let seen = || (up.load(Ordering::Relaxed), down.load(Ordering::Relaxed));
     let mut before = seen();

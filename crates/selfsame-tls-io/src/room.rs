@@ -1,4 +1,4 @@
-//! Room for connections and for handshakes under way: so many, so many of one address, and the silent give way.
+//! Limits on connections and on handshakes in progress, in total and per address; silent handshakes lose their place.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use crate::error::Error;
 
-/// Who shares a share: an address of IPv4, or the /64 that a customer of IPv6 is given (RFC 6177 §2).
+/// What counts as one address: an IPv4 address, or the /64 that an IPv6 customer gets (RFC 6177 §2).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 struct Origin(IpAddr);
 
@@ -26,7 +26,7 @@ impl From<IpAddr> for Origin {
     }
 }
 
-/// Places for connections: so many in all, and so many of one address.
+/// A limit on connections, in total and per address.
 #[derive(Clone, Debug)]
 pub struct Room(Arc<Connections>);
 
@@ -43,35 +43,35 @@ struct Taken {
     of: HashMap<Origin, usize>,
 }
 
-/// A connection's place, free again when this is dropped.
+/// A connection's place, freed on drop.
 #[derive(Debug)]
 pub struct Place {
     room: Arc<Connections>,
     origin: Origin,
 }
 
-/// Why there is no place.
+/// Why no place is free.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Full {
     /// All places are taken.
     #[error("no room for another connection")]
     All,
-    /// This address has its share.
+    /// This address has used its share.
     #[error("no room for another connection from this address")]
     Address,
 }
 
 impl Room {
-    /// So many places, and so many of them for one address (of IPv6, for one /64).
+    /// At most `most` connections, at most `share` of them from one address (of IPv6, from one /64).
     pub fn new(most: usize, share: usize) -> Self {
         let taken = Mutex::default();
         Self(Arc::new(Connections { most, share, taken }))
     }
 
-    /// A place for a connection from there.
+    /// Takes a place for a connection from `from`.
     ///
     /// # Errors
-    /// If there is none.
+    /// If no place is free.
     pub fn take(&self, from: IpAddr) -> Result<Place, Full> {
         let origin = Origin::from(from);
         let mut taken = lock(&self.0.taken);
@@ -103,14 +103,15 @@ impl Drop for Place {
     }
 }
 
-/// Bounds of the handshakes that an acceptor has under way.
+/// Limits on the handshakes that an acceptor has in progress.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bounds {
-    /// At the same time. Beyond it the oldest that has not said hello yet makes room; if all have, there is none.
+    /// Handshakes at the same time. Beyond it, the oldest that has not sent its hello loses its place; if all have, the
+    /// new one is refused.
     pub handshakes: usize,
-    /// Of these, from one address (of IPv6, from one /64), by the same rule.
+    /// Of these, at most this many from one address (of IPv6, from one /64), by the same rule.
     pub share: usize,
-    /// Within this the first byte is there, or the connection is closed.
+    /// Time-out for the first byte, after which the connection is closed.
     pub first_byte: Duration,
 }
 
@@ -125,7 +126,7 @@ impl Default for Bounds {
     }
 }
 
-/// The handshakes that an acceptor and its clones have under way.
+/// The handshakes that an acceptor and its clones have in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Handshakes(Arc<Waiting>);
 
@@ -135,7 +136,7 @@ struct Waiting {
     seats: Mutex<Seats>,
 }
 
-/// By age.
+/// Places in use, ordered by age.
 #[derive(Debug, Default)]
 struct Seats {
     next: u64,
@@ -163,7 +164,7 @@ impl Handshakes {
         Self(Arc::new(Waiting { bounds, seats }))
     }
 
-    /// A place; whoever said nothing so far and has waited longest may lose its own.
+    /// Takes a place. If none is free, the oldest handshake that has not sent its hello loses its own.
     pub(crate) fn enter(&self, from: Option<IpAddr>) -> Result<Seat, Error> {
         let (origin, bounds) = (from.map(Origin::from), self.0.bounds);
         let mut seats = lock(&self.0.seats);
@@ -192,7 +193,7 @@ impl Handshakes {
 }
 
 impl Seats {
-    /// Frees the place of the oldest of these that has not said hello.
+    /// Frees the place of the oldest matching handshake that has not sent its hello.
     fn free(&mut self, of: impl Fn(&Sitting) -> bool) -> Result<(), Error> {
         let silent = |sitting: &Sitting| !sitting.has_said_hello && of(sitting);
         let mut sitting = self.taken.iter();
@@ -204,14 +205,14 @@ impl Seats {
 }
 
 impl Seat {
-    /// Its client has said hello, and keeps the place.
+    /// Marks the client as having sent its hello, so that it keeps the place.
     pub(crate) fn said_hello(&self) {
         if let Some(sitting) = lock(&self.waiting.seats).taken.get_mut(&self.number) {
             sitting.has_said_hello = true;
         }
     }
 
-    /// Until the place is lost: to another, or because nothing came in time.
+    /// Resolves when the place is lost: to another handshake, or because no byte arrived in time.
     pub(crate) async fn is_lost(&self, has_heard: &AtomicBool) -> Error {
         let silence = async {
             tokio::time::sleep(self.waiting.bounds.first_byte).await;
@@ -277,7 +278,7 @@ mod tests {
         let spoken = enter("192.0.2.1").unwrap();
         spoken.said_hello();
         let silent = enter("192.0.2.1").unwrap();
-        // Its own address has its share: its own silent one goes.
+        // The address has used its share: its own silent handshake loses its place.
         let next = enter("192.0.2.1").unwrap();
         let other = enter("192.0.2.2").unwrap();
         let numbers = |handshakes: &Handshakes| {
@@ -288,7 +289,7 @@ mod tests {
             numbers(&handshakes),
             [spoken.number, next.number, other.number]
         );
-        // All places are taken: the oldest silent one of all goes.
+        // All places are taken: the oldest silent handshake of all loses its place.
         let last = enter("192.0.2.3").unwrap();
         assert_eq!(
             numbers(&handshakes),

@@ -1,4 +1,4 @@
-//! A connection with the bytes on their way in and out, which both kinds of stream share.
+//! A connection with its buffers for incoming and outgoing bytes, shared by both kinds of stream.
 
 use std::io;
 
@@ -10,12 +10,12 @@ use selfsame_tls::{Connection, Error, Need, Refusal};
 use crate::buffer::Buffer;
 use crate::error::to_io;
 
-/// Bytes of data that are protected at a time: what waits to be sent is never much more.
+/// Bytes of data protected at a time, which bounds the unsent bytes.
 const MOST_SEALED: usize = 64 * 1024;
-/// Bytes that may wait to be sent while the peer's are still read; they are answers to its KeyUpdates.
+/// Bytes that may be unsent while we still read from the peer; they are answers to its KeyUpdates.
 const MOST_WAITING: usize = 128 * 1024;
 
-/// A connection, the data it has for us, and the bytes it has for the peer.
+/// A connection, the data received from the peer, and the bytes to be sent to it.
 #[derive(Debug)]
 pub(crate) struct Session {
     connection: Connection,
@@ -46,12 +46,12 @@ impl Session {
         &self.connection
     }
 
-    /// Whether a byte has come.
+    /// Whether a byte has been received.
     pub(crate) fn has_heard(&self) -> bool {
         self.has_heard
     }
 
-    /// Whether there was something to send; of a server, whether the client's hello was there.
+    /// Whether there was anything to send; for a server, this means that the client's hello has arrived.
     pub(crate) fn has_spoken(&self) -> bool {
         self.has_spoken
     }
@@ -84,7 +84,7 @@ impl Session {
         self.settle(checked)
     }
 
-    /// Sends this early, all of it or nothing.
+    /// Sends all of `data` early, or nothing.
     pub(crate) fn send_early(&mut self, data: &[u8]) -> Result<bool, Error> {
         if data.is_empty() || data.len() > self.connection.early_room() {
             return Ok(false);
@@ -94,7 +94,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Gives the early data that has come to who answers it, and sends the answer.
+    /// Passes received early data to `answer`, and sends its reply.
     pub(crate) fn answer_early(
         &mut self,
         answer: &mut impl FnMut(&Peer, &[u8]) -> Vec<u8>,
@@ -112,14 +112,14 @@ impl Session {
         self.settle(sent)
     }
 
-    /// Asks both sides to take new keys.
+    /// Changes the keys of both directions.
     pub(crate) fn update_keys(&mut self) -> Result<(), Error> {
         let updated = self.connection.update_keys(true);
         self.collect();
         updated
     }
 
-    /// Data for the reader: how much there was, or none if more has to be received first.
+    /// Copies received data to `to` and returns the count, or `None` if more has to be received first.
     pub(crate) fn read(&mut self, to: &mut [u8]) -> io::Result<Option<usize>> {
         if !self.incoming.is_empty() {
             return Ok(Some(self.incoming.take_into(to)));
@@ -131,7 +131,7 @@ impl Session {
         }
     }
 
-    /// Protects the beginning of the data; gives how much. All that was protected before must be on its way.
+    /// Protects the beginning of `data` and returns the count. All bytes protected before must have been sent.
     pub(crate) fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let count = data.len().min(MOST_SEALED);
         let sent = self.connection.send(data.get(..count).unwrap_or_default());
@@ -139,7 +139,7 @@ impl Session {
         Ok(count)
     }
 
-    /// Says that we send no more. A connection that failed has said what there is to say.
+    /// Says that we send no more. A failed connection has sent its alert already.
     pub(crate) fn close(&mut self) {
         if !std::mem::replace(&mut self.has_closed, true) {
             let _failed_before = self.connection.close();
@@ -147,7 +147,7 @@ impl Session {
         }
     }
 
-    /// Ends it, and has the peer told why. What had come and was not read is gone.
+    /// Ends the connection with an alert. Discards received data that was not read.
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         let _failed_before = self.connection.refuse(refusal);
         self.collect();
@@ -155,7 +155,7 @@ impl Session {
         self.failed.get_or_insert(Error::Refused(refusal));
     }
 
-    /// What is to be sent.
+    /// Bytes to be sent.
     pub(crate) fn to_send(&self) -> &[u8] {
         self.outgoing.rest()
     }
@@ -164,14 +164,14 @@ impl Session {
         self.outgoing.advance(count);
     }
 
-    /// Whether so much waits to be sent that nothing more should be read.
+    /// Whether so much is unsent that nothing more should be read.
     pub(crate) fn is_clogged(&self) -> bool {
         self.outgoing.rest().len() > MOST_WAITING
     }
 
     fn settle(&mut self, done: Result<(), Error>) -> Result<(), Error> {
         self.collect();
-        // What was asked wrongly has harmed nothing.
+        // A call that was misused leaves the connection usable.
         if let Err(error) = done
             && !matches!(error, Error::Misused(_))
         {

@@ -1,4 +1,4 @@
-//! What the adaptors take from around them: the time, randomness, and how long things may take.
+//! Settings of the adaptors: clock, randomness, time-out and gatherer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::seal::random_seed;
 use selfsame_crypto::time::UnixTime;
 
-/// Gives time and fresh randomness.
+/// Returns the current time and fresh randomness.
 pub type Clock = Arc<dyn Fn() -> Ctx + Send + Sync>;
 
 /// The system's time and randomness.
@@ -25,26 +25,26 @@ fn system_now() -> UnixTime {
     UnixTime(now.map_or(0, |elapsed| elapsed.as_secs()))
 }
 
-/// What a handshake is driven with; `G` is a [`crate::Gather`] or a [`crate::GatherBlocking`].
+/// How a handshake is run; `G` is a [`crate::Gather`] or a [`crate::GatherBlocking`].
 pub struct Settings<G: ?Sized> {
-    /// Time and randomness.
+    /// Source of time and randomness.
     pub clock: Clock,
-    /// A handshake as a whole. More than the patience of [`selfsame_tls::Limits`], or a peer whose evidence does not
-    /// come is cut off without being told why.
+    /// Time-out of the whole handshake. Keep it longer than the patience of [`selfsame_tls::Limits`]; otherwise a peer
+    /// whose evidence does not arrive is cut off without an alert.
     pub handshake: Duration,
-    /// Who is asked what a handshake needs to know.
+    /// Fetches the evidence that a handshake needs.
     pub gather: Arc<G>,
 }
 
 impl<G> Settings<G> {
-    /// The system's clock, and 15 seconds for a handshake.
+    /// Uses the system's clock and 15 seconds for a handshake.
     pub fn new(gather: G) -> Self {
         Self::of(Arc::new(gather))
     }
 }
 
 impl<G: ?Sized> Settings<G> {
-    /// The same with a gatherer that is shared.
+    /// Like [`Settings::new`], with a shared gatherer.
     pub fn of(gather: Arc<G>) -> Self {
         Self {
             clock: system_clock(),

@@ -1,4 +1,4 @@
-//! A connection as a stream of tokio's: what is kept is bounded, what waits is woken, an end is not a cut.
+//! A connection as a tokio stream: buffers are bounded, waiting tasks are woken, a cut is not reported as an end.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -15,14 +15,14 @@ use crate::session::Session;
 use crate::settings::Clock;
 use crate::watch::Lapse;
 
-/// Bytes that are read from the socket at a time.
+/// Bytes read from the socket at a time.
 const CHUNK: usize = 16 * 1024;
 
-/// A connection whose peer was accepted.
+/// A connection to an accepted peer.
 ///
-/// Reading ends (with 0 bytes) when the peer has said that it sends no more; a socket that ends without that is an
-/// error, [`io::ErrorKind::UnexpectedEof`]. `shutdown` says that we send no more, and leaves reading as it is. What was
-/// written is on its way after a `flush`. Dropped without `shutdown`, the peer sees a cut.
+/// Reads return 0 bytes once the peer has said that it sends no more; a socket that ends without that is an error,
+/// [`io::ErrorKind::UnexpectedEof`]. `shutdown` says that we send no more, and leaves reading open. Call `flush` to
+/// have written data sent. If the stream is dropped without `shutdown`, the peer sees a cut.
 pub struct Stream<S> {
     stream: S,
     session: Session,
@@ -31,11 +31,11 @@ pub struct Stream<S> {
     reader: Option<Waker>,
     writer: Option<Waker>,
     lapse: Option<Lapsing>,
-    /// Why data that was taken is not on its way, which the call after that is told.
+    /// Why accepted data could not be sent; the next call returns it.
     late: Option<io::Error>,
 }
 
-/// Done when the connection has to end.
+/// Resolves when the connection has to end.
 type Lapsing = Pin<Box<dyn Future<Output = Lapse> + Send>>;
 
 impl<S: std::fmt::Debug> std::fmt::Debug for Stream<S> {
@@ -63,9 +63,9 @@ impl<S> Stream<S> {
         })
     }
 
-    /// The same, which ends as soon as `lapse` says why: the peer is told, and whoever reads or writes gets an error. It
-    /// is for those who give the stream away, to what reads it all the time; others await a lapse beside what they do,
-    /// and call [`Stream::end`].
+    /// Ends the connection as soon as `lapse` resolves: the peer gets an alert, and reads and writes fail. Use it if
+    /// the stream is handed to code that reads all the time; otherwise await the lapse alongside other work, and call
+    /// [`Stream::end`].
     #[must_use]
     pub fn watched(self, lapse: impl Future<Output = Lapse> + Send + 'static) -> Self {
         let lapse: Lapsing = Box::pin(lapse);
@@ -75,12 +75,12 @@ impl<S> Stream<S> {
         }
     }
 
-    /// Who the peer is, and each rule that was looked at.
+    /// The peer, and each rule that was checked.
     pub fn peer(&self) -> &Arc<Peer> {
         &self.peer
     }
 
-    /// The connection, for what else is known of it: its protocol, its parameters, key material for others.
+    /// The connection, for its protocol, its parameters and exported key material.
     pub fn connection(&self) -> &selfsame_tls::Connection {
         self.session.connection()
     }
@@ -90,7 +90,7 @@ impl<S> Stream<S> {
         &self.stream
     }
 
-    /// Takes new keys for what we send, and asks the peer for the same; on its way with the next write or flush.
+    /// Changes our sending key, and asks the peer to change its own; sent with the next write or flush.
     ///
     /// # Errors
     /// If we have said that we send no more.
@@ -100,7 +100,7 @@ impl<S> Stream<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
-    /// Ends the connection whatever its ends want, and lets the peer read why; that takes a second at most.
+    /// Ends the connection, and lets the peer read the alert; takes at most a second.
     pub async fn end(&mut self, lapse: Lapse) {
         self.session.refuse(lapse.refusal());
         let told = leave(&mut self.session, &mut self.stream);
@@ -109,7 +109,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
 }
 
 impl<S: AsyncWrite + Unpin> Stream<S> {
-    /// Whether it has to end; the peer is told if so.
+    /// Fails if the connection has to end, and sends the peer an alert.
     fn poll_lapse(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         let Some(Poll::Ready(lapse)) = self.lapse.as_mut().map(|lapse| lapse.as_mut().poll(cx))
         else {
@@ -121,7 +121,7 @@ impl<S: AsyncWrite + Unpin> Stream<S> {
         Err(io::Error::new(io::ErrorKind::ConnectionAborted, lapse))
     }
 
-    /// Hands all that is protected to the transport.
+    /// Writes all protected bytes to the transport.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.session.to_send().is_empty() {
             let sent = Pin::new(&mut self.stream).poll_write(cx, self.session.to_send());
@@ -130,7 +130,7 @@ impl<S: AsyncWrite + Unpin> Stream<S> {
                 count => self.session.sent(count),
             }
         }
-        // Who waited for this may be another task than the one that did it.
+        // The task that waits for this may be another than the one that completed it.
         for waker in [self.reader.take(), self.writer.take()]
             .into_iter()
             .flatten()
@@ -140,7 +140,7 @@ impl<S: AsyncWrite + Unpin> Stream<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// The same for a writer, which is woken by whoever gets on.
+    /// Sends for a writer, which is woken when another task completes the sending.
     fn poll_send_for_writer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.late.take().map_or(Ok(()), Err)?;
         let sent = self.poll_send(cx);
@@ -150,8 +150,8 @@ impl<S: AsyncWrite + Unpin> Stream<S> {
         sent
     }
 
-    /// The same for a reader, who must not wait for it unless too much waits. A transport knows one task that waits to
-    /// write: where a writer does, it is left to it.
+    /// Sends for a reader, which waits for it only if too much is unsent. A transport remembers one waker for writing,
+    /// so a reader leaves the sending to a writer that waits.
     fn poll_send_for_reader(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let sent = match self.writer {
             Some(_) if !self.session.to_send().is_empty() => Poll::Pending,
@@ -188,7 +188,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
             ready!(Pin::new(&mut this.stream).poll_read(cx, &mut chunk))?;
             let received = this.session.receive(chunk.filled(), &(this.clock)());
             if let Err(error) = received {
-                // The alert is small: if the socket has no room for it, the peer is not reading.
+                // The alert is small: if it does not fit into the socket's buffer, the peer is not reading.
                 let _told_if_it_fits = this.poll_send(cx);
                 return Poll::Ready(Err(to_io(error)));
             }
@@ -206,7 +206,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
         this.poll_lapse(cx)?;
         ready!(this.poll_send_for_writer(cx))?;
         let count = this.session.write(data)?;
-        // It is taken: what of it does not fit now goes with the next call, and an error would have it written again.
+        // The data is accepted: what does not fit now is sent by the next call, and an error would make the caller
+        // write it again.
         if let Poll::Ready(Err(error)) = this.poll_send(cx) {
             this.late = Some(error);
         }

@@ -1,4 +1,4 @@
-//! Open connections are watched: who is at the other end is judged again, and nobody stays for ever.
+//! Watches open connections: judges the peer again at intervals, and limits how long a connection lasts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,24 +15,24 @@ use tokio::time::{sleep, timeout};
 use crate::gather::Gather;
 use crate::settings::Settings;
 
-/// Those of an acceptor or connector that are judged at the same time: after a change of its configuration all are.
+/// Peers judged at the same time per acceptor or connector: a change of its configuration triggers a judgement of all.
 pub(crate) const AT_ONCE: usize = 16;
-/// The issuer's keys, then the subject and the lists; more is a judgement in circles.
+/// First the issuer's keys, then the subject and the lists; more rounds mean a loop.
 const MAX_ROUNDS: usize = 4;
-/// Seconds for which somebody goes on of whom nothing can be found out, where what was found before has no end.
+/// Seconds for which a peer may continue while the check keeps failing, if the earlier evidence has no end.
 const UNKNOWN_FOR: u64 = 300;
 
 /// How an open connection is watched.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Watch {
-    /// After each such time the peer is judged again, and whenever the configuration becomes another.
+    /// Interval between checks; a change of the configuration triggers one too.
     pub every: Duration,
-    /// A connection lasts no longer.
+    /// Maximum lifetime of the connection.
     pub longest: Option<Duration>,
 }
 
 impl Default for Watch {
-    /// Every 30 seconds, however long it lasts.
+    /// Checks every 30 seconds, without a maximum lifetime.
     fn default() -> Self {
         Self {
             every: Duration::from_secs(30),
@@ -44,19 +44,20 @@ impl Default for Watch {
 /// Why an open connection has to end.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Lapse {
-    /// The peer would not be let in any more.
+    /// The policy no longer accepts the peer.
     #[error("the peer is not to be let in any more: {0}")]
     Over(Refusal),
-    /// It was not to be found out for too long whether it would be.
+    /// For too long, the check could not be completed.
     #[error("it could not be found out whether the peer is still to be let in: {0}")]
     Unknown(Refusal),
-    /// It has lasted for [`Watch::longest`].
+    /// The connection has reached [`Watch::longest`].
     #[error("the connection has lasted as long as one may")]
     Longest,
 }
 
 impl Lapse {
-    /// What the peer is told. That it lasted long enough is no end of what was sent, so it is no close_notify.
+    /// The alert for the peer. Reaching the maximum lifetime does not mean that all data was sent, so it is not
+    /// close_notify.
     pub fn refusal(&self) -> Refusal {
         match self {
             Self::Over(refusal) | Self::Unknown(refusal) => *refusal,
@@ -68,7 +69,7 @@ impl Lapse {
     }
 }
 
-/// A configuration that judges again who is connected.
+/// A configuration that can judge a connected peer again.
 pub(crate) trait Judge: Send + Sync {
     fn again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again;
 }
@@ -85,7 +86,7 @@ impl Judge for ClientConfig {
     }
 }
 
-/// Who is judged again, and by what.
+/// A peer that is watched, and how it is judged.
 pub(crate) struct Watched<'a, T, G: ?Sized> {
     pub peer: &'a Peer,
     pub settings: &'a Settings<G>,
@@ -94,7 +95,7 @@ pub(crate) struct Watched<'a, T, G: ?Sized> {
 }
 
 impl<T: Judge, G: Gather + ?Sized> Watched<'_, T, G> {
-    /// Until the connection has to end.
+    /// Waits until the connection has to end.
     pub(crate) async fn until_lapse(mut self, watch: Watch) -> Lapse {
         let longest = watch.longest;
         tokio::select! {
@@ -108,7 +109,7 @@ impl<T: Judge, G: Gather + ?Sized> Watched<'_, T, G> {
         loop {
             tokio::select! {
                 () = sleep(every) => {}
-                // Whoever watches keeps the sender.
+                // The sender lives as long as the watcher, so this cannot fail.
                 _ = self.config.changed() => {}
             }
             let judged = self.judged().await;
@@ -122,7 +123,7 @@ impl<T: Judge, G: Gather + ?Sized> Watched<'_, T, G> {
                         return Lapse::Unknown(refusal);
                     }
                 }
-                // It asks for what it was told already.
+                // It needs evidence that it was already given.
                 Again::Needs(_) => {}
             }
         }

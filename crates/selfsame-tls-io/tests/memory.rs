@@ -1,4 +1,4 @@
-//! What a long transfer takes of memory: alone in its process, so that nothing else is counted.
+//! Memory use of a long transfer. Runs in its own process, so that nothing else is counted.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 const TOTAL: usize = 100 * 1024 * 1024;
-/// More than both ends, their sockets' buffers aside, have any use for.
+/// More than both ends need, apart from their sockets' buffers.
 const MOST_KIB: u64 = 8 * 1024;
 
-/// The most memory this process has had, in KiB.
+/// Peak memory of this process, in KiB.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));

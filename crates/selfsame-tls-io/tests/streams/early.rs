@@ -1,4 +1,4 @@
-//! Early data over both kinds of stream: asked and answered before the handshake is done, and apart from the stream.
+//! Early data over both kinds of stream: answered before the handshake is done, and separate from the stream.
 
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn settings() -> Settings<Offline> {
     }
 }
 
-/// Believes everybody still.
+/// Lets every peer resume.
 #[derive(Debug)]
 struct Believer;
 
@@ -46,7 +46,7 @@ fn believing(node: &Node) -> Config {
     }
 }
 
-/// A client and a server that trust each other and are switched on; the register has one place.
+/// A client and a server that trust each other and have early data enabled; the strike register has room for one hello.
 fn configs(client: &Node, server: &Node) -> (Arc<ClientConfig>, Arc<ServerConfig>) {
     let wants = ClientConfig::new(believing(client), server.trusted()).unwrap();
     let takes = ClientAuth::Required(client.trusted());
@@ -59,10 +59,10 @@ fn configs(client: &Node, server: &Node) -> (Arc<ClientConfig>, Arc<ServerConfig
     )
 }
 
-/// Whether early data is taken: not without a ticket, then once, then there is no place in the register.
+/// Whether early data is taken: not without a ticket, then once, then not, because the strike register is full.
 const ROUNDS: [bool; 3] = [false, true, false];
 
-/// What the server answers to what comes early.
+/// The server's reply to early data.
 fn answer(who: &PeerKind, data: &[u8], client: &Node) -> Vec<u8> {
     assert_is(who, client);
     [b"to ", data].concat()

@@ -1,4 +1,4 @@
-//! Handshakes and data over tokio's and blocking streams.
+//! Handshakes and data over tokio and blocking streams.
 
 mod early;
 mod over_threads;

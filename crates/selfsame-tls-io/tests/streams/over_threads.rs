@@ -1,4 +1,4 @@
-//! Blocking streams, with each other and with tokio's.
+//! Blocking streams, with each other and with tokio streams.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ fn offline() -> Settings<Offline> {
     Settings::new(Offline)
 }
 
-/// Two ends that are connected, the server's first.
+/// Two connected ends, the server's first.
 fn connected() -> (Stream<TcpStream>, Stream<TcpStream>) {
     let (client, server) = pair();
     let (one, other) = sockets();
@@ -103,7 +103,7 @@ fn threads_and_tokio_speak_with_each_other() {
     let (client, server) = pair();
     let (one, other) = sockets();
     let wants = client.wants(&server);
-    // Anything that reads and writes will do.
+    // Any reader and writer can serve as the transport.
     let asking = thread::spawn(move || {
         let mut one = blocking::connect(Plain(one), &wants, &offline()).unwrap();
         one.write_all(&[9; 100_000]).unwrap();
@@ -129,7 +129,7 @@ fn threads_and_tokio_speak_with_each_other() {
     assert!(asking.join().unwrap() == [9; 100_000]);
 }
 
-/// A transport that takes nothing of a write, or fails to flush, once it is told to.
+/// A transport that, when switched, accepts none of a write or fails to flush.
 struct Late {
     stream: TcpStream,
     is_late: Arc<AtomicBool>,
@@ -155,7 +155,7 @@ impl Write for Late {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // What has to be flushed is what was written.
+        // Only a flush after a write fails.
         let fails = match std::mem::take(&mut self.has_written) {
             true => self.fails_to_flush.lock().unwrap().take(),
             false => None,
@@ -184,7 +184,7 @@ fn data_that_was_taken_is_never_reported_as_failed_so_that_a_retry_repeats_nothi
     let mut other = accepting.join().unwrap().unwrap();
     is_late.store(true, Ordering::SeqCst);
     assert_eq!(one.write(b"first").unwrap(), 5);
-    // Nothing of this is taken, since what was taken before is not sent yet.
+    // Nothing of this is accepted, since the earlier data is not sent yet.
     let error = one.write(b"second").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     is_late.store(false, Ordering::SeqCst);
@@ -215,7 +215,7 @@ fn data_that_was_taken_is_written_once_though_the_transport_fails_to_flush_it() 
         let mut one = blocking::connect(Plain(late), &client.wants(&server), &offline()).unwrap();
         let mut other = accepting.join().unwrap().unwrap();
         *fails.lock().unwrap() = Some(kind);
-        // It writes again what an interruption is said of.
+        // `write_all` repeats a write that was interrupted.
         one.write_all(b"once").unwrap();
         let told = one.flush();
         assert_eq!(told.is_err(), tells_later, "{told:?}");

@@ -1,4 +1,4 @@
-//! tokio's streams.
+//! tokio streams.
 
 use std::io::ErrorKind;
 use std::pin::Pin;
@@ -26,7 +26,7 @@ fn offline() -> Settings<Offline> {
     Settings::new(Offline)
 }
 
-/// Both ends of a handshake through a pipe that holds this much.
+/// Both ends after a handshake through a pipe with a buffer of `room` bytes.
 async fn meet<C: Gather, S: Gather>(
     connector: &Connector<C>,
     acceptor: &Acceptor<S>,
@@ -36,7 +36,7 @@ async fn meet<C: Gather, S: Gather>(
     tokio::join!(connector.connect(one), acceptor.accept(other))
 }
 
-/// Two ends that are connected.
+/// Two connected ends.
 async fn connected(room: usize) -> (Stream<DuplexStream>, Stream<DuplexStream>) {
     let (client, server) = pair();
     let connector = Connector::new(client.wants(&server), offline());
@@ -58,7 +58,7 @@ async fn both_ends_know_each_other_and_talk() {
     let (client, server) = pair();
     let connector = Connector::new(client.wants(&server), offline());
     let acceptor = Acceptor::new(server.takes(&client), offline());
-    // Through a pipe that holds less than a record, too.
+    // Also through a pipe whose buffer is smaller than a record.
     for room in [64 * 1024, 100] {
         let (one, other) = meet(&connector, &acceptor, room).await;
         let (mut one, mut other) = (one.unwrap(), other.unwrap());
@@ -91,12 +91,12 @@ async fn a_client_that_is_not_expected_is_told_so_and_nothing_of_what_it_sent_is
     let acceptor = Acceptor::new(server.takes(&Node::new()), offline());
     let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
     assert_eq!(refused(&other.unwrap_err()), Alert::AccessDenied);
-    // For the client, its own part of the handshake was the end of it.
+    // The client's part of the handshake has succeeded.
     let mut one = one.unwrap();
     let error = one.read(&mut [0; 16]).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionAborted);
     assert_eq!(alerted(tls_error(&error).unwrap()), Alert::AccessDenied);
-    // The error is for good.
+    // The error is permanent.
     assert!(one.read(&mut [0; 16]).await.is_err());
     assert!(one.write(b"more").await.is_err());
 }
@@ -189,7 +189,7 @@ async fn a_client_that_says_nothing_is_left_after_three_seconds() {
     let left = acceptor.accept(other).await.unwrap_err();
     assert!(matches!(left, Error::Silent), "{left}");
     assert_eq!(began.elapsed(), Duration::from_secs(3));
-    // Whoever has begun has the time of a handshake.
+    // A client that has begun gets the time-out of the handshake.
     let (mut slow, other) = duplex(1024);
     slow.write_all(&[22]).await.unwrap();
     let left = acceptor.accept(other).await.unwrap_err();
@@ -215,10 +215,10 @@ async fn silent_clients_shut_nobody_out() {
     tokio::task::yield_now().await;
     let (_other, second) = enter("192.0.2.1");
     let (_last, third) = enter("192.0.2.2");
-    // The address had its share, so the later one of it took the earlier one's place.
+    // The address has used its share, so its later handshake took the place of its earlier one.
     let left = first.await.unwrap().unwrap_err();
     assert!(matches!(left, Error::Crowded), "{left}");
-    // All places are taken by silent ones: the oldest makes room for who comes next.
+    // All places are taken by silent clients: the oldest loses its place to the next.
     let connector = Connector::new(client.wants(&server), offline());
     let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
     assert!(one.is_ok() && other.is_ok());
@@ -249,7 +249,7 @@ async fn handshakes_that_wait_are_capped_and_give_their_place_back() {
     let acceptor = Acceptor::new(takes, Settings::of(registry));
     let (_, other) = meet(&connector, &acceptor, 64 * 1024).await;
     assert_eq!(refused(&other.unwrap_err()), Alert::InternalError);
-    // The first gives up; then there is a place.
+    // The first gives up, which frees a place.
     waiting.abort();
     assert!(waiting.await.unwrap_err().is_cancelled());
     assert!(one.read(&mut [0; 16]).await.is_err());
@@ -318,7 +318,7 @@ async fn a_writer_waits_for_a_reader_that_does_not_read() {
         }
     });
     assert!(most.await.is_err());
-    // It goes on when the reader does.
+    // It continues when the reader does.
     let reading = tokio::spawn(async move {
         let mut all = Vec::new();
         other.read_to_end(&mut all).await.unwrap();
@@ -365,7 +365,7 @@ async fn a_changed_byte_ends_the_connection_with_an_alert() {
     let (mut far, other) = duplex(64 * 1024);
     let (mut up, mut down) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
     let changes = AtomicBool::new(false);
-    // Carries both ways; changes what the client sends once it is told to.
+    // Carries both ways; when switched, alters what the client sends.
     let carry = async {
         loop {
             let carried = tokio::select! {
@@ -406,7 +406,7 @@ async fn a_changed_byte_ends_the_connection_with_an_alert() {
     assert_eq!(kind, ErrorKind::InvalidData);
 }
 
-/// A pipe that takes what is written and fails once it is told to.
+/// A pipe that accepts writes, and fails when switched.
 struct Failing {
     pipe: DuplexStream,
     fails: Arc<AtomicBool>,

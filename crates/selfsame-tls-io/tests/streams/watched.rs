@@ -1,4 +1,4 @@
-//! Open connections that are watched.
+//! Watched open connections.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ use crate::world::{Node, Registry, alerted, pair};
 
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Asks this registry, until it is away.
+/// Asks this registry, which a test can replace or make unavailable.
 struct Line {
     registry: Mutex<Arc<Registry>>,
     is_away: AtomicBool,
@@ -36,7 +36,7 @@ impl Gather for Line {
     }
 }
 
-/// A server whose client has to be looked up, that client at its end, and the line by which it is.
+/// A server, its connected client that is resolved through a registry, and the gatherer that does so.
 async fn let_in() -> (Acceptor<Line>, Arc<Peer>, Arc<Line>, (Node, Node)) {
     let (client, server) = (Node::named("did:web:client.example"), Node::new());
     let line = Arc::new(Line {
@@ -85,7 +85,7 @@ async fn another_configuration_has_what_is_open_judged_at_once() {
     };
     let watched = acceptor.lapse(&peer, rare);
     tokio::pin!(watched);
-    // The same once more lets it go on.
+    // Setting an equivalent configuration lets the connection continue.
     acceptor.reconfigure(server.takes(&client));
     let goes_on = tokio::time::timeout(EVERY, &mut watched).await;
     assert!(goes_on.is_err(), "{goes_on:?}");
@@ -103,7 +103,7 @@ async fn who_cannot_be_looked_up_goes_on_for_as_long_as_what_was_known_lasts() {
     let watched = acceptor.lapse(&peer, every());
     let goes_on = tokio::time::timeout(10 * EVERY, watched).await;
     assert!(goes_on.is_err(), "{goes_on:?}");
-    // What was known has ended long ago.
+    // The earlier evidence has long expired.
     Arc::make_mut(&mut peer).until = Some(UnixTime(1));
     let lapse = acceptor.lapse(&peer, every()).await;
     assert!(matches!(lapse, Lapse::Unknown(_)), "{lapse}");
@@ -143,7 +143,7 @@ async fn connected() -> (Stream<DuplexStream>, Stream<DuplexStream>) {
     (one.unwrap(), other.unwrap())
 }
 
-/// What the peer is told at the end.
+/// The alert the peer gets at the end.
 async fn told(stream: &mut Stream<DuplexStream>) -> Alert {
     let mut read = Vec::new();
     let error = stream.read_to_end(&mut read).await.unwrap_err();
@@ -157,7 +157,7 @@ fn revoked() -> Lapse {
 
 #[tokio::test(start_paused = true)]
 async fn a_peer_is_told_why_its_connection_has_to_end() {
-    // How long one may last is no end of what was sent.
+    // Reaching the maximum lifetime does not mean that all data was sent.
     for (lapse, alert) in [
         (revoked(), Alert::CertificateRevoked),
         (Lapse::Longest, Alert::AccessDenied),

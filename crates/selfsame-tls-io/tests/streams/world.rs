@@ -1,4 +1,4 @@
-//! Who meets in these tests: two ends with DIDs, and gatherers that answer, wait or never do.
+//! Shared by these tests: nodes with DIDs, and gatherers that answer at once, late or never.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use selfsame_tls::{
 };
 use selfsame_tls_io::{Error, Gather, GatherBlocking};
 
-/// Two sockets that are connected.
+/// Two connected sockets.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test is both ends of its connection"
@@ -31,21 +31,21 @@ pub fn sockets() -> (TcpStream, TcpStream) {
     (one, listener.accept().unwrap().0)
 }
 
-/// Somebody with a DID and its key.
+/// A node with a DID and its key.
 pub struct Node {
     pub did: Did,
     key: PrivateKey,
 }
 
 impl Node {
-    /// A DID that holds its own key.
+    /// A node whose DID contains its key.
     pub fn new() -> Self {
         let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
         let did = key::create(key.public());
         Self { did, key }
     }
 
-    /// A DID that has to be resolved.
+    /// A node whose DID has to be resolved.
     pub fn named(did: &str) -> Self {
         let did = Did::parse(did).unwrap();
         Self { did, ..Self::new() }
@@ -79,7 +79,7 @@ impl Node {
         Resolution::found(document, Representation::default())
     }
 
-    /// Who trusts this very DID.
+    /// A policy that trusts exactly this DID.
     pub fn trusted(&self) -> PeerPolicy {
         PeerPolicy {
             certificates: None,
@@ -87,12 +87,12 @@ impl Node {
         }
     }
 
-    /// As a client that wants this server.
+    /// A configuration of this node as a client that expects `server`.
     pub fn wants(&self, server: &Node) -> Arc<ClientConfig> {
         Arc::new(ClientConfig::new(self.common(), server.trusted()).unwrap())
     }
 
-    /// As a server that takes this client alone.
+    /// A configuration of this node as a server that accepts only `client`.
     pub fn takes(&self, client: &Node) -> Arc<ServerConfig> {
         self.takes_with(client, |_| {})
     }
@@ -110,7 +110,7 @@ pub fn pair() -> (Node, Node) {
     (Node::new(), Node::new())
 }
 
-/// Knows DIDs, and says so after a while.
+/// Resolves known DIDs after a delay.
 pub struct Registry {
     known: Vec<(Did, Resolution)>,
     delay: Duration,
@@ -187,7 +187,7 @@ pub fn alerted(error: &TlsError) -> Alert {
     }
 }
 
-/// Whether the peer is this one.
+/// Asserts that the peer is this node.
 #[track_caller]
 pub fn assert_is(kind: &PeerKind, node: &Node) {
     assert_eq!(kind, &PeerKind::Did(node.did.clone()));
