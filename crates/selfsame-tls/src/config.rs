@@ -1,4 +1,4 @@
-//! What client and server are set up with. Checked once, so that a handshake cannot fail for it.
+//! Configuration of client and server. It is checked once, so that no handshake fails because of it.
 
 mod again;
 
@@ -17,30 +17,30 @@ use crate::profile::{PAPER, Profile};
 use crate::provider::{Cipher, has_group};
 use crate::resumption::{EarlyData, Revalidate, Sessions, TicketKeys};
 
-/// What both sides have in common.
+/// Settings of both client and server.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The wire numbers of the identity messages.
     pub profile: &'static Profile,
-    /// The cipher suites, the best first.
+    /// The cipher suites, the preferred first.
     pub suites: Vec<Suite>,
-    /// The key exchange groups, the best first; a client sends a share of the first, and where that is
-    /// [`Group::X25519_MLKEM768`] one of [`Group::X25519`] too, if it is among them. A server takes a share of
-    /// [`Group::X25519_MLKEM768`] before all others.
+    /// The key exchange groups, the preferred first. A client sends a share of the first; if that is
+    /// [`Group::X25519_MLKEM768`], it also sends one of [`Group::X25519`], if listed. A server prefers a share of
+    /// [`Group::X25519_MLKEM768`] to all others.
     pub groups: Vec<Group>,
-    /// Application protocols (ALPN), the best first; none for no such choice.
+    /// Application protocols (ALPN), the preferred first; empty for no negotiation.
     pub protocols: Vec<Vec<u8>>,
-    /// Who we are.
+    /// Our identities.
     pub identities: Identities,
-    /// Whether a client's hello looks to middleboxes like the resumption of a session of TLS 1.2 (RFC 8446 §D.4), which
+    /// Whether a client's hello looks to middleboxes like the resumption of a TLS 1.2 session (RFC 8446 §D.4), which
     /// costs 32 bytes each way and a record.
     pub middleboxes: bool,
-    /// How much a peer may send, and how long it may wait.
+    /// Limits on what a peer may send, and on how long a handshake may wait.
     pub limits: Limits,
-    /// The bytes of which each protected record holds a multiple, filled up with zeros, so that its length tells less of
-    /// what is in it (RFC 8446 §5.4); none if 0. It costs half of that a record on average.
+    /// Pads each protected record with zeros to a multiple of this many bytes, so that its length reveals less about
+    /// its content (RFC 8446 §5.4); 0 for no padding. It costs half of this per record on average.
     pub padding: u16,
-    /// What is known by now of those who resume; without it, what was proved is believed until it ends.
+    /// Judges peers again that resume; without it, what was proved counts until it expires.
     pub revalidate: Option<Arc<dyn Revalidate>>,
 }
 
@@ -70,18 +70,18 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The epoch of what is known of others by now.
+    /// The current status epoch.
     pub(crate) fn epoch(&self) -> u64 {
         self.revalidate.as_ref().map_or(0, |known| known.epoch())
     }
 
-    /// Whether somebody who was proved in that epoch is to be believed still.
+    /// Whether a peer proved in `epoch` is still accepted.
     pub(crate) fn still_holds(&self, peer: &Peer, epoch: u64, now: UnixTime) -> bool {
         let known = self.revalidate.as_ref();
         known.is_none_or(|known| known.still_holds(peer, epoch, now))
     }
 
-    /// Who we are, to whom, for what.
+    /// A hash over the settings and the peer policy, for `purpose`.
     fn digest(&self, purpose: &str, peers: Option<&PeerPolicy>) -> Digest {
         let mut digest = Digest::new(purpose);
         digest.part(self.profile.name.as_bytes());
@@ -107,7 +107,7 @@ impl Config {
     }
 }
 
-/// A client that wants one server.
+/// Configuration of a client of one server.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     pub(crate) common: Config,
@@ -115,22 +115,22 @@ pub struct ClientConfig {
     pub(crate) ssi: Option<SsiParameters>,
     pub(crate) sessions: Option<Sessions>,
     pub(crate) is_early: bool,
-    /// The name that the hello says beside or in place of that of the policy.
+    /// The server name for the hello; without it, the name in the policy.
     name: Option<DnsName<'static>>,
-    /// Whether the hello says none at all.
+    /// Whether the hello contains no server name.
     is_silent: bool,
-    /// Policy and identity, by which tickets are found.
+    /// Hash of policy and identity, by which tickets are found.
     pub(crate) digest: [u8; 32],
 }
 
 impl ClientConfig {
-    /// A client for the server that `server` expects.
+    /// A client of the server that `server` expects.
     pub fn new(common: Config, server: PeerPolicy) -> Result<Self, ConfigError> {
         common.check()?;
         server.check(common.profile, true)?;
         let ssi = match (&server.identities, &common.identities.ssi) {
             (Some(policy), _) => Some(policy.parameters(common.profile)?),
-            // Only a certificate is accepted, but a DID or credential of our own can be asked for (paper, figure 2b).
+            // Only a certificate is accepted, but the server may ask for our DID or credential (paper, figure 2b).
             (None, Some(_)) => Some(SsiParameters::default()),
             (None, None) => None,
         };
@@ -147,23 +147,23 @@ impl ClientConfig {
         })
     }
 
-    /// The same, keeping and using tickets. They may be shared with other configurations, which find none but their own.
+    /// Stores and uses tickets. The store may be shared with other configurations; each finds only its own tickets.
     #[must_use]
     pub fn with_sessions(self, sessions: Sessions) -> Self {
         let sessions = Some(sessions);
         Self { sessions, ..self }
     }
 
-    /// The same, which may send data along with a hello that resumes ([`crate::Connection::send_early`]). It is sent to
-    /// the server that [`Config::revalidate`] still believes in, and never without that; the server may take it twice.
+    /// Allows early data with a hello that resumes ([`crate::Connection::send_early`]). It is only sent to a server
+    /// that [`Config::revalidate`] still accepts, never without `revalidate`; the server may process it twice.
     #[must_use]
     pub fn with_early_data(self) -> Self {
         let is_early = true;
         Self { is_early, ..self }
     }
 
-    /// The same, which says in its hello that this server is meant (RFC 6066 §3), as whoever routes by names has to know.
-    /// It is read by everybody on the way, and proves nothing: who is let in says the policy.
+    /// Names this server in the hello (RFC 6066 §3), for proxies that route by name. The name is sent unencrypted and
+    /// proves nothing; the policy decides which server is accepted.
     pub fn with_server_name(mut self, name: &str) -> Result<Self, ConfigError> {
         let name = DnsName::try_from(name.to_owned()).map_err(|_| ConfigError::Name)?;
         let mut digest = Digest::new("client that names a server");
@@ -175,7 +175,7 @@ impl ClientConfig {
         Ok(self)
     }
 
-    /// The same, which names no server in its hello, not even that of a certificate policy.
+    /// Sends no server name in the hello, not even that of a certificate policy.
     #[must_use]
     pub fn without_server_name(mut self) -> Self {
         let mut digest = Digest::new("client that names no server");
@@ -196,7 +196,7 @@ impl ClientConfig {
     }
 }
 
-/// A server.
+/// Configuration of a server.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
     pub(crate) common: Config,
@@ -205,18 +205,18 @@ pub struct ServerConfig {
     named: Vec<CertificateIdentity>,
     pub(crate) tickets: Option<TicketKeys>,
     pub(crate) early: Option<EarlyData>,
-    /// Policy and identity, which a ticket has to be of.
+    /// Hash of policy and identity, which a ticket has to match.
     pub(crate) digest: [u8; 32],
 }
 
-/// Whether clients are asked who they are.
+/// Whether clients have to authenticate.
 #[derive(Clone, Debug)]
 pub enum ClientAuth {
-    /// They are not.
+    /// Clients are not asked.
     None,
-    /// They are, but those without a certificate are let in as nobody.
+    /// Clients are asked; those without a certificate are accepted as anonymous.
     Optional(PeerPolicy),
-    /// They are, and must answer.
+    /// Clients are asked, and must authenticate.
     Required(PeerPolicy),
 }
 
@@ -256,8 +256,8 @@ impl ServerConfig {
         })
     }
 
-    /// The same with a further certificate, which is shown to clients that ask for a server it is for (SNI); the one of
-    /// [`Identities`] is shown to all others. Of several for a name the first is shown that the client can verify.
+    /// Adds a certificate for clients that ask for its server name (SNI); all others get the one in [`Identities`]. If
+    /// several match a name, the first that the client can verify is sent.
     #[must_use]
     pub fn with_certificate(mut self, certificate: CertificateIdentity) -> Self {
         let mut digest = Digest::new("server with a further certificate");
@@ -268,7 +268,7 @@ impl ServerConfig {
         self
     }
 
-    /// The certificates for a client that asks for this name, the best first; whether each is one for the name.
+    /// The certificates for a client that asks for `name`, the best first, each with whether it matches the name.
     pub(crate) fn certificates<'a>(
         &'a self,
         name: Option<&'a str>,
@@ -280,15 +280,15 @@ impl ServerConfig {
         named.chain(default.map(|one| (one, false)))
     }
 
-    /// The same, giving and taking tickets sealed with these keys.
+    /// Issues and accepts tickets sealed with these keys.
     #[must_use]
     pub fn with_tickets(self, keys: TicketKeys) -> Self {
         let tickets = Some(keys);
         Self { tickets, ..self }
     }
 
-    /// The same, taking early data of who resumes ([`crate::Connection::take_early_data`]): of clients that were not
-    /// asked who they are, and of those that [`Config::revalidate`] believes at that moment.
+    /// Accepts early data from clients that resume ([`crate::Connection::take_early_data`]): those that were not asked
+    /// to authenticate, and those that [`Config::revalidate`] accepts at that moment.
     #[must_use]
     pub fn with_early_data(self, early: EarlyData) -> Self {
         let early = Some(early);

@@ -1,4 +1,4 @@
-//! A connection: bytes in, bytes out, a handshake by client or server, then data, key updates and the end.
+//! A connection: bytes in, bytes out, a handshake as client or server, then data, key updates and the end.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use crate::named::{Group, Suite};
 use crate::record_layer::Record;
 use crate::{client, server};
 
-/// KeyUpdates, and records without content, that may follow each other without data.
+/// Maximum of KeyUpdates and empty records in a row without data.
 const MAX_IDLE_RECORDS: u32 = 32;
 
-/// One end of a connection. It is done with `receive` for what comes and `take_outgoing` for what is to be sent, in any
-/// pieces; nothing here waits. An error is for good: its alert is still to be sent.
+/// One end of a connection. The driver passes received bytes to `receive` and sends the bytes of `take_outgoing`, in
+/// pieces of any size; nothing here blocks. An error is permanent; its alert still has to be sent.
 #[derive(Debug)]
 pub struct Connection {
     core: Core,
@@ -29,7 +29,7 @@ pub struct Connection {
     has_peer_closed: bool,
     has_closed: bool,
     idle_records: u32,
-    /// Whether new keys were taken for the peer since data was sent last.
+    /// Whether a KeyUpdate request was answered since we last sent data.
     has_answered_update: bool,
 }
 
@@ -42,7 +42,7 @@ enum Machine {
 }
 
 impl Connection {
-    /// A client, whose hello is at once there to be sent. `ctx` must be of this connection alone.
+    /// A client. Its hello can be sent at once. `ctx` must not be used for another connection.
     pub fn client(config: &Arc<ClientConfig>, ctx: &Ctx) -> Result<Self, Error> {
         let common = &config.common;
         let mut core = Core::new(common.profile, common.limits.clone(), ctx.now());
@@ -52,7 +52,7 @@ impl Connection {
         Ok(Self::new(core, Machine::Client(state)))
     }
 
-    /// A server. `ctx` must be of this connection alone.
+    /// A server. `ctx` must not be used for another connection.
     pub fn server(config: &Arc<ServerConfig>, ctx: &Ctx) -> Self {
         let common = &config.common;
         let mut core = Core::new(common.profile, common.limits.clone(), ctx.now());
@@ -72,18 +72,18 @@ impl Connection {
         }
     }
 
-    /// Takes bytes from the peer, in any pieces.
+    /// Takes bytes from the peer, in pieces of any size.
     pub fn receive(&mut self, bytes: &[u8], ctx: &Ctx) -> Result<(), Error> {
         self.failed()?;
         self.core.now = ctx.now();
-        // What follows close_notify is ignored (RFC 8446 §6.1).
+        // Data after close_notify is ignored (RFC 8446 §6.1).
         if !self.has_peer_closed {
             self.core.records.push(bytes);
         }
         self.run()
     }
 
-    /// Says that the peer's stream has ended. Without its close_notify something may be missing.
+    /// Reports that the peer's stream has ended. Without a close_notify before it, data may be missing.
     pub fn receive_end(&mut self) -> Result<(), Error> {
         self.failed()?;
         match self.has_peer_closed {
@@ -95,23 +95,23 @@ impl Connection {
         }
     }
 
-    /// What is to be sent to the peer, after an error too.
+    /// Returns the bytes to be sent to the peer, also after an error.
     pub fn take_outgoing(&mut self) -> Vec<u8> {
         self.core.records.take_outgoing()
     }
 
-    /// The data that has come.
+    /// Returns the data received.
     pub fn take_incoming(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.incoming)
     }
 
-    /// What the handshake waits for, or will. Each is to be gathered on its own, all at the same time; further ones may
-    /// follow from what was given.
+    /// The evidence that the handshake needs now or soon. Gather each need separately and concurrently; evidence may
+    /// lead to further needs.
     pub fn needs(&self) -> &[Need] {
         self.core.needs()
     }
 
-    /// Gives what was gathered, be it for some of the needs. What is not an answer to a need is not looked at.
+    /// Supplies evidence, perhaps for only some of the needs. Answers to anything else are ignored.
     pub fn provide(&mut self, evidence: &Evidence, ctx: &Ctx) -> Result<(), Error> {
         self.failed()?;
         self.core.now = ctx.now();
@@ -123,7 +123,7 @@ impl Connection {
         self.run()
     }
 
-    /// Gives up waiting for evidence if it took longer than the limit.
+    /// Fails the handshake if it has waited for evidence longer than the limit.
     pub fn check_patience(&mut self, ctx: &Ctx) -> Result<(), Error> {
         self.failed()?;
         self.core.now = ctx.now();
@@ -147,18 +147,19 @@ impl Connection {
             self.update_keys(false)?;
         }
         self.has_answered_update = false;
-        // Who only listens has nothing to send between its KeyUpdates.
+        // A peer that only receives sends no data between its KeyUpdates.
         self.idle_records = 0;
         let sent = self.core.records.send(ContentType::ApplicationData, data);
         sent.map_err(|refusal| self.fail(refusal))
     }
 
-    /// Sends data before the handshake is done, and gives how much of it: what the ticket allows, nothing where there is
-    /// no such ticket or [`ClientConfig::with_early_data`] is off. Whether the server took any is known only once the
-    /// handshake is done ([`Connection::is_early_data_taken`]); what it did not take is lost, and may be sent again.
+    /// Sends data before the handshake is done, and returns how many bytes: as many as the ticket allows, or 0 if there
+    /// is no such ticket or [`ClientConfig::with_early_data`] is off. Whether the server took the data is known once
+    /// the handshake is done ([`Connection::is_early_data_taken`]); if it did not, the data is lost, and may be sent
+    /// again.
     ///
-    /// Only what does no harm if the server gets it twice may be sent so (RFC 8446 §8), and only what may be read by who
-    /// steals the server's ticket keys later (§2.3).
+    /// Send only data that does no harm if the server processes it twice (RFC 8446 §8), and that may be read by a thief
+    /// of the server's ticket keys later (§2.3).
     pub fn send_early(&mut self, data: &[u8]) -> Result<usize, Error> {
         self.failed()?;
         if !matches!(self.machine, Machine::Client(_)) || self.has_closed {
@@ -171,7 +172,7 @@ impl Connection {
         Ok(data.len())
     }
 
-    /// Bytes that [`Connection::send_early`] still takes.
+    /// Bytes that [`Connection::send_early`] still accepts.
     pub fn early_room(&self) -> usize {
         match &self.machine {
             Machine::Client(_) => self.core.early.room,
@@ -179,14 +180,14 @@ impl Connection {
         }
     }
 
-    /// The early data that has come to a server ([`ServerConfig::with_early_data`]): while the handshake still goes on,
-    /// and apart from all other data, for it may have been sent before. It is of [`Connection::early_peer`].
+    /// Returns early data received by a server ([`ServerConfig::with_early_data`]) while the handshake continues. It is
+    /// kept apart from all other data, since it may be a replay. Its sender is [`Connection::early_peer`].
     pub fn take_early_data(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.core.early.came)
     }
 
-    /// Who sends early data: a client that was judged once more when its hello came, and knows its ticket's secret. That
-    /// it is there now is known only once the handshake is done.
+    /// The client that sends early data. It was judged again when its hello arrived, and knows its ticket's secret.
+    /// That it is connected now is certain only once the handshake is done.
     pub fn early_peer(&self) -> Option<&Peer> {
         match &self.machine {
             Machine::Server(state) => state.early_peer(),
@@ -197,13 +198,13 @@ impl Connection {
         }
     }
 
-    /// Whether the server takes early data of this connection; final once the handshake is done.
+    /// Whether the server accepts early data on this connection; final once the handshake is done.
     pub fn is_early_data_taken(&self) -> bool {
         self.core.early.is_taken
     }
 
-    /// Sends data of a server while early data comes, before the handshake is done. Only who knows the ticket's secret,
-    /// and sent this very hello, can read it.
+    /// Sends data from a server while early data arrives, before the handshake is done. Only the sender of this hello,
+    /// which knows the ticket's secret, can read it.
     pub fn answer_early(&mut self, data: &[u8]) -> Result<(), Error> {
         self.failed()?;
         if self.early_peer().is_none() || self.is_open() || self.has_closed {
@@ -213,7 +214,7 @@ impl Connection {
         sent.map_err(|refusal| self.fail(refusal))
     }
 
-    /// Takes new keys for what we send; asks the peer for the same if `of_both`.
+    /// Changes our sending key; asks the peer to change its own if `of_both`.
     pub fn update_keys(&mut self, of_both: bool) -> Result<(), Error> {
         self.open()?;
         if self.has_closed {
@@ -223,7 +224,7 @@ impl Connection {
         updated.map_err(|refusal| self.fail(refusal))
     }
 
-    /// Says that we send no more. What the peer still sends can be received.
+    /// Says that we send no more. Data from the peer can still be received.
     pub fn close(&mut self) -> Result<(), Error> {
         self.failed()?;
         if std::mem::replace(&mut self.has_closed, true) {
@@ -233,25 +234,25 @@ impl Connection {
         sent.map_err(|refusal| self.fail(refusal))
     }
 
-    /// Ends an open connection whose peer is not to go on, and has it told why. That is for good, as an error is.
+    /// Ends an open connection, and sends the peer the refusal's alert. Like an error, this is permanent.
     pub fn refuse(&mut self, refusal: Refusal) -> Result<(), Error> {
         self.open()?;
         match self.has_closed {
-            // Nothing follows close_notify (RFC 8446 §6.1).
+            // Nothing may follow close_notify (RFC 8446 §6.1).
             true => self.end(Error::Refused(refusal)),
             false => self.fail(refusal),
         };
         Ok(())
     }
 
-    /// Key material for others, from this connection alone (RFC 8446 §7.5).
+    /// Exports key material of this connection (RFC 8446 §7.5).
     pub fn export(&self, label: &str, context: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let done = self.open()?;
         let exported = done.exporter.export(label, context, output);
         exported.map_err(|_| Error::Misused("the label or the key material is too long"))
     }
 
-    /// Whether the handshake is done and the peer accepted.
+    /// Whether the handshake is done and the peer was accepted.
     pub fn is_open(&self) -> bool {
         matches!(self.machine, Machine::Open(_))
     }
@@ -261,7 +262,7 @@ impl Connection {
         self.has_peer_closed
     }
 
-    /// Who the peer is, once the handshake is done.
+    /// The peer, once the handshake is done.
     pub fn peer(&self) -> Option<&Peer> {
         self.open().ok().map(|done| &done.peer)
     }
@@ -295,7 +296,7 @@ impl Connection {
     }
 
     fn fail(&mut self, refusal: Refusal) -> Error {
-        // If even the alert cannot be sent, the stream just ends.
+        // If the alert cannot be sent, the stream ends without it.
         let _ = self.core.send_alert(refusal.alert);
         self.end(Error::Refused(refusal))
     }
@@ -308,7 +309,7 @@ impl Connection {
         error
     }
 
-    /// Resumes what waits, then reads all records that are there.
+    /// Resumes a suspended handshake, then reads all complete records.
     fn run(&mut self) -> Result<(), Error> {
         self.resume().map_err(|refusal| self.fail(refusal))?;
         let mut cursor = self.core.records.cursor();
@@ -334,7 +335,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether the handshake can go on only with what it needs: what is received now is kept, within the limit.
+    /// Whether the handshake is suspended until evidence arrives; bytes received until then are kept, within the limit.
     pub fn is_suspended(&self) -> bool {
         match &self.machine {
             Machine::Client(state) => state.is_suspended(),
@@ -376,7 +377,7 @@ impl Connection {
                 self.has_peer_closed = true;
                 Ok(())
             }
-            // The peer will say close_notify next (§6.1).
+            // The peer will send close_notify next (§6.1).
             Alert::UserCanceled => self.count_idle().map_err(Error::from),
             alert => Err(Error::Alerted(alert)),
         }
@@ -420,7 +421,7 @@ impl Connection {
 
     fn take_message(&mut self, message: Message, raw: &[u8]) -> Result<(), Refusal> {
         let core = &mut self.core;
-        // A step that fails leaves no state behind.
+        // If a step fails, this state remains.
         let machine = std::mem::replace(&mut self.machine, Machine::Failed(IN_BETWEEN));
         self.machine = match machine {
             Machine::Client(state) => Machine::of_client(state.receive(core, message, raw)?),
@@ -445,14 +446,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Messages after the handshake (§4.6).
+    /// Processes messages after the handshake (§4.6).
     fn take_late(&mut self, message: Message) -> Result<(), Refusal> {
         match message {
             Message::KeyUpdate(is_requested) => {
                 self.count_idle()?;
                 self.core.check_between_messages()?;
                 self.core.records.update_read()?;
-                // One answer is enough for all that came while nothing was sent (§4.6.3).
+                // One answer covers all requests that arrived while nothing was sent (§4.6.3).
                 let has_answered = self.has_answered_update || self.has_closed;
                 match is_requested && !has_answered {
                     true => {

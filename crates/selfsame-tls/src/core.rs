@@ -1,4 +1,4 @@
-//! What both machines stand on: records, handshake messages joined and queued, needs and evidence.
+//! Shared by client and server: records, assembling and queueing of handshake messages, needs and evidence.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,18 +12,18 @@ use crate::profile::Profile;
 use crate::record_layer::RecordLayer;
 use crate::schedule::Traffic;
 
-/// How much a peer may send, and how long it may wait for evidence.
+/// Limits on what a peer may send, and on how long a handshake may wait for evidence.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Bytes of one handshake message.
+    /// Maximum bytes of one handshake message.
     pub message: usize,
-    /// Bytes that are kept while a handshake waits for evidence.
+    /// Maximum bytes that are kept while a handshake waits for evidence.
     pub waiting: usize,
-    /// Bytes of early data that are skipped where none is taken (RFC 8446 §4.2.10).
+    /// Bytes of early data that are skipped if it is not accepted (RFC 8446 §4.2.10).
     pub early_data: usize,
-    /// Seconds a handshake waits for evidence.
+    /// Seconds that a handshake may wait for evidence.
     pub patience: u64,
-    /// Handshakes that may wait at the same time; clones share them.
+    /// Handshakes that may wait at the same time; clones share these places.
     pub suspended: Slots,
 }
 
@@ -39,7 +39,7 @@ impl Default for Limits {
     }
 }
 
-/// A number of places that connections share.
+/// A number of places shared by connections.
 #[derive(Clone, Debug)]
 pub struct Slots {
     taken: Arc<AtomicUsize>,
@@ -47,7 +47,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// As many as `most` places.
+    /// `most` places.
     pub fn new(most: usize) -> Self {
         Self {
             taken: Arc::default(),
@@ -55,7 +55,7 @@ impl Slots {
         }
     }
 
-    /// Places that are taken.
+    /// Places in use.
     pub fn taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
     }
@@ -69,7 +69,7 @@ impl Slots {
     }
 }
 
-/// A place that is given back when dropped.
+/// A place, freed on drop.
 #[derive(Debug)]
 struct Slot(Arc<AtomicUsize>);
 
@@ -79,12 +79,12 @@ impl Drop for Slot {
     }
 }
 
-/// What was asked for, since when.
+/// The needs passed to the driver, and since when.
 #[derive(Debug)]
 struct Asked {
     needs: Vec<Need>,
     since: UnixTime,
-    /// Whether nothing waits for it yet.
+    /// Whether the handshake does not wait for them yet.
     is_ahead: bool,
     _slot: Slot,
 }
@@ -92,15 +92,15 @@ struct Asked {
 /// Early data at either end (RFC 8446 §2.3).
 #[derive(Debug, Default)]
 pub(crate) struct EarlyFlow {
-    /// Bytes that may be sent still, or taken still.
+    /// Bytes that may still be sent or accepted.
     pub(crate) room: usize,
-    /// What came of it and was not fetched yet.
+    /// Bytes received and not yet taken by the caller.
     pub(crate) came: Vec<u8>,
-    /// Whether the server takes it, once that is known.
+    /// Whether the server accepts it, once known.
     pub(crate) is_taken: bool,
 }
 
-/// A connection but for its state.
+/// A connection without its state.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) profile: &'static Profile,
@@ -135,12 +135,12 @@ impl Core {
         }
     }
 
-    /// Adds a handshake record's content to the message that is being received.
+    /// Appends a handshake record's content to the message being assembled.
     pub(crate) fn join(&mut self, bytes: &[u8]) {
         self.joined.extend_from_slice(bytes);
     }
 
-    /// The next handshake message as bytes, if it is there as a whole. One that claims too much is not waited for.
+    /// The next handshake message as bytes, if complete. A message that announces too great a length fails at once.
     pub(crate) fn next_message(&mut self) -> Result<Option<Vec<u8>>, Refusal> {
         let Some([_, high, middle, low]) = self.joined.first_chunk::<MESSAGE_HEADER>() else {
             return Ok(None);
@@ -163,7 +163,7 @@ impl Core {
         self.joined.is_empty()
     }
 
-    /// Records of other kinds may not stand between the pieces of a message (RFC 8446 §5.1).
+    /// Records of other types may not stand between the fragments of a message (RFC 8446 §5.1).
     pub(crate) fn check_between_messages(&self) -> Result<(), Refusal> {
         match self.is_between_messages() {
             true => Ok(()),
@@ -173,7 +173,8 @@ impl Core {
         }
     }
 
-    /// The record for middleboxes, which is dropped until the peer's Finished has come (RFC 8446 §5, appendix D.4).
+    /// The compatibility record for middleboxes, dropped until the peer's Finished has arrived (RFC 8446 §5, appendix
+    /// D.4).
     pub(crate) fn receive_ccs(&self) -> Result<(), Refusal> {
         self.check_between_messages()
     }
@@ -187,7 +188,7 @@ impl Core {
             .send_plain(ContentType::ChangeCipherSpec, 0x0303, &[1])
     }
 
-    /// Puts a message into the flight; gives its bytes for the transcript.
+    /// Adds a message to the flight, and returns its bytes for the transcript.
     pub(crate) fn queue(&mut self, message: &Message) -> Result<&[u8], Refusal> {
         let before = std::mem::take(&mut self.flight);
         let start = before.len();
@@ -195,13 +196,13 @@ impl Core {
         Ok(self.flight.get(start..).unwrap_or_default())
     }
 
-    /// Sends the flight, in as few records as it needs.
+    /// Sends the flight in as few records as possible.
     pub(crate) fn flush(&mut self) -> Result<(), Refusal> {
         let flight = std::mem::take(&mut self.flight);
         self.records.send(ContentType::Handshake, &flight)
     }
 
-    /// Tells the peer why it is refused; what was not sent yet is not sent.
+    /// Sends the peer an alert; discards the unsent flight.
     pub(crate) fn send_alert(&mut self, alert: Alert) -> Result<(), Refusal> {
         self.flight.clear();
         let level = match alert {
@@ -212,21 +213,21 @@ impl Core {
             .send(ContentType::Alert, &[level, alert.code()])
     }
 
-    /// New keys for what the peer sends; no message may lie across the change (§5.1).
+    /// Sets the key for receiving; no message may span the change (§5.1).
     pub(crate) fn set_read(&mut self, traffic: Traffic) -> Result<(), Refusal> {
         self.check_between_messages()?;
         self.records.set_read(traffic);
         Ok(())
     }
 
-    /// New keys for what we send, after what is queued.
+    /// Sets the key for sending, effective after the queued messages.
     pub(crate) fn set_write(&mut self, traffic: Traffic) -> Result<(), Refusal> {
         self.flush()?;
         self.records.set_write(traffic);
         Ok(())
     }
 
-    /// Asks the driver for evidence, if there is a place to wait in. What was asked for before is still asked for.
+    /// Passes needs to the driver, if a place to wait is free. Earlier needs remain.
     pub(crate) fn ask(&mut self, needs: Vec<Need>) -> Result<(), Refusal> {
         let new = needs
             .into_iter()
@@ -254,8 +255,8 @@ impl Core {
         Ok(())
     }
 
-    /// Asks the driver for what will be needed, while the peer is still at work. Without a place to wait in it is asked
-    /// for when it is needed.
+    /// Passes a need to the driver ahead of time, while the peer is still working. If no place to wait is free, it is
+    /// passed on when it is needed.
     pub(crate) fn ask_ahead(&mut self, need: Need) {
         if let Some(slot) = self.limits.suspended.take() {
             self.asked = Some(Asked {
@@ -267,7 +268,7 @@ impl Core {
         }
     }
 
-    /// Takes an answer, if it is to something that is asked for.
+    /// Takes an answer if it answers a current need.
     pub(crate) fn answer(&mut self, answer: Answer) {
         let Some(asked) = &mut self.asked else {
             return;
@@ -283,7 +284,7 @@ impl Core {
         }
     }
 
-    /// Whether answers came since the last time.
+    /// Whether answers arrived since the last call.
     pub(crate) fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.has_news)
     }
@@ -292,7 +293,7 @@ impl Core {
         self.asked.as_ref().map_or(&[], |asked| &asked.needs)
     }
 
-    /// Nothing is asked for any more.
+    /// Drops all needs.
     pub(crate) fn settle(&mut self) {
         self.asked = None;
     }

@@ -1,8 +1,8 @@
-//! A hash over a configuration: tickets of another policy or identity are neither offered nor taken.
+//! A hash over a configuration, so that tickets of another policy or identity are neither offered nor accepted.
 
 use selfsame_crypto::hash::Sha256;
 
-/// Parts of a configuration, each with its length, so that no two configurations are written alike.
+/// Hashes parts of a configuration, each with its length, so that different configurations have different inputs.
 pub(crate) struct Digest(Sha256);
 
 impl Digest {
@@ -22,7 +22,7 @@ impl Digest {
         self.0.update(&number.to_be_bytes());
     }
 
-    /// A list, its length first.
+    /// Adds a list, its length first.
     pub(crate) fn list<T>(
         &mut self,
         items: impl ExactSizeIterator<Item = T>,
@@ -32,7 +32,7 @@ impl Digest {
         items.for_each(|item| each(self, item));
     }
 
-    /// What may be missing.
+    /// Adds an optional part.
     pub(crate) fn option<T>(&mut self, item: Option<T>, each: impl FnMut(&mut Self, T)) {
         self.list(item.into_iter(), each);
     }

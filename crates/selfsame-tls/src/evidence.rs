@@ -1,4 +1,4 @@
-//! What a judgement needs from outside, and what was gathered for it: as of when, by whose word, or why it is not there.
+//! Evidence for judging a peer: what is needed, and what was gathered, with its time, its source, or why it is missing.
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Resolution};
 use webpki::{CertRevocationList, OwnedCertRevocationList};
 
-/// The longest certificate revocation list that is read, in bytes.
+/// Maximum bytes of a certificate revocation list.
 pub const MAX_CRL_BYTES: usize = 4 * 1024 * 1024;
 
-/// What is known of others without asking anybody: documents, lists and checkpoints that were fetched before, never what
-/// was concluded from them.
+/// Evidence that is available without a network request: documents, lists and checkpoints fetched earlier, never
+/// conclusions drawn from them.
 pub trait AtHand: Debug + Send + Sync {
-    /// The answer to `need`, with the age that it has; nothing if it is not at hand, or not fresh enough to be used.
+    /// The answer to `need`, with its true age; `None` if it is not available or not fresh enough.
     fn at_hand(&self, need: &Need, now: UnixTime) -> Option<Answer>;
 }
 
-/// Exactly what is wanted. To fetch it again does no harm.
+/// A piece of evidence that is needed. Fetching it again does no harm.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Need {
@@ -30,7 +30,7 @@ pub enum Need {
     Crl(String),
 }
 
-/// What came of one need.
+/// The answer to a need.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Answer {
@@ -42,55 +42,55 @@ pub enum Answer {
     Crl(String, Found<Arc<Crl>>),
 }
 
-/// What was found, or that nothing was.
+/// The evidence, or why it could not be fetched.
 #[derive(Clone, Debug)]
 pub struct Found<T> {
-    /// The thing, or why it could not be had.
+    /// The evidence, or why it could not be fetched.
     pub value: Result<T, Failure>,
-    /// As of when it holds: the time of the checkpoint that proves it, else that of the fetch (of a cached thing, when
-    /// it entered the cache).
+    /// The time for which it holds: that of the checkpoint that proves it, otherwise that of the fetch (for cached
+    /// evidence, when it entered the cache).
     pub as_of: UnixTime,
-    /// What makes it authentic.
+    /// Why it is authentic.
     pub source: Source,
 }
 
-/// Why something could not be had. A failure is an answer: it refuses the peer.
+/// Why evidence could not be fetched. A failure is an answer: the peer is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Failure {
-    /// Nobody gave it, or what was given is not one.
+    /// No source returned it, or what was returned is invalid.
     #[error("it could not be had")]
     Unavailable,
-    /// It was not there in time.
+    /// It did not arrive in time.
     #[error("it was not there in time")]
     TimedOut,
 }
 
-/// What makes a thing that was found authentic.
+/// Why evidence is authentic.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Source {
-    /// It follows from its own name.
+    /// It follows from the identifier itself.
     Itself,
-    /// A registry's state, proved up to a checkpoint its validators signed.
+    /// A registry's state, proved by a checkpoint that its validators signed.
     Registry,
-    /// Its issuer's signature, which is judged here.
+    /// Its issuer's signature, which this crate verifies.
     Signature,
-    /// The host that the name names, over TLS.
+    /// The host in the identifier, over TLS.
     Host,
-    /// A resolver that was asked over TLS and taken at its word.
+    /// A trusted resolver, over TLS, without proof.
     Word,
 }
 
-/// All that was gathered so far. What is given again for the same need takes the former's place.
+/// All evidence gathered so far. A later answer to the same need replaces the earlier one.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     answers: Vec<Answer>,
 }
 
-/// A certificate revocation list, read and not yet trusted: its signature is judged with the chain.
+/// A certificate revocation list, parsed but not yet trusted: its signature is verified together with the chain.
 pub struct Crl(CertRevocationList<'static>);
 
 impl Answer {
-    /// The need this answers.
+    /// The need that this answers.
     pub fn need(&self) -> Need {
         match self {
             Self::Did(did, _) => Need::Did(did.clone()),
@@ -99,7 +99,7 @@ impl Answer {
         }
     }
 
-    /// That what was needed could not be had.
+    /// An answer that the evidence could not be fetched.
     pub fn failed(need: Need, failure: Failure, now: UnixTime) -> Self {
         match need {
             Need::Did(did) => Self::Did(did, Found::failed(failure, now)),
@@ -119,7 +119,7 @@ impl Answer {
 }
 
 impl<T> Found<T> {
-    /// Something that is authentic by `source` and holds as of then.
+    /// Evidence that is authentic because of `source`, as of `as_of`.
     pub fn new(value: T, as_of: UnixTime, source: Source) -> Self {
         let value = Ok(value);
         Self {
@@ -129,7 +129,7 @@ impl<T> Found<T> {
         }
     }
 
-    /// Nothing.
+    /// A failure to fetch, at `now`.
     pub fn failed(failure: Failure, now: UnixTime) -> Self {
         Self {
             value: Err(failure),
@@ -138,14 +138,14 @@ impl<T> Found<T> {
         }
     }
 
-    /// How many seconds ago it held for sure.
+    /// Its age in seconds at `now`.
     pub fn age(&self, now: UnixTime) -> u64 {
         now.seconds_since(self.as_of)
     }
 }
 
 impl Source {
-    /// How it reads in a verdict.
+    /// Its description in a verdict.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Itself => "from its own name",
@@ -165,12 +165,12 @@ impl Evidence {
         self.answers.push(answer);
     }
 
-    /// The answer, good or bad, to `need`.
+    /// The answer to `need`, good or bad.
     pub fn answer(&self, need: &Need) -> Option<&Answer> {
         self.answers.iter().find(|answer| answer.is_to(need))
     }
 
-    /// The resolution of `did`, if it was asked for.
+    /// The resolution of `did`, if there is an answer.
     pub fn did(&self, did: &Did) -> Option<&Found<Arc<Resolution>>> {
         self.answers.iter().find_map(|answer| match answer {
             Answer::Did(of, found) if of == did => Some(found),
@@ -178,7 +178,7 @@ impl Evidence {
         })
     }
 
-    /// The status list at `uri`, if it was asked for.
+    /// The status list at `uri`, if there is an answer.
     pub fn status_list(&self, uri: &str) -> Option<&Found<Arc<List>>> {
         self.answers.iter().find_map(|answer| match answer {
             Answer::StatusList(of, found) if of == uri => Some(found),
@@ -186,7 +186,7 @@ impl Evidence {
         })
     }
 
-    /// The revocation list at `uri`, if it was asked for.
+    /// The revocation list at `uri`, if there is an answer.
     pub fn crl(&self, uri: &str) -> Option<&Found<Arc<Crl>>> {
         self.answers.iter().find_map(|answer| match answer {
             Answer::Crl(of, found) if of == uri => Some(found),
@@ -226,7 +226,8 @@ impl IntoIterator for Evidence {
 }
 
 impl Crl {
-    /// Reads a list in DER; none if it is not one that can be judged (RFC 5280 §5, no delta, not indirect).
+    /// Parses a list in DER; `None` if it is malformed or of an unsupported kind (RFC 5280 §5; delta and indirect lists
+    /// are not supported).
     pub fn parse(der: &[u8]) -> Option<Self> {
         if der.len() > MAX_CRL_BYTES {
             return None;

@@ -1,4 +1,4 @@
-//! What client and server do alike once keys are agreed: show an identity, prove it, finish.
+//! Steps common to client and server once keys are agreed: show an identity, prove it, finish.
 
 use selfsame_crypto::hash::ct_eq;
 
@@ -19,16 +19,16 @@ use crate::transcript::Transcript;
 /// TLS 1.3 in `supported_versions`.
 pub(crate) const TLS_1_3: u16 = 0x0304;
 
-/// What a step leads to.
+/// The result of a step.
 #[derive(Debug)]
 pub(crate) enum Next<S> {
     /// Another state of the handshake.
     State(S),
-    /// The end of the handshake.
+    /// The handshake is complete.
     Done(Box<Done>),
 }
 
-/// What is left of a handshake.
+/// What remains of a handshake.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) exporter: Exporter,
@@ -36,7 +36,7 @@ pub(crate) struct Done {
     pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) cipher: Cipher,
     pub(crate) group: Group,
-    /// Where a client's tickets go.
+    /// Stores a client's tickets.
     pub(crate) tickets: Option<Collector>,
 }
 
@@ -86,8 +86,8 @@ impl Progress {
     }
 }
 
-/// Queues Certificate and CertificateVerify; without an identity, an empty Certificate. Revocation lists go along to a
-/// peer that reads them.
+/// Queues Certificate and CertificateVerify; without an identity, an empty Certificate. Adds revocation lists if the
+/// peer reads them.
 pub(crate) fn send_certificate(
     core: &mut Core,
     progress: &mut Progress,
@@ -106,7 +106,7 @@ pub(crate) fn send_certificate(
     Ok(())
 }
 
-/// The credential in a Certificate of that type (profile `draft`): exactly one, of which nothing more is said.
+/// The credential in a Certificate of that type (profile `draft`): exactly one entry, without extensions.
 pub(crate) fn credential_in(
     certificate: Certificate,
     profile: &Profile,
@@ -127,7 +127,7 @@ pub(crate) fn credential_in(
     Ok(Message::Vc(Vc { format, bytes }.into()))
 }
 
-/// The proof in a message, if it is the one that follows an identity of this mode.
+/// The proof in a message, if it is of the type that follows an identity of this mode.
 pub(crate) fn proof_in(message: Message, mode: Mode, profile: &Profile) -> Option<Proof> {
     let is_certificate = mode == Mode::Certificate || profile.certificate_type().is_some();
     match message {
@@ -137,8 +137,8 @@ pub(crate) fn proof_in(message: Message, mode: Mode, profile: &Profile) -> Optio
     }
 }
 
-/// Queues VC or DID, with the staples the peer can read, and DIDVerify; in profile `draft` a Certificate of that type
-/// and CertificateVerify.
+/// Queues VC or DID with the staples that the peer reads, then DIDVerify; in profile `draft`, a Certificate of that
+/// type and CertificateVerify.
 pub(crate) fn send_ssi(
     core: &mut Core,
     progress: &mut Progress,
@@ -196,7 +196,7 @@ pub(crate) fn send_finished(
     core.flush()
 }
 
-/// Whether the peer's Finished holds (RFC 8446 §4.4.4), in constant time.
+/// Verifies the peer's Finished (RFC 8446 §4.4.4) in constant time.
 pub(crate) fn verify_finished(
     traffic: &Traffic,
     transcript: &Transcript,

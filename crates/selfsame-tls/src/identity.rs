@@ -1,4 +1,4 @@
-//! Who a peer is: what it claims, what it must prove, and who is let in.
+//! Identities: what a peer claims and must prove, and which peers are accepted.
 
 mod again;
 mod certificate;

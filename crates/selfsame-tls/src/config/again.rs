@@ -1,4 +1,4 @@
-//! Judging again who is connected, by what a configuration says of peers.
+//! Judges connected peers again by a configuration's policy.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -7,8 +7,8 @@ use crate::evidence::Evidence;
 use crate::identity::{self, Again, Peer, PeerKind, Side};
 
 impl ServerConfig {
-    /// Judges a client of an open connection again, by this configuration and this evidence. Asked for more evidence,
-    /// the caller gathers it, adds it to what there was, and asks again.
+    /// Judges a connected client again, by this configuration and this evidence. If the result is a need for more
+    /// evidence, the caller gathers it, adds it to the evidence, and calls this again.
     pub fn judge_again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
         match (&peer.kind, self.clients.policy()) {
             (PeerKind::Anonymous, _) if self.clients.is_required() => {
@@ -21,7 +21,7 @@ impl ServerConfig {
 }
 
 impl ClientConfig {
-    /// The same of the server.
+    /// Judges a connected server again; see [`ServerConfig::judge_again`].
     pub fn judge_again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
         identity::again(peer, &self.server, (Side::Server, evidence), now)
     }

@@ -1,4 +1,4 @@
-//! Who is connected is judged again: the whole judgement of a handshake, but for the proof and what was stapled.
+//! Judges a connected peer again: the full judgement of a handshake, without the proof and the staples.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -8,16 +8,16 @@ use super::policy::PeerPolicy;
 use crate::alert::{Alert, Refusal};
 use crate::evidence::{Evidence, Need};
 
-/// How it stands with somebody who was let in before.
+/// The result of judging a connected peer again.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Again {
-    /// It would be let in once more; by what was found out, until then.
+    /// The peer is still accepted; the evidence holds until this time, if it has an end.
     Holds(Option<UnixTime>),
-    /// This has to be found out first.
+    /// This evidence is needed first.
     Needs(Vec<Need>),
-    /// It could not be found out: nothing is known against it.
+    /// The check could not be completed; nothing is known against the peer.
     Unknown(Refusal),
-    /// It would not be let in any more.
+    /// The peer is no longer accepted.
     Over(Refusal),
 }
 
@@ -31,7 +31,7 @@ impl Again {
     }
 }
 
-/// Judges a peer of an open connection again, by this policy and this evidence.
+/// Judges a connected peer again, by this policy and this evidence.
 pub(crate) fn again(
     peer: &Peer,
     policy: &PeerPolicy,
