@@ -1,4 +1,4 @@
-//! X.509: which chains are accepted (RFC 5280, by rustls-webpki), and signatures by what they certify.
+//! X.509: which chains are accepted (RFC 5280, by rustls-webpki), and signatures by certified keys.
 
 use std::fmt;
 use std::time::Duration;
@@ -29,20 +29,20 @@ pub struct CertificatePolicy {
     crls: Option<CrlPolicy>,
 }
 
-/// Where it is told which certificates were revoked.
+/// Which certificate revocation lists are checked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CrlPolicy {
-    /// The URIs of the revocation lists of the authorities, those between anchor and peer too. Not those that a
-    /// certificate names: who shows it has no say in what is fetched.
+    /// The URIs of the revocation lists of all authorities, including those between trust anchor and peer. URIs in a
+    /// certificate are not used: its owner must not decide what is fetched.
     pub uris: Vec<String>,
-    /// Whether a chain is refused as long as a list of one of its authorities is missing, expired or too old. If not,
-    /// a certificate is only refused where it is listed.
+    /// Whether a chain is refused if a list of one of its authorities is missing, expired or too old. Otherwise, a
+    /// certificate is refused only if it is listed.
     pub required: bool,
-    /// Seconds since a list was fetched.
+    /// Maximum age of a list in seconds since it was fetched.
     pub max_age: u64,
 }
 
-/// As of when something holds, and until when.
+/// The time as of which something holds, and the time until which it does.
 pub(super) type Times = (UnixTime, UnixTime);
 
 impl fmt::Debug for CertificatePolicy {
@@ -66,7 +66,7 @@ impl CertificatePolicy {
         })
     }
 
-    /// Accepts clients with a chain to one of `anchors` (DER), whatever their names.
+    /// Accepts clients with a chain to one of `anchors` (DER), under any name.
     pub fn for_clients(anchors: &[Vec<u8>]) -> Result<Self, ConfigError> {
         Ok(Self {
             anchors: read(anchors)?,
@@ -75,7 +75,7 @@ impl CertificatePolicy {
         })
     }
 
-    /// The same, and none of the chain may be revoked.
+    /// Also requires that no certificate of the chain is revoked.
     pub fn with_crls(self, crls: CrlPolicy) -> Result<Self, ConfigError> {
         match crls.uris.is_empty() {
             true => Err(ConfigError::Policy),
@@ -90,9 +90,9 @@ impl CertificatePolicy {
         self.crls.is_some()
     }
 
-    /// Whether the chain is accepted now, and stapled lists show that none of it is revoked: its first certificate, as
-    /// of when that holds and until when. Nothing of the chain if the lists are too old, or do not tell of each
-    /// certificate; then the lists that the policy names are to be had.
+    /// Judges the chain including revocation, by stapled lists. Returns its first certificate, as of when the result
+    /// holds and until when. Returns `None` if the lists are too old or do not cover each certificate; then the lists
+    /// that the policy names have to be fetched.
     fn judge_stapled(
         &self,
         chain: &[Vec<u8>],
@@ -105,7 +105,7 @@ impl CertificatePolicy {
         let read = |list: &Vec<u8>| Some((Crl::parse(list)?, this_update(list)?));
         let read: Option<Vec<(Crl, UnixTime)>> = lists.iter().map(read).collect();
         let read = read.ok_or(BAD_STAPLE)?;
-        // A clock of theirs may be ahead by little.
+        // The clock of an authority may be slightly ahead.
         let (oldest, newest) = (UnixTime(0), at.1.plus(SKEW));
         let issued = read.iter().map(|(_, issued)| *issued);
         let as_of = issued.clone().min().unwrap_or(oldest);
@@ -126,7 +126,7 @@ impl CertificatePolicy {
         }
     }
 
-    /// The revocation lists that are to be had.
+    /// The revocation lists to be fetched.
     pub(super) fn needs(&self) -> Vec<Need> {
         let uris = self.crls.iter().flat_map(|crls| &crls.uris);
         uris.map(|uri| Need::Crl(uri.clone())).collect()
@@ -162,7 +162,7 @@ impl CertificatePolicy {
         self.name.is_some()
     }
 
-    /// The name for the extension `server_name`, which addresses do not have (RFC 6066 §3).
+    /// The name for the extension `server_name`; IP addresses have none (RFC 6066 §3).
     pub(crate) fn dns_name(&self) -> Option<&str> {
         match &self.name {
             Some(ServerName::DnsName(name)) => Some(name.as_ref()),
@@ -170,8 +170,8 @@ impl CertificatePolicy {
         }
     }
 
-    /// Whether the chain is accepted now; gives its first certificate. Whether it is revoked only where the lists that
-    /// came with it tell: as of when that holds, and until when.
+    /// Judges whether the chain is accepted now, and returns its first certificate. Judges revocation only if stapled
+    /// lists cover it; then also returns as of when that holds and until when.
     pub(super) fn judge(
         &self,
         chain: &[Vec<u8>],
@@ -184,8 +184,8 @@ impl CertificatePolicy {
         }
     }
 
-    /// Whether none of the chain is revoked, as far as that is asked for; gives as of when that holds and until when. The
-    /// answers to all needs are there.
+    /// Judges whether a certificate of the chain is revoked, as far as the policy requires, and returns as of when that
+    /// holds and until when. All needs must have been answered.
     pub(super) fn judge_revocation(
         &self,
         chain: &[Vec<u8>],
@@ -227,8 +227,7 @@ impl CertificatePolicy {
         Ok(as_of.map(|as_of: UnixTime| (as_of, as_of.plus(policy.max_age))))
     }
 
-    /// Whether a chain that was accepted is not known to be revoked since, by the lists that are at hand. A list that is
-    /// not leaves that open.
+    /// Whether an accepted chain is still not revoked, by the lists at hand. False if a list is not at hand.
     pub(super) fn holds_again(
         &self,
         chain: &[Vec<u8>],
@@ -242,7 +241,7 @@ impl CertificatePolicy {
         evidence.is_some_and(|evidence| self.judge_revocation(chain, at, &evidence).is_ok())
     }
 
-    /// How it stands with a chain that was accepted, by the lists that the policy names.
+    /// Judges an accepted chain again, by the lists that the policy names.
     pub(super) fn again(
         &self,
         chain: &[Vec<u8>],
@@ -304,13 +303,13 @@ impl CertificatePolicy {
     }
 }
 
-/// When the first of these certificates (DER) to end does; long ago if that cannot be read.
+/// When the first of these certificates (DER) expires; the epoch's start if that cannot be read.
 pub(super) fn end(chain: &[Vec<u8>]) -> Option<UnixTime> {
     let ends = chain.iter().map(|certificate| not_after(certificate));
     ends.map(|end| end.unwrap_or_default()).min()
 }
 
-/// Whether the certificate's key made the proof over `message`.
+/// Verifies that the certificate's key made the proof over `message`.
 pub(super) fn verify(
     certificate: &CertificateDer<'_>,
     proof: &Proof,
@@ -338,7 +337,7 @@ fn read(anchors: &[Vec<u8>]) -> Result<Vec<TrustAnchor<'static>>, ConfigError> {
     anchors.iter().map(read).collect()
 }
 
-/// What is wrong with a chain. Each reason is told to who reads the log, the alert alone to the peer.
+/// Why a chain is refused. The reason is for the log; the peer only gets the alert.
 fn refusal(error: webpki::Error) -> Refusal {
     use webpki::Error;
     let (alert, reason) = match error {
@@ -355,7 +354,7 @@ fn refusal(error: webpki::Error) -> Refusal {
     Refusal::new(alert, reason)
 }
 
-/// What else can be wrong with one.
+/// The reason for the remaining errors.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "what is left is a certificate that cannot be read"
@@ -388,7 +387,7 @@ fn unacceptable(error: &webpki::Error) -> &'static str {
     }
 }
 
-/// Seconds by which the clock of an authority may be ahead.
+/// Seconds by which an authority's clock may be ahead.
 const SKEW: u64 = 60;
 const FORGED: Refusal = Refusal::new(
     Alert::CertificateUnknown,

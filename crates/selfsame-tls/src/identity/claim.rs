@@ -1,4 +1,4 @@
-//! What a peer claims to be, and its proof: a signature over the handshake by the key of certificate or DID.
+//! A peer's claimed identity and its proof: a signature over the handshake by the key of the certificate or DID.
 
 use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
 use selfsame_credential::Verdict;
@@ -21,50 +21,50 @@ use crate::evidence::Source;
 use crate::profile::Profile;
 use crate::provider::algorithm;
 
-/// The most keys of a document that are tried.
+/// Maximum number of a document's keys that are tried.
 pub(super) const MAX_KEYS: usize = 8;
 
-/// One of both ends.
+/// One end of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Side {
     Client,
     Server,
 }
 
-/// Who the peer has proved to be.
+/// The identity that a peer has proved.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// How, and as whom.
+    /// The identity, and how it was proved.
     pub kind: PeerKind,
-    /// Each rule that was looked at; `as_of` is when the oldest of the evidence held.
+    /// Each rule that was checked; `as_of` is the time of the oldest evidence.
     pub verdict: Verdict,
-    /// What the verdict rests on beside what the peer sent.
+    /// The evidence behind the verdict, apart from what the peer sent.
     pub grounds: Vec<Ground>,
-    /// When what it showed, or what is known of it, ends; it does not resume after that.
+    /// When the peer's identity, or the evidence about it, expires; the peer cannot resume after that.
     pub until: Option<UnixTime>,
-    /// When it proved this, if that was in an earlier handshake which this connection resumes.
+    /// When the peer proved its identity, if this connection resumes an earlier handshake.
     pub resumed: Option<UnixTime>,
     /// The JWK thumbprint (RFC 7638) of the key that proved a DID or credential.
     pub key: Option<[u8; 32]>,
-    /// What it brought to show its place in a tree of DIDs.
+    /// The staples that show its place in a tree of DIDs.
     pub(crate) places: Vec<Staple>,
 }
 
-/// Something that was found out about a peer.
+/// A piece of evidence about a peer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ground {
-    /// The rule it was looked at for: `resolution`, `status` or `revocation`.
+    /// The rule it was used for: `resolution`, `status` or `revocation`.
     pub rule: &'static str,
-    /// As of when it holds.
+    /// The time as of which it holds.
     pub as_of: UnixTime,
-    /// What makes it authentic.
+    /// Why it is authentic.
     pub source: Source,
 }
 
-/// How a peer proved who it is.
+/// How a peer proved its identity.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum PeerKind {
-    /// Not at all: a client that was not asked, or had nothing to show.
+    /// Without proof: a client that was not asked, or had no identity to show.
     Anonymous,
     /// By a chain of certificates (DER), its own first.
     Certificate(Vec<Vec<u8>>),
@@ -74,7 +74,7 @@ pub enum PeerKind {
     Credential(Box<Credential>),
 }
 
-/// What a peer claims, as far as it was judged.
+/// A peer's claimed identity, as far as it was judged.
 #[derive(Debug)]
 pub(crate) struct Claim {
     peer: Peer,
@@ -84,7 +84,7 @@ pub(crate) struct Claim {
     is_proved: bool,
 }
 
-/// What there is to find out.
+/// What is still open.
 #[derive(Debug)]
 enum Open {
     /// Whether a chain is revoked.
@@ -101,12 +101,12 @@ struct Chain {
     is_settled: bool,
 }
 
-/// Where the authentication of a peer stands.
+/// The state of a peer's authentication.
 #[derive(Debug)]
 pub(crate) enum Standing {
-    /// It is who it says.
+    /// The identity is proved.
     Proved(Peer),
-    /// There is more to be found out.
+    /// The judgement is not complete.
     Waiting(Box<Claim>),
 }
 
@@ -115,7 +115,7 @@ impl Peer {
         Self::new(PeerKind::Anonymous)
     }
 
-    /// Whether this policy would take it once more by what is at hand now.
+    /// Whether this policy would accept the peer again, by the evidence at hand now.
     pub(crate) fn holds_again(
         &self,
         policy: &PeerPolicy,
@@ -151,7 +151,7 @@ impl Peer {
         }
     }
 
-    /// Somebody from an earlier handshake and the key that proved it: of when the evidence was, and when it ends.
+    /// A peer from an earlier handshake with the key that proved it, the time of the evidence, and the time it expires.
     pub(crate) fn remembered(
         (kind, key): (PeerKind, Option<[u8; 32]>),
         (as_of, until): (Option<UnixTime>, Option<UnixTime>),
@@ -163,7 +163,7 @@ impl Peer {
         peer
     }
 
-    /// The same, who now resumes what was proved at `verified_at`.
+    /// Marks the peer as resuming what was proved at `verified_at`.
     pub(crate) fn resumes(mut self, verified_at: UnixTime, now: UnixTime) -> Self {
         let ago = now.seconds_since(verified_at);
         let mut detail = format!("was proved at {verified_at}, {ago} seconds ago");
@@ -190,7 +190,7 @@ impl Peer {
         });
     }
 
-    /// Something that was found out holds as of then.
+    /// Records evidence for `rule`, which holds as of `as_of`.
     pub(super) fn ground(
         &mut self,
         rule: &'static str,
@@ -214,7 +214,7 @@ impl Peer {
     }
 }
 
-/// What a proof is signed over (RFC 8446 §4.4.3).
+/// The bytes that a proof signs (RFC 8446 §4.4.3).
 pub(crate) fn to_sign(mode: Mode, profile: &Profile, side: Side, transcript: &[u8]) -> Vec<u8> {
     let own = profile.messages().filter(|_| mode != Mode::Certificate);
     let context = match (own, side) {
@@ -227,8 +227,8 @@ pub(crate) fn to_sign(mode: Mode, profile: &Profile, side: Side, transcript: &[u
 }
 
 impl Claim {
-    /// Judges a certificate, credential or DID as far as it can be without its proof. `mode` is what was asked for
-    /// beside certificates.
+    /// Judges a certificate, credential or DID as far as possible without its proof. `mode` is what was asked for
+    /// besides certificates.
     pub(crate) fn judge(
         core: &mut Core,
         policy: &PeerPolicy,
@@ -270,7 +270,7 @@ impl Claim {
             for extension in entry.extensions.0 {
                 match extension {
                     Extension::Crl(list) if policy.reads_crls() => lists.push(list),
-                    // Nothing else is asked for that could be answered here (RFC 8446 §4.4.2).
+                    // No other answer fits the request (RFC 8446 §4.4.2).
                     _ => return Err(NOT_OFFERED),
                 }
             }
@@ -305,7 +305,7 @@ impl Claim {
         message: VcMessage,
     ) -> Result<Self, Refusal> {
         check_staples(&message.staples, policy)?;
-        // Nobody yet: it is filled in once the issuer is found to have signed.
+        // A placeholder, filled in once the issuer's signature is verified.
         let mut peer = Peer::anonymous();
         peer.places = places(&message.staples);
         let mut inquiry = Inquiry::of_credential(message.vc, message.staples);
@@ -345,12 +345,12 @@ impl Claim {
         }
     }
 
-    /// Whether DIDVerify has to follow, and not CertificateVerify.
+    /// Whether DIDVerify follows, instead of CertificateVerify.
     pub(crate) fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Goes on with evidence that came since.
+    /// Continues with new evidence.
     pub(crate) fn advance(&mut self, core: &mut Core, policy: &PeerPolicy) -> Result<(), Refusal> {
         if !core.take_news() {
             return Ok(());
@@ -366,7 +366,7 @@ impl Claim {
         }
     }
 
-    /// Takes the proof; verifies it if the key is known.
+    /// Takes the proof, and verifies it if the key is known.
     pub(crate) fn prove(mut self, proof: Proof, message: Vec<u8>) -> Result<Standing, Refusal> {
         if algorithm(proof.scheme).is_none() {
             return Err(Refusal::illegal("a signature scheme that was not offered"));
@@ -438,7 +438,7 @@ impl Chain {
 }
 
 impl Standing {
-    /// Goes on with evidence that came since.
+    /// Continues with new evidence.
     pub(crate) fn advance(
         &mut self,
         core: &mut Core,
@@ -450,7 +450,7 @@ impl Standing {
         }
     }
 
-    /// The same, and verifies the proof as soon as it can be.
+    /// Continues with new evidence, and verifies the proof if that is possible now.
     pub(crate) fn settle(
         mut self,
         core: &mut Core,
@@ -476,7 +476,7 @@ const NOT_OFFERED: Refusal = Refusal::new(
 pub(crate) const NOT_EXPECTED: Refusal =
     Refusal::new(Alert::AccessDenied, "not the peer that is expected");
 
-/// Only DIDs of methods that we said we resolve are taken.
+/// Accepts only DIDs of the methods that we offered.
 pub(super) fn check_method(did: &Did, policy: &IdentityPolicy) -> Result<(), Refusal> {
     match policy.methods.iter().any(|method| method == did.method()) {
         true => Ok(()),
@@ -487,7 +487,7 @@ pub(super) fn check_method(did: &Did, policy: &IdentityPolicy) -> Result<(), Ref
     }
 }
 
-/// Only staples of kinds that we said we read are taken.
+/// Accepts only staples of the kinds that we offered.
 fn check_staples(staples: &[Staple], policy: &IdentityPolicy) -> Result<(), Refusal> {
     let mut staples = staples.iter();
     match staples.all(|staple| policy.staples.contains(&staple.kind)) {
@@ -496,14 +496,14 @@ fn check_staples(staples: &[Staple], policy: &IdentityPolicy) -> Result<(), Refu
     }
 }
 
-/// What is stapled of places in trees of DIDs.
+/// The staples that show a place in a tree of DIDs.
 fn places(staples: &[Staple]) -> Vec<Staple> {
     let staples = staples.iter();
     let places = staples.filter(|staple| staple.kind == MEMBERSHIP);
     places.cloned().collect()
 }
 
-/// The key for authentication that made the proof.
+/// The authentication key that made the proof.
 fn verify(document: &Document, proof: &Proof, message: &[u8]) -> Result<PublicKey, Refusal> {
     let keys = document.keys(Relationship::Authentication).take(MAX_KEYS);
     let mut keys = keys.map(|(_, key)| key);
@@ -511,7 +511,7 @@ fn verify(document: &Document, proof: &Proof, message: &[u8]) -> Result<PublicKe
         .ok_or(Refusal::new(Alert::DecryptError, "DIDVerify does not hold"))
 }
 
-/// Whether this key made the proof; a scheme that does not fit the key's kind never holds.
+/// Whether this key made the proof; false if the scheme does not fit the key's type.
 pub(super) fn is_signed(key: &PublicKey, proof: &Proof, message: &[u8]) -> bool {
     let Ok(spki) = key.to_spki() else {
         return false;

@@ -1,5 +1,5 @@
-//! Credentials in compact form: COSE_Sign1 (RFC 9052 §4.2) over a CWT (RFC 8392) of our own profile (docs/tls.md). Each
-//! has one encoding, and its issuer is found by a short identifier of its key.
+//! Compact credentials: COSE_Sign1 (RFC 9052 §4.2) over a CWT (RFC 8392) of our own profile (docs/tls.md). Each has
+//! exactly one encoding, and its issuer is found by a short key identifier.
 
 use selfsame_credential::status::Reference;
 use selfsame_credential::validity::Validity;
@@ -16,7 +16,7 @@ use crate::codec::{Vc, from_binary, to_binary};
 use crate::error::ConfigError;
 use crate::named::VcFormat;
 
-/// What the signature is for, beside what it is over: `external_aad` (RFC 9052 §4.3). It costs no byte.
+/// The purpose of the signature, as `external_aad` (RFC 9052 §4.3). It is signed but not sent.
 const PURPOSE: &[u8] = b"selfsame credential 1";
 /// The type that every credential has.
 const BASE_TYPE: &str = "VerifiableCredential";
@@ -36,20 +36,20 @@ const STATUS_INDEX: i64 = -65_537;
 const TYPES: i64 = -65_538;
 const CLAIMS: i64 = -65_539;
 
-/// What a compact credential says.
+/// The content of a compact credential.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CoseVc {
-    /// Who it is about.
+    /// The subject.
     pub subject: CoseSubject,
-    /// Not to be accepted before.
+    /// The credential is not valid before this time.
     pub not_before: Option<UnixTime>,
-    /// Not to be accepted from then on.
+    /// The credential is not valid from this time on.
     pub expires: UnixTime,
     /// Its types beside `VerifiableCredential`.
     pub types: Vec<String>,
-    /// What it claims: texts, numbers that are not negative, truth values, lists of texts.
+    /// Its claims: texts, non-negative numbers, booleans, lists of texts.
     pub claims: Map<String, Value>,
-    /// Where its status is told.
+    /// Where its status is published.
     pub status: Option<CoseStatus>,
 }
 
@@ -62,21 +62,21 @@ pub enum CoseSubject {
     Key(PublicKey),
 }
 
-/// Where the status of a compact credential is told.
+/// Where the status of a compact credential is published.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum CoseStatus {
-    /// At this place of the list that the verifier knows for the issuer.
+    /// An index into the list that the verifier knows for the issuer.
     Index(u64),
-    /// At a place of a list.
+    /// An index into a list at a URI.
     List {
-        /// The place.
+        /// The index.
         index: u64,
-        /// The list.
+        /// The URI of the list.
         uri: String,
     },
 }
 
-/// A compact credential that lacks its signature.
+/// A compact credential without its signature.
 #[derive(Clone, Debug)]
 pub struct CoseDraft {
     algorithm: Algorithm,
@@ -84,21 +84,21 @@ pub struct CoseDraft {
     payload: Vec<u8>,
 }
 
-/// The short identifier of a key: the beginning of its JWK thumbprint (RFC 7638).
+/// The short identifier of a key: the first bytes of its JWK thumbprint (RFC 7638).
 pub fn short_key_id(key: &PublicKey) -> [u8; KEY_ID_BYTES] {
     let thumbprint = key.thumbprint();
     thumbprint.first_chunk().copied().unwrap_or_default()
 }
 
 impl CoseVc {
-    /// The credential as the issuer with this key will sign it. Refused if something in it has no compact form.
+    /// The credential for the issuer with this key to sign. Fails if a part has no compact form.
     pub fn draft(&self, issuer: &PublicKey) -> Result<CoseDraft, ConfigError> {
         let header = Header {
             algorithm: algorithm_of(issuer.key_type()).ok_or(ConfigError::Format)?,
             key_id: short_key_id(issuer),
         };
         let payload = self.to_cbor();
-        // What does not read back as the same has no form.
+        // A value that does not read back as itself has no compact form.
         match Self::from_cbor(&payload) {
             Ok(again) if again == *self => Ok(CoseDraft {
                 algorithm: header.algorithm,
@@ -109,7 +109,7 @@ impl CoseVc {
         }
     }
 
-    /// Reads a credential and finds the key of a trusted issuer that signed it.
+    /// Parses a credential, and verifies that a trusted issuer's key signed it.
     pub(super) fn accept(vc: Vc, policy: &IdentityPolicy) -> Result<Credential, Refusal> {
         let message = Sign1::from_cbor(&vc.bytes).map_err(|_| MALFORMED)?;
         let header = Header::from_cbor(&message.protected).map_err(|_| MALFORMED)?;
@@ -146,7 +146,7 @@ impl CoseVc {
 }
 
 impl CoseDraft {
-    /// How it has to be signed.
+    /// The algorithm to sign with.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
@@ -170,7 +170,7 @@ impl CoseDraft {
     }
 }
 
-/// The one key of the policy's issuers with this identifier; a key that two of them have would not say who signed.
+/// The one key with this identifier among the policy's issuers; if two keys match, the signer would be ambiguous.
 fn signer<'a>(
     policy: &'a IdentityPolicy,
     header: &Header,
@@ -256,7 +256,7 @@ impl Item for Header {
     }
 }
 
-/// Each algorithm by the one number that says all of it (RFC 9864 §2.2, RFC 8230 §5, RFC 9964 §3).
+/// Each algorithm by its fully-specified number (RFC 9864 §2.2, RFC 8230 §5, RFC 9964 §3).
 const ALGORITHMS: [(i64, Algorithm); 6] = [
     (-19, Algorithm::EdDsa),
     (-9, Algorithm::Es256),
@@ -346,7 +346,7 @@ impl Item for CoseVc {
     }
 }
 
-/// Claims as they come.
+/// The claims as they are read.
 #[derive(Default)]
 struct Parts {
     did: Option<Did>,
@@ -359,7 +359,7 @@ struct Parts {
 }
 
 fn subject_bytes(did: &Did) -> Vec<u8> {
-    // A DID without a form is found out when it does not read back.
+    // A DID without a binary form is detected when the claims are read back.
     let (code, bytes) = to_binary(did).unwrap_or_default();
     [&[code], bytes.as_slice()].concat()
 }
@@ -402,7 +402,7 @@ fn write_key(key: &PublicKey, to: &mut Writer) {
             to.map(4).int(1).int(2).int(-1).int(1);
             to.int(-2).bytes(x).int(-3).bytes(y);
         }
-        // A key of another kind is found out when it does not read back.
+        // A key of another type is detected when the claims are read back.
         (_, bytes) => {
             to.map(3).int(1).int(1).int(-1).int(6);
             to.int(-2).bytes(bytes);
@@ -459,7 +459,7 @@ fn write_claims(claims: &Map<String, Value>, to: &mut Writer) {
                     to.text(text.as_str().unwrap_or_default());
                 }
             }
-            // What is no number either is found out when it does not read back.
+            // A value that is not a number either is detected when the claims are read back.
             other => {
                 to.uint(other.and_then(Value::as_u64).unwrap_or_default());
             }

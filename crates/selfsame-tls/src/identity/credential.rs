@@ -1,4 +1,4 @@
-//! A credential of any format: what it says, once a trusted issuer is found to have signed it.
+//! A credential of any format: its content, once a trusted issuer's signature is verified.
 
 use selfsame_credential::status::Reference;
 use selfsame_credential::validity::Validity;
@@ -14,30 +14,30 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::Vc;
 use crate::named::VcFormat;
 
-/// What a credential of any format says. Its issuer is trusted and has signed it, and says nothing here that it may not
-/// vouch for; whether it is revoked is not known yet.
+/// The content of a credential of any format. A trusted issuer has signed it, and it contains only what that issuer may
+/// vouch for. Whether it is revoked is not known yet.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Credential {
-    /// The credential as it was shown.
+    /// The credential as presented.
     pub vc: Vc,
-    /// Who issued it.
+    /// The issuer.
     pub issuer: Did,
     /// The DID URL of the key that signed it.
     pub key_id: String,
-    /// Who it is about. A key that is confirmed in place of a name (`cnf`) is the did:key of that key.
+    /// The subject. If the credential confirms a key (`cnf`) and names no subject, it is the did:key of that key.
     pub subject: Did,
-    /// From when until when it may be accepted.
+    /// When it may be accepted.
     pub validity: Validity,
-    /// What kinds of credential it is.
+    /// Its types.
     pub types: Vec<String>,
-    /// What it claims of its subject, as far as the issuer may claim it.
+    /// Its claims about the subject, limited to those that the issuer may make.
     pub claims: Map<String, Value>,
-    /// Where its status is told; nowhere if empty.
+    /// Where its status is published; empty if it has none.
     pub statuses: Vec<Reference>,
 }
 
 impl Credential {
-    /// Reads a credential of a format that is accepted, and judges all of it but its status and its subject.
+    /// Parses a credential of an accepted format, and judges all of it except its status and its subject.
     pub(crate) fn accept(vc: Vc, policy: &IdentityPolicy, now: UnixTime) -> Result<Self, Refusal> {
         if vc.bytes.len() > policy.max_vc {
             return Err(MALFORMED);
@@ -60,7 +60,7 @@ impl Credential {
         Ok(credential)
     }
 
-    /// What its issuer may not say is not said.
+    /// Refuses a credential without a type that the issuer may issue, and removes claims that the issuer may not make.
     fn restrict(&mut self, policy: &IdentityPolicy) -> Result<(), Refusal> {
         let issuer = issuer(policy, self.issuer.as_str())?;
         if !self.types.iter().any(|name| issuer.types.contains(name)) {
@@ -72,7 +72,7 @@ impl Credential {
     }
 }
 
-/// What was found of every credential that was accepted, rule by rule.
+/// The rules that every accepted credential has passed.
 pub(super) const RULES: [(&str, &str); 4] = [
     ("issuer_trusted", "the issuer is one of the policy's"),
     ("issuer_signature", "holds, by a key of that issuer"),
@@ -80,7 +80,7 @@ pub(super) const RULES: [(&str, &str); 4] = [
     ("validity", "the credential is in its time"),
 ];
 
-/// Whether a credential that says who issued it names somebody trusted; else nothing is looked up or verified for it.
+/// Refuses a credential that names an issuer which is not trusted, before anything is looked up or verified for it.
 pub(super) fn check_issuer(vc: &Vc, policy: &IdentityPolicy) -> Result<(), Refusal> {
     if vc.bytes.len() > policy.max_vc {
         return Err(MALFORMED);
@@ -91,7 +91,7 @@ pub(super) fn check_issuer(vc: &Vc, policy: &IdentityPolicy) -> Result<(), Refus
     }
 }
 
-/// The trusted issuer of this name.
+/// The trusted issuer with this DID.
 pub(super) fn issuer<'a>(
     policy: &'a IdentityPolicy,
     did: &str,

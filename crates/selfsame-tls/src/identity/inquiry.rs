@@ -1,4 +1,4 @@
-//! What is still to be found out about a DID or credential: by what is stapled, by what it says itself, by evidence.
+//! The open questions about a DID or credential, answered by staples, by its own content, or by evidence.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,27 +20,27 @@ use crate::core::Core;
 use crate::evidence::AtHand;
 use crate::evidence::{Evidence, Found, Need, Source};
 
-/// The issuer's keys, then the subject and the lists; a judgement that needs more than this asks in circles.
+/// First the issuer's keys, then the subject and the lists; more rounds mean a loop.
 const MAX_ROUNDS: usize = 4;
 
-/// An identity that is not judged to the end. Whoever goes on with it has more evidence than before.
+/// An identity whose judgement is not complete. It continues with more evidence.
 #[derive(Debug)]
 pub(super) struct Inquiry {
-    /// The credential, as long as it is not known who signed it.
+    /// The credential, until its signer is known.
     vc: Option<Vc>,
     staples: Vec<Staple>,
-    /// Whether what is stapled of a registry was judged.
+    /// Whether the stapled registry reads were judged.
     is_read: bool,
     proved: Option<Proved>,
     subject: Option<Did>,
     document: Option<Arc<Resolution>>,
     issuer: Option<TrustedIssuer>,
-    /// The places in status lists that were not looked at yet.
+    /// The places in status lists that were not checked yet.
     statuses: Vec<Reference>,
 }
 
 impl Inquiry {
-    /// About a DID that is expected.
+    /// For a DID.
     pub(super) fn of_did(did: Did, staples: Vec<Staple>) -> Self {
         Self {
             subject: Some(did),
@@ -48,7 +48,7 @@ impl Inquiry {
         }
     }
 
-    /// About a credential and its subject.
+    /// For a credential and its subject.
     pub(super) fn of_credential(vc: Vc, staples: Vec<Staple>) -> Self {
         Self::new(Some(vc), staples)
     }
@@ -66,7 +66,7 @@ impl Inquiry {
         }
     }
 
-    /// The document with the keys that prove it, as soon as it is known.
+    /// The document with the keys that can prove the identity, once known.
     pub(super) fn document(&self) -> Option<&Document> {
         self.document.as_ref()?.document().ok()
     }
@@ -75,7 +75,7 @@ impl Inquiry {
         self.vc.is_none() && self.statuses.is_empty() && self.document.is_some()
     }
 
-    /// Judges what it says itself and what is stapled, as far as that leads.
+    /// Judges what the identity itself and its staples decide.
     pub(super) fn begin(
         &mut self,
         peer: &mut Peer,
@@ -88,8 +88,8 @@ impl Inquiry {
         self.go_on(peer, policy, core)
     }
 
-    /// Judges what is stapled of a registry, once. While it is not known who signed the credential that is one
-    /// checkpoint and no changes of validators: whoever has copied these from the registry has signed nothing.
+    /// Judges the stapled registry reads, once. While the credential's signer is unknown, only reads of one checkpoint
+    /// without changes of validators are judged: anyone can copy them from the registry without signing anything.
     fn read_staples(&mut self, policy: &IdentityPolicy, now: UnixTime) -> Result<(), Refusal> {
         let Some(stapled) = policy.stapled.as_ref().filter(|_| !self.is_read) else {
             return Ok(());
@@ -111,8 +111,8 @@ impl Inquiry {
         Ok(())
     }
 
-    /// Goes as far as the evidence leads, and asks for what is missing then. Nothing is fetched on the word of a
-    /// credential before a trusted issuer is found to have signed it.
+    /// Goes as far as the evidence allows, then asks for what is missing. Nothing is fetched because of a credential
+    /// until a trusted issuer's signature on it is verified.
     pub(super) fn go_on(
         &mut self,
         peer: &mut Peer,
@@ -123,7 +123,7 @@ impl Inquiry {
         core.ask(needs)
     }
 
-    /// Goes as far as this evidence leads; gives what is missing then.
+    /// Goes as far as this evidence allows, and returns what is missing.
     fn step(
         &mut self,
         peer: &mut Peer,
@@ -132,7 +132,7 @@ impl Inquiry {
     ) -> Result<Vec<Need>, Refusal> {
         let mut needs = self.accept(peer, policy, (evidence, now))?;
         if !needs.is_empty() && !self.is_read {
-            // The issuer's keys may be among what is stapled.
+            // The staples may contain the issuer's keys.
             self.read_staples(policy, now)?;
             needs = self.accept(peer, policy, (evidence, now))?;
         }
@@ -144,8 +144,8 @@ impl Inquiry {
         Ok(needs)
     }
 
-    /// Judges once more somebody who proved who it is in an earlier handshake, by what is at hand: the whole judgement,
-    /// without the proof, whose key has to be one of the DID's still.
+    /// Judges a peer from an earlier handshake again, by the evidence at hand: the full judgement without the proof,
+    /// whose key must still be one of the DID's.
     pub(super) fn holds_again(
         peer: &Peer,
         policy: &IdentityPolicy,
@@ -155,7 +155,7 @@ impl Inquiry {
             return false;
         };
         let (mut evidence, mut judged) = (Evidence::default(), Peer::anonymous());
-        // Each round answers at least one need that was not answered before.
+        // Each round answers at least one new need.
         for _ in 0..MAX_ROUNDS {
             let Ok(needs) = inquiry.step(&mut judged, policy, (&evidence, now)) else {
                 return false;
@@ -173,8 +173,8 @@ impl Inquiry {
         false
     }
 
-    /// The same of somebody who is connected, as far as this evidence leads. Whose place in a tree of DIDs is not known
-    /// any more brought it in an earlier handshake.
+    /// Judges a connected peer again, as far as this evidence allows. A peer that resumed has no staple for its place
+    /// in a tree of DIDs, so a policy that requires one refuses it.
     pub(super) fn again(
         peer: &Peer,
         policy: &IdentityPolicy,
@@ -200,7 +200,7 @@ impl Inquiry {
         }
     }
 
-    /// About somebody who proved who it is before, with what the reader of a registry remembers.
+    /// For a peer that proved its identity before, with the registry reads that the ledger remembers.
     fn of_peer(
         peer: &Peer,
         (policy, now): (&IdentityPolicy, UnixTime),
@@ -220,7 +220,7 @@ impl Inquiry {
         Some(inquiry)
     }
 
-    /// Whether a key of this thumbprint is one for authentication.
+    /// Whether the document has an authentication key with this thumbprint.
     fn has_key(&self, thumbprint: Option<&[u8; 32]>) -> bool {
         let keys = self.document().into_iter();
         let mut keys = keys.flat_map(|document| document.keys(Relationship::Authentication));
@@ -274,7 +274,7 @@ impl Inquiry {
         Ok(Vec::new())
     }
 
-    /// Some DIDs hold all there is to know, some are stapled; for others the driver is asked.
+    /// Resolves the subject: some DIDs contain their document, some are stapled; for others the driver is asked.
     fn resolve(
         &mut self,
         peer: &mut Peer,
@@ -350,7 +350,7 @@ impl Inquiry {
     }
 }
 
-/// The resolution of this very DID if it is fresh, authentic enough and not of a DID that has ended.
+/// The resolution of exactly this DID, if it is fresh, authentic enough and not deactivated.
 fn judge<'f>(
     found: &'f Found<Arc<Resolution>>,
     did: &Did,
@@ -358,7 +358,7 @@ fn judge<'f>(
 ) -> Result<&'f Arc<Resolution>, Refusal> {
     let resolution = found.value.as_ref().map_err(|_| UNRESOLVED)?;
     let refused = |alert, reason| Err(Refusal::new(alert, reason));
-    // A proof's age was judged with the proof.
+    // The age of a proof was judged with the proof.
     if found.source != Source::Registry && found.age(now) > policy.max_age {
         return refused(
             Alert::CertificateUnknown,
@@ -381,7 +381,7 @@ fn judge<'f>(
     }
 }
 
-/// Where the keys of issuers come from that are trusted by their DIDs alone.
+/// The keys of issuers that the policy trusts by DID only.
 struct IssuerKeys<'a> {
     policy: &'a IdentityPolicy,
     evidence: &'a Evidence,
@@ -389,7 +389,7 @@ struct IssuerKeys<'a> {
     now: UnixTime,
 }
 
-/// A policy with all keys that are known.
+/// A policy with all known keys filled in.
 struct Filled<'a> {
     policy: Cow<'a, IdentityPolicy>,
     missing: Vec<Need>,
@@ -432,7 +432,7 @@ impl<'a> IssuerKeys<'a> {
             formats: self.policy.formats.clone(),
             staples: Vec::new(),
             stapled: None,
-            // Nobody is judged to be expected by this copy.
+            // This copy is not used to judge who is expected.
             expected: Expected::Dids(std::collections::BTreeSet::new()),
             ..*self.policy
         });

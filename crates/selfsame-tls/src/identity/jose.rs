@@ -1,4 +1,4 @@
-//! Credentials as JWTs: W3C credentials and SD-JWT VCs, judged by selfsame-credential but for their status.
+//! Credentials as JWTs: W3C credentials and SD-JWT VCs, judged by selfsame-credential, except for their status.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::Vc;
 use crate::named::VcFormat;
 
-/// The rules that are judged elsewhere: what the issuer says of the credential today.
+/// Rules about the current status, which are judged elsewhere.
 const OF_STATUS: [&str; 4] = [
     "status_list",
     "status_list_signature",
@@ -30,7 +30,7 @@ const OF_STATUS: [&str; 4] = [
     "status",
 ];
 
-/// What a credential says, of whichever format.
+/// The content of a credential of either format.
 struct Read {
     issuer: String,
     key_id: Option<String>,
@@ -41,7 +41,7 @@ struct Read {
     statuses: Vec<Reference>,
 }
 
-/// The name by which selfsame-credential knows the format.
+/// The format in selfsame-credential.
 pub(super) fn format_of(format: VcFormat) -> Option<Format> {
     match format {
         VcFormat::VC_JWT => Some(Format::VcJwt),
@@ -51,7 +51,7 @@ pub(super) fn format_of(format: VcFormat) -> Option<Format> {
     }
 }
 
-/// Reads a credential and finds that a trusted issuer signed it.
+/// Parses a credential, and verifies that a trusted issuer signed it.
 pub(super) fn accept(
     (vc, format): (Vc, Format),
     policy: &IdentityPolicy,
@@ -92,7 +92,7 @@ pub(super) fn accept(
     })
 }
 
-/// Whom a credential names as its issuer, on its own word.
+/// The issuer that a credential names, not yet verified.
 pub(super) fn named_issuer(vc: &Vc, format: Format) -> Result<String, Refusal> {
     let raw = std::str::from_utf8(&vc.bytes).map_err(|_| MALFORMED)?;
     let read = match Model::of(format) {
@@ -102,7 +102,7 @@ pub(super) fn named_issuer(vc: &Vc, format: Format) -> Result<String, Refusal> {
     Ok(read.issuer)
 }
 
-/// What the configuration says of the issuer, as if its DID had been resolved.
+/// The configured issuer keys, as evidence in the form of a resolved DID.
 fn evidence(issuer: &TrustedIssuer, now: UnixTime) -> Evidence {
     let mut document = Document::new(issuer.did.clone());
     for (id, key) in &issuer.keys {
@@ -118,7 +118,7 @@ fn evidence(issuer: &TrustedIssuer, now: UnixTime) -> Evidence {
     evidence
 }
 
-/// The whole name of the key, which the header may name in part, or not at all if there is no other.
+/// The full DID URL of the key. The header may contain only a part of it, or nothing if the issuer has just one key.
 fn key_id(issuer: &TrustedIssuer, named: Option<&str>) -> Option<String> {
     match (named, issuer.keys.as_slice()) {
         (Some(named), _) => Some(DidUrl::join(&issuer.did, named).ok()?.to_string()),
@@ -150,7 +150,7 @@ impl Read {
         let confirmed = confirmed.map_err(|_| MALFORMED)?;
         let claims = match credential.credential().get("credentialSubject") {
             Some(Value::Object(claims)) => claims.clone(),
-            // Of several subjects it would not be known which of them is the peer.
+            // With several subjects, it would be ambiguous which of them is the peer.
             _ => return Err(MALFORMED),
         };
         let types = credential.types().into_iter().map(str::to_owned);
@@ -197,7 +197,7 @@ const NO_STATUS: Refusal = Refusal::new(
     "a credential whose status cannot be judged",
 );
 
-/// The DID it is about, or the key it is bound to; who is both named and bound has to be the same.
+/// The DID that it names, or the key that it confirms; if there are both, they must match.
 fn subject(named: Option<&str>, confirmed: Option<Jwk>) -> Result<Did, Refusal> {
     let named = named.map(Did::parse).transpose();
     let named = named.map_err(|_| BAD_SUBJECT)?;

@@ -1,4 +1,4 @@
-//! A registry whose word is proved and not believed: what peers staple of its state is judged here, without a network.
+//! A registry whose state is verified by proofs: judges the registry reads that peers staple, without network access.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use selfsame_registry::{Anchor, Genesis, Machine, StateError, StateRead};
 use super::staple::{Fault, Reads};
 use crate::digest::Digest;
 
-/// A network: its rules, and the memory of a reader of it. Clones share both, and so may whoever else reads the same
-/// network: what one has verified the others know.
+/// A network: its rules, and a client that remembers what it verified. Clones share both, as can other readers of the
+/// network, so that each uses what another has verified.
 #[derive(Clone)]
 pub struct Ledger {
     machine: Arc<Machine>,
@@ -22,7 +22,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The network of this genesis, as this reader knows it.
+    /// The network with this genesis, read through `client`.
     pub fn new(genesis: Genesis, client: Arc<Mutex<Client>>) -> Self {
         Self {
             machine: Arc::new(Machine::new(genesis)),
@@ -30,17 +30,17 @@ impl Ledger {
         }
     }
 
-    /// Its rules, by which DIDs are read from its state.
+    /// The network's rules, by which DIDs are resolved from its state.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// Whether a DID is of this network.
+    /// Whether a DID belongs to this network.
     pub(super) fn knows(&self, did: &Did) -> bool {
         is_of(&self.machine, did)
     }
 
-    /// What these reads prove, all of them.
+    /// What these reads prove. Fails if one of them does not verify.
     pub(super) fn judge(
         &self,
         staples: Vec<Reads>,
@@ -60,8 +60,8 @@ impl Ledger {
         Ok(proved)
     }
 
-    /// What is remembered of these DIDs, where none of it that may change is older than `max_age` seconds; nothing if
-    /// none is remembered whole.
+    /// What is remembered about these DIDs, if none of the parts that may change is older than `max_age` seconds;
+    /// `None` if nothing is.
     pub(super) fn remembered(&self, dids: &[&Did], max_age: u64, now: UnixTime) -> Option<Proved> {
         let memory = Memory {
             client: self.client(),
@@ -69,7 +69,7 @@ impl Ledger {
             read: RefCell::default(),
         };
         for did in dids.iter().filter(|did| self.knows(did)) {
-            // What is missing of one is missed when it is looked at.
+            // A missing part is detected when the DID is resolved later.
             let _resolution = self.machine.resolve(&memory, did, &Options::default());
         }
         let (objects, as_of) = memory.read.into_inner();
@@ -85,14 +85,14 @@ impl Ledger {
     }
 }
 
-/// The memory of a reader, and what was read of it.
+/// The client's memory, and what was read from it.
 struct Memory<'a> {
     client: MutexGuard<'a, Client>,
     at: (u64, UnixTime),
     read: RefCell<(Objects, Option<UnixTime>)>,
 }
 
-/// Objects of a state by their keys; none where there is none.
+/// Objects of a state by their keys; `None` for a key that is proved absent.
 pub(super) type Objects = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
 impl StateRead for Memory<'_> {
@@ -124,31 +124,31 @@ impl fmt::Debug for Ledger {
     }
 }
 
-/// A part of a state that is proved.
+/// A proved part of a state.
 pub(super) struct Proved {
     machine: Arc<Machine>,
     objects: Objects,
-    /// As of when all of it holds.
+    /// The time as of which all of it holds.
     pub(super) as_of: UnixTime,
 }
 
 impl Proved {
-    /// Whether a DID is of this network.
+    /// Whether a DID belongs to this network.
     pub(super) fn knows(&self, did: &Did) -> bool {
         is_of(&self.machine, did)
     }
 
-    /// The DID as the state has it.
+    /// Resolves the DID from the proved state.
     pub(super) fn resolve(&self, did: &Did) -> Result<Resolution, Fault> {
         let resolution = self.machine.resolve(self, did, &Options::default());
         match resolution.metadata.error {
-            // Something of it is not among what is proved.
+            // A part of it is not proved.
             Some(ResolutionError::InternalError) => Err(Fault::Foreign),
             _ => Ok(resolution),
         }
     }
 
-    /// What the issuer has anchored last under a list's URI, if that is among what is proved.
+    /// The issuer's latest anchor for a list's URI, if it is proved.
     pub(super) fn anchor(&self, issuer: &Did, list: &str) -> Option<Anchor> {
         self.machine.status_anchor(self, issuer, list).ok()?
     }
@@ -175,21 +175,21 @@ impl StateRead for Proved {
     }
 }
 
-/// What is made of staples that are reads of a registry.
+/// How registry reads in staples are judged.
 #[derive(Clone, Debug)]
 pub struct StaplePolicy {
-    /// The registry, by whose validators they must be signed.
+    /// The registry whose validators must have signed them.
     pub ledger: Ledger,
-    /// Seconds their checkpoint may be old.
+    /// Maximum age of their checkpoint, in seconds.
     pub max_age: u64,
-    /// Seconds by less than which their checkpoint must be behind the newest one seen.
+    /// Their checkpoint must be less than this many seconds behind the newest one seen.
     pub behind: u64,
-    /// Whether a DID of the registry that comes without, or with old ones, is refused; else it is resolved.
+    /// Whether a DID of the registry without staples, or with old ones, is refused; otherwise it is resolved.
     pub required: bool,
 }
 
 impl StaplePolicy {
-    /// Staples of at most five minutes, two behind; without them a DID is resolved.
+    /// Accepts staples up to five minutes old and less than two minutes behind; a DID without them is resolved.
     pub fn new(ledger: Ledger) -> Self {
         Self {
             ledger,

@@ -1,4 +1,5 @@
-//! Trusted DIDs as the leaves of a Merkle tree (RFC 6962 §2.1): who trusts keeps one hash, who is trusted brings the way.
+//! Trusted DIDs as the leaves of a Merkle tree (RFC 6962 §2.1): the verifier stores the root hash, a peer staples its
+//! path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,21 +9,21 @@ use selfsame_proof::tree::ReadError;
 
 use crate::codec::Staple;
 
-/// The kind of the staple that shows a DID's place in the tree: its index (8 bytes), then the hashes beside the way
-/// from it to the root, from below.
+/// The kind of the staple that proves a DID's place in the tree: its index (8 bytes), then the hashes of its audit
+/// path, from the leaf up.
 pub const MEMBERSHIP: u8 = 64;
 
-/// A set of DIDs, by the root of their tree: each leaf is the text of one.
+/// A set of DIDs, identified by the root of their tree. Each leaf is the text of one DID.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Members {
-    /// The root.
+    /// The root hash.
     pub root: Hash,
-    /// How many there are.
+    /// The number of DIDs.
     pub size: u64,
 }
 
 impl Members {
-    /// The tree of these DIDs, in their order, and for each the staple that it has to show.
+    /// The tree of these DIDs, in their order, and the staple that each DID has to show.
     pub fn of(dids: &BTreeSet<Did>) -> (Self, BTreeMap<Did, Staple>) {
         let (mut tree, mut kept) = (Frontier::new(), Kept::default());
         for did in dids {
@@ -44,7 +45,7 @@ impl Members {
         (members, (0..).zip(dids).filter_map(staple).collect())
     }
 
-    /// Whether one of the staples shows that the DID is in the tree.
+    /// Whether one of the staples proves that the DID is in the tree.
     pub(crate) fn contains(&self, did: &Did, staples: &[Staple]) -> bool {
         let leaf = leaf_hash(did.as_str().as_bytes());
         let mut proofs = staples.iter().filter(|staple| staple.kind == MEMBERSHIP);
@@ -61,7 +62,7 @@ impl Members {
     }
 }
 
-/// The hashes of a tree that proofs are made from.
+/// The tree's hashes, from which proofs are made.
 #[derive(Default)]
 struct Kept(BTreeMap<(u8, u64), Hash>);
 

@@ -1,4 +1,4 @@
-//! Who we are: the certificate chain, and the DID with its credential, each with the key that proves it.
+//! Our identities: a certificate chain, and a DID with its credential, each with its private key.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,12 +14,12 @@ use crate::error::ConfigError;
 use crate::profile::Profile;
 use crate::provider::SigningKey;
 
-/// What we can show; with neither, a client shows nothing.
+/// Our identities. A client with neither stays anonymous.
 #[derive(Clone, Debug, Default)]
 pub struct Identities {
     /// A certificate chain.
     pub certificate: Option<CertificateIdentity>,
-    /// A DID, perhaps with a credential.
+    /// A DID, with or without a credential.
     pub ssi: Option<SsiIdentity>,
 }
 
@@ -46,13 +46,13 @@ pub struct CertificateIdentity {
     crls: Crls,
 }
 
-/// Revocation lists that whoever shares them may renew while connections are made with them.
+/// Revocation lists to staple. They can be replaced while configurations use them.
 #[derive(Clone, Debug, Default)]
 pub struct Crls(Arc<Mutex<Arc<[Vec<u8>]>>>);
 
 impl Crls {
-    /// Puts these lists (DER) in the place of others: the first is that of the authority of our own certificate, the
-    /// next that of the one above it. More than 32 KiB of them are not sent.
+    /// Replaces the lists (DER). The first is that of the authority of our own certificate, the next that of the
+    /// authority above. If they exceed 32 KiB, they are not sent.
     pub fn set(&self, lists: Vec<Vec<u8>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = lists.into();
     }
@@ -63,7 +63,7 @@ impl Crls {
     }
 }
 
-/// Bytes of the lists that are sent along: with them a message is still one that peers read.
+/// Maximum bytes of stapled lists, so that peers still accept the message.
 const MAX_STAPLED: usize = 32 * 1024;
 
 impl CertificateIdentity {
@@ -87,13 +87,13 @@ impl CertificateIdentity {
         })
     }
 
-    /// The same with revocation lists that go along to peers that read them.
+    /// Staples these revocation lists for peers that read them.
     #[must_use]
     pub fn with_crls(self, crls: Crls) -> Self {
         Self { crls, ..self }
     }
 
-    /// What is shown to a peer that reads revocation lists, or does not.
+    /// The entries of Certificate, with revocation lists if `reads_crls`.
     pub(crate) fn entries(&self, reads_crls: bool) -> Vec<CertificateEntry> {
         let mut entries = self.chain.clone();
         let lists = self.crls.get();
@@ -108,7 +108,7 @@ impl CertificateIdentity {
 }
 
 impl CertificateIdentity {
-    /// Whether it certifies the server of this name.
+    /// Whether the certificate is for the server `name`.
     pub(crate) fn is_for(&self, name: &str) -> bool {
         let leaf = self.chain.first().map_or(&[][..], |leaf| &leaf.data);
         let leaf = CertificateDer::from(leaf);
@@ -121,36 +121,36 @@ impl CertificateIdentity {
     }
 
     pub(crate) fn digest(&self, into: &mut Digest) {
-        // The chain holds the public key.
+        // The chain contains the public key.
         into.list(self.chain.iter(), |into, entry| into.part(&entry.data));
     }
 }
 
-/// A DID and its key, with the credential that says who it is.
+/// A DID and its key, with a credential if there is one.
 #[derive(Clone, Debug)]
 pub struct SsiIdentity {
     /// The DID.
     pub did: Did,
-    /// A key of the DID document's `authentication`.
+    /// The private key of one of the document's `authentication` keys.
     pub key: SigningKey,
-    /// The credential; without one there is authentication by the DID alone.
+    /// The credential; without it, the DID alone is proved.
     pub vc: Option<Vc>,
-    /// What is sent along to peers that can read it (profile `selfsame`).
+    /// Staples for peers that read them (profile `selfsame`).
     pub staples: Staples,
 }
 
-/// Staples that whoever shares them may renew while connections are made with them.
+/// Staples that can be replaced while configurations use them.
 #[derive(Clone, Debug, Default)]
 pub struct Staples(Arc<Mutex<Arc<[Staple]>>>);
 
 impl Staples {
-    /// Those to be sent now.
+    /// The current staples.
     pub fn get(&self) -> Arc<[Staple]> {
         let staples = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&staples)
     }
 
-    /// Puts others in their place, for the handshakes that begin from now on.
+    /// Replaces the staples, for handshakes that begin from now on.
     pub fn set(&self, staples: Vec<Staple>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = staples.into();
     }
@@ -169,7 +169,7 @@ impl From<Vec<Staple>> for Staples {
 }
 
 impl SsiIdentity {
-    /// Whether it can be shown to a peer that asks for this, which resolves its DID's method and reads its credential.
+    /// Whether it fits the peer's request: the peer resolves the DID's method and reads the credential's format.
     pub(crate) fn fits(&self, asked: &SsiParameters, profile: &Profile) -> bool {
         let reads = |vc: &Vc| asked.reads(vc.format, profile);
         let has_it = match asked.mode {
@@ -181,12 +181,12 @@ impl SsiIdentity {
         has_it && code.is_some_and(|code| asked.methods.contains(&code))
     }
 
-    /// Whether the profile can carry it.
+    /// Checks that the profile can carry it.
     pub(crate) fn check(&self, profile: &Profile) -> Result<(), ConfigError> {
         if DidMessage::new(&self.did, Vec::new(), profile).is_none() {
             return Err(ConfigError::Method);
         }
-        // A DID alone is no certificate of any type.
+        // There is no certificate type for a DID without a credential.
         let is_carried = match &self.vc {
             Some(vc) => profile.format.is_none_or(|only| only == vc.format),
             None => profile.certificate_type().is_none(),

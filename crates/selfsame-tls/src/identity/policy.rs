@@ -1,4 +1,4 @@
-//! Who is let in: trusted issuers, trusted DIDs, and whom we expect. There is no "anybody".
+//! Which peers are accepted: trusted issuers, trusted DIDs, and the expected peer. No policy accepts every peer.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::evidence::Need;
 use crate::named::VcFormat;
 use crate::profile::Profile;
 
-/// What peers may prove who they are with. At least one of both must be there; without certificates an identity is
+/// How peers may prove their identity. At least one of the two must be set; without certificates, an identity is
 /// required.
 #[derive(Clone, Debug, Default)]
 pub struct PeerPolicy {
@@ -30,13 +30,13 @@ pub struct PeerPolicy {
 }
 
 impl PeerPolicy {
-    /// Whether revocation lists are looked at.
+    /// Whether revocation lists are checked.
     pub(crate) fn reads_crls(&self) -> bool {
         let certificates = self.certificates.as_ref();
         certificates.is_some_and(CertificatePolicy::reads_crls)
     }
 
-    /// What is needed of the peer whatever it shows: the document of the one DID it can be, if that has to be asked for
+    /// The evidence needed whatever the peer shows: the document of the only DID it can have, if that must be resolved
     /// and is not stapled.
     pub(crate) fn foreseen(&self) -> Option<Need> {
         let (None, Some(policy)) = (&self.certificates, &self.identities) else {
@@ -63,50 +63,49 @@ impl PeerPolicy {
 /// Which DIDs or credentials are accepted.
 #[derive(Clone, Debug)]
 pub struct IdentityPolicy {
-    /// By DID or by credential; the paper's syntax can ask for one of them.
+    /// By DID or by credential; the paper's syntax can ask for only one of them.
     pub mode: Mode,
     /// The DID methods that can be resolved.
     pub methods: Vec<String>,
-    /// The formats of credentials that are read, the best first; only those that the profile carries are asked for.
+    /// The credential formats that are read, the preferred first; only those that the profile carries are asked for.
     pub formats: Vec<VcFormat>,
-    /// The kinds of staples that are read, where the profile carries them.
+    /// The kinds of staples that are read, if the profile carries staples.
     pub staples: Vec<u8>,
-    /// Whose credentials count.
+    /// The issuers whose credentials are accepted.
     pub issuers: Vec<TrustedIssuer>,
-    /// Who is expected.
+    /// The expected peer.
     pub expected: Expected,
-    /// Seconds by which clocks may differ.
+    /// Seconds that clocks may differ.
     pub skew: u64,
-    /// Bytes of a credential.
+    /// Maximum bytes of a credential.
     pub max_vc: usize,
-    /// Seconds since a DID was resolved.
+    /// Maximum age of a resolution, in seconds.
     pub max_age: u64,
-    /// Whether the word of a configured resolver counts for a DID, where nothing proves what it says.
+    /// Whether a trusted resolver's answer is accepted for a DID if nothing proves it.
     pub takes_word: bool,
-    /// What is made of what peers staple of a registry; without it that is not looked at.
+    /// How registry reads in staples are judged; without it, they are ignored.
     pub stapled: Option<StaplePolicy>,
-    /// What is asked of the status of credentials.
+    /// How the status of credentials is judged.
     pub status: StatusPolicy,
 }
 
-/// An issuer, the keys it signs credentials with, each by the DID URL that names it, and what it may vouch for.
+/// An issuer, the keys it signs credentials with (each with its DID URL), and what it may vouch for.
 #[derive(Clone, Debug)]
 pub struct TrustedIssuer {
     /// The issuer.
     pub did: Did,
-    /// Its keys; if there are none, those that its DID resolves to for `assertionMethod`.
+    /// Its keys; if empty, the `assertionMethod` keys of its resolved DID.
     pub keys: Vec<(String, PublicKey)>,
-    /// The types of credential it may issue: one of these has to be among a credential's.
+    /// The types it may issue; a credential must have one of them.
     pub types: Vec<String>,
-    /// The claims it may make; others are not looked at.
+    /// The claims it may make; others are ignored.
     pub claims: Vec<String>,
-    /// Where its status list is, for credentials that say their place in it and no more.
+    /// Its status list, for credentials that contain only an index.
     pub status_list: Option<String>,
 }
 
 impl TrustedIssuer {
-    /// An issuer that may say of somebody that it knows the DID, in credentials of the one type that all W3C credentials
-    /// have.
+    /// An issuer that may vouch for DIDs, in credentials of the one type that all W3C credentials have.
     pub fn new(did: Did, keys: Vec<(String, PublicKey)>) -> Self {
         Self {
             did,
@@ -139,27 +138,28 @@ impl TrustedIssuer {
     }
 }
 
-/// Who is expected.
+/// The expected peer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Expected {
-    /// These DIDs, and nobody else.
+    /// One of these DIDs.
     Dids(BTreeSet<Did>),
-    /// The DIDs of a Merkle tree, each with a staple that shows it is one.
+    /// A DID in a Merkle tree, proved by a staple.
     Members(Members),
-    /// Whoever a trusted issuer, which may make this claim, says it of: `dns` of a host, `service` of a service.
+    /// Any subject for which a trusted issuer that may make this claim makes it: `dns` for a host, `service` for a
+    /// service.
     Claim {
         /// The claim's name.
         name: String,
-        /// Its value, or one of its values; letters of ASCII may be large or small in `dns`.
+        /// Its value, or one of its values; ASCII case is ignored in `dns`.
         value: String,
     },
-    /// Every subject a trusted issuer vouches for. For servers that authenticate clients: a client with this would take
-    /// every holder for the server it wants.
+    /// Any subject that a trusted issuer vouches for. For servers that authenticate clients: a client with this policy
+    /// would accept every holder as its server.
     Vouched,
 }
 
 impl Expected {
-    /// As what somebody was expected.
+    /// Why a peer was expected, for the verdict.
     pub(super) const fn as_str(&self) -> &'static str {
         match self {
             Self::Dids(_) => "the DID is one of the policy's",
@@ -191,7 +191,7 @@ impl Expected {
 }
 
 impl IdentityPolicy {
-    /// Trust in these DIDs, proved by their own keys alone.
+    /// Trusts these DIDs, proved by their own keys.
     pub fn of_dids(methods: &[&str], dids: impl IntoIterator<Item = Did>) -> Self {
         Self::new(
             Mode::Did,
@@ -200,14 +200,14 @@ impl IdentityPolicy {
         )
     }
 
-    /// Trust in the DIDs of a tree, proved by their own keys and their place in it.
+    /// Trusts the DIDs of a tree, proved by their own keys and their place in the tree.
     pub fn of_members(methods: &[&str], members: Members) -> Self {
         let policy = Self::new(Mode::Did, methods, Expected::Members(members));
         let staples = vec![MEMBERSHIP];
         Self { staples, ..policy }
     }
 
-    /// Trust in credentials of these issuers about `expected`.
+    /// Trusts credentials of these issuers about `expected`.
     pub fn of_credentials(
         methods: &[&str],
         issuers: Vec<TrustedIssuer>,
@@ -234,7 +234,7 @@ impl IdentityPolicy {
         }
     }
 
-    /// The same, with what peers staple of a registry and of status lists.
+    /// Accepts staples with registry reads and status lists.
     #[must_use]
     pub fn with_staples(mut self, stapled: StaplePolicy) -> Self {
         for kind in [staple::READS, staple::STATUS_LIST] {
@@ -246,7 +246,7 @@ impl IdentityPolicy {
         self
     }
 
-    /// What the peer is told of it.
+    /// The parameters that the peer is sent.
     pub(crate) fn parameters(&self, profile: &Profile) -> Result<SsiParameters, ConfigError> {
         let code = |method: &String| profile.method_code(method).ok_or(ConfigError::Method);
         let methods = self.methods.iter().map(code);
@@ -261,7 +261,7 @@ impl IdentityPolicy {
                 parameters.formats.clone_from(&self.formats);
             }
         }
-        // The draft knows credentials and no bare DIDs.
+        // The draft has credentials but no bare DIDs.
         if self.mode == Mode::Did && profile.certificate_type().is_some() {
             return Err(ConfigError::Policy);
         }
@@ -272,7 +272,7 @@ impl IdentityPolicy {
         }
     }
 
-    /// Whether this is somebody who is expected. `credential` is what vouches for the DID, if anything does.
+    /// Whether this DID is expected. `credential` is what vouches for the DID, if anything does.
     pub(crate) fn expects(
         &self,
         did: &Did,
@@ -289,7 +289,7 @@ impl IdentityPolicy {
         }
     }
 
-    /// Every field, so that who changes one changes the digest.
+    /// Hashes every field, so that each change changes the digest.
     fn digest(&self, into: &mut Digest) {
         let Self {
             mode,
@@ -353,11 +353,11 @@ impl IdentityPolicy {
     }
 }
 
-/// Whether a credential says this, by one text or one of several.
+/// Whether a credential claims this value, as its one text or as one of several.
 fn says(credential: &Credential, name: &str, value: &str) -> bool {
     let is_it = |said: &Value| {
         said.as_str().is_some_and(|said| match name {
-            // Names of hosts (RFC 4343).
+            // Host names (RFC 4343).
             "dns" => said.eq_ignore_ascii_case(value),
             _ => said == value,
         })
@@ -379,7 +379,7 @@ impl PeerPolicy {
         into.option(identities.as_ref(), |into, policy| policy.digest(into));
     }
 
-    /// Whether it names somebody; a client's must say which server.
+    /// Checks that the policy identifies a peer; a client's must say which server.
     pub(crate) fn check(&self, profile: &Profile, is_of_client: bool) -> Result<(), ConfigError> {
         if self.certificates.is_none() && self.identities.is_none() {
             return Err(ConfigError::Policy);

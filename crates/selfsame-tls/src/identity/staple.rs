@@ -1,4 +1,4 @@
-//! What a peer adds to its identity so that nobody has to be asked: reads of a registry, and status lists.
+//! Staples, which a peer adds to its identity so that no other party has to be asked: registry reads and status lists.
 
 use std::collections::BTreeMap;
 
@@ -19,45 +19,45 @@ pub const READS: u8 = 1;
 /// The kind of a staple that holds a status list.
 pub const STATUS_LIST: u8 = 2;
 
-/// Reads in one staple: a DID takes two or three, a status list's anchor two.
+/// Maximum reads in one staple: a DID takes two or three, a status list's anchor two.
 const MAX_READS: usize = 16;
-/// Changes of validators in one staple; whoever is further behind resolves.
+/// Maximum changes of validators in one staple; a verifier that is further behind resolves the DID instead.
 const MAX_HANDOVERS: usize = 8;
 const DOMAIN: &str = "selfsame/staple/1";
 
-/// Reads of a registry under one checkpoint.
+/// Registry reads under one checkpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Reads {
     /// The signed checkpoint.
     pub note: String,
-    /// Changes of validators that lead to those who signed it.
+    /// Changes of validators that lead to the signers of the checkpoint.
     pub handovers: Vec<Handover>,
-    /// What is read.
+    /// The reads.
     pub reads: Vec<Read>,
 }
 
-/// Why a staple is of no use.
+/// Why a staple is not accepted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Fault {
-    /// It cannot be read.
+    /// It is malformed.
     Malformed,
-    /// It is not what the registry said.
+    /// The registry did not say this.
     Forged,
-    /// It is not of whom it should be.
+    /// It does not belong to this peer.
     Foreign,
-    /// It is too old, or behind what was seen.
+    /// It is too old, or behind the newest checkpoint seen.
     Untimely,
-    /// It is signed by others than the validators that are known.
+    /// It is signed by unknown validators.
     Untrusted,
 }
 
 impl Fault {
-    /// Whether an honest peer's staple may have it, so that it does no harm to ask the registry instead.
+    /// Whether an honest peer's staple may have this fault, so that the registry may be asked instead.
     pub(super) fn is_excusable(self) -> bool {
         matches!(self, Self::Untimely | Self::Untrusted)
     }
 
-    /// How the peer is refused.
+    /// The refusal for the peer.
     pub(super) fn refusal(self) -> Refusal {
         let (alert, reason) = match self {
             Self::Malformed => (Alert::BadCertificateStatusResponse, "a staple is malformed"),
@@ -80,12 +80,12 @@ impl Fault {
 }
 
 impl Reads {
-    /// Bundles of the same checkpoint together, one of these for each checkpoint.
+    /// Groups bundles by their checkpoint.
     pub fn of(bundles: impl IntoIterator<Item = Bundle>) -> Vec<Self> {
         let mut of: BTreeMap<String, Self> = BTreeMap::new();
         for bundle in bundles {
             let reads = of.entry(bundle.note.clone()).or_insert_with(|| {
-                // Who is further behind than the last of them resolves.
+                // A verifier that is behind all of them resolves the DID instead.
                 let mut handovers = bundle.handovers;
                 let first = handovers.len().saturating_sub(MAX_HANDOVERS);
                 Self {
@@ -103,7 +103,7 @@ impl Reads {
         of.into_values().collect()
     }
 
-    /// The first read with the checkpoint, and the others under it; none where nothing is read.
+    /// The first read with the checkpoint, and the other reads; `None` if there are no reads.
     fn parts(self) -> Option<(Bundle, Vec<Read>)> {
         let mut reads = self.reads.into_iter();
         let Read { key, value, proof } = reads.next()?;
@@ -117,7 +117,7 @@ impl Reads {
         Some((first, reads.collect()))
     }
 
-    /// Judges what is read by a reader's memory: what holds, and as of when.
+    /// Verifies the reads with the client `reader`; returns the objects read, and as of when they hold.
     pub(super) fn judge(
         self,
         reader: &mut Client,
@@ -136,7 +136,7 @@ impl Reads {
         Ok((objects.collect(), as_of.time))
     }
 
-    /// The staple; none if it is longer than one can be.
+    /// The staple; `None` if it would be too long.
     pub fn staple(&self) -> Option<Staple> {
         let body = self.to_cbor();
         let fits = u16::try_from(body.len()).is_ok();
@@ -165,7 +165,7 @@ impl Item for Reads {
     }
 }
 
-/// A status list as its issuer serves it, with its URI before it; none if it is longer than a staple can be.
+/// A staple of a status list: its URI, then the list as its issuer serves it; `None` if it would be too long.
 pub fn status_list(uri: &str, token: &[u8]) -> Option<Staple> {
     let length = u16::try_from(uri.len()).ok()?;
     let body = [&length.to_be_bytes()[..], uri.as_bytes(), token].concat();
@@ -176,14 +176,14 @@ pub fn status_list(uri: &str, token: &[u8]) -> Option<Staple> {
     })
 }
 
-/// The registry's reads among a peer's staples.
+/// The registry reads among a peer's staples.
 pub(super) fn reads(staples: &[Staple]) -> Result<Vec<Reads>, Fault> {
     let mine = staples.iter().filter(|staple| staple.kind == READS);
     mine.map(|staple| Reads::from_cbor(&staple.body).map_err(|_| Fault::Malformed))
         .collect()
 }
 
-/// The status list of this URI among a peer's staples, as its issuer serves it.
+/// The status list with this URI among a peer's staples, as its issuer serves it.
 pub(super) fn list_at<'s>(staples: &'s [Staple], uri: &str) -> Option<&'s [u8]> {
     let lists = staples.iter().filter(|staple| staple.kind == STATUS_LIST);
     let mut lists = lists.filter_map(|staple| {
@@ -194,7 +194,7 @@ pub(super) fn list_at<'s>(staples: &'s [Staple], uri: &str) -> Option<&'s [u8]> 
     list.map(|(_, token)| token)
 }
 
-/// What is to be read of a registry for one's own staples: a DID as it is now, and what issuers anchored.
+/// Collects registry reads for our own staples: the current state of DIDs, and issuers' anchors.
 pub struct Stapling<'m> {
     machine: &'m Machine,
     dids: Vec<Did>,
@@ -203,7 +203,7 @@ pub struct Stapling<'m> {
 }
 
 impl<'m> Stapling<'m> {
-    /// For DIDs of the machine's network, our own and perhaps our issuer's, and issuers' status lists (by URI).
+    /// For DIDs of the machine's network (our own and perhaps our issuer's), and for issuers' status lists (by URI).
     pub fn new(machine: &'m Machine, dids: Vec<Did>, anchors: Vec<(Did, String)>) -> Self {
         Self {
             machine,
@@ -213,14 +213,14 @@ impl<'m> Stapling<'m> {
         }
     }
 
-    /// The key that is to be read next; none if nothing is missing. What was read does not have to be verified: who
-    /// gets the staples will.
+    /// The key to be read next; `None` if nothing is missing. Reads need not be verified here: the receiver of the
+    /// staples verifies them.
     pub fn missing(&self) -> Option<Vec<u8>> {
         let view = View {
             bundles: &self.bundles,
             missing: std::cell::RefCell::default(),
         };
-        // What comes of it does not matter here, only what was asked for: the first thing that is missing is noted.
+        // The results are not used, only the first missing key, which the view records.
         for did in &self.dids {
             let _ = self.machine.resolve(&view, did, &Options::default());
         }
@@ -230,17 +230,17 @@ impl<'m> Stapling<'m> {
         view.missing.take()
     }
 
-    /// Takes what was read.
+    /// Adds a read.
     pub fn add(&mut self, bundle: Bundle) {
         self.bundles.insert(bundle.key.clone(), bundle);
     }
 
-    /// The keys of what was read.
+    /// The keys that were read.
     pub fn keys(&self) -> Vec<Vec<u8>> {
         self.bundles.keys().cloned().collect()
     }
 
-    /// Whether all that was read is of the same checkpoint.
+    /// Whether all reads have the same checkpoint.
     pub fn is_of_one_checkpoint(&self) -> bool {
         let mut notes = self.bundles.values().map(|bundle| &bundle.note);
         notes
@@ -255,10 +255,10 @@ impl<'m> Stapling<'m> {
     }
 }
 
-/// Whether a staple says that a DID of the registry is in use.
+/// Judges whether a staple proves that a DID of the registry is active.
 ///
 /// # Errors
-/// How a peer that sends it would be refused.
+/// The refusal that a peer which sends it would get.
 pub fn judge(
     stapled: &StaplePolicy,
     staple: &Staple,

@@ -1,4 +1,4 @@
-//! Whether a credential was revoked or suspended: its place in its issuer's status list, and how fresh that list is.
+//! Whether a credential is revoked or suspended: its place in its issuer's status list, and how fresh the list is.
 
 use selfsame_credential::status::{List, Reference, Value};
 use selfsame_crypto::time::UnixTime;
@@ -11,13 +11,13 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::Staple;
 use crate::evidence::{Evidence, Found, Source};
 
-/// What is asked of the status of credentials. A credential that says where its status is told is never accepted without.
+/// How the status of credentials is judged. If a credential has a status, it must be checked in every case.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StatusPolicy {
-    /// Whether a credential that says nothing of a status is refused.
+    /// Whether a credential without a status is refused.
     pub required: bool,
-    /// Seconds since a status list was fetched; of a stapled one since it was issued, or since the checkpoint that shows
-    /// that its issuer anchored no other.
+    /// Maximum age of a status list in seconds since it was fetched; for a stapled one, since it was issued, or since
+    /// the checkpoint that shows it to be its issuer's latest anchor.
     pub max_age: u64,
 }
 
@@ -30,7 +30,7 @@ impl Default for StatusPolicy {
     }
 }
 
-/// A credential's place in a list, and who must have signed the list.
+/// A credential's place in a list, and the issuer that must have signed the list.
 pub(super) struct Place<'a> {
     pub(super) reference: &'a Reference,
     pub(super) issuer: &'a TrustedIssuer,
@@ -39,7 +39,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Whether a stapled list says that the credential is valid. False if none is stapled that is fresh enough.
+    /// Whether a stapled list says that the credential is valid. False if no stapled list is fresh enough.
     pub(super) fn is_stapled(
         &self,
         (staples, proved): (&[Staple], Option<&Proved>),
@@ -63,7 +63,7 @@ impl Place<'_> {
             (Some((anchor, as_of)), _) if list.digest() == Some(anchor.digest) => {
                 (as_of, Source::Registry)
             }
-            // The issuer has anchored another one, which it may have to say of this credential.
+            // The issuer has anchored another list, which may say something else about this credential.
             (Some(_), _) | (None, None) => return Ok(false),
             (None, Some(issued)) => (issued, Source::Signature),
         };
@@ -76,7 +76,7 @@ impl Place<'_> {
         Ok(true)
     }
 
-    /// Whether a list that was gathered says that the credential is valid. False if none was gathered yet.
+    /// Whether a fetched list says that the credential is valid. False if none was fetched yet.
     pub(super) fn is_gathered(
         &self,
         evidence: &Evidence,
@@ -106,7 +106,7 @@ impl Place<'_> {
         Ok(true)
     }
 
-    /// The list is signed by the credential's own issuer, and says so if it says by whom.
+    /// Whether the credential's own issuer signed the list, and is the one that it names, if it names one.
     fn is_signed(&self, list: &List) -> bool {
         let own = self.issuer.did.as_str();
         let mut keys = self.issuer.keys.iter();

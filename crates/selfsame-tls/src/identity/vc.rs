@@ -1,4 +1,4 @@
-//! The paper's credential: a JSON text of fixed members in one form alone, with its issuer's proof inside.
+//! The paper's credential: a JSON text with fixed members and exactly one encoding, including its issuer's proof.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ const TYPE: &str = "VerifiableCredential";
 const PURPOSE: &str = "assertionMethod";
 const MAX_BYTES: usize = 65_535;
 
-/// A credential as the authors' code writes it: what it says, and its proof.
+/// A credential in the form of the authors' code: its content and its proof.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PaperVc {
     id: String,
@@ -41,7 +41,7 @@ struct IssuerProof {
 }
 
 impl PaperVc {
-    /// A credential that says of `subject` that its issuer vouches for it, from one time to another.
+    /// A credential by which the issuer vouches for `subject`, with its validity period.
     pub fn new(
         id: &str,
         (issuer, subject): (&str, &str),
@@ -57,7 +57,7 @@ impl PaperVc {
         }
     }
 
-    /// The text, signed with the issuer's key, which `method` (a DID URL) names.
+    /// Signs the text with the issuer's key, whose DID URL is `method`.
     pub fn sign(mut self, key: &SigningKey, method: &str) -> Result<Vec<u8>, Refusal> {
         let known: Vec<Scheme> = KINDS.iter().map(|(scheme, _)| *scheme).collect();
         let unfit = Refusal::internal("the issuer's key makes no proof the paper knows");
@@ -73,18 +73,18 @@ impl PaperVc {
         Ok(self.text().into_bytes())
     }
 
-    /// Reads a credential. Its text must be exactly what these members are written as: the proof is over the text.
+    /// Parses a credential. Its text must be exactly how these members are written, because the proof covers the text.
     pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
         Self::read(bytes).map(|(vc, _)| vc).ok_or(MALFORMED)
     }
 
-    /// Reads a credential and finds the key of a trusted issuer that signed it.
+    /// Parses a credential, and verifies that a trusted issuer's key signed it.
     pub(super) fn accept(vc: Vc, policy: &IdentityPolicy) -> Result<Credential, Refusal> {
         let (read, unsigned) = Self::read(&vc.bytes).ok_or(MALFORMED)?;
         let proof = read.proof.as_ref().ok_or(MALFORMED)?;
         let issuer = issuer(policy, &read.issuer)?;
         let mut keys = issuer.keys.iter();
-        // The method has to be one of that very issuer, or one issuer could sign for another.
+        // The method must belong to this issuer; otherwise one issuer could sign for another.
         let key = keys.find(|(method, _)| *method == proof.method);
         let (key_id, key) = key.ok_or(UNTRUSTED)?;
         let kind = KINDS.iter().find(|(_, kind)| *kind == proof.kind);
@@ -112,7 +112,7 @@ impl PaperVc {
         })
     }
 
-    /// A credential, and its text without the proof.
+    /// Parses a credential; returns it, and its text without the proof.
     fn read(bytes: &[u8]) -> Option<(Self, String)> {
         let whole = std::str::from_utf8(bytes).ok()?;
         let mut text = Scan::new(whole).filter(|_| whole.len() <= MAX_BYTES)?;
@@ -129,7 +129,7 @@ impl PaperVc {
         let unsigned = [whole.get(..signed)?, "\n}"].concat();
         text.begin("proof")?;
         let kind = text.member("type")?;
-        // The authors' code writes a blank before the time.
+        // The authors' code writes a space before the time.
         let created = text.member("created")?.strip_prefix(' ')?.to_owned();
         text.fixed("proofPurpose", PURPOSE)?;
         let method = text.member("verificationMethod")?;
@@ -152,7 +152,7 @@ impl PaperVc {
         text.rest.is_empty().then_some((vc, unsigned))
     }
 
-    /// The text as cJSON prints it: a tab for each level and after each colon, one member a line.
+    /// The text as cJSON prints it: a tab per level and after each colon, one member per line.
     fn text(&self) -> String {
         let mut text = Text::new();
         text.member("@context", CONTEXT);
@@ -178,7 +178,7 @@ impl PaperVc {
     }
 }
 
-/// How proofs are made, and what they are called: the code's names, which the paper's table has a little otherwise.
+/// The proof types by scheme, with the names of the authors' code, which differ slightly from the paper's table.
 const KINDS: &[(Scheme, &str)] = &[
     (Scheme::ED25519, "Ed25519VerificationKey2023"),
     (
@@ -188,10 +188,10 @@ const KINDS: &[(Scheme, &str)] = &[
     (Scheme::RSA_PSS_SHA256, "RsaVerificationKey2023"),
 ];
 
-/// As long as credentials are, but for those by RSA keys.
+/// The usual size of a credential, unless its key is RSA.
 const USUAL_BYTES: usize = 1024;
 
-/// An object as it is written.
+/// Writes an object.
 struct Text {
     written: String,
     depth: usize,
@@ -211,7 +211,7 @@ impl Text {
 
     fn member(&mut self, name: &str, value: &str) {
         self.name(name);
-        // Nothing of that is written in another way.
+        // Such a value needs no escapes.
         if value.bytes().all(is_plain) {
             self.written.push('"');
             self.written.push_str(value);
@@ -255,12 +255,12 @@ impl Text {
     }
 }
 
-/// Whether a byte stands in a JSON string as it is.
+/// Whether a byte needs no escape in a JSON string.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')
 }
 
-/// An object as it was written: what reads [`Text`], and nothing that is written in another way.
+/// Reads an object in exactly the form that [`Text`] writes, and no other.
 struct Scan<'t> {
     rest: &'t str,
     depth: usize,
