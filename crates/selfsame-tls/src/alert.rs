@@ -1,14 +1,14 @@
-//! Alerts (RFC 8446 §6), and a refusal: the alert that is owed to a peer, with its reason.
+//! Alerts (RFC 8446 §6), and refusals: an alert for the peer, with its reason.
 
 use std::fmt;
 
 macro_rules! alerts {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
-        /// What an alert says (RFC 8446 §6.2).
+        /// An alert's description (RFC 8446 §6.2).
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         pub enum Alert {
             $($(#[$doc])* $name,)*
-            /// A description this code has no name for.
+            /// A description without a name here.
             Other(u8),
         }
 
@@ -43,51 +43,51 @@ macro_rules! alerts {
 alerts! {
     /// The peer sends no more.
     CloseNotify = 0, "close_notify";
-    /// A message that does not belong here.
+    /// A message that is not allowed here.
     UnexpectedMessage = 10, "unexpected_message";
-    /// A record that does not open.
+    /// A record that fails to decrypt.
     BadRecordMac = 20, "bad_record_mac";
     /// A record that is too long.
     RecordOverflow = 22, "record_overflow";
-    /// Nothing both sides can use.
+    /// No parameters that both sides support.
     HandshakeFailure = 40, "handshake_failure";
     /// A certificate or credential that is broken.
     BadCertificate = 42, "bad_certificate";
     /// A certificate or credential of a kind not supported.
     UnsupportedCertificate = 43, "unsupported_certificate";
-    /// A certificate, credential or DID that was withdrawn.
+    /// A certificate, credential or DID that was revoked.
     CertificateRevoked = 44, "certificate_revoked";
-    /// A certificate or credential out of its time.
+    /// A certificate or credential that has expired or is not valid yet.
     CertificateExpired = 45, "certificate_expired";
     /// A certificate or credential that is refused for another reason.
     CertificateUnknown = 46, "certificate_unknown";
-    /// A value that is wrong or does not fit others.
+    /// A value that is invalid or contradicts others.
     IllegalParameter = 47, "illegal_parameter";
-    /// No trust anchor, or an issuer who is not trusted.
+    /// No trust anchor, or an issuer that is not trusted.
     UnknownCa = 48, "unknown_ca";
-    /// Genuine, but not allowed.
+    /// Genuine, but not authorised.
     AccessDenied = 49, "access_denied";
-    /// A message that cannot be read.
+    /// A message that cannot be decoded.
     DecodeError = 50, "decode_error";
-    /// A signature or Finished that does not hold.
+    /// A signature or Finished that does not verify.
     DecryptError = 51, "decrypt_error";
-    /// A version that is not spoken.
+    /// A protocol version that is not supported.
     ProtocolVersion = 70, "protocol_version";
-    /// Less security than is asked for.
+    /// Less security than required.
     InsufficientSecurity = 71, "insufficient_security";
-    /// A fault that is not the peer's.
+    /// A fault that the peer did not cause.
     InternalError = 80, "internal_error";
-    /// The user gave up.
+    /// The user cancelled.
     UserCanceled = 90, "user_canceled";
-    /// An extension that has to be there is not.
+    /// A required extension is missing.
     MissingExtension = 109, "missing_extension";
     /// An extension that was not offered.
     UnsupportedExtension = 110, "unsupported_extension";
-    /// No server of that name.
+    /// No server with that name.
     UnrecognizedName = 112, "unrecognized_name";
-    /// What is said of a certificate's, credential's or DID's status is not acceptable.
+    /// A certificate's, credential's or DID's status response that is not acceptable.
     BadCertificateStatusResponse = 113, "bad_certificate_status_response";
-    /// The server wants an identity and got none.
+    /// The server requires an identity and got none.
     CertificateRequired = 116, "certificate_required";
     /// No application protocol in common.
     NoApplicationProtocol = 120, "no_application_protocol";
@@ -99,13 +99,13 @@ impl fmt::Display for Alert {
     }
 }
 
-/// Why a peer is refused: the alert it gets, and the reason for our own log. Holds nothing a peer sent.
+/// Why a peer is refused: the alert for the peer, and the reason for our log. Contains nothing that a peer sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{alert}: {reason}")]
 pub struct Refusal {
-    /// What the peer is told.
+    /// The alert for the peer.
     pub alert: Alert,
-    /// What we know.
+    /// The reason, for our log.
     pub reason: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The client: states, and which message each awaits (RFC 8446 §A.1, docs/tls.md).
+//! The client: its states, and the message that each awaits (RFC 8446 §A.1, docs/tls.md).
 
 mod finish;
 mod hello;
@@ -19,7 +19,7 @@ use crate::schedule::Application;
 use hello::AwaitServerHello;
 use types::Chosen;
 
-/// What the client awaits.
+/// The message that the client awaits.
 #[derive(Debug)]
 pub(crate) enum State {
     /// ServerHello or HelloRetryRequest.
@@ -32,7 +32,7 @@ pub(crate) enum State {
     Proof(Box<AwaitProof>),
     /// Finished.
     Finished(Box<AwaitFinished>),
-    /// Evidence about the server; nothing of ours was sent since the hello.
+    /// Evidence about the server; nothing was sent since the hello.
     Evidence(Box<AwaitEvidence>),
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn start(
 }
 
 impl State {
-    /// Takes the next message; `raw` are its bytes.
+    /// Takes the next message, whose bytes are `raw`.
     pub(crate) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         match self {
             Self::ServerHello(state) => state.receive(core, message, raw),
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// Looks whether evidence has come.
+    /// Checks whether evidence has arrived.
     pub(crate) fn resume(self, core: &mut Core) -> Step {
         match self {
             Self::Proof(mut state) => {
@@ -83,7 +83,7 @@ impl State {
 
 const UNEXPECTED: Refusal = Refusal::unexpected("a message the client does not await here");
 
-/// What the server wants of us.
+/// What the server asks of the client.
 #[derive(Debug)]
 pub(crate) enum Request {
     Certificate {
@@ -101,9 +101,9 @@ pub(crate) enum Request {
 pub(crate) struct AwaitEncryptedExtensions {
     config: Arc<ClientConfig>,
     progress: Progress,
-    /// The server, if it resumes, and the status epoch it was proved in.
+    /// The server, if the handshake resumes, and the status epoch in which it was proved.
     resumed: Option<(Peer, u64)>,
-    /// Early data, if any may have been sent.
+    /// Early data, if it was offered.
     early: Option<resume::Sent>,
 }
 
@@ -123,7 +123,7 @@ impl AwaitEncryptedExtensions {
             core.set_write(self.progress.schedule.client.clone())?;
         }
         self.progress.transcript.add(raw);
-        // Who resumes shows nothing and is asked for nothing (§2.2).
+        // In a handshake that resumes, no identity is shown or asked for (§2.2).
         if let Some((peer, epoch)) = self.resumed {
             return Ok(Next::State(State::Finished(Box::new(AwaitFinished {
                 config: self.config,
@@ -194,7 +194,7 @@ fn certificate_request(request: &CertificateRequest) -> Result<Request, Refusal>
     })
 }
 
-/// Reads an SSIRequest: the same mode, and methods of those we resolve (paper §IV-B).
+/// Reads an SSIRequest: if we offered a mode of DIDs, it has that mode and no methods but those offered (paper §IV-B).
 fn ssi_request(extensions: &Extensions, offered: &SsiParameters) -> Result<Request, Refusal> {
     let wanted = extensions.ssi().ok_or(Refusal::new(
         Alert::MissingExtension,

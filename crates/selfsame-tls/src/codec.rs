@@ -1,4 +1,4 @@
-//! The wire format of TLS 1.3 (RFC 8446 §4, §5) and of the identity messages: strict, total, without state.
+//! The wire format of TLS 1.3 (RFC 8446 §4, §5) and of the identity messages: strict, without panics, without state.
 
 mod certificate;
 mod did;

@@ -1,11 +1,11 @@
-//! TLS 1.3 (RFC 8446) with X.509, DIDs and verifiable credentials: both machines, without input, output and clock.
+//! TLS 1.3 (RFC 8446) with X.509, DIDs and verifiable credentials: two state machines, without input, output or clock.
 //!
-//! Owns: the wire format of TLS 1.3 and of the identity messages, the key schedule, record protection, the client's and
-//! the server's states, and what an identity must be to be let in.
+//! Owns: the wire format of TLS 1.3 and of the identity messages, the key schedule, record protection, the states of
+//! client and server, and the rules for accepting an identity.
 //!
-//! Does not own: sockets (adaptors stand above), resolution of DIDs (a `Need` that the driver answers with evidence),
-//! cryptographic primitives (rustls' provider, named in `provider` alone). The library draws the key shares'
-//! randomness and that of signatures itself; all other comes in through `Ctx`.
+//! Does not own: sockets (adaptors are separate), resolution of DIDs (a `Need` that the driver answers with evidence),
+//! cryptographic primitives (from rustls' provider, used only in `provider`). The library draws the randomness of key
+//! shares and signatures itself; all other randomness comes in through `Ctx`.
 #![cfg_attr(
     not(test),
     deny(

@@ -1,6 +1,6 @@
 //! Numbers with names: cipher suites, groups and signature schemes (RFC 8446 §B.3, §B.4).
 
-/// A cipher suite's number.
+/// A cipher suite, by its number.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Suite(pub u16);
 
@@ -13,7 +13,7 @@ impl Suite {
     pub const CHACHA20_POLY1305_SHA256: Self = Self(0x1303);
 }
 
-/// A key exchange group's number.
+/// A key exchange group, by its number.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Group(pub u16);
 
@@ -24,16 +24,16 @@ impl Group {
     pub const X25519: Self = Self(0x001d);
     /// P-384.
     pub const SECP384R1: Self = Self(0x0018);
-    /// X25519 and ML-KEM-768 together (draft-ietf-tls-ecdhe-mlkem).
+    /// X25519 combined with ML-KEM-768 (draft-ietf-tls-ecdhe-mlkem).
     pub const X25519_MLKEM768: Self = Self(0x11ec);
 
-    /// Whether what is agreed on with it stays secret from quantum computers.
+    /// Whether the agreed secret stays secret from quantum computers.
     pub(crate) fn is_post_quantum(self) -> bool {
         self == Self::X25519_MLKEM768
     }
 }
 
-/// A signature scheme's number.
+/// A signature scheme, by its number.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Scheme(pub u16);
 
@@ -48,7 +48,7 @@ impl Scheme {
     pub const ECDSA_P256_SHA256: Self = Self(0x0403);
     /// ECDSA with P-384 and SHA-384.
     pub const ECDSA_P384_SHA384: Self = Self(0x0503);
-    /// RSASSA-PSS with SHA-256 and a key of no special type.
+    /// RSASSA-PSS with SHA-256 and an rsaEncryption key.
     pub const RSA_PSS_SHA256: Self = Self(0x0804);
     /// RSASSA-PSS with SHA-384.
     pub const RSA_PSS_SHA384: Self = Self(0x0805);
@@ -62,7 +62,7 @@ impl Scheme {
     pub const ML_DSA_65: Self = Self(0x0905);
 }
 
-/// The format of a credential in VC, by our own numbers.
+/// The format of a credential in VC, by our own number.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct VcFormat(pub u8);
 
@@ -78,7 +78,7 @@ impl VcFormat {
     /// COSE_Sign1 over a CWT in compact form.
     pub const COSE: Self = Self(4);
 
-    /// All that can be read, the shortest first.
+    /// All supported formats, the shortest first.
     pub const ALL: [Self; 5] = [
         Self::COSE,
         Self::VC_JWT,

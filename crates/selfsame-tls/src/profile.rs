@@ -1,26 +1,26 @@
-//! The wire numbers of identities, all in one table, one profile a source.
+//! The wire numbers of identities in one table, with one profile per source.
 
 use crate::named::VcFormat;
 
-/// How one source has identities on the wire.
+/// How one source encodes identities on the wire.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Profile {
     /// The profile's name.
     pub name: &'static str,
-    /// By what they are carried.
+    /// What carries the identities.
     pub syntax: Syntax,
-    /// The format of all credentials; none if each says its own.
+    /// The format of all credentials; `None` if each credential names its own.
     pub format: Option<VcFormat>,
     /// The codes of DID methods.
     pub methods: &'static [(u8, &'static str)],
 }
 
-/// By what identities are carried.
+/// What carries identities.
 #[derive(Debug, Eq, PartialEq)]
 pub enum Syntax {
     /// An extension and four messages (the paper).
     Messages(Messages),
-    /// A type of certificate beside X.509 (RFC 7250), and an extension with the DID methods (the later draft).
+    /// A certificate type besides X.509 (RFC 7250), and an extension with the DID methods (the later draft).
     CertificateType {
         /// The type's number.
         vc: u8,
@@ -44,16 +44,16 @@ pub struct Messages {
     pub did_verify: u8,
     /// Whether SSIRequest, VC and DID begin with an empty request context.
     pub has_context: bool,
-    /// Whether VC says its format, DIDs are binary, and staples can come with both.
+    /// Whether VC contains its format, DIDs are binary, and both can have staples.
     pub is_extended: bool,
-    /// What a server's DIDVerify is signed for.
+    /// The context string that a server's DIDVerify signs.
     pub server_context: &'static str,
-    /// What a client's DIDVerify is signed for.
+    /// The context string that a client's DIDVerify signs.
     pub client_context: &'static str,
 }
 
-/// The paper's syntax. It gives no numbers to extension and messages, so these are from the ranges for private use;
-/// so are the codes of the DID methods it does not name.
+/// The paper's syntax. The paper gives no numbers for the extension and the messages, so these are from the ranges for
+/// private use, as are the codes of DID methods that it does not name.
 pub static PAPER: Profile = Profile {
     name: "paper",
     syntax: Syntax::Messages(Messages {
@@ -79,7 +79,7 @@ pub static PAPER: Profile = Profile {
     ],
 };
 
-/// The numbers and strings of the paper's authors' code.
+/// The numbers and strings in the code of the paper's authors.
 pub static LINKS: Profile = Profile {
     name: "links",
     syntax: Syntax::Messages(Messages {
@@ -97,7 +97,7 @@ pub static LINKS: Profile = Profile {
     methods: &[(1, "ott"), (2, "btc"), (3, "eth")],
 };
 
-/// Our own: what the others cannot carry. All numbers are from the ranges for private use.
+/// Our own profile, for what the others cannot carry. All numbers are from the ranges for private use.
 pub static SELFSAME: Profile = Profile {
     name: "selfsame",
     syntax: Syntax::Messages(Messages {
@@ -121,9 +121,9 @@ pub static SELFSAME: Profile = Profile {
     ],
 };
 
-/// draft-vesco-vcauthtls-02. The draft leaves its numbers open; type and extension have those of its authors' code, as
-/// have the methods it names. It means to have credentials in CBOR but does not say which: here they are our compact
-/// ones.
+/// draft-vesco-vcauthtls-02. The draft leaves its numbers open; certificate type, extension and the methods it names
+/// have the numbers of its authors' code. It intends credentials in CBOR but does not define them; here they are our
+/// compact credentials.
 pub static DRAFT: Profile = Profile {
     name: "draft",
     syntax: Syntax::CertificateType {
@@ -144,7 +144,7 @@ pub static DRAFT: Profile = Profile {
 };
 
 impl Profile {
-    /// The code of a DID method, if the profile has one.
+    /// The code of a DID method; `None` if the profile has none.
     pub fn method_code(&self, method: &str) -> Option<u8> {
         let found = self.methods.iter().find(|(_, name)| *name == method);
         found.map(|(code, _)| *code)
@@ -156,7 +156,7 @@ impl Profile {
         found.map(|(_, name)| *name)
     }
 
-    /// The extension and messages, if identities are carried by such.
+    /// The extension and the messages, if they carry the identities.
     pub fn messages(&self) -> Option<&Messages> {
         match &self.syntax {
             Syntax::Messages(messages) => Some(messages),
@@ -164,7 +164,7 @@ impl Profile {
         }
     }
 
-    /// The number of the type of certificate, if identities are carried as such.
+    /// The number of the certificate type, if it carries the identities.
     pub fn certificate_type(&self) -> Option<u8> {
         match self.syntax {
             Syntax::Messages(_) => None,
@@ -172,7 +172,7 @@ impl Profile {
         }
     }
 
-    /// The number of the extension by which a client says which identities it takes.
+    /// The number of the extension by which a client says which identities it accepts.
     pub(crate) fn extension(&self) -> u16 {
         match &self.syntax {
             Syntax::Messages(messages) => messages.ssi_parameters,
@@ -180,7 +180,7 @@ impl Profile {
         }
     }
 
-    /// Whether VC says its format, DIDs are binary, and staples can come with both.
+    /// Whether VC contains its format, DIDs are binary, and both can have staples.
     pub(crate) fn is_extended(&self) -> bool {
         self.messages().is_some_and(|messages| messages.is_extended)
     }

@@ -1,4 +1,5 @@
-//! The only module that names rustls: suites, groups, key derivation and record protection of its aws-lc provider.
+//! The only module that uses rustls: cipher suites, groups, key derivation and record protection of its aws-lc
+//! provider.
 
 mod signing;
 mod verifying;
@@ -22,7 +23,7 @@ pub(crate) use verifying::{CERTIFICATE_SCHEMES, SCHEMES, algorithm, certificate_
 
 const FAILED: Refusal = Refusal::internal("the cryptographic library failed");
 
-/// A cipher suite that is there to be used.
+/// A supported cipher suite.
 #[derive(Clone, Copy)]
 pub(crate) struct Cipher(&'static Tls13CipherSuite);
 
@@ -47,7 +48,7 @@ impl Cipher {
         Suite(u16::from(self.0.common.suite))
     }
 
-    /// Records one key may protect (RFC 8446 §5.5).
+    /// Maximum number of records that one key may protect (RFC 8446 §5.5).
     pub(crate) fn limit(self) -> u64 {
         self.0.common.confidentiality_limit
     }
@@ -64,8 +65,8 @@ impl Cipher {
         self.0.common.hash_provider.start()
     }
 
-    /// HKDF-Extract with `salt`; of zeros where there is no secret. It is HMAC (RFC 5869 §2.2) and done here: the library
-    /// does its own anew for each output.
+    /// HKDF-Extract with `salt`, of zeros if there is no secret. It is HMAC (RFC 5869 §2.2), computed here: the
+    /// library's own would extract again for each output.
     pub(crate) fn extract(self, salt: Option<&OkmBlock>, secret: Option<&[u8]>) -> Expander {
         let zeros = [0; OkmBlock::MAX_LEN];
         let zeros = OkmBlock::new(zeros.get(..self.hash_len()).unwrap_or(&zeros));
@@ -87,7 +88,7 @@ impl Cipher {
     }
 
     pub(crate) fn sealer(self, secret: &OkmBlock) -> Sealer {
-        // rustls lets outsiders make keys of 32 bytes alone; only this hidden function makes those of AES-128.
+        // rustls' public API only makes keys of 32 bytes; only this hidden function makes those of AES-128.
         let expander = self.expander(secret).0;
         let key = rustls::internal::derive_traffic_key(expander.as_ref(), self.0.aead_alg);
         let iv = rustls::internal::derive_traffic_iv(expander.as_ref());
@@ -106,7 +107,7 @@ pub(crate) use rustls::crypto::hash::{Context as HashContext, Output as HashOutp
 /// A secret of the key schedule, as long as the hash; wiped when dropped.
 pub(crate) use rustls::crypto::tls13::OkmBlock as Block;
 
-/// What a secret is expanded from.
+/// Expands secrets from a secret.
 pub(crate) struct Expander(Box<dyn HkdfExpander>);
 
 impl Expander {
@@ -124,15 +125,15 @@ impl Expander {
 pub(crate) struct Sealer(Box<dyn MessageEncrypter>);
 
 impl Sealer {
-    /// A whole record, header included, with so many zeros after its content and type.
+    /// A complete record, including its header, with `padding` zeros after its content and type.
     pub(crate) fn seal(
         &mut self,
         (content, padding): (ContentType, usize),
         bytes: &[u8],
         sequence: u64,
     ) -> Result<Vec<u8>, Refusal> {
-        // rustls pads nothing, but puts the type after what it is given: a padded record is one whose content ends with
-        // its type and all zeros but the last, and whose type is the last zero.
+        // rustls does not pad, but appends the type to the content. So a padded record has content that ends with its
+        // type and all zeros but the last, and the last zero as its type.
         let (code, zeros) = ([content.code()], vec![0; padding]);
         let (typ, parts) = match zeros.split_last() {
             None => (content.code(), [bytes, &[], &[]]),
@@ -155,7 +156,7 @@ impl Sealer {
 pub(crate) struct Opener(Box<dyn MessageDecrypter>);
 
 impl Opener {
-    /// What the record's ciphertext held, without its padding.
+    /// The content of the record's ciphertext, without padding.
     pub(crate) fn open(
         &mut self,
         ciphertext: &mut [u8],
@@ -184,7 +185,7 @@ impl Opener {
     }
 }
 
-/// A key exchange that waits for the peer's share.
+/// A key exchange that awaits the peer's share.
 pub(crate) struct KeyExchange(Box<dyn ActiveKeyExchange>);
 
 impl fmt::Debug for KeyExchange {
@@ -193,7 +194,7 @@ impl fmt::Debug for KeyExchange {
     }
 }
 
-/// What both sides share; wiped when dropped.
+/// The shared secret, wiped on drop.
 pub(crate) struct Shared(SharedSecret);
 
 impl Shared {
@@ -217,24 +218,24 @@ pub(crate) fn has_group(named: Group) -> bool {
 }
 
 impl KeyExchange {
-    /// Begins an exchange with a fresh key of the library's own randomness.
+    /// Begins an exchange with a new key, from the library's own randomness.
     pub(crate) fn start(named: Group) -> Result<Self, Refusal> {
         let group = group(named).ok_or(FAILED)?;
         group.start().map(Self).map_err(|_| FAILED)
     }
 
-    /// Our share, and the group it is of.
+    /// Our share and its group.
     pub(crate) fn share(&self) -> (Group, &[u8]) {
         (Group(u16::from(self.0.group())), self.0.pub_key())
     }
 
-    /// The share of the older group that a hybrid is made of.
+    /// The share of a hybrid's classical component.
     pub(crate) fn share_within(&self) -> Option<(Group, &[u8])> {
         let (group, share) = self.0.hybrid_component()?;
         Some((Group(u16::from(group)), share))
     }
 
-    /// The secret, with a peer's share of the group or of the one within it.
+    /// Completes the exchange with a peer's share, for the group or its classical component.
     pub(crate) fn complete(self, named: Group, peer: &[u8]) -> Result<Shared, Refusal> {
         let secret = match self.share().0 == named {
             true => self.0.complete(peer),
@@ -243,7 +244,7 @@ impl KeyExchange {
         secret.map(Shared).map_err(|_| BAD_SHARE)
     }
 
-    /// Answers a peer's share: our share, and the secret.
+    /// Answers a peer's share: returns our share and the secret.
     pub(crate) fn answer(named: Group, peer: &[u8]) -> Result<(Vec<u8>, Shared), Refusal> {
         let group = group(named).ok_or(FAILED)?;
         let done = group.start_and_complete(peer).map_err(|_| BAD_SHARE)?;

@@ -1,4 +1,4 @@
-//! The record layer (RFC 8446 §5): bytes to records and back, protected as soon as there are keys.
+//! The record layer (RFC 8446 §5): splits bytes into records and back, with protection once there are keys.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::codec::{ContentType, Header, MAX_PLAINTEXT, RECORD_HEADER};
 use crate::provider::{Opener, Sealer};
 use crate::schedule::Traffic;
 
-/// One record's content.
+/// A record's content.
 #[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) content: ContentType,
@@ -21,9 +21,9 @@ pub(crate) struct RecordLayer {
     outgoing: Vec<u8>,
     read: Option<Keyed<Opener>>,
     write: Option<Keyed<Sealer>>,
-    /// Bytes of early data that may be skipped still, counted by [`skipped`].
+    /// Bytes of early data that may still be skipped, counted by [`skipped`].
     early: usize,
-    /// The bytes to a multiple of which records are filled up; none if 0.
+    /// Records are padded to a multiple of this many bytes; 0 for no padding.
     block: usize,
 }
 
@@ -40,7 +40,7 @@ struct Keyed<T> {
 }
 
 impl<T> Keyed<T> {
-    /// The number of the next record; a key never protects so many that it would wrap (§5.3).
+    /// The number of the next record; a key never protects enough records for it to wrap (§5.3).
     fn next(&mut self) -> Result<u64, Refusal> {
         let now = self.sequence;
         let next = now.checked_add(1);
@@ -49,7 +49,7 @@ impl<T> Keyed<T> {
     }
 }
 
-/// What the next bytes are.
+/// What was read.
 enum Taken {
     Record(Record),
     Skipped,
@@ -64,7 +64,7 @@ impl Keyed<Opener> {
     }
 }
 
-/// Splits what is buffered into records, then forgets what was read.
+/// A position in the buffered bytes; passed bytes are removed at the end.
 pub(crate) struct Cursor {
     read: usize,
 }
@@ -75,7 +75,7 @@ impl RecordLayer {
         self.incoming.extend_from_slice(bytes);
     }
 
-    /// Bytes that wait to be read.
+    /// Bytes waiting to be read.
     pub(crate) fn waiting(&self) -> usize {
         self.incoming.len()
     }
@@ -84,12 +84,12 @@ impl RecordLayer {
         Cursor { read: 0 }
     }
 
-    /// Forgets what the cursor has passed.
+    /// Removes the bytes that the cursor has passed.
     pub(crate) fn forget(&mut self, cursor: Cursor) {
         self.incoming.drain(..cursor.read.min(self.incoming.len()));
     }
 
-    /// The next record, if it is there as a whole.
+    /// The next record, if it is complete.
     pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Result<Option<Record>, Refusal> {
         loop {
             match self.take(cursor)? {
@@ -121,7 +121,7 @@ impl RecordLayer {
                     return Ok(Taken::Skipped);
                 }
                 opened => {
-                    // What opens is the client's second flight.
+                    // The first record that decrypts is of the client's second flight.
                     self.early = 0;
                     opened?
                 }
@@ -151,13 +151,13 @@ impl RecordLayer {
         check(record).map(Taken::Record)
     }
 
-    /// Skips as many bytes of early data: what does not open before the first record that does, or what is protected
-    /// before there are keys (§4.2.10).
+    /// Skips up to this many bytes of early data: records that do not decrypt, up to the first that does, or protected
+    /// records before there are keys (§4.2.10).
     pub(crate) fn skip_early(&mut self, bytes: usize) {
         self.early = bytes;
     }
 
-    /// Sends content in as many records as it needs.
+    /// Sends content in as many records as necessary.
     pub(crate) fn send(&mut self, content: ContentType, bytes: &[u8]) -> Result<(), Refusal> {
         for part in bytes.chunks(MAX_PLAINTEXT) {
             match &mut self.write {
@@ -190,12 +190,12 @@ impl RecordLayer {
         Ok(())
     }
 
-    /// Fills up records to a multiple of so many bytes.
+    /// Pads records to a multiple of `block` bytes.
     pub(crate) fn pad_to(&mut self, block: u16) {
         self.block = usize::from(block);
     }
 
-    /// What is to be sent to the peer.
+    /// Returns the bytes to be sent to the peer.
     pub(crate) fn take_outgoing(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.outgoing)
     }
@@ -208,7 +208,7 @@ impl RecordLayer {
         });
     }
 
-    /// What is sent goes without protection again, after early data that nobody takes.
+    /// Sends without protection again, after early data that was not accepted.
     pub(crate) fn clear_write(&mut self) {
         self.write = None;
     }
@@ -221,7 +221,7 @@ impl RecordLayer {
         });
     }
 
-    /// New keys for what the peer sends (§7.2).
+    /// Updates the key for receiving (§7.2).
     pub(crate) fn update_read(&mut self) -> Result<(), Refusal> {
         if let Some(read) = &self.read {
             let next = read.traffic.next()?;
@@ -230,7 +230,7 @@ impl RecordLayer {
         Ok(())
     }
 
-    /// New keys for what we send.
+    /// Updates the key for sending.
     pub(crate) fn update_write(&mut self) -> Result<(), Refusal> {
         if let Some(write) = &self.write {
             let next = write.traffic.next()?;
@@ -239,7 +239,7 @@ impl RecordLayer {
         Ok(())
     }
 
-    /// Whether the key we send with is used up but for a few records (§5.5).
+    /// Whether the sending key is nearly at its limit of records (§5.5).
     pub(crate) fn is_worn(&self) -> bool {
         self.write.as_ref().is_some_and(|write| {
             write.sequence >= write.traffic.cipher().limit().saturating_sub(1024)
@@ -247,8 +247,8 @@ impl RecordLayer {
     }
 }
 
-/// The zeros after so many bytes and their type, so that all of it is a multiple of `block` or as much as a record holds
-/// (§5.4).
+/// The number of padding zeros after `length` bytes and their type, up to a multiple of `block` or the maximum of a
+/// record (§5.4).
 fn padding(length: usize, block: usize) -> usize {
     let used = length.saturating_add(1);
     let full = used.checked_next_multiple_of(block).unwrap_or(used);
@@ -256,14 +256,14 @@ fn padding(length: usize, block: usize) -> usize {
         .saturating_sub(used)
 }
 
-/// What a record of early data that is skipped counts: what it may hold beside its type and its tag, since tickets bound
-/// plaintext (§4.2.10, §5.2); never less than what protects it, so that empty ones come to an end too.
+/// How much a skipped record of early data counts: the plaintext it may contain, without type and tag, since tickets
+/// limit plaintext (§4.2.10, §5.2); at least the size of type and tag, so that empty records are limited too.
 fn skipped(length: usize) -> usize {
     const PROTECTION: usize = 17;
     length.saturating_sub(PROTECTION).max(PROTECTION)
 }
 
-/// Empty pieces are allowed of data alone (§5.1).
+/// Only application data may have empty fragments (§5.1).
 fn check(record: Record) -> Result<Record, Refusal> {
     match record.content {
         ContentType::ChangeCipherSpec => Err(Refusal::unexpected("a protected change_cipher_spec")),
@@ -274,7 +274,7 @@ fn check(record: Record) -> Result<Record, Refusal> {
     }
 }
 
-/// The message that means nothing, for middleboxes (appendix D.4).
+/// The compatibility message for middleboxes, without meaning (appendix D.4).
 fn compatible(bytes: &[u8]) -> Result<Record, Refusal> {
     match bytes {
         [1] => Ok(Record {

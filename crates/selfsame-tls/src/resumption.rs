@@ -1,4 +1,4 @@
-//! Resumption (RFC 8446 §2.2, §4.6.1): tickets a server seals and a client keeps, each bound to identity and policy.
+//! Resumption (RFC 8446 §2.2, §4.6.1): tickets that a server seals and a client stores, bound to identity and policy.
 
 mod early;
 mod rejudge;
@@ -25,21 +25,21 @@ pub(crate) use sessions::{Collector, Session};
 pub(crate) use ticket::Ticketed;
 pub(crate) use ticket_keys::MAX_TICKETS;
 
-/// The longest a ticket is used after the identity was proved (§4.6.1): seven days.
+/// A ticket may be used at most seven days after the identity was proved (§4.6.1).
 pub(crate) const MAX_LIFETIME: u64 = 7 * 86_400;
 
-/// What the driver knows by now of somebody who proved an identity before: asked when a ticket is about to be used, by
-/// either side. It answers from what is at hand, for nothing waits for it.
+/// Judges again whether a peer that proved its identity earlier is still accepted. Both sides ask it before a ticket is
+/// used. It answers from what is at hand, without waiting.
 pub trait Revalidate: Debug + Send + Sync {
-    /// A number that changes whenever something was revoked. It is kept with each ticket.
+    /// The status epoch: a number that changes whenever something is revoked. It is stored with each ticket.
     fn epoch(&self) -> u64;
 
-    /// Whether `peer`, who proved who it is when the epoch was `epoch`, is to be believed still. If not, or if it is not
-    /// known, the handshake is a full one, which judges anew.
+    /// Whether `peer`, which proved its identity in epoch `epoch`, is still accepted. If it is not, or if that is
+    /// unknown, a full handshake judges it anew.
     fn still_holds(&self, peer: &Peer, epoch: u64, now: UnixTime) -> bool;
 }
 
-/// How long who was proved at `verified_at` may resume; nothing if it is over.
+/// Until when a peer proved at `verified_at` may resume; `None` if that time has passed.
 pub(crate) fn until(peer: &Peer, verified_at: UnixTime, now: UnixTime) -> Option<UnixTime> {
     let most = verified_at.plus(MAX_LIFETIME);
     let until = peer.until.map_or(most, |end| end.min(most));

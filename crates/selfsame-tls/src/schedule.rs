@@ -39,7 +39,7 @@ impl Traffic {
         Ok(self.cipher.mac(&key, transcript))
     }
 
-    /// The secret after a KeyUpdate (§7.2).
+    /// The traffic secret after a KeyUpdate (§7.2).
     pub(crate) fn next(&self) -> Result<Self, Refusal> {
         let expander = self.cipher.expander(&self.secret);
         Ok(Self {
@@ -54,7 +54,7 @@ impl Traffic {
     }
 }
 
-/// What comes before the key exchange: the secret of a ticket, or nothing.
+/// The early secret, from a ticket's secret or from nothing.
 pub(crate) struct Early {
     cipher: Cipher,
     resumed: Option<Expander>,
@@ -66,14 +66,14 @@ impl Early {
         Self { cipher, resumed }
     }
 
-    /// The proof that the ticket's secret is known, over a hello up to its binders (§4.2.11.2).
+    /// The binder, which proves that the ticket's secret is known, over a hello up to its binders (§4.2.11.2).
     pub(crate) fn binder(&self, transcript: &[u8]) -> Result<Vec<u8>, Refusal> {
         let secret = derive_empty(self.cipher, self.resumed()?, "res binder")?;
         let cipher = self.cipher;
         Traffic { cipher, secret }.finished(transcript)
     }
 
-    /// The secret that protects early data, from the transcript hash of the hello.
+    /// The traffic secret for early data, from the transcript hash of the hello.
     pub(crate) fn traffic(&self, transcript: &[u8]) -> Result<Traffic, Refusal> {
         let cipher = self.cipher;
         let secret = expand_block(cipher, self.resumed()?, "c e traffic", transcript)?;
@@ -85,7 +85,7 @@ impl Early {
         self.resumed.as_ref().ok_or(nothing)
     }
 
-    /// The secrets of the handshake, from the key exchange's and the transcript hash up to ServerHello.
+    /// The handshake secrets, from the shared secret and the transcript hash up to ServerHello.
     pub(crate) fn handshake(self, shared: &[u8], transcript: &[u8]) -> Result<Handshake, Refusal> {
         let cipher = self.cipher;
         let derived = match &self.resumed {
@@ -106,7 +106,7 @@ impl Early {
     }
 }
 
-/// The secrets that protect the handshake, and what the master secret comes from.
+/// The handshake traffic secrets, and the secret that the master secret is derived from.
 pub(crate) struct Handshake {
     pub(crate) client: Traffic,
     pub(crate) server: Traffic,
@@ -121,7 +121,7 @@ impl fmt::Debug for Handshake {
 }
 
 impl Handshake {
-    /// From the transcript hash up to the server's Finished.
+    /// The application secrets, from the transcript hash up to the server's Finished.
     pub(crate) fn application(&self, transcript: &[u8]) -> Result<Application, Refusal> {
         let cipher = self.cipher;
         let derived = derive_empty(cipher, &self.current, "derived")?;
@@ -140,7 +140,7 @@ impl Handshake {
     }
 }
 
-/// The secrets that protect the application's data.
+/// The application traffic secrets.
 #[derive(Debug)]
 pub(crate) struct Application {
     pub(crate) client: Traffic,
@@ -149,7 +149,7 @@ pub(crate) struct Application {
     pub(crate) master: Master,
 }
 
-/// What is left to derive tickets' secrets from.
+/// The master secret, kept to derive the secrets of tickets.
 pub(crate) struct Master(Cipher, Expander);
 
 impl fmt::Debug for Master {
@@ -159,7 +159,7 @@ impl fmt::Debug for Master {
 }
 
 impl Master {
-    /// From the transcript hash up to the client's Finished.
+    /// The resumption secret, from the transcript hash up to the client's Finished.
     pub(crate) fn resumption(&self, transcript: &[u8]) -> Result<Resumption, Refusal> {
         let Self(cipher, master) = self;
         let secret = expand_block(*cipher, master, "res master", transcript)?;
@@ -167,7 +167,7 @@ impl Master {
     }
 }
 
-/// What the secrets of all tickets of a connection come from.
+/// The resumption secret, from which the secrets of all tickets of a connection are derived.
 pub(crate) struct Resumption(Cipher, Block);
 
 impl fmt::Debug for Resumption {
@@ -188,7 +188,7 @@ impl Resumption {
     }
 }
 
-/// What key material for others comes from (§7.5).
+/// The exporter secret, from which exported key material is derived (§7.5).
 pub(crate) struct Exporter {
     cipher: Cipher,
     secret: Block,
@@ -216,7 +216,7 @@ impl Exporter {
     }
 }
 
-/// What follows the early secret where no ticket is used: the same in every handshake, and nobody's secret.
+/// The "derived" secret after an early secret without a ticket: a public constant of each hash.
 fn derived_of_nothing(cipher: Cipher) -> Result<Block, Refusal> {
     static KNOWN: [OnceLock<Block>; 2] = [const { OnceLock::new() }; 2];
     let [sha256, sha384] = &KNOWN;

@@ -1,4 +1,4 @@
-//! The server: states, and which message each awaits (RFC 8446 §A.2, docs/tls.md).
+//! The server: its states, and the message that each awaits (RFC 8446 §A.2, docs/tls.md).
 
 mod early;
 mod flight;
@@ -24,16 +24,16 @@ use resume::Issuing;
 
 pub(crate) use early::TOO_MUCH;
 
-/// What the server awaits.
+/// The message that the server awaits.
 #[derive(Debug)]
 pub(crate) enum State {
-    /// ClientHello, or the second one.
+    /// The first or second ClientHello.
     ClientHello(Box<AwaitClientHello>),
-    /// The client's identity, of the kind that was asked for.
+    /// The client's identity, of the kind that was requested.
     Identity(Box<AwaitIdentity>),
     /// CertificateVerify or DIDVerify.
     Proof(Box<AwaitProof>),
-    /// Early data, and its end.
+    /// Early data, then EndOfEarlyData.
     EarlyData(Box<AwaitEndOfEarlyData>),
     /// Finished.
     Finished(Box<AwaitFinished>),
@@ -43,13 +43,13 @@ pub(crate) enum State {
 
 pub(crate) type Step = Result<Next<State>, Refusal>;
 
-/// Waits for a client.
+/// Starts by waiting for a client.
 pub(crate) fn start(config: &Arc<ServerConfig>, ctx: &Ctx) -> State {
     State::ClientHello(Box::new(AwaitClientHello::start(config, ctx)))
 }
 
 impl State {
-    /// Takes the next message; `raw` are its bytes.
+    /// Takes the next message, whose bytes are `raw`.
     pub(crate) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         match self {
             Self::ClientHello(state) => state.receive(core, message, raw),
@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// Looks whether evidence has come.
+    /// Checks whether evidence has arrived.
     pub(crate) fn resume(self, core: &mut Core) -> Step {
         match self {
             Self::Proof(mut state) => {
@@ -83,7 +83,7 @@ impl State {
         matches!(self, Self::ClientHello(state) if state.is_first())
     }
 
-    /// Who sends early data, while it does.
+    /// The client, while it sends early data.
     pub(crate) fn early_peer(&self) -> Option<&Peer> {
         match self {
             Self::EarlyData(state) => Some(&state.peer),
@@ -98,20 +98,20 @@ impl State {
 
 const UNEXPECTED: Refusal = Refusal::unexpected("a message the server does not await here");
 
-/// A handshake after the server's flight.
+/// The state after the server's flight.
 #[derive(Debug)]
 pub(crate) struct Sent {
     config: Arc<ServerConfig>,
     progress: Progress,
     application: Application,
-    /// What tickets are made with, if the client is to get any.
+    /// What is needed to issue tickets, if the client gets any.
     issuing: Option<Issuing>,
 }
 
 #[derive(Debug)]
 pub(crate) struct AwaitIdentity {
     sent: Sent,
-    /// The mode that was asked for; [`Mode::Certificate`] for CertificateRequest.
+    /// The requested mode; [`Mode::Certificate`] for CertificateRequest.
     mode: Mode,
 }
 
@@ -154,7 +154,7 @@ impl AwaitIdentity {
         }))))
     }
 
-    /// A client without a certificate has nothing to prove (RFC 8446 §4.4.2.4).
+    /// Accepts a client without a certificate, which has nothing to prove (RFC 8446 §4.4.2.4).
     fn let_in_nobody(mut self, raw: &[u8]) -> Step {
         if self.sent.config.clients.is_required() {
             let reason = "the client has no certificate";

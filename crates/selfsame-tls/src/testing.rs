@@ -1,4 +1,4 @@
-//! What several tests share: vectors, certificates, and two ends joined in memory.
+//! Shared by tests: vectors, certificates, and two ends joined in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use selfsame_crypto::time::UnixTime;
 use crate::identity::{CertificateIdentity, CertificatePolicy, Identities, PeerPolicy};
 use crate::{ClientAuth, ClientConfig, Config, Connection, Error, ServerConfig, SigningKey};
 
-/// When tests happen.
+/// The time in tests.
 pub(crate) const NOW: UnixTime = UnixTime(1_790_000_000);
 /// The server's name.
 pub(crate) const NAME: &str = "server.example";
@@ -24,7 +24,7 @@ pub(crate) const NAME: &str = "server.example";
 pub(crate) struct Vectors(HashMap<String, Vec<u8>>);
 
 impl Vectors {
-    /// Reads lines of `name: hex`; lines that begin with a space continue a value, those with `#` say something.
+    /// Reads lines of `name: hex`; lines that begin with a space continue a value, lines with `#` are comments.
     pub(crate) fn parse(text: &str) -> Self {
         let mut values: HashMap<String, String> = HashMap::new();
         let mut name = "";
@@ -114,7 +114,7 @@ impl Authority {
         }
     }
 
-    /// The list of those certificates of the authority that are revoked, by their serial numbers.
+    /// A revocation list of the authority with these serial numbers.
     pub(crate) fn crl(&self, revoked: &[u64]) -> Vec<u8> {
         let issued = rcgen::date_time_ymd(2026, 9, 1);
         let revoke = |serial: &u64| RevokedCertParams {
@@ -134,7 +134,7 @@ impl Authority {
         list.signed_by(&self.issuer).unwrap().der().to_vec()
     }
 
-    /// Trust in the server of the usual name.
+    /// A policy that trusts the server with the usual name.
     pub(crate) fn server(&self) -> PeerPolicy {
         let anchors = [self.der.clone()];
         PeerPolicy {
@@ -143,7 +143,7 @@ impl Authority {
         }
     }
 
-    /// Trust in all clients of this authority.
+    /// A policy that trusts all clients of this authority.
     pub(crate) fn clients(&self) -> PeerPolicy {
         let anchors = [self.der.clone()];
         PeerPolicy {
@@ -177,7 +177,7 @@ pub(crate) fn server(common: Config, clients: ClientAuth) -> Connection {
     Connection::server(&Arc::new(config), &ctx())
 }
 
-/// Carries bytes both ways until neither end has any; gives the errors of both.
+/// Carries bytes both ways until neither end has any; returns the errors of both.
 pub(crate) fn join(client: &mut Connection, server: &mut Connection) -> Ends {
     let mut ends = Ends::default();
     loop {
@@ -194,14 +194,14 @@ pub(crate) fn join(client: &mut Connection, server: &mut Connection) -> Ends {
     }
 }
 
-/// How both ends failed, if they did.
+/// The errors of both ends.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Ends {
     pub(crate) client: Option<Error>,
     pub(crate) server: Option<Error>,
 }
 
-/// Whether data goes both ways.
+/// Asserts that data goes both ways.
 pub(crate) fn assert_talk(client: &mut Connection, server: &mut Connection) {
     client.send(b"ping").unwrap();
     server.send(b"pong").unwrap();

@@ -1,11 +1,11 @@
-//! The transcript (RFC 8446 §4.4.1): all handshake messages, hashed as soon as the hash is known.
+//! The transcript (RFC 8446 §4.4.1): all handshake messages, hashed once the hash algorithm is known.
 
 use std::fmt;
 
 use crate::codec::MESSAGE_HASH;
 use crate::provider::{Cipher, HashContext, HashOutput};
 
-/// The messages so far, of which the hash is not known yet.
+/// The messages so far, before the hash algorithm is known.
 #[derive(Debug, Default)]
 pub(crate) struct Unhashed(Vec<u8>);
 
@@ -42,14 +42,14 @@ impl Transcript {
         self.context.fork_finish()
     }
 
-    /// The hash if `more` came next.
+    /// The hash with `more` appended.
     pub(crate) fn hash_with(&self, more: &[u8]) -> HashOutput {
         let mut context = self.context.fork();
         context.update(more);
         context.finish()
     }
 
-    /// Puts a hash in the place of the first hello, before a HelloRetryRequest is added.
+    /// Replaces the first hello by its hash, before a HelloRetryRequest is added.
     pub(crate) fn retry(&mut self) {
         let hello = self.hash();
         self.context = self.cipher.start_hash();

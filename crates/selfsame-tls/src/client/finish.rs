@@ -1,4 +1,4 @@
-//! The client's last flight: its identity if it was asked for, and Finished.
+//! The client's last flight: its identity if the server asked for it, and Finished.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::schedule::Application;
 pub(super) struct Flight<'a> {
     pub(super) config: &'a Arc<ClientConfig>,
     pub(super) request: Option<&'a Request>,
-    /// The status epoch the server was proved in.
+    /// The status epoch in which the server was proved.
     pub(super) epoch: u64,
 }
 
 impl Flight<'_> {
-    /// Sends it. From here on the keys are those of the application.
+    /// Sends the flight. From then on, the application keys are used.
     pub(super) fn send(
         self,
         core: &mut Core,
@@ -29,7 +29,7 @@ impl Flight<'_> {
         (application, peer): (Application, Peer),
     ) -> Step {
         if core.early.is_taken {
-            // It ends under its own key (§4.5).
+            // EndOfEarlyData is protected with the early data key (§4.5).
             core.early.room = 0;
             progress.queue(core, &Message::EndOfEarlyData)?;
             core.set_write(progress.schedule.client.clone())?;
@@ -41,7 +41,7 @@ impl Flight<'_> {
                 schemes,
                 reads_crls,
             }) => {
-                // A client that has no certificate says so with an empty one (RFC 8446 §4.4.2).
+                // A client without a certificate sends an empty Certificate (RFC 8446 §4.4.2).
                 let fitting = own
                     .certificate
                     .as_ref()
@@ -61,7 +61,7 @@ impl Flight<'_> {
                     None if core.profile.certificate_type().is_some() => {
                         send_certificate(core, &mut progress, None, (Side::Client, false))?;
                     }
-                    // The paper has no way to decline.
+                    // The paper has no message to decline.
                     None => {
                         let reason = "no identity of ours that the server asks for";
                         return Err(Refusal::new(Alert::HandshakeFailure, reason));

@@ -1,4 +1,4 @@
-//! The client's hello, and what the server may answer to it (RFC 8446 §4.1, §4.2.8, §4.3.1).
+//! The client's hello, and the server's possible answers (RFC 8446 §4.1, §4.2.8, §4.3.1).
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) struct AwaitServerHello {
     config: Arc<ClientConfig>,
     hello: ClientHello,
     exchange: KeyExchange,
-    /// The ticket that is offered.
+    /// The ticket that was offered.
     session: Option<Session>,
     sent: Sent,
 }
@@ -32,7 +32,7 @@ pub(crate) struct AwaitServerHello {
 #[derive(Debug)]
 enum Sent {
     Once(Unhashed),
-    /// After a HelloRetryRequest, with the suite it named.
+    /// After a HelloRetryRequest, with the cipher suite that it named.
     Again(Transcript, Cipher),
 }
 
@@ -49,7 +49,7 @@ impl AwaitServerHello {
         let random = ctx.random("tls client random");
         let mut hello = ClientHello::new(random, common.suites.clone(), extensions);
         if common.middleboxes {
-            // A session id makes them believe in a resumption of TLS 1.2 (appendix D.4).
+            // To middleboxes, a session id looks like the resumption of a TLS 1.2 session (appendix D.4).
             hello.session_id = ctx.random::<32>("tls session id").to_vec();
         }
         let session = resume::session(config, core.now);
@@ -60,7 +60,7 @@ impl AwaitServerHello {
                 }
                 resume::offer(&mut hello, session, core.now);
             }
-            // Without it no server gives a ticket (§4.2.9).
+            // Servers only issue tickets if this extension was sent (§4.2.9).
             (None, Some(_)) => hello
                 .extensions
                 .0
@@ -79,7 +79,7 @@ impl AwaitServerHello {
             }
             resume::begin_early(core, session, &raw)?;
         }
-        // Who resumes is not looked up again.
+        // To resume, the server need not be resolved again.
         if let (None, Some(need)) = (&session, config.server.foreseen()) {
             core.ask_ahead(need);
         }
@@ -150,7 +150,7 @@ impl AwaitServerHello {
         }
     }
 
-    /// What ServerHello and HelloRetryRequest have in common (§4.1.3, §4.1.4).
+    /// Checks what ServerHello and HelloRetryRequest have in common (§4.1.3, §4.1.4).
     fn check(&self, answer: &ServerHello) -> Result<Cipher, Refusal> {
         let version = answer.extensions.find(|extension| match extension {
             Extension::Version(version) => Some(*version),
@@ -186,20 +186,20 @@ impl AwaitServerHello {
     }
 }
 
-/// What both hellos have agreed on.
+/// What both hellos agreed on.
 struct Agreed {
     config: Arc<ClientConfig>,
     exchange: KeyExchange,
-    /// The server's.
+    /// The server's key share.
     share: KeyShare,
     session: Option<Session>,
-    /// Early data, if any may have been sent.
+    /// Early data, if it was offered.
     early: Option<resume::Sent>,
     transcript: Transcript,
 }
 
 impl Agreed {
-    /// Takes the keys of the handshake.
+    /// Switches to the handshake keys.
     fn proceed(self, core: &mut Core, cipher: Cipher) -> Step {
         let KeyShare { group, key } = self.share;
         let shared = self.exchange.complete(group, &key)?;
@@ -210,7 +210,7 @@ impl Agreed {
         if self.config.common.middleboxes {
             core.send_ccs()?;
         }
-        // Whether early data is taken is said only in EncryptedExtensions.
+        // Only EncryptedExtensions says whether early data is accepted.
         if self.early.is_none() {
             core.set_write(schedule.client.clone())?;
         }
@@ -229,18 +229,18 @@ impl Agreed {
     }
 }
 
-/// What is kept over a HelloRetryRequest.
+/// The state kept across a HelloRetryRequest.
 struct Again {
     config: Arc<ClientConfig>,
     hello: ClientHello,
-    /// What the first hello offered a share of.
+    /// The exchange whose share was in the first hello.
     exchange: KeyExchange,
     session: Option<Session>,
     transcript: Transcript,
 }
 
 impl Again {
-    /// Sends the hello again, with the share and the cookie that were asked for and unchanged else (§4.1.2).
+    /// Sends the hello again, with the requested share and cookie, and otherwise unchanged (§4.1.2).
     fn send(mut self, core: &mut Core, retry: &ServerHello, cipher: Cipher) -> Step {
         let group = retry.extensions.find(|extension| match extension {
             Extension::RetryGroup(group) => Some(*group),
@@ -259,20 +259,20 @@ impl Again {
                 self.share_alone(&exchange);
                 exchange
             }
-            // The share changes only where another group is asked for (§4.1.2).
+            // The share only changes if another group is requested (§4.1.2).
             None => self.exchange,
         };
         if let Some(cookie) = cookie {
             self.hello.extensions.0.push(Extension::Cookie(cookie));
         }
-        // What was sent early is lost, and nothing more is (§4.2.10).
+        // Early data already sent is lost, and no more may be sent (§4.2.10).
         self.hello
             .extensions
             .0
             .retain(|one| *one != Extension::EarlyData);
         core.early.room = 0;
         core.records.clear_write();
-        // A ticket of another hash can be of no use any more (§4.1.4); its place is at the end still.
+        // A ticket for another hash cannot be used any more (§4.1.4). pre_shared_key stays the last extension.
         let before = self.session.as_ref().and_then(Session::cipher);
         match &self.session {
             Some(session) if before.map(Cipher::hash_len) == Some(cipher.hash_len()) => {
@@ -306,7 +306,7 @@ impl Again {
         ))))
     }
 
-    /// A new exchange of the group that the server asks for, which may be none that it has a share of (§4.2.8).
+    /// A new exchange for the group that the server asks for, which must not be one with a share in the hello (§4.2.8).
     fn exchange_of(&self, group: Group) -> Result<KeyExchange, Refusal> {
         let mut shares = self
             .hello
@@ -323,7 +323,7 @@ impl Again {
         }
     }
 
-    /// Has the hello offer this exchange and no other.
+    /// Replaces the hello's key shares with the one of this exchange.
     fn share_alone(&mut self, exchange: &KeyExchange) {
         for extension in &mut self.hello.extensions.0 {
             if let Extension::KeyShares(shares) = extension {
@@ -333,7 +333,7 @@ impl Again {
     }
 }
 
-/// The server's share, of a group that the hello has a share of (§4.2.8).
+/// The server's share, which must be for a group with a share in the hello (§4.2.8).
 fn share_of<'a>(answer: &'a ServerHello, hello: &ClientHello) -> Result<&'a KeyShare, Refusal> {
     let share = answer.extensions.find(|extension| match extension {
         Extension::KeyShare(share) => Some(share),
@@ -355,8 +355,8 @@ fn share((group, key): (Group, &[u8])) -> KeyShare {
     }
 }
 
-/// The shares of the first hello: that of the exchange and, where it is a hybrid, that of the group it is made of, which
-/// costs no further key and spares servers without the hybrid a second hello (draft-ietf-tls-hybrid-design §3.2).
+/// The shares of the first hello: that of the exchange and, for a hybrid, that of its classical component, which needs
+/// no further key and spares servers without the hybrid a second hello (draft-ietf-tls-hybrid-design §3.2).
 fn shares(exchange: &KeyExchange, groups: &[Group]) -> Vec<KeyShare> {
     let within = exchange.share_within();
     let within = within.filter(|(group, _)| groups.contains(group));
@@ -393,7 +393,7 @@ fn extensions(config: &ClientConfig, exchange: &KeyExchange) -> Extensions {
     Extensions(extensions)
 }
 
-/// Only what was asked for may be answered (§4.2); gives the application protocol.
+/// Checks that only offered extensions are answered (§4.2), and returns the application protocol.
 pub(super) fn check_encrypted(
     extensions: &Extensions,
     config: &ClientConfig,
@@ -402,7 +402,7 @@ pub(super) fn check_encrypted(
     for extension in &extensions.0 {
         match extension {
             Extension::ServerName(None) if config.server_name().is_some() => {}
-            // Types of certificate and early data are looked at where the choice is read.
+            // Certificate types and early data are checked where the choice is read.
             Extension::Groups(_)
             | Extension::ServerType(_)
             | Extension::ClientType(_)

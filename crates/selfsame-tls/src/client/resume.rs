@@ -1,4 +1,4 @@
-//! What a client does to resume: offers a ticket, proves that it knows its secret, and takes the server's answer.
+//! Resumption by a client: offers a ticket, proves that it knows the ticket's secret, reads the server's answer.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -13,7 +13,7 @@ use crate::resumption::Session;
 use crate::schedule::Early;
 use crate::transcript::Transcript;
 
-/// The ticket to offer, if there is one that may be used still.
+/// The ticket to offer, if there is one that may still be used.
 pub(super) fn session(config: &ClientConfig, now: UnixTime) -> Option<Session> {
     let session = config.sessions.as_ref()?.take(&config.digest, now)?;
     let common = &config.common;
@@ -21,13 +21,13 @@ pub(super) fn session(config: &ClientConfig, now: UnixTime) -> Option<Session> {
     (holds && common.suites.contains(&session.suite)).then_some(session)
 }
 
-/// Begins to send early data (RFC 8446 §4.2.10) if it is switched on, the ticket allows it, and somebody judges whether
-/// the server is to be believed still.
+/// Whether early data (RFC 8446 §4.2.10) may be sent: it is enabled, the ticket allows it, and `revalidate` is
+/// configured to judge the server again.
 pub(super) fn is_early(config: &ClientConfig, session: &Session) -> bool {
     config.is_early && session.early > 0 && config.common.revalidate.is_some()
 }
 
-/// Takes the keys of early data, which are those of the ticket and the hello.
+/// Switches to the early data key, derived from the ticket and the hello.
 pub(super) fn begin_early(core: &mut Core, session: &Session, hello: &[u8]) -> Result<(), Refusal> {
     let cipher = session.cipher().ok_or(UNKNOWN)?;
     let early = Early::new(cipher, Some(&session.secret));
@@ -36,18 +36,18 @@ pub(super) fn begin_early(core: &mut Core, session: &Session, hello: &[u8]) -> R
     core.set_write(traffic)
 }
 
-/// What early data was sent with.
+/// The terms under which early data was sent.
 #[derive(Debug)]
 pub(super) struct Sent {
-    /// Whether the server took the ticket and its suite.
+    /// Whether the server accepted the ticket and its cipher suite.
     pub(super) is_resumed: bool,
-    /// The ticket's application protocol.
+    /// The application protocol of the ticket.
     pub(super) protocol: Option<Vec<u8>>,
 }
 
 impl Sent {
-    /// Whether the server takes the early data, which it does only by the ticket, its suite and its application protocol
-    /// (§4.2.10).
+    /// Whether the server accepts the early data, which it may only do with the ticket, its cipher suite and its
+    /// application protocol (§4.2.10).
     pub(super) fn is_taken(
         &self,
         extensions: &Extensions,
@@ -61,7 +61,7 @@ impl Sent {
     }
 }
 
-/// Whether early data that was not sent is taken.
+/// Checks that the server does not accept early data that was not offered.
 pub(super) fn check_no_early(extensions: &Extensions) -> Result<bool, Refusal> {
     match extensions.has_early_data() {
         false => Ok(false),
@@ -74,7 +74,7 @@ pub(super) fn check_no_early(extensions: &Extensions) -> Result<bool, Refusal> {
 
 const UNKNOWN: Refusal = Refusal::internal("a ticket of a suite we do not have");
 
-/// The extensions that offer the ticket, which have to be the last.
+/// Adds the extensions that offer the ticket, which have to be the last.
 pub(super) fn offer(hello: &mut ClientHello, session: &Session, now: UnixTime) {
     let binder = session.cipher().map_or(0, Cipher::hash_len);
     let identity = PskIdentity {
@@ -98,7 +98,7 @@ pub(super) fn offer(hello: &mut ClientHello, session: &Session, now: UnixTime) {
     hello.extensions.0.extend(extensions);
 }
 
-/// The hello's bytes, with the binder over all that stands before it (RFC 8446 §4.2.11.2).
+/// The hello's bytes, with the binder over all bytes before it (RFC 8446 §4.2.11.2).
 pub(super) fn bind(
     core: &Core,
     hello: &ClientHello,
@@ -124,7 +124,7 @@ pub(super) fn bind(
     Ok(raw)
 }
 
-/// Whether the server took the ticket (§4.2.11).
+/// Whether the server accepted the ticket (§4.2.11).
 pub(super) fn accepted(
     answer: &ServerHello,
     session: Option<Session>,

@@ -1,4 +1,4 @@
-//! Types of certificate (RFC 7250) in profile `draft`: which are offered, and what the server has chosen of them.
+//! Certificate types (RFC 7250) in profile `draft`: which are offered, and which the server chose.
 
 use super::Request;
 use crate::alert::{Alert, Refusal};
@@ -7,7 +7,7 @@ use crate::config::ClientConfig;
 use crate::handshake::credential_in;
 use crate::profile::Profile;
 
-/// What the hello says of types and methods.
+/// The extensions for certificate types and DID methods in the hello.
 pub(super) fn offer(config: &ClientConfig) -> Vec<Extension> {
     let mut extensions = Vec::new();
     if let Some(types) = server_types(config) {
@@ -20,7 +20,7 @@ pub(super) fn offer(config: &ClientConfig) -> Vec<Extension> {
     extensions
 }
 
-/// The types we take of a server.
+/// The types we accept from a server.
 fn server_types(config: &ClientConfig) -> Option<Vec<u8>> {
     let vc = config.common.profile.certificate_type()?;
     config.server.identities.as_ref()?;
@@ -37,7 +37,7 @@ fn client_types(config: &ClientConfig) -> Option<Vec<u8>> {
     Some([vc].into_iter().chain(x509).collect())
 }
 
-/// What the server has chosen; X.509 where it says nothing, and where there is nothing to choose.
+/// The server's choice; X.509 if the server names no type or none was offered.
 #[derive(Debug)]
 pub(super) struct Chosen {
     is_server_vc: bool,
@@ -45,7 +45,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Reads EncryptedExtensions.
+    /// Reads the choice from EncryptedExtensions.
     pub(super) fn read(extensions: &Extensions, config: &ClientConfig) -> Result<Self, Refusal> {
         let vc = config.common.profile.certificate_type();
         let is_vc = |chosen: u8, offered: Option<Vec<u8>>| {
@@ -78,7 +78,7 @@ impl Chosen {
         Ok(chosen)
     }
 
-    /// A request for a certificate, of the type that was chosen.
+    /// A request for a certificate of the chosen type.
     pub(super) fn request(
         &self,
         kind: Request,
@@ -106,7 +106,7 @@ impl Chosen {
         Ok(Request::Ssi { asked, schemes })
     }
 
-    /// What the server shows, by its type.
+    /// The server's identity, read according to the chosen type.
     pub(super) fn shown(&self, message: Message, profile: &Profile) -> Result<Message, Refusal> {
         match message {
             Message::Certificate(certificate) if self.is_server_vc => {

@@ -7,10 +7,10 @@ use crate::alert::Refusal;
 use crate::named::Scheme;
 use crate::profile::Profile;
 
-/// The most certificates that are read.
+/// Maximum number of certificates in a chain.
 const MAX_ENTRIES: usize = 16;
 
-/// A chain of certificates; empty if a client has none to show.
+/// A certificate chain; empty if a client has none.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Certificate {
     /// `certificate_request_context`.
@@ -19,7 +19,7 @@ pub struct Certificate {
     pub entries: Vec<CertificateEntry>,
 }
 
-/// One certificate and what is said of it.
+/// A certificate with its extensions.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CertificateEntry {
     /// The certificate as DER.
@@ -56,12 +56,12 @@ impl Certificate {
     }
 }
 
-/// The server's wish for a certificate of the client.
+/// The server's request for a client certificate.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CertificateRequest {
     /// `certificate_request_context`, empty in a handshake.
     pub context: Vec<u8>,
-    /// What the certificate has to be.
+    /// What the certificate has to fulfil.
     pub extensions: Extensions,
 }
 
@@ -83,10 +83,10 @@ impl CertificateRequest {
     }
 }
 
-/// CertificateVerify, and DIDVerify, which looks the same.
+/// CertificateVerify, and DIDVerify, which has the same format.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Proof {
-    /// How it was signed.
+    /// The signature scheme.
     pub scheme: Scheme,
     /// The signature over the handshake so far.
     pub signature: Vec<u8>,
@@ -110,11 +110,11 @@ impl Proof {
 /// NewSessionTicket.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Ticket {
-    /// Seconds it may be used for.
+    /// Lifetime in seconds.
     pub lifetime: u32,
-    /// What is added to its age on the wire.
+    /// Added to the ticket's age on the wire.
     pub age_add: u32,
-    /// What makes its key unlike those of other tickets.
+    /// Makes the key of each ticket unique.
     pub nonce: Vec<u8>,
     /// The ticket.
     pub ticket: Vec<u8>,

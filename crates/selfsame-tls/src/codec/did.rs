@@ -1,4 +1,4 @@
-//! DIDs in binary, as the profile `selfsame` and compact credentials have them: one form for each DID (docs/tls.md).
+//! DIDs in binary, for profile `selfsame` and compact credentials: each DID has exactly one encoding (docs/tls.md).
 
 use selfsame_crypto::encoding::{
     base32_lower_decode, base32_lower_encode, base58_decode, base58_encode, base64url_decode,
@@ -9,29 +9,29 @@ use selfsame_did::{Did, cheqd, selfsame};
 use crate::alert::Refusal;
 use crate::profile::SELFSAME;
 
-/// The most bytes of a DID in binary; base58 takes time as the square of them.
+/// Maximum bytes of a DID in binary; decoding base58 takes quadratic time.
 const MAX_BYTES: usize = 2048;
-/// The bytes of a subject's identifier.
+/// Bytes of a subject's identifier.
 const ID: usize = 16;
-/// The bytes of the name of a network of did:selfsame.
+/// Bytes of a did:selfsame network name.
 const NETWORK: usize = 10;
-/// The ledgers of did:cheqd, by number.
+/// The ledgers of did:cheqd by number.
 const LEDGERS: [&str; 2] = ["mainnet", "testnet"];
-/// What is added to a ledger's number where the identifier is written in base58 and not as UUID.
+/// Added to a ledger's number if the identifier is written in base58 instead of as a UUID.
 const AS_BASE58: u8 = 2;
 
 const MALFORMED: Refusal = Refusal::illegal("a DID in binary that is malformed");
 
-/// The DID's code and its bytes; none if the DID has no binary form.
+/// The DID's method code and its bytes; `None` if the DID has no binary form.
 pub(crate) fn to_binary(did: &Did) -> Option<(u8, Vec<u8>)> {
     let code = SELFSAME.method_code(did.method())?;
     let bytes = bytes_of(did)?;
-    // Other texts for the same bytes are other DIDs.
+    // A different text for these bytes is a different DID.
     let is_canonical = bytes.len() <= MAX_BYTES && read(code, &bytes)? == did.as_str();
     is_canonical.then_some((code, bytes))
 }
 
-/// The DID of this code and these bytes.
+/// The DID with this method code and these bytes.
 pub(crate) fn from_binary(code: u8, bytes: &[u8]) -> Result<Did, Refusal> {
     if bytes.len() > MAX_BYTES {
         return Err(MALFORMED);
@@ -70,7 +70,7 @@ fn bytes_of(did: &Did) -> Option<Vec<u8>> {
     }
 }
 
-/// The text of these bytes, which is still to be parsed.
+/// The DID's text for these bytes, not yet parsed.
 fn read(code: u8, bytes: &[u8]) -> Option<String> {
     let method = SELFSAME.method_name(code)?;
     let id = match method {
@@ -98,7 +98,7 @@ fn read(code: u8, bytes: &[u8]) -> Option<String> {
     Some(format!("did:{method}:{id}"))
 }
 
-/// The text of a UUID (RFC 9562 §4), of whatever version.
+/// The text of a UUID (RFC 9562 §4) of any version.
 fn uuid(id: [u8; ID]) -> String {
     let hex = format!("{:032x}", u128::from_be_bytes(id));
     let mut text = String::with_capacity(36);

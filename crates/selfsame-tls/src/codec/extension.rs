@@ -1,4 +1,4 @@
-//! Extensions (RFC 8446 §4.2): those that are understood, the others as bytes, and where each may stand.
+//! Extensions (RFC 8446 §4.2): known ones are parsed, others kept as bytes; defines the messages where each may stand.
 
 use std::collections::BTreeSet;
 
@@ -12,15 +12,15 @@ use crate::alert::{Alert, Refusal};
 use crate::named::{Group, Scheme};
 use crate::profile::Profile;
 
-/// The most extensions in one message. There is no bound in the specification; this one is for memory, since each takes
-/// many times its four bytes on the wire.
+/// Maximum number of extensions in one message. The specification has no limit; this one bounds memory, since an
+/// extension takes many times its four bytes on the wire.
 const MAX_EXTENSIONS: usize = 1024;
 
 const SERVER_NAME: u16 = 0;
 const SUPPORTED_GROUPS: u16 = 10;
 const SIGNATURE_ALGORITHMS: u16 = 13;
 const ALPN: u16 = 16;
-/// The type of certificate that goes without saying (RFC 7250).
+/// The default certificate type (RFC 7250).
 pub(crate) const X509: u8 = 0;
 /// `client_certificate_type` and `server_certificate_type` (RFC 7250).
 const CLIENT_TYPE: u16 = 19;
@@ -32,15 +32,15 @@ const COOKIE: u16 = 44;
 const PSK_MODES: u16 = 45;
 const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
 const KEY_SHARE: u16 = 51;
-/// Ours, of the numbers for private use: the revocation list of a certificate's authority, stapled.
+/// Our own number, for private use: the stapled revocation list of a certificate's authority.
 const CRL: u16 = 0xff54;
 
-/// Resumption with a key exchange, so that a stolen ticket key opens nothing that was sent (§4.2.9).
+/// Resumption with a key exchange: a stolen ticket key does not decrypt recorded data (§4.2.9).
 pub(crate) const PSK_DHE_KE: u8 = 1;
-/// The extensions that say what a client wants to be shown: server_name, client_ and server_certificate_type.
+/// The extensions that affect which identity a client wants: server_name, client_ and server_certificate_type.
 const WISHES: [u16; 3] = [SERVER_NAME, CLIENT_TYPE, SERVER_TYPE];
 
-/// The message an extension stands in.
+/// The message that contains an extension.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Place {
     /// ClientHello.
@@ -64,55 +64,55 @@ pub enum Place {
 /// One extension.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Extension {
-    /// The host the client wants; without a name a server's nod (RFC 6066 §3).
+    /// The host that the client wants; without a name, the server's acknowledgement (RFC 6066 §3).
     ServerName(Option<String>),
-    /// The groups a peer can use, the best first.
+    /// The groups a peer supports, the preferred first.
     Groups(Vec<Group>),
-    /// The schemes a peer can verify, the best first.
+    /// The signature schemes a peer can verify, the preferred first.
     Schemes(Vec<Scheme>),
-    /// The schemes a peer can verify in certificates.
+    /// The signature schemes a peer can verify in certificates.
     CertificateSchemes(Vec<Scheme>),
     /// Application protocols (RFC 7301).
     Protocols(Vec<Vec<u8>>),
-    /// The versions a client speaks.
+    /// The versions a client supports.
     Versions(Vec<u16>),
-    /// The version a server chose.
+    /// The version the server chose.
     Version(u16),
     /// A client's key shares.
     KeyShares(Vec<KeyShare>),
-    /// A server's key share.
+    /// The server's key share.
     KeyShare(KeyShare),
-    /// The group a server wants a share of.
+    /// The group of which the server wants a share.
     RetryGroup(Group),
-    /// What a server wants back.
+    /// Bytes that the client has to send back.
     Cookie(Vec<u8>),
-    /// How a client resumes.
+    /// How a client can resume.
     PskModes(Vec<u8>),
     /// The tickets a client offers.
     PreSharedKeys(OfferedPsks),
-    /// Which of them the server took.
+    /// The index of the ticket that the server accepted.
     PreSharedKey(u16),
-    /// That early data is sent, or taken.
+    /// Early data is sent, or accepted.
     EarlyData,
-    /// The bytes of early data that may come with a ticket.
+    /// Maximum bytes of early data with a ticket.
     MaxEarlyData(u32),
     /// How identities are proved.
     Ssi(SsiParameters),
-    /// The types of certificate a client takes of the server (RFC 7250); the first is liked best.
+    /// The certificate types a client accepts from the server (RFC 7250), the preferred first.
     ServerTypes(Vec<u8>),
-    /// The type a server shows.
+    /// The certificate type the server shows.
     ServerType(u8),
     /// The types of certificate a client can show.
     ClientTypes(Vec<u8>),
-    /// The type a server wants.
+    /// The certificate type the server wants.
     ClientType(u8),
     /// The codes of the DID methods that can be resolved (profile `draft`).
     DidMethods(Vec<u16>),
-    /// That revocation lists are read along with certificates.
+    /// The sender reads revocation lists stapled to certificates.
     ReadsCrls,
-    /// The revocation list (DER) of the authority of a certificate.
+    /// The revocation list (DER) of a certificate's authority.
     Crl(Vec<u8>),
-    /// One that is only carried along.
+    /// An extension that is not interpreted.
     Other {
         /// Its number.
         number: u16,
@@ -126,7 +126,7 @@ pub enum Extension {
 pub struct KeyShare {
     /// The group.
     pub group: Group,
-    /// The public key, or what answers it.
+    /// The public key, or the ciphertext that answers it.
     pub key: Vec<u8>,
 }
 
@@ -175,7 +175,7 @@ impl Extension {
                 Self::Versions(numbers(reader.vector8()?, |version| version)?)
             }
             (SUPPORTED_VERSIONS, _) => Self::Version(reader.u16()?),
-            // A client may ask with an empty list to be told the group (§4.2.8).
+            // A client may send an empty list, so that the server names a group (§4.2.8).
             (KEY_SHARE, Place::ClientHello) => {
                 Self::KeyShares(list(reader.vector16()?, KeyShare::read)?)
             }
@@ -270,7 +270,7 @@ impl KeyShare {
     }
 }
 
-/// The extensions of a message, in their order, none twice.
+/// The extensions of a message, in order, without duplicates.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Extensions(pub Vec<Extension>);
 
@@ -292,7 +292,7 @@ impl Extensions {
             if seen.len() > MAX_EXTENSIONS {
                 return Err(Refusal::decode("too many extensions"));
             }
-            // Binders are over all that stands before them (§4.2.11).
+            // Binders cover everything before them (§4.2.11).
             if place == Place::ClientHello && last.replace(number) == Some(PRE_SHARED_KEY) {
                 return Err(Refusal::illegal("pre_shared_key is not the last extension"));
             }
@@ -311,12 +311,12 @@ impl Extensions {
         });
     }
 
-    /// What `pick` takes of the first extension it takes anything of.
+    /// The first value that `pick` returns for one of the extensions.
     pub fn find<'a, T>(&'a self, pick: impl FnMut(&'a Extension) -> Option<T>) -> Option<T> {
         self.0.iter().find_map(pick)
     }
 
-    /// The groups a peer can use; empty if it does not say.
+    /// The groups a peer supports; empty if the extension is missing.
     pub fn groups(&self) -> &[Group] {
         let found = self.find(|extension| match extension {
             Extension::Groups(groups) => Some(groups.as_slice()),
@@ -325,7 +325,7 @@ impl Extensions {
         found.unwrap_or_default()
     }
 
-    /// The schemes a peer can verify.
+    /// The signature schemes a peer can verify.
     pub fn schemes(&self) -> Option<&[Scheme]> {
         self.find(|extension| match extension {
             Extension::Schemes(schemes) => Some(schemes.as_slice()),
@@ -341,7 +341,7 @@ impl Extensions {
         })
     }
 
-    /// The application protocols; empty if none are named.
+    /// The application protocols; empty if the extension is missing.
     pub fn protocols(&self) -> &[Vec<u8>] {
         let found = self.find(|extension| match extension {
             Extension::Protocols(names) => Some(names.as_slice()),
@@ -366,7 +366,7 @@ impl Extensions {
         })
     }
 
-    /// The host a client wants.
+    /// The host that a client wants.
     pub fn server_name(&self) -> Option<&str> {
         self.find(|extension| match extension {
             Extension::ServerName(name) => name.as_deref(),
@@ -374,7 +374,7 @@ impl Extensions {
         })
     }
 
-    /// Whether a client resumes with a key exchange (psk_dhe_ke, §4.2.9); nothing if it does not say.
+    /// Whether a client can resume with a key exchange (psk_dhe_ke, §4.2.9); `None` if the extension is missing.
     pub(crate) fn resumes_with_exchange(&self) -> Option<bool> {
         self.find(|extension| match extension {
             Extension::PskModes(modes) => Some(modes.contains(&PSK_DHE_KE)),
@@ -382,7 +382,7 @@ impl Extensions {
         })
     }
 
-    /// A hash over what a client wants to be shown: whose name, and which kinds of identity.
+    /// A hash over the extensions that affect which identity a client wants: server name and kinds of identity.
     pub(crate) fn wishes(&self, profile: &Profile) -> Result<[u8; 32], Refusal> {
         let is_wish = |extension: &&Extension| {
             let number = extension.number(profile);
@@ -394,7 +394,7 @@ impl Extensions {
         writer.finish().map(|written| sha256(&written))
     }
 
-    /// The types of certificate a client takes of the server, if it says.
+    /// The certificate types a client accepts from the server, if it names any.
     pub fn server_types(&self) -> Option<&[u8]> {
         self.find(|extension| match extension {
             Extension::ServerTypes(types) => Some(types.as_slice()),
@@ -402,7 +402,7 @@ impl Extensions {
         })
     }
 
-    /// The types of certificate a client can show, if it says.
+    /// The certificate types a client can show, if it names any.
     pub fn client_types(&self) -> Option<&[u8]> {
         self.find(|extension| match extension {
             Extension::ClientTypes(types) => Some(types.as_slice()),
@@ -410,7 +410,7 @@ impl Extensions {
         })
     }
 
-    /// `did_methods`, but those that no profile has a name for.
+    /// `did_methods`, without the codes that no profile names.
     pub fn did_methods(&self) -> Option<Vec<u8>> {
         let known = |code: &u16| u8::try_from(*code).ok();
         self.find(|extension| match extension {
@@ -419,17 +419,17 @@ impl Extensions {
         })
     }
 
-    /// Whether a peer reads revocation lists along with certificates.
+    /// Whether a peer reads revocation lists stapled to certificates.
     pub fn reads_crls(&self) -> bool {
         self.0.contains(&Extension::ReadsCrls)
     }
 
-    /// Whether a client sends data before the handshake is done, or a server takes it.
+    /// Whether a client sends early data, or a server accepts it.
     pub fn has_early_data(&self) -> bool {
         self.0.contains(&Extension::EarlyData)
     }
 
-    /// The bytes of early data that may come with a ticket.
+    /// Maximum bytes of early data with a ticket.
     pub fn max_early_data(&self) -> Option<u32> {
         self.find(|extension| match extension {
             Extension::MaxEarlyData(most) => Some(*most),
@@ -438,7 +438,7 @@ impl Extensions {
     }
 }
 
-/// Where an extension that is known may stand (the table of RFC 8446 §4.2).
+/// Checks that a known extension may stand in this message (the table of RFC 8446 §4.2).
 fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refusal> {
     use Place::{Certificate, CertificateRequest, ClientHello, EncryptedExtensions};
     use Place::{HelloRetryRequest, NewSessionTicket, ServerHello, SsiRequest};

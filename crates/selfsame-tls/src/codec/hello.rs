@@ -9,31 +9,31 @@ use crate::profile::Profile;
 
 /// The version in the hello's legacy field.
 const LEGACY_VERSION: u16 = 0x0303;
-/// The random that makes a ServerHello a HelloRetryRequest: the SHA-256 of "HelloRetryRequest" (§4.1.3).
+/// The random value that marks a ServerHello as a HelloRetryRequest: the SHA-256 of "HelloRetryRequest" (§4.1.3).
 const RETRY_RANDOM: [u8; 32] = [
     0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
     0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
-/// The first message: what the client can do.
+/// The first message: what the client supports.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ClientHello {
-    /// `legacy_version`; what is spoken stands in an extension.
+    /// `legacy_version`; the actual version is in an extension.
     pub legacy_version: u16,
     /// 32 random bytes.
     pub random: [u8; 32],
-    /// `legacy_session_id`, at most 32 bytes, which the server gives back.
+    /// `legacy_session_id`, at most 32 bytes, which the server echoes.
     pub session_id: Vec<u8>,
-    /// The cipher suites, the best first.
+    /// The cipher suites, the preferred first.
     pub suites: Vec<Suite>,
-    /// `legacy_compression_methods`; TLS 1.3 has none but "null" (0).
+    /// `legacy_compression_methods`; TLS 1.3 only has "null" (0).
     pub compression: Vec<u8>,
-    /// The extensions, in their order.
+    /// The extensions, in order.
     pub extensions: Extensions,
 }
 
 impl ClientHello {
-    /// A hello of TLS 1.3.
+    /// A TLS 1.3 hello.
     pub fn new(random: [u8; 32], suites: Vec<Suite>, extensions: Extensions) -> Self {
         Self {
             legacy_version: LEGACY_VERSION,
@@ -79,7 +79,7 @@ impl ClientHello {
     }
 }
 
-/// The server's choice, or its wish to be asked again (HelloRetryRequest).
+/// The server's choice, or its request for a second hello (HelloRetryRequest).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ServerHello {
     /// `legacy_version`, always 0x0303.
@@ -90,12 +90,12 @@ pub struct ServerHello {
     pub session_id: Vec<u8>,
     /// The cipher suite.
     pub suite: Suite,
-    /// The extensions, in their order.
+    /// The extensions, in order.
     pub extensions: Extensions,
 }
 
 impl ServerHello {
-    /// A ServerHello; without `random` a HelloRetryRequest.
+    /// A ServerHello; without `random`, a HelloRetryRequest.
     pub fn new(random: Option<[u8; 32]>, suite: Suite, extensions: Extensions) -> Self {
         Self {
             legacy_version: LEGACY_VERSION,
@@ -111,7 +111,7 @@ impl ServerHello {
         self.random == RETRY_RANDOM
     }
 
-    /// Whether it is of TLS 1.3 in all that is fixed, but its extensions.
+    /// Whether the legacy version is that of TLS 1.3; the extensions are not checked.
     pub(crate) fn has_legacy_version(&self) -> bool {
         self.legacy_version == LEGACY_VERSION
     }

@@ -9,7 +9,7 @@ use super::writer::Writer;
 use crate::alert::Refusal;
 use crate::profile::Profile;
 
-/// The bytes of a message's header: its type and its length.
+/// Bytes of a message's header: type and length.
 pub(crate) const HEADER: usize = 4;
 const CLIENT_HELLO: u8 = 1;
 const SERVER_HELLO: u8 = 2;
@@ -21,10 +21,10 @@ const CERTIFICATE_REQUEST: u8 = 13;
 const CERTIFICATE_VERIFY: u8 = 15;
 const FINISHED: u8 = 20;
 const KEY_UPDATE: u8 = 24;
-/// The message that stands for the first hello after a HelloRetryRequest (§4.4.1); never sent.
+/// The message that replaces the first hello after a HelloRetryRequest (§4.4.1); never sent.
 pub(crate) const MESSAGE_HASH: u8 = 254;
 
-/// As long as most messages are.
+/// The usual length of a message.
 const USUAL_BYTES: usize = 512;
 
 /// A handshake message.
@@ -48,9 +48,9 @@ pub enum Message {
     CertificateVerify(Proof),
     /// Finished: the MAC over the handshake.
     Finished(Vec<u8>),
-    /// KeyUpdate, and whether the peer shall answer with one.
+    /// KeyUpdate, and whether the peer should answer with one.
     KeyUpdate(bool),
-    /// SSIRequest: the server's wish for a DID or credential of the client.
+    /// SSIRequest: the server's request for a DID or credential of the client.
     SsiRequest(Extensions),
     /// VC.
     Vc(VcMessage),
@@ -61,7 +61,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Reads one message, header included, and nothing after it.
+    /// Reads exactly one message, including its header.
     pub fn parse(bytes: &[u8], profile: &Profile) -> Result<Self, Refusal> {
         let mut reader = Reader::new(bytes);
         let kind = reader.u8()?;
@@ -86,7 +86,7 @@ impl Message {
         }
     }
 
-    /// Reads one of the messages that the paper adds.
+    /// Reads one of the paper's messages.
     fn parse_identity(kind: u8, body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
         let unknown = Refusal::unexpected("a handshake message of an unknown type");
         let numbers = profile.messages().ok_or(unknown)?;
@@ -124,7 +124,7 @@ impl Message {
         writer.finish()
     }
 
-    /// Its handshake type, if the profile has such messages.
+    /// The handshake type; `None` if the profile does not have the message.
     pub fn kind(&self, profile: &Profile) -> Option<u8> {
         let numbers = profile.messages();
         Some(match self {

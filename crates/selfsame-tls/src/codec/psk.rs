@@ -1,27 +1,27 @@
-//! `pre_shared_key` (RFC 8446 §4.2.11): the tickets a client offers, each with the proof that it knows its secret.
+//! `pre_shared_key` (RFC 8446 §4.2.11): the tickets a client offers, each with a proof that it knows the secret.
 
 use super::reader::{Reader, list, some};
 use super::writer::Writer;
 use crate::alert::Refusal;
 
-/// The most tickets in one hello that are read.
+/// Maximum number of tickets in one hello.
 const MAX_OFFERED: usize = 16;
 
-/// What a client offers to resume.
+/// The tickets that a client offers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OfferedPsks {
-    /// The tickets, the best first.
+    /// The tickets, the preferred first.
     pub identities: Vec<PskIdentity>,
-    /// For each ticket a MAC over the hello up to here.
+    /// For each ticket, a MAC over the hello up to here.
     pub binders: Vec<Vec<u8>>,
 }
 
-/// A ticket as it is offered.
+/// A ticket with its age.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PskIdentity {
     /// The ticket.
     pub ticket: Vec<u8>,
-    /// Milliseconds since it came, and a number only both ends know, modulo 2^32.
+    /// Milliseconds since it was received plus `age_add`, modulo 2^32.
     pub age: u32,
 }
 
@@ -66,7 +66,7 @@ impl OfferedPsks {
         });
     }
 
-    /// The bytes at the hello's end that the binders are not over (§4.2.11.2).
+    /// The bytes at the hello's end that the binders do not cover (§4.2.11.2).
     pub(crate) fn binders_len(&self) -> usize {
         let each = self.binders.iter().map(|binder| binder.len());
         each.fold(2, |sum: usize, length| {

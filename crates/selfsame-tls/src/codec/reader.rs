@@ -4,7 +4,7 @@ use crate::alert::Refusal;
 
 const TRUNCATED: Refusal = Refusal::decode("a message or field ends too early");
 
-/// What is left to read.
+/// The unread rest.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         self.0.is_empty()
     }
 
-    /// Nothing may follow.
+    /// Fails if anything is left.
     pub(crate) fn finish(self) -> Result<(), Refusal> {
         match self.0 {
             [] => Ok(()),
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// All elements of a vector's bytes.
+/// Reads all elements of a vector.
 pub(crate) fn list<'a, T>(
     bytes: &'a [u8],
     mut element: impl FnMut(&mut Reader<'a>) -> Result<T, Refusal>,
@@ -90,7 +90,7 @@ pub(crate) fn list<'a, T>(
     Ok(elements)
 }
 
-/// A list that may not be empty.
+/// Fails if the list is empty.
 pub(crate) fn some<T>(list: Vec<T>) -> Result<Vec<T>, Refusal> {
     match list.is_empty() {
         true => Err(Refusal::decode("a list that must not be empty is")),

@@ -3,23 +3,23 @@
 use super::{Reader, Writer};
 use crate::alert::{Alert, Refusal};
 
-/// The most bytes of plaintext in a record (RFC 8446 §5.1).
+/// Maximum bytes of plaintext in a record (RFC 8446 §5.1).
 pub const MAX_PLAINTEXT: usize = 1 << 14;
-/// The most bytes of ciphertext in a record (RFC 8446 §5.2).
+/// Maximum bytes of ciphertext in a record (RFC 8446 §5.2).
 pub const MAX_CIPHERTEXT: usize = MAX_PLAINTEXT + 256;
-/// The bytes of a header.
+/// Bytes of a header.
 pub(crate) const HEADER: usize = 5;
 
-/// What a record carries.
+/// The content type of a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ContentType {
     /// A compatibility message without meaning.
     ChangeCipherSpec,
     /// An alert.
     Alert,
-    /// Pieces of handshake messages.
+    /// Fragments of handshake messages.
     Handshake,
-    /// Data of the application, or any protected record.
+    /// Application data, or any protected record.
     ApplicationData,
 }
 
@@ -49,22 +49,22 @@ impl ContentType {
 /// The five bytes before a record's content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Header {
-    /// What the record carries, seen from outside.
+    /// The content type on the outside.
     pub content: ContentType,
-    /// `legacy_record_version`, which says nothing.
+    /// `legacy_record_version`, which is ignored.
     pub version: u16,
-    /// The bytes that follow.
+    /// The number of bytes that follow.
     pub length: usize,
 }
 
 impl Header {
-    /// Reads a header. A length no record may have is refused before its bytes are waited for.
+    /// Reads a header. Refuses a length that no record may have, without waiting for its bytes.
     pub fn parse(bytes: [u8; HEADER]) -> Result<Self, Refusal> {
         let mut reader = Reader::new(&bytes);
         let content = ContentType::from_code(reader.u8()?)
             .ok_or(Refusal::unexpected("a record of an unknown type"))?;
         let version = reader.u16()?;
-        // TLS is spoken in records whose version begins with 3, whatever that version means (§5.1, appendix D).
+        // TLS records have a version whose first byte is 3; the second is ignored (§5.1, appendix D).
         if version >> 8 != 3 {
             return Err(Refusal::new(Alert::ProtocolVersion, "not a record of TLS"));
         }

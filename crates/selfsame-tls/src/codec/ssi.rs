@@ -1,4 +1,5 @@
-//! What the paper adds: `ssi_parameters`, and the messages VC and DID; in profile `selfsame` with formats and staples.
+//! The paper's additions: `ssi_parameters`, and the messages VC and DID; in profile `selfsame` with formats and
+//! staples.
 
 use selfsame_did::Did;
 
@@ -9,13 +10,13 @@ use crate::alert::Refusal;
 use crate::named::VcFormat;
 use crate::profile::Profile;
 
-/// The most staples of one message.
+/// Maximum number of staples in one message.
 const MAX_STAPLES: usize = 8;
 
-/// How a server shall prove who it is; the paper's AuthenticationMode.
+/// How the server has to authenticate; the paper's AuthenticationMode.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Mode {
-    /// By a certificate; the client may still have an identity of its own to show.
+    /// By a certificate; the client may still have a DID or credential to show.
     #[default]
     Certificate,
     /// By a DID.
@@ -27,13 +28,14 @@ pub enum Mode {
 /// The extension `ssi_parameters`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SsiParameters {
-    /// The mode that is asked for.
+    /// The requested mode.
     pub mode: Mode,
-    /// The codes of the DID methods that can be resolved; empty exactly with [`Mode::Certificate`].
+    /// The codes of the DID methods that can be resolved; empty if and only if the mode is [`Mode::Certificate`].
     pub methods: Vec<u8>,
-    /// The formats of credentials that can be read: in profile `selfsame` some exactly with [`Mode::Vc`], else none.
+    /// The credential formats that can be read: in profile `selfsame`, not empty if and only if the mode is
+    /// [`Mode::Vc`]; otherwise empty.
     pub formats: Vec<VcFormat>,
-    /// The kinds of staples that can be read; none but in profile `selfsame`.
+    /// The kinds of staples that can be read; empty except in profile `selfsame`.
     pub staples: Vec<u8>,
 }
 
@@ -92,7 +94,7 @@ impl SsiParameters {
         }
     }
 
-    /// Whether who says this can read credentials of the format.
+    /// Whether the sender can read credentials of this format.
     pub(crate) fn reads(&self, format: VcFormat, profile: &Profile) -> bool {
         match profile.format {
             None => self.formats.contains(&format),
@@ -101,16 +103,16 @@ impl SsiParameters {
     }
 }
 
-/// What a peer sends along with its identity, so that nothing has to be fetched.
+/// Evidence that a peer sends along with its identity, so that it need not be fetched.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Staple {
-    /// What it is (docs/tls.md).
+    /// Its kind (docs/tls.md).
     pub kind: u8,
-    /// The thing itself.
+    /// Its content.
     pub body: Vec<u8>,
 }
 
-/// The staples at the end of VC and DID, in profile `selfsame` alone.
+/// The staples at the end of VC and DID, only in profile `selfsame`.
 fn read_staples(reader: &mut Reader<'_>, profile: &Profile) -> Result<Vec<Staple>, Refusal> {
     if !profile.is_extended() {
         return Ok(Vec::new());
@@ -145,14 +147,14 @@ fn write_staples(staples: &[Staple], writer: &mut Writer, profile: &Profile) {
 pub struct DidMessage {
     /// The method's code.
     pub method: u8,
-    /// The DID: text in ASCII, in profile `selfsame` in binary.
+    /// The DID: ASCII text, or binary in profile `selfsame`.
     pub did: Vec<u8>,
-    /// What comes with it.
+    /// The staples.
     pub staples: Vec<Staple>,
 }
 
 impl DidMessage {
-    /// The message that says this DID; none if the profile has no way to write it.
+    /// The message for this DID; `None` if the profile cannot encode it.
     pub(crate) fn new(did: &Did, staples: Vec<Staple>, profile: &Profile) -> Option<Self> {
         let (method, bytes) = match profile.is_extended() {
             true => to_binary(did)?,
@@ -168,7 +170,7 @@ impl DidMessage {
         })
     }
 
-    /// The DID, which is of the method its code says.
+    /// The DID, which must have the method of the code.
     pub(crate) fn did(&self, profile: &Profile) -> Result<Did, Refusal> {
         if profile.is_extended() {
             return from_binary(self.method, &self.did);
@@ -201,17 +203,17 @@ impl DidMessage {
     }
 }
 
-/// A credential as it is shown: its format and its bytes.
+/// A credential as presented: its format and its bytes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Vc {
     /// The format.
     pub format: VcFormat,
-    /// What is signed and its signature, as the format has them.
+    /// The signed content and its signature, as the format defines.
     pub bytes: Vec<u8>,
 }
 
 impl Vc {
-    /// A credential as the paper's authors write it.
+    /// A credential in the form of the paper's authors.
     pub fn paper(bytes: Vec<u8>) -> Self {
         let format = VcFormat::PAPER;
         Self { format, bytes }
@@ -223,12 +225,12 @@ impl Vc {
 pub struct VcMessage {
     /// The credential.
     pub vc: Vc,
-    /// What comes with it.
+    /// The staples.
     pub staples: Vec<Staple>,
 }
 
 impl From<Vc> for VcMessage {
-    /// The credential alone.
+    /// The credential without staples.
     fn from(vc: Vc) -> Self {
         let staples = Vec::new();
         Self { vc, staples }
@@ -262,7 +264,7 @@ impl VcMessage {
     }
 }
 
-/// The empty request context that the authors' code has and their paper has not.
+/// The empty request context, which the authors' code has and their paper does not.
 pub(super) fn context(reader: &mut Reader<'_>, profile: &Profile) -> Result<(), Refusal> {
     if profile.has_context() && !reader.vector8()?.is_empty() {
         return Err(Refusal::illegal("a request context in a handshake"));

@@ -1,8 +1,8 @@
-//! Writes numbers and vectors of the presentation language; what cannot be written is remembered.
+//! Writes numbers and vectors of the presentation language; a value that cannot be written makes `finish` fail.
 
 use crate::alert::Refusal;
 
-/// What was written so far.
+/// The bytes written so far.
 #[derive(Default)]
 pub(crate) struct Writer {
     bytes: Vec<u8>,
@@ -17,7 +17,7 @@ impl Writer {
         }
     }
 
-    /// One that writes after these bytes.
+    /// A writer that appends to these bytes.
     pub(crate) fn after(bytes: Vec<u8>) -> Self {
         Self {
             bytes,
@@ -57,12 +57,12 @@ impl Writer {
         self.vector::<3>(body);
     }
 
-    /// Something has no form here.
+    /// Makes `finish` fail, because a value cannot be encoded.
     pub(crate) fn refuse(&mut self) {
         self.is_refused = true;
     }
 
-    /// The bytes, unless a vector was too long to write or something has no form.
+    /// The bytes. Fails if a vector was too long or a value could not be encoded.
     pub(crate) fn finish(self) -> Result<Vec<u8>, Refusal> {
         match self.is_refused {
             true => Err(Refusal::internal("a field cannot be written")),
@@ -70,7 +70,7 @@ impl Writer {
         }
     }
 
-    /// A vector whose length takes `N` bytes: first the place for it, then the body, then the length.
+    /// Writes a vector with a length of `N` bytes: reserves the length, writes the body, then fills in the length.
     fn vector<const N: usize>(&mut self, body: impl FnOnce(&mut Self)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; N]);

@@ -1,4 +1,4 @@
-//! Our own signatures: the keys that prove who we are.
+//! Our own signatures: the private keys of our identities.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl SigningKey {
             .map_err(|_| ConfigError::Key)
     }
 
-    /// Reads the first private key of a text in PEM: PKCS#8, or the older forms of RSA and elliptic curves.
+    /// Reads the first private key in a PEM text: PKCS#8, or the older formats for RSA and elliptic curves.
     pub fn from_pem(pem: &[u8]) -> Result<Self, ConfigError> {
         let key = PrivateKeyDer::from_pem_slice(pem).map_err(|_| ConfigError::Key)?;
         any_supported_type(&Zeroizing::new(key))
@@ -41,12 +41,12 @@ impl SigningKey {
             .map_err(|_| ConfigError::Key)
     }
 
-    /// The public half as SubjectPublicKeyInfo (DER).
+    /// The public key as SubjectPublicKeyInfo (DER).
     pub fn spki(&self) -> Option<Vec<u8>> {
         self.0.public_key().map(|spki| spki.to_vec())
     }
 
-    /// The first of our schemes that the peer verifies and the key can make.
+    /// The first of our schemes that the peer can verify and the key can sign with.
     pub(crate) fn choose(&self, offered: &[Scheme]) -> Option<Scheme> {
         let ours = SCHEMES.iter().copied();
         let mut ours = ours.filter(|scheme| offered.contains(scheme));

@@ -1,4 +1,4 @@
-//! The signatures of others: which schemes are verified, and how.
+//! Verification of signatures: which schemes are supported, and their algorithms.
 
 use rustls_pki_types::SignatureVerificationAlgorithm;
 use webpki::aws_lc_rs as algorithms;
@@ -7,7 +7,7 @@ use crate::named::Scheme;
 
 type Algorithm = &'static dyn SignatureVerificationAlgorithm;
 
-/// The schemes of TLS 1.3 that are made and verified, the best first. No SHA-1, no PKCS #1 v1.5 (RFC 8446 §4.2.3).
+/// The TLS 1.3 schemes for signing and verifying, the preferred first. No SHA-1, no PKCS #1 v1.5 (RFC 8446 §4.2.3).
 pub(crate) const SCHEMES: &[Scheme] = &[
     Scheme::ED25519,
     Scheme::ECDSA_P256_SHA256,
@@ -19,8 +19,8 @@ pub(crate) const SCHEMES: &[Scheme] = &[
     Scheme::ML_DSA_65,
 ];
 
-/// The schemes of signatures in certificates that are verified, the best first: those of the handshake, and PKCS #1 v1.5,
-/// with which nearly all authorities that have RSA keys sign (RFC 8446 §4.2.3).
+/// The signature schemes verified in certificates, the preferred first: those of the handshake, and PKCS #1 v1.5, with
+/// which nearly all authorities with RSA keys sign (RFC 8446 §4.2.3).
 pub(crate) const CERTIFICATE_SCHEMES: &[Scheme] = &[
     Scheme::ED25519,
     Scheme::ECDSA_P256_SHA256,
@@ -35,7 +35,7 @@ pub(crate) const CERTIFICATE_SCHEMES: &[Scheme] = &[
     Scheme::ML_DSA_65,
 ];
 
-/// How a handshake signature of this scheme is verified.
+/// The algorithm that verifies a handshake signature of this scheme.
 pub(crate) fn algorithm(scheme: Scheme) -> Option<Algorithm> {
     match scheme {
         Scheme::ED25519 => Some(algorithms::ED25519),
@@ -50,7 +50,7 @@ pub(crate) fn algorithm(scheme: Scheme) -> Option<Algorithm> {
     }
 }
 
-/// How signatures in certificates are verified; PKCS #1 v1.5 is still common there.
+/// The algorithms that verify signatures in certificates; PKCS #1 v1.5 is still common there.
 pub(crate) fn certificate_algorithms() -> &'static [Algorithm] {
     webpki::ALL_VERIFICATION_ALGS
 }

@@ -1,4 +1,4 @@
-//! Who resumes is judged once more, by what is at hand: as in a full handshake, but for the proof and the questions.
+//! Judges a resuming peer again, by evidence at hand: as in a full handshake, without the proof and without requests.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use selfsame_crypto::time::UnixTime;
 use super::{AtHand, Revalidate};
 use crate::identity::{Peer, PeerPolicy, Side};
 
-/// Takes those who resume if the policy that let them in would let them in once more: their DID is not deactivated and
-/// has the key still that proved it, their credential holds and its issuer has its key still, nothing is revoked. What
-/// is not at hand is not known, and the handshake is a full one. So are those of peers whose place in a tree of DIDs was
-/// stapled, as their staples are not kept.
+/// Accepts a resuming peer if its policy would accept it again: its DID is not deactivated and still has the key that
+/// proved it, its credential is valid and its issuer still has its key, nothing is revoked. If evidence is not at hand,
+/// a full handshake follows. That is always so for peers that stapled their place in a tree of DIDs, since their
+/// staples are not stored.
 #[derive(Clone, Debug)]
 pub struct Rejudge {
     policy: PeerPolicy,
@@ -19,7 +19,7 @@ pub struct Rejudge {
 }
 
 impl Rejudge {
-    /// For a client's configuration with this policy.
+    /// For a client with this policy for servers.
     pub fn servers(policy: PeerPolicy, at_hand: Arc<dyn AtHand>) -> Self {
         Self {
             policy,
@@ -28,7 +28,7 @@ impl Rejudge {
         }
     }
 
-    /// For a server's configuration with this policy.
+    /// For a server with this policy for clients.
     pub fn clients(policy: PeerPolicy, at_hand: Arc<dyn AtHand>) -> Self {
         Self {
             policy,
@@ -39,7 +39,7 @@ impl Rejudge {
 }
 
 impl Revalidate for Rejudge {
-    /// It is not told what changes, and looks each time.
+    /// Constant: changes are not tracked, but everything is checked each time.
     fn epoch(&self) -> u64 {
         0
     }

@@ -1,4 +1,4 @@
-//! The client's tickets: bounded, each used once, each only for the configuration it was got with.
+//! The client's ticket store: bounded; each ticket is used once, and only for the configuration that received it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,10 +14,10 @@ use crate::named::Suite;
 use crate::provider::{Block, Cipher};
 use crate::schedule::Resumption;
 
-/// The most tickets kept of one configuration, so that one server does not drive out all others.
+/// Maximum number of tickets per configuration, so that one server does not displace all others.
 const MAX_EACH: usize = 8;
 
-/// The tickets of a client. Clones share them.
+/// The ticket store of a client. Clones share it.
 #[derive(Clone)]
 pub struct Sessions {
     kept: Arc<Mutex<Kept>>,
@@ -33,10 +33,10 @@ impl fmt::Debug for Sessions {
     }
 }
 
-/// The tickets, the oldest first, each by the configuration it is of.
+/// The tickets, the oldest first, each with the digest of its configuration.
 type Kept = VecDeque<([u8; 32], Session)>;
 
-/// A ticket, and what the client knows of the server that gave it.
+/// A ticket, and what the client knows about the server that issued it.
 #[derive(Clone)]
 pub(crate) struct Session {
     pub(crate) suite: Suite,
@@ -47,9 +47,9 @@ pub(crate) struct Session {
     pub(crate) until: UnixTime,
     pub(crate) verified_at: UnixTime,
     pub(crate) epoch: u64,
-    /// The application protocol it was got with.
+    /// The application protocol of the connection that received it.
     pub(crate) protocol: Option<Vec<u8>>,
-    /// Bytes of early data that may go along.
+    /// Maximum bytes of early data.
     pub(crate) early: u32,
     pub(crate) peer: Peer,
 }
@@ -65,7 +65,7 @@ impl Session {
         Cipher::new(self.suite)
     }
 
-    /// The ticket's age as it is sent (RFC 8446 §4.2.11.1).
+    /// The ticket's age as sent (RFC 8446 §4.2.11.1).
     pub(crate) fn obfuscated_age(&self, now: UnixTime) -> u32 {
         let milliseconds = now.seconds_since(self.received_at).saturating_mul(1000);
         let milliseconds = u32::try_from(milliseconds).unwrap_or(u32::MAX);
@@ -74,7 +74,7 @@ impl Session {
 }
 
 impl Sessions {
-    /// A place for as many as `most` tickets; the oldest goes first.
+    /// A store for at most `most` tickets; the oldest is dropped first.
     pub fn new(most: usize) -> Self {
         Self {
             kept: Arc::default(),
@@ -82,23 +82,23 @@ impl Sessions {
         }
     }
 
-    /// The tickets that are kept.
+    /// The number of stored tickets.
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether none is kept.
+    /// Whether no ticket is stored.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Forgets all tickets.
+    /// Removes all tickets.
     pub fn clear(&self) {
         self.lock().clear();
     }
 
-    /// The newest ticket of this configuration. A ticket is given out once, or connections could be told to be of one
-    /// client (appendix C.4).
+    /// Removes and returns the newest ticket of this configuration. Each ticket is used once, otherwise connections
+    /// could be linked to one client (appendix C.4).
     pub(crate) fn take(&self, key: &[u8; 32], now: UnixTime) -> Option<Session> {
         let mut kept = self.lock();
         kept.retain(|(_, session)| session.until > now);
@@ -125,7 +125,7 @@ impl Sessions {
     }
 }
 
-/// Takes the tickets of one connection.
+/// Stores the tickets of one connection.
 #[derive(Debug)]
 pub(crate) struct Collector {
     pub(crate) sessions: Sessions,
@@ -137,7 +137,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Keeps a ticket of `peer`, for as long as it says, what was proved lasts, and seven days.
+    /// Stores a ticket from `peer`, until its lifetime ends, the proved identity expires, or seven days have passed.
     pub(crate) fn keep(&self, ticket: Ticket, peer: &Peer, now: UnixTime) -> Result<(), Refusal> {
         let lifetime = u64::from(ticket.lifetime).min(MAX_LIFETIME);
         let Some(end) = until(peer, self.verified_at, now).filter(|_| lifetime > 0) else {

@@ -1,4 +1,4 @@
-//! The hellos whose early data was taken (RFC 8446 §8.2), so that none is taken twice: bounded, and in doubt it says no.
+//! A register of hellos whose early data was accepted (RFC 8446 §8.2), against replay: bounded, and refuses in doubt.
 
 use std::collections::HashMap;
 use std::fmt::{self, Debug};
@@ -6,19 +6,19 @@ use std::sync::{Mutex, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
 
-/// Remembers hellos. [`StrikeRegister`] does it for one process; a shared one has to answer at once, and say no where it
-/// cannot reach what it shares.
+/// A register of hellos. [`StrikeRegister`] is for one process; a shared register has to answer at once, and refuse if
+/// its storage is unreachable.
 pub trait Strikes: Debug + Send + Sync {
-    /// Since when it has missed nothing.
+    /// The time from which on the register is complete.
     fn since(&self) -> UnixTime;
 
-    /// Notes a hello, by a hash, until that time. Whether it was not noted before, and is now: both have to be one step,
-    /// or two connections at the same time are told the same.
+    /// Records a hello's hash until `until`. Returns whether it is new and now recorded; both must be one atomic step,
+    /// or two simultaneous connections could get the same answer.
     fn strike(&self, hello: &[u8; 32], until: UnixTime, now: UnixTime) -> bool;
 }
 
-/// The register of one process. When it is full it takes nothing more until something in it is over, so whoever fills it
-/// can only keep others from being early.
+/// The register of one process. When it is full, it refuses everything until an entry expires, so filling it only
+/// prevents early data of others.
 pub struct StrikeRegister {
     since: UnixTime,
     most: usize,
@@ -28,12 +28,12 @@ pub struct StrikeRegister {
 #[derive(Default)]
 struct Kept {
     hellos: HashMap<[u8; 32], UnixTime>,
-    /// The latest time that it was told. What was over by then is forgotten.
+    /// The latest time it was given. Entries that had expired by then are removed.
     latest: UnixTime,
 }
 
 impl StrikeRegister {
-    /// Remembers at most so many hellos, of 40 bytes each, from `now` on.
+    /// Records at most `most` hellos of 40 bytes each, from `now` on.
     pub fn new(most: usize, now: UnixTime) -> Self {
         Self {
             since: now,
@@ -63,7 +63,7 @@ impl Strikes for StrikeRegister {
             kept.latest = now;
             kept.hellos.retain(|_, until| *until > now);
         }
-        // If the clock was set back, it may have been forgotten already.
+        // If the clock was set back, it may have been removed already.
         let may_be_forgotten = until <= kept.latest;
         if may_be_forgotten || kept.hellos.len() >= self.most || kept.hellos.contains_key(hello) {
             return false;

@@ -1,4 +1,4 @@
-//! What a ticket says to the server that sealed it: who was proved, when, under which policy, and the secret.
+//! The content of a ticket, which the server seals: the client's identity, when it was proved, the policy, the secret.
 
 use std::fmt;
 
@@ -14,27 +14,27 @@ use crate::identity::{Credential, Peer, PeerKind};
 use crate::named::{Suite, VcFormat};
 use crate::provider::Block;
 
-/// The most bytes of a ticket; who shows more than fits gets none.
+/// Maximum bytes of a ticket; a client whose identity does not fit gets none.
 const MAX_BYTES: usize = 16 * 1024;
 
 /// A ticket's content.
 pub(crate) struct Ticketed {
     pub(crate) suite: Suite,
     pub(crate) secret: Block,
-    /// The server's configuration at that time.
+    /// The server's configuration when the ticket was issued, as a digest.
     pub(crate) policy: [u8; 32],
-    /// What the client wanted to be shown.
+    /// The identity that the client wanted, as a hash.
     pub(crate) wishes: [u8; 32],
     pub(crate) protocol: Option<Vec<u8>>,
-    /// The status epoch of that time.
+    /// The status epoch when the ticket was issued.
     pub(crate) epoch: u64,
     pub(crate) verified_at: UnixTime,
     pub(crate) until: UnixTime,
-    /// When the ticket was made.
+    /// When the ticket was issued.
     pub(crate) issued_at: UnixTime,
-    /// What the client adds to the age it says.
+    /// Added by the client to the age it sends.
     pub(crate) age_add: u32,
-    /// Bytes of early data that may come with it.
+    /// Maximum bytes of early data with it.
     pub(crate) early: u32,
     /// The client.
     pub(crate) peer: Peer,
@@ -52,9 +52,9 @@ const DID: u8 = 2;
 const CREDENTIAL: u8 = 3;
 
 impl Ticketed {
-    /// The bytes to be sealed; nothing if they are too many.
+    /// The bytes to be sealed; `None` if they are too long.
     pub(crate) fn write(&self) -> Option<Zeroizing<Vec<u8>>> {
-        // Of full size from the start, so that no copy of the secret is left where the bytes were before.
+        // Allocated in full at the start, so that growing leaves no copy of the secret in freed memory.
         let mut writer = Writer::with_capacity(MAX_BYTES);
         writer.u16(self.suite.0);
         writer.vector8(|writer| writer.raw(self.secret.as_ref()));
@@ -76,7 +76,7 @@ impl Ticketed {
         (bytes.len() <= MAX_BYTES).then_some(bytes)
     }
 
-    /// Reads what [`Ticketed::write`] wrote; a ticket of another version is none.
+    /// Reads what [`Ticketed::write`] wrote; `None` for another version.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let suite = Suite(reader.u16().ok()?);
@@ -173,7 +173,7 @@ fn write_credential(writer: &mut Writer, credential: &Credential) {
     write_did(writer, subject);
     write_time(writer, validity.not_before);
     write_time(writer, validity.expires);
-    // What was read of it, as JSON: the credential itself is not read again.
+    // The parsed content, as JSON: the credential itself is not parsed again.
     let statuses: Vec<Value> = statuses.iter().map(Reference::to_value).collect();
     let read = json!([types, claims, statuses]);
     writer.vector24(|writer| writer.raw(read.to_string().as_bytes()));
@@ -222,7 +222,7 @@ fn read_did(reader: &mut Reader<'_>) -> Option<Did> {
     Did::parse(text).ok()
 }
 
-/// A time that may be missing; nothing happened in 1970.
+/// A time that may be missing, written as 0.
 fn write_time(writer: &mut Writer, time: Option<UnixTime>) {
     writer.u64(time.map_or(0, |time| time.0));
 }

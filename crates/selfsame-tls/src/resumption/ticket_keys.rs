@@ -1,4 +1,4 @@
-//! The server's ticket keys: a ticket holds all there is to know, sealed, so that nothing is kept for it.
+//! The server's ticket keys. A ticket contains its whole state, sealed, so the server stores nothing for it.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,11 +8,11 @@ use selfsame_crypto::seal::SealingKey;
 use super::MAX_LIFETIME;
 use super::ticket::Ticketed;
 
-/// What a ticket is sealed for, and its format.
+/// The purpose and the format version, bound into each sealed ticket.
 const PURPOSE: &[u8] = b"selfsame tls ticket v3";
 
-/// The keys that seal tickets, and how many are given out for how long. Clones share the keys, and processes that are
-/// handed the same keys take each other's tickets.
+/// The keys that seal tickets, and how many tickets are issued for how long. Clones share the keys, and processes with
+/// the same keys accept each other's tickets.
 #[derive(Clone)]
 pub struct TicketKeys {
     keys: Arc<RwLock<Keys>>,
@@ -35,7 +35,7 @@ impl fmt::Debug for TicketKeys {
 }
 
 impl TicketKeys {
-    /// Seals with this secret key, which must be random: two tickets a handshake, for a day each.
+    /// Seals with this secret random key: two tickets per handshake, valid for a day each.
     pub fn new(key: [u8; 32]) -> Self {
         Self {
             keys: Arc::new(RwLock::new(Keys {
@@ -47,21 +47,22 @@ impl TicketKeys {
         }
     }
 
-    /// For so many seconds, at most seven days.
+    /// Sets the lifetime in seconds, at most seven days.
     #[must_use]
     pub fn for_seconds(self, lifetime: u64) -> Self {
         let lifetime = lifetime.min(MAX_LIFETIME);
         Self { lifetime, ..self }
     }
 
-    /// So many tickets a handshake, at most four.
+    /// Sets the number of tickets per handshake, at most four.
     #[must_use]
     pub fn of_count(self, count: u8) -> Self {
         let count = count.min(u8::try_from(MAX_TICKETS).unwrap_or(0));
         Self { count, ..self }
     }
 
-    /// Seals with this key from now on. Tickets of the key before are still taken, those of the one before it no more.
+    /// Seals with this key from now on. Tickets sealed with the previous key are still accepted; those with older keys
+    /// are not.
     pub fn rotate(&self, key: [u8; 32]) {
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut keys.current, SealingKey::from_bytes(key));
@@ -74,7 +75,7 @@ impl TicketKeys {
         keys.current.seal(nonce, PURPOSE, &plain).ok()
     }
 
-    /// What a ticket of ours says.
+    /// Opens a ticket sealed by us.
     pub(crate) fn open(&self, sealed: &[u8]) -> Option<Ticketed> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
         let mut both = std::iter::once(&keys.current).chain(&keys.previous);
@@ -83,5 +84,5 @@ impl TicketKeys {
     }
 }
 
-/// The most tickets a handshake gives out.
+/// Maximum number of tickets per handshake.
 pub(crate) const MAX_TICKETS: usize = 4;

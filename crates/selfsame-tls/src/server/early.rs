@@ -1,4 +1,4 @@
-//! Early data at the server (RFC 8446 §4.2.10, §4.5): when it is taken, and where it ends.
+//! Early data at the server (RFC 8446 §4.2.10, §4.5): whether it is accepted, and where it ends.
 
 use super::resume::Resumed;
 use super::{AwaitFinished, Sent, State, Step, UNEXPECTED};
@@ -11,26 +11,27 @@ use crate::identity::{Peer, PeerKind, Standing};
 use crate::provider::Cipher;
 use crate::resumption::EarlyOffer;
 
-/// What a hello agrees on, as far as early data depends on it.
+/// The parts of a hello that decide about early data.
 pub(super) struct Hello<'a> {
     pub(super) hello: &'a ClientHello,
     pub(super) resumed: Option<&'a Resumed>,
     pub(super) cipher: Cipher,
-    /// Whether it is the second.
+    /// Whether it is the second hello.
     pub(super) is_again: bool,
 }
 
 impl Hello<'_> {
-    /// How many bytes of early data are taken; nothing if none is. The hello is noted by that, so this is asked once.
+    /// How many bytes of early data are accepted; `None` if it is refused. This records the hello in the register, so
+    /// call it once.
     pub(super) fn early(&self, config: &ServerConfig, core: &Core) -> Option<usize> {
         let (early, resumed) = (config.early.as_ref()?, self.resumed?);
         let ticketed = &resumed.ticketed;
         let extensions = &self.hello.extensions;
         let offered = extensions.pre_shared_keys()?;
-        // It is under the key of the first ticket, and of its suite (§4.2.10). That server's name, application protocol
-        // and policy are those of the ticket has been seen when it was taken.
+        // Early data is protected with the key of the first ticket and its cipher suite (§4.2.10). That the server
+        // name, application protocol and policy match those of the ticket was checked when the ticket was accepted.
         let fits = resumed.place == 0 && ticketed.suite == self.cipher.suite();
-        // Who was let in before is judged once more, at this moment, or it is nobody.
+        // A client with an identity is judged again at this moment; an anonymous one need not be.
         let is_judged =
             config.common.revalidate.is_some() || ticketed.peer.kind == PeerKind::Anonymous;
         if !extensions.has_early_data() || self.is_again || !fits || !is_judged {
@@ -46,7 +47,7 @@ impl Hello<'_> {
     }
 }
 
-/// Bytes to skip where early data is not taken.
+/// Bytes to skip if early data is not accepted.
 pub(super) fn to_skip(config: &ServerConfig, hello: &ClientHello, core: &Core) -> usize {
     let promised = config.early.as_ref().map_or(0, |early| early.most);
     let promised = usize::try_from(promised).unwrap_or(usize::MAX);
@@ -56,11 +57,11 @@ pub(super) fn to_skip(config: &ServerConfig, hello: &ClientHello, core: &Core) -
     }
 }
 
-/// The client sends early data, under a key of its own.
+/// The client sends early data, protected with its own key.
 #[derive(Debug)]
 pub(crate) struct AwaitEndOfEarlyData {
     pub(super) sent: Sent,
-    /// The client, which resumes.
+    /// The resuming client.
     pub(super) peer: Peer,
 }
 
@@ -78,5 +79,5 @@ impl AwaitEndOfEarlyData {
     }
 }
 
-/// Early data beyond what the ticket allows (§4.2.10).
+/// More early data than the ticket allows (§4.2.10).
 pub(crate) const TOO_MUCH: Refusal = Refusal::unexpected("more early data than the ticket allows");

@@ -1,4 +1,4 @@
-//! The server's flight: which identity it shows, what it asks of the client, and Finished.
+//! The server's flight: the identity it shows, its request for the client's identity, and Finished.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::profile::Profile;
 use crate::provider::{CERTIFICATE_SCHEMES, SCHEMES};
 use crate::resumption::Ticketed;
 
-/// What the client offers beside keys.
+/// What the client offers apart from key shares.
 pub(super) struct Offer<'a> {
     schemes: &'a [Scheme],
     protocols: &'a [Vec<u8>],
@@ -41,10 +41,10 @@ impl<'a> Offer<'a> {
     }
 }
 
-/// The identity that is shown.
+/// The identity to show.
 enum Shown<'a> {
     Ssi(&'a SsiIdentity, Scheme, &'a SsiParameters),
-    /// And whether it was chosen by its name.
+    /// The flag says whether it was chosen by server name.
     Certificate(&'a CertificateIdentity, Scheme, bool),
 }
 
@@ -75,7 +75,7 @@ impl Flight {
         let mode = request.as_ref().map(|(mode, _)| *mode);
         let chosen = (matches!(shown, Shown::Ssi(..)), mode);
         let mut extensions = offer.wishes.answer(chosen, core.profile);
-        // A name that was used is nodded to (RFC 6066 §3).
+        // The server acknowledges a name that it used (RFC 6066 §3).
         if matches!(shown, Shown::Certificate(_, _, true)) {
             extensions.push(Extension::ServerName(None));
         }
@@ -104,7 +104,7 @@ impl Flight {
         }))
     }
 
-    /// The flight of a handshake that resumes: nothing is shown and nothing asked for (RFC 8446 §2.2).
+    /// The flight of a resumed handshake: no identity is shown or requested (RFC 8446 §2.2).
     pub(super) fn resume(mut self, core: &mut Core, ticketed: Ticketed) -> Step {
         self.progress.protocol = ticketed.protocol;
         let early = core.early.is_taken.then_some(Extension::EarlyData);
@@ -129,7 +129,7 @@ impl Flight {
             .queue(core, &Message::EncryptedExtensions(extensions))
     }
 
-    /// Sends Finished, and takes the application's keys for what follows.
+    /// Sends Finished, and switches to the application key for sending.
     fn finish(mut self, core: &mut Core) -> Result<Sent, Refusal> {
         let traffic = self.progress.schedule.server.clone();
         send_finished(core, &mut self.progress, &traffic)?;
@@ -145,8 +145,8 @@ impl Flight {
     }
 }
 
-/// Whether there is an identity to show, one to ask for and a protocol to speak: found out before ServerHello, so that
-/// who is refused costs no key exchange and is told in the clear, where every client can read it.
+/// Checks that there is an identity to show, one to request, and a common protocol. This happens before ServerHello, so
+/// that a refusal costs no key exchange and its alert is unencrypted, readable for every client.
 pub(super) fn check(
     config: &ServerConfig,
     core: &Core,
@@ -158,7 +158,8 @@ pub(super) fn check(
     protocol(config, offer.protocols).map(drop)
 }
 
-/// Our DID or credential if the client asks for it and can resolve and verify it; else our certificate (paper §III).
+/// Our DID or credential, if the client asks for it and can resolve and verify it; otherwise our certificate (paper
+/// §III).
 fn shown<'a>(
     config: &'a ServerConfig,
     core: &Core,
@@ -181,7 +182,8 @@ fn shown<'a>(
     chosen.ok_or(offer.wishes.refusal(reason))
 }
 
-/// What is asked of the client: a DID or credential if it can be, else a certificate, never both.
+/// The request for the client's identity: a DID or credential if the client can show one, otherwise a certificate,
+/// never both.
 fn request(
     config: &ServerConfig,
     core: &Core,
@@ -242,7 +244,7 @@ fn identity_request(ours: SsiParameters, core: &Core) -> Message {
     })
 }
 
-/// The first of our application protocols that the client has (RFC 7301 §3.2).
+/// The first of our application protocols that the client supports (RFC 7301 §3.2).
 pub(super) fn protocol(
     config: &ServerConfig,
     offered: &[Vec<u8>],

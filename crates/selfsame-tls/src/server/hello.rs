@@ -1,4 +1,4 @@
-//! What the server makes of a hello: suite, group, perhaps a HelloRetryRequest (RFC 8446 §4.1, §4.2.8).
+//! The server's reaction to a hello: chooses suite and group, or sends a HelloRetryRequest (RFC 8446 §4.1, §4.2.8).
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::resumption::MAX_TICKETS;
 use crate::schedule::Early;
 use crate::transcript::{Transcript, Unhashed};
 
-/// What the randomness of each ticket is drawn for.
+/// The purpose of each ticket's randomness.
 const TICKETS: [&str; MAX_TICKETS] = [
     "tls ticket 0",
     "tls ticket 1",
@@ -32,12 +32,12 @@ const TICKETS: [&str; MAX_TICKETS] = [
 pub(crate) struct AwaitClientHello {
     config: Arc<ServerConfig>,
     random: [u8; 32],
-    /// The randomness of tickets.
+    /// Randomness for tickets.
     tickets: [[u8; 16]; MAX_TICKETS],
     retried: Option<Retried>,
 }
 
-/// What was asked for by a HelloRetryRequest.
+/// What a HelloRetryRequest asked for.
 #[derive(Debug)]
 struct Retried {
     hello: ClientHello,
@@ -58,7 +58,7 @@ impl AwaitClientHello {
         }
     }
 
-    /// Whether no hello has come yet.
+    /// Whether no hello has arrived yet.
     pub(super) fn is_first(&self) -> bool {
         self.retried.is_none()
     }
@@ -125,7 +125,7 @@ impl AwaitClientHello {
         answer.send(core, &hello, (cipher, share))
     }
 
-    /// The group to use; nothing if the client has to send another share.
+    /// The group to use; `None` if the client has to send another share.
     fn group(&self, hello: &ClientHello, shares: &[KeyShare]) -> Result<Option<Group>, Refusal> {
         match &self.retried {
             None => Ok(self.group_with_share(hello, shares)),
@@ -136,7 +136,7 @@ impl AwaitClientHello {
         }
     }
 
-    /// The first of our suites that the client has.
+    /// The first of our cipher suites that the client supports.
     fn cipher(&self, hello: &ClientHello) -> Result<Cipher, Refusal> {
         let mut ours = self.config.common.suites.iter();
         let chosen = ours.find(|suite| hello.suites.contains(suite));
@@ -147,7 +147,7 @@ impl AwaitClientHello {
         ))
     }
 
-    /// The best group of ours that the client has sent a share of.
+    /// The best of our groups for which the client sent a share.
     fn group_with_share(&self, hello: &ClientHello, shares: &[KeyShare]) -> Option<Group> {
         self.best_group(|ours| {
             hello.extensions.groups().contains(&ours)
@@ -155,8 +155,8 @@ impl AwaitClientHello {
         })
     }
 
-    /// The best of our groups: a hybrid with ML-KEM before all others, since what is recorded today stays secret then from
-    /// a quantum computer of tomorrow; else the first.
+    /// The best of our groups: hybrids with ML-KEM first, since they keep what is recorded today secret from future
+    /// quantum computers; otherwise the first.
     fn best_group(&self, is_common: impl Fn(Group) -> bool) -> Option<Group> {
         let ours = self.config.common.groups.iter().copied();
         let common: Vec<Group> = ours.filter(|ours| is_common(*ours)).collect();
@@ -164,7 +164,7 @@ impl AwaitClientHello {
         hybrid.or(common.first()).copied()
     }
 
-    /// Asks for a share of the best of our groups that the client has.
+    /// Asks for a share of the best of our groups that the client supports.
     fn retry(self, core: &mut Core, hello: ClientHello, (cipher, raw): (Cipher, &[u8])) -> Step {
         let group = self.best_group(|ours| hello.extensions.groups().contains(&ours));
         let group = group.ok_or(Refusal::new(Alert::HandshakeFailure, "no group in common"))?;
@@ -184,7 +184,7 @@ impl AwaitClientHello {
             core.send_ccs()?;
         }
         core.check_between_messages()?;
-        // What the client sent early came before it knew (§4.2.10).
+        // The client sent early data before it knew of the retry (§4.2.10).
         let skipped = to_skip(&self.config, &hello, core);
         core.records.skip_early(skipped);
         Ok(Next::State(State::ClientHello(Box::new(Self {
@@ -198,19 +198,19 @@ impl AwaitClientHello {
     }
 }
 
-/// What both hellos have agreed on.
+/// What both hellos agreed on.
 struct Answer {
     config: Arc<ServerConfig>,
     random: [u8; 32],
     tickets: [[u8; 16]; MAX_TICKETS],
     transcript: Transcript,
     resumed: Option<Resumed>,
-    /// Bytes of early data that are taken.
+    /// Bytes of early data that are accepted.
     early: Option<usize>,
 }
 
 impl Answer {
-    /// Sends ServerHello, takes the keys of the handshake, and sends the flight.
+    /// Sends ServerHello, switches to the handshake keys, and sends the flight.
     fn send(
         mut self,
         core: &mut Core,
@@ -248,7 +248,7 @@ impl Answer {
         core.set_write(schedule.server.clone())?;
         let progress = Progress::new(cipher, group, self.transcript, schedule);
         let issuing = self.config.tickets.as_ref().filter(|_| {
-            // Who does not say how it resumes gets no ticket (§4.2.9).
+            // A client without psk_key_exchange_modes gets no ticket (§4.2.9).
             hello.extensions.resumes_with_exchange() == Some(true)
         });
         let issuing = match issuing {
@@ -272,7 +272,7 @@ impl Answer {
     }
 }
 
-/// What a hello of TLS 1.3 has to have (§4.1.2, §9.2).
+/// Checks that a TLS 1.3 hello is complete (§4.1.2, §9.2).
 fn check(hello: &ClientHello) -> Result<(), Refusal> {
     let versions = hello.extensions.find(|extension| match extension {
         Extension::Versions(versions) => Some(versions),
@@ -291,7 +291,7 @@ fn check(hello: &ClientHello) -> Result<(), Refusal> {
     if hello.extensions.has_early_data() && !resumes {
         return Err(Refusal::illegal("early data without a ticket"));
     }
-    // Who resumes need not be able to do anything else (§9.2).
+    // A hello that resumes need not have signature algorithms (§9.2).
     let has_schemes = hello.extensions.schemes().is_some() || resumes;
     if !has_schemes || hello.extensions.groups().is_empty() {
         let reason = "a hello without groups or signature algorithms";
@@ -300,7 +300,7 @@ fn check(hello: &ClientHello) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The client's shares: each of a group it names, none twice (§4.2.8).
+/// The client's shares: each for a group that it names, without duplicates (§4.2.8).
 fn shares(hello: &ClientHello) -> Result<&[KeyShare], Refusal> {
     let shares = hello.extensions.key_shares().ok_or(Refusal::new(
         Alert::MissingExtension,
@@ -318,7 +318,7 @@ fn shares(hello: &ClientHello) -> Result<&[KeyShare], Refusal> {
     Ok(shares)
 }
 
-/// The second hello is the first but for what was asked for (§4.1.2).
+/// Checks that the second hello differs from the first only in what was asked for (§4.1.2).
 fn check_again(
     before: &Retried,
     hello: &ClientHello,
@@ -336,7 +336,7 @@ fn check_again(
                 | Extension::Other { number: 21, .. }
         )
     };
-    // Extensions are in any order (§4.2), which some clients choose anew for each hello.
+    // Extensions may be in any order (§4.2), and some clients shuffle them for each hello.
     let fixed = |hello: &ClientHello| {
         let extensions = hello.extensions.0.iter().filter(may_change).cloned();
         let mut extensions: Vec<Extension> = extensions.collect();

@@ -1,4 +1,4 @@
-//! What a server does with tickets: takes one if nothing has changed since (RFC 8446 §4.2.11), and gives out new ones.
+//! Resumption by a server: accepts a ticket if nothing has changed since (RFC 8446 §4.2.11), and issues new ones.
 
 use selfsame_crypto::hash::ct_eq;
 use selfsame_crypto::time::UnixTime;
@@ -15,14 +15,14 @@ use crate::resumption::{MAX_TICKETS, TicketKeys, Ticketed, until};
 use crate::schedule::Early;
 use crate::transcript::Transcript;
 
-/// The most tickets of a hello that are tried; each costs an attempt to open it.
+/// Maximum number of a hello's tickets that are tried; each costs a decryption.
 const MAX_TRIED: usize = 4;
 
-/// A ticket that was taken.
+/// An accepted ticket.
 #[derive(Debug)]
 pub(super) struct Resumed {
     pub(super) ticketed: Ticketed,
-    /// Its place in the hello.
+    /// Its index in the hello.
     pub(super) place: u16,
 }
 
@@ -32,13 +32,13 @@ pub(super) struct Offering<'a> {
     pub(super) hello: &'a ClientHello,
     pub(super) raw: &'a [u8],
     pub(super) cipher: Cipher,
-    /// What came before this hello, if it is the second.
+    /// The transcript before this hello, if it is the second.
     pub(super) before: Option<&'a Transcript>,
 }
 
 impl Offering<'_> {
-    /// The ticket to resume, if one of those offered is good. One that is good, but whose binder does not hold, is an
-    /// attack or a fault.
+    /// The ticket to resume with, if one of those offered is valid. If its binder does not verify, the hello is refused
+    /// as an attack or a fault.
     pub(super) fn resumed(&self, core: &Core) -> Result<Option<Resumed>, Refusal> {
         let extensions = &self.hello.extensions;
         let Some(offered) = extensions.pre_shared_keys() else {
@@ -62,7 +62,7 @@ impl Offering<'_> {
         Ok(None)
     }
 
-    /// Whether policy, wishes and identity are what they were, and nothing has ended.
+    /// Whether policy, requested identity and peer still match, and nothing has expired.
     fn is_good(&self, ticketed: &Ticketed, wishes: &[u8; 32], now: UnixTime) -> bool {
         let before = Cipher::new(ticketed.suite).map(Cipher::hash_len);
         let is_of_this_hash = before == Some(self.cipher.hash_len());
@@ -78,7 +78,7 @@ impl Offering<'_> {
         is_of_this_hash && is_of_this_protocol && is_of_this_policy && is_in_time && is_known
     }
 
-    /// Whether the client knows the ticket's secret (§4.2.11.2).
+    /// Verifies that the client knows the ticket's secret (§4.2.11.2).
     fn verify(
         &self,
         offered: &OfferedPsks,
@@ -99,20 +99,20 @@ impl Offering<'_> {
     }
 }
 
-/// What tickets are made with: randomness of this connection, and what the client wanted.
+/// What is needed to issue tickets: randomness of this connection, and the identity that the client wanted.
 #[derive(Debug)]
 pub(super) struct Issuing {
     pub(super) keys: TicketKeys,
     pub(super) random: [[u8; 16]; MAX_TICKETS],
     pub(super) wishes: [u8; 32],
-    /// The status epoch the client was proved in.
+    /// The status epoch in which the client was proved.
     pub(super) epoch: u64,
-    /// Bytes of early data that may come with each.
+    /// Maximum bytes of early data with each.
     pub(super) early: u32,
 }
 
 impl Issuing {
-    /// Sends the tickets (§4.6.1), once the client is known and its Finished is in the transcript.
+    /// Sends the tickets (§4.6.1), once the client is authenticated and its Finished is in the transcript.
     pub(super) fn send(&self, core: &mut Core, sent: &Sent, peer: &Peer) -> Result<(), Refusal> {
         let verified_at = peer.resumed.unwrap_or(core.now);
         let Some(end) = until(peer, verified_at, core.now) else {

@@ -1,15 +1,15 @@
-//! What a client says of the identities it takes and has: by `ssi_parameters`, or by types of certificate (RFC 7250) in
-//! profile `draft`.
+//! Which identities a client accepts and can show: by `ssi_parameters`, or by certificate types (RFC 7250) in profile
+//! `draft`.
 
 use crate::alert::{Alert, Refusal};
 use crate::codec::{ClientHello, Extension, Mode, SsiParameters, X509};
 use crate::profile::Profile;
 
-/// The client's wishes.
+/// The client's offers.
 pub(super) struct Wishes {
-    /// What it takes of us beside X.509.
+    /// What it accepts from us besides X.509.
     pub(super) shown: Option<SsiParameters>,
-    /// What it could be asked for beside X.509.
+    /// What it can be asked for besides X.509.
     pub(super) asked: Option<SsiParameters>,
     server_types: Option<Vec<u8>>,
     client_types: Option<Vec<u8>>,
@@ -47,7 +47,7 @@ impl Wishes {
         })
     }
 
-    /// Whether it takes X.509 of us.
+    /// Whether it accepts X.509 from us.
     pub(super) fn takes_x509(&self) -> bool {
         has_x509(self.server_types.as_deref())
     }
@@ -57,7 +57,7 @@ impl Wishes {
         has_x509(self.client_types.as_deref())
     }
 
-    /// Nothing of what it takes can be shown, or nothing of what it has is accepted.
+    /// The refusal if the client accepts no identity of ours, or has none that we accept.
     pub(super) fn refusal(&self, reason: &'static str) -> Refusal {
         let has_types = self.server_types.is_some() || self.client_types.is_some();
         match has_types {
@@ -67,7 +67,8 @@ impl Wishes {
         }
     }
 
-    /// What it is told of the types that were chosen, where it named some: of what we show, and of what we ask for.
+    /// The extensions that name the chosen certificate types, if the client named some: the type we show, and the type
+    /// we ask for.
     pub(super) fn answer(
         &self,
         (is_ssi, asked): (bool, Option<Mode>),
@@ -83,7 +84,7 @@ impl Wishes {
     }
 }
 
-/// X.509 is what goes without saying.
+/// X.509 is the default.
 fn has_x509(types: Option<&[u8]>) -> bool {
     types.is_none_or(|types| types.contains(&X509))
 }
