@@ -1,5 +1,4 @@
-//! Blocking connections, for programs without a runtime: a `std::io` stream over a socket, or over any reader and
-//! writer.
+//! Blocking connections, for programs without a runtime: `std::io` streams over a socket or any reader and writer.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};

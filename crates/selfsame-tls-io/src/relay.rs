@@ -1,5 +1,4 @@
-//! Joins two streams: copies both ways, ends each direction separately, bounds idle time, never reports a cut as an
-//! end.
+//! Joins two streams: copies both ways, ends each direction by itself, bounds idle time, passes a cut on as a cut.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};

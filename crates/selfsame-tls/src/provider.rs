@@ -1,5 +1,4 @@
-//! The only module that uses rustls: cipher suites, groups, key derivation and record protection of its aws-lc
-//! provider.
+//! The only module that uses rustls: suites, groups, key derivation and record protection of its aws-lc provider.
 
 mod signing;
 mod verifying;

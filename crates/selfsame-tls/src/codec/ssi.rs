@@ -1,5 +1,4 @@
-//! The paper's additions: `ssi_parameters`, and the messages VC and DID; in profile `selfsame` with formats and
-//! staples.
+//! The paper's additions: `ssi_parameters`, VC and DID; in profile `selfsame` with formats and staples.
 
 use selfsame_did::Did;
 

@@ -1,4 +1,4 @@
-//! What is written reads back, what is read writes back, and nothing panics.
+//! Messages written and read back are unchanged, in both directions, and no input panics.
 
 use proptest::prelude::*;
 
@@ -355,7 +355,7 @@ fn a_revocation_list_stands_in_the_entry_of_its_certificate_and_nowhere_else() {
     let raw = hex("0d 000007 00 0004 ff54 0000");
     assert_eq!(asks.write(&PAPER).unwrap(), raw);
     assert_eq!(Message::parse(&raw, &PAPER).unwrap(), asks);
-    // Who asks says nothing with it, and nobody else has it.
+    // In a request the extension must be empty; in EncryptedExtensions it is not allowed.
     assert_eq!(
         alert(&hex("0d 000008 00 0005 ff54 0001 00")),
         Alert::DecodeError
@@ -467,7 +467,7 @@ fn message() -> impl Strategy<Value = Message> {
     ]
 }
 
-/// VC and DID as only our own profile has them.
+/// VC and DID as only profile `selfsame` has them.
 fn own_message() -> impl Strategy<Value = Message> {
     let staples = || {
         let staple = (any::<u8>(), bytes(0..40)).prop_map(|(kind, body)| Staple { kind, body });

@@ -1,5 +1,4 @@
-//! Trusted DIDs as the leaves of a Merkle tree (RFC 6962 §2.1): the verifier stores the root hash, a peer staples its
-//! path.
+//! Trusted DIDs as the leaves of a Merkle tree (RFC 6962 §2.1): a verifier stores its root, peers staple their path.
 
 use std::collections::{BTreeMap, BTreeSet};
 

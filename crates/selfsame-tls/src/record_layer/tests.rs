@@ -1,4 +1,4 @@
-//! Records against RFC 8448 §3, and what is refused.
+//! Records compared with RFC 8448 §3, and which records are refused.
 
 use super::*;
 use crate::alert::Alert;
@@ -134,7 +134,7 @@ fn every_bit_of_a_protected_record_counts() {
         changed[bit / 8] ^= 1 << (bit % 8);
         let mut layer = RecordLayer::default();
         layer.set_read(handshake(&vectors).client);
-        // A version that says nothing may change, a longer record is waited for; nothing else is read.
+        // The ignored part of the version may change; a longer record is waited for; every other change is refused.
         match read(&mut layer, &changed) {
             Ok(None) => assert!((24..40).contains(&bit)),
             Ok(Some(_)) => assert!((16..24).contains(&bit), "bit {bit} was not seen"),
@@ -185,7 +185,7 @@ fn a_key_is_given_up_before_its_numbers_wrap_or_it_is_worn() {
     last(&mut client).unwrap();
     let record = client.take_outgoing();
     assert_eq!(read(&mut server, &record).unwrap().unwrap().bytes, b"x");
-    // No number is used twice: neither to send nor to read.
+    // No sequence number is used twice, neither for sending nor for reading.
     assert_eq!(last(&mut client).unwrap_err().alert, Alert::InternalError);
     assert!(client.take_outgoing().is_empty());
     let again = read(&mut server, &record).map(|_| ()).unwrap_err();
@@ -208,7 +208,7 @@ fn padded_records_are_multiples_of_the_block_and_say_the_same() {
                 63 => ContentType::Handshake,
                 _ => ContentType::ApplicationData,
             };
-            // It ends with zeros of its own, which are not taken for padding.
+            // The content ends with zeros of its own, which are not removed as padding.
             let mut bytes = vec![7; length];
             *bytes.last_mut().unwrap() = 0;
             one.send(content, &bytes).unwrap();
@@ -237,7 +237,7 @@ fn a_full_record_of_early_data_is_skipped_whatever_protects_it_and_empty_ones_co
         client.send(ContentType::ApplicationData, content).unwrap();
         client.take_outgoing()
     };
-    // The most plaintext that a ticket of 16 KiB allows, in one record.
+    // The maximum plaintext of a ticket for 16 KiB, in one record.
     let mut server = RecordLayer::default();
     server.skip_early(16 * 1024);
     assert!(

@@ -1,4 +1,4 @@
-//! What a ticket says, as bytes.
+//! The encoding of tickets, and the strike register.
 
 use proptest::prelude::*;
 use selfsame_credential::status::{Purpose, Reference};
@@ -108,7 +108,7 @@ fn every_bit_of_a_sealed_ticket_counts() {
         changed[bit / 8] ^= 1 << (bit % 8);
         assert!(keys.open(&changed).is_none(), "bit {bit}");
     }
-    // The secret does not stand in it.
+    // The sealed ticket does not contain the secret in plaintext.
     assert!(!sealed.windows(32).any(|part| part == [5; 32]));
 }
 
@@ -146,13 +146,14 @@ fn a_register_forgets_what_is_over_and_takes_nothing_while_it_is_full() {
     assert!(!register.strike(&hello(3), at(30), at(9)));
     assert!(register.strike(&hello(3), at(30), at(10)));
     assert!(!register.strike(&hello(2), at(20), at(10)));
-    // The clock is set back: what may have been forgotten is not taken.
+    // The clock is set back: a hello that may have been removed is refused.
     assert!(!register.strike(&hello(1), at(10), at(0)));
     assert!(!register.strike(&hello(4), at(40), at(0)));
 }
 
 proptest! {
-    /// Hellos come in any order at any time, each while it is fresh: none is taken twice, and never too many are kept.
+    /// Hellos arrive in any order, each while it is fresh: none is accepted twice, and the register stays within its
+    /// bound.
     #[test]
     fn no_hello_is_taken_twice_while_it_is_fresh(
         comes in proptest::collection::vec((0..12_u8, 0..60_u64), 1..200),

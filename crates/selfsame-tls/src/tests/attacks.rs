@@ -1,4 +1,4 @@
-//! What a peer or somebody between may try: each is refused with its alert, and no data comes through.
+//! Attacks by a peer or a man in the middle: each is refused with its alert, and no data gets through.
 
 use selfsame_did::{DocumentMetadata, Relationship, Representation, Resolution};
 
@@ -23,7 +23,7 @@ fn people() -> (Subject, Subject, Subject) {
     )
 }
 
-/// The alert of a refusal of ours.
+/// The alert with which we refused.
 fn refused(result: Result<(), Error>) -> Alert {
     match result {
         Err(Error::Refused(refusal)) => refusal.alert,
@@ -46,7 +46,7 @@ pub(super) fn did_message(did: &str) -> Message {
     })
 }
 
-/// A client that trusts one DID, at the point where it awaits the server's identity.
+/// A client that trusts one DID, in the state where it awaits the server's identity.
 fn awaiting_did(subject: &Subject) -> (Connection, Puppet) {
     let mut client = client(Config::default(), only(trust_did(subject)));
     let mut puppet = Puppet::server(&mut client);
@@ -54,7 +54,7 @@ fn awaiting_did(subject: &Subject) -> (Connection, Puppet) {
     (client, puppet)
 }
 
-/// The same for a credential.
+/// A client that expects a credential, in the state where it awaits the server's identity.
 fn awaiting_vc(policy: IdentityPolicy) -> (Connection, Puppet) {
     let mut client = client(Config::default(), only(policy));
     let mut puppet = Puppet::server(&mut client);
@@ -96,7 +96,7 @@ fn a_changed_wish_for_an_identity_breaks_the_transcript() {
         }
     };
     let strip = |all: &mut Vec<Extension>| all.retain(|one| !matches!(one, Extension::Ssi(_)));
-    // Without keys of the handshake nobody between can say so; the client finds the proof wrong.
+    // A man in the middle has no handshake keys, so the client sees only an invalid proof.
     let broken = |ends: Ends| {
         assert!(
             matches!(
@@ -276,7 +276,7 @@ fn a_did_has_to_be_one_of_its_method_that_is_expected() {
     assert_eq!(refused(shown(other_code)), Alert::IllegalParameter);
 }
 
-/// The server's DID, then this proof and a Finished that holds; what the client says once it has resolved.
+/// Sends the server's DID, this proof and a valid Finished; returns the client's alert once it has resolved the DID.
 fn proved(subject: &Subject, registry: &Registry, make: impl FnOnce(&Puppet) -> Proof) -> Alert {
     let (mut client, mut puppet) = awaiting_did(subject);
     puppet
@@ -357,7 +357,7 @@ fn what_was_resolved_has_to_be_fresh_of_this_did_and_for_authentication() {
     assert_eq!(nothing, Alert::CertificateUnknown);
 }
 
-/// What a client says to a credential.
+/// The client's result for a credential.
 fn shown(policy: &IdentityPolicy, vc: &[u8]) -> Result<(), Error> {
     let (mut client, mut puppet) = awaiting_vc(policy.clone());
     puppet.send(&mut client, &Message::Vc(Vc::paper(vc.to_vec()).into()))
@@ -407,7 +407,7 @@ fn a_credential_has_to_be_of_a_trusted_issuer_about_the_expected_peer_and_in_tim
         Alert::UnsupportedCertificate
     );
 
-    // One trusted issuer is not the other.
+    // A trusted issuer cannot sign for another.
     let expected = Expected::Dids([subject.did.clone()].into());
     let both = IdentityPolicy::of_credentials(
         METHODS,
@@ -655,7 +655,7 @@ fn a_key_of_one_kind_makes_no_proof_of_another() {
         });
         assert_eq!(alert, Alert::DecryptError);
     }
-    // PKCS #1 v1.5 is for certificates alone.
+    // PKCS #1 v1.5 is only allowed in certificates.
     let alert = proved(&subject, &registry, |puppet| Proof {
         scheme: Scheme(0x0401),
         ..puppet.proof(&issuer.key, Mode::Did)

@@ -1,4 +1,4 @@
-//! Somebody between both ends, or beside them: who strips a wish from both hellos, shares a key, or has another's ticket.
+//! A man in the middle, or a third party: strips extensions from both hellos, shares a key, or has another's ticket.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn refused(result: Result<(), Error>) -> Alert {
     }
 }
 
-/// Carries the client's hellos to the server, both changed in the same way; what the client makes of the answer.
+/// Carries the client's hellos to the server, both changed in the same way; returns the client's alert.
 fn both_hellos(change: impl Fn(&mut Vec<Extension>)) -> Alert {
     let authority = Authority::new();
     let subject = Subject::new("did:web:server.example");
@@ -83,7 +83,7 @@ fn a_wish_stripped_or_changed_in_both_hellos_breaks_the_transcript() {
 
 #[test]
 fn two_dids_with_one_key_are_not_taken_for_each_other() {
-    // Mallory has put the server's public key into a document of its own, and sends clients on to the server.
+    // Mallory puts the server's public key into its own DID document, and forwards clients to the server.
     let own = Subject::new("did:web:server.example");
     let mallory = Subject {
         did: Subject::new("did:web:mallory.example").did,
@@ -101,7 +101,7 @@ fn two_dids_with_one_key_are_not_taken_for_each_other() {
     assert!(!one.is_open());
 }
 
-/// Two clients that one server lets in, each by its certificate.
+/// Two clients that one server accepts, each by its certificate.
 struct Two {
     clients: [Arc<ClientConfig>; 2],
     server: Arc<ServerConfig>,
@@ -170,7 +170,7 @@ fn a_ticket_of_one_client_does_not_serve_another() {
     assert_eq!(answer(&own, &own), Ok(()));
     assert_eq!(refused(answer(&foreign, &own)), Alert::DecryptError);
     assert_eq!(refused(answer(&own, &foreign)), Alert::DecryptError);
-    // And it does not find it among its own.
+    // The client also finds no ticket of the other among its own.
     assert!(two.sessions.take(&two.clients[1].digest, NOW).is_some());
     two.sessions.clear();
     two.sessions.insert(two.clients[1].digest, foreign.clone());
@@ -220,7 +220,7 @@ fn a_server_shows_the_certificate_of_the_name_that_is_asked_for() {
     for name in [NAME, "one.example", "a.many.example", "B.MANY.example"] {
         assert_eq!(meet(name), Ends::default(), "{name}");
     }
-    // Others are shown the first certificate, which is not theirs.
+    // Other names get the first certificate, which does not match them.
     for name in ["many.example", "a.b.many.example", "two.example"] {
         let Some(Error::Refused(refusal)) = meet(name).client else {
             panic!("{name} was accepted")

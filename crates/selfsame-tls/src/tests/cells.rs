@@ -1,5 +1,5 @@
-//! The ten cells: server by certificate, credential or DID, client by nothing, certificate, credential or DID, each with
-//! and without a second hello, and what falls back to what.
+//! The ten cells: server by certificate, credential or DID, client by nothing, certificate, credential or DID, each
+//! with and without a second hello, and the fallbacks.
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_did::Did;
@@ -15,7 +15,7 @@ use crate::profile::SELFSAME;
 use crate::testing::{Authority, Ends, NOW, assert_talk, client, ctx, join, server};
 use crate::{Alert, ClientAuth, Config, Connection, Group};
 
-/// Both parties with all identities they could have.
+/// Both parties with every kind of identity.
 struct World {
     authority: Authority,
     issuer: Subject,
@@ -200,7 +200,7 @@ fn the_one_did_a_client_expects_is_asked_for_while_the_server_is_still_at_work()
         };
         let mut client = client(Config::default(), only(policy));
         assert_eq!(client.needs(), std::slice::from_ref(&wanted));
-        // Nothing waits for it yet, so nobody loses patience.
+        // Nothing waits for the evidence yet, so the limit does not apply.
         let much_later = Ctx::new(NOW.plus(3_600), [0; 32]);
         assert_eq!(client.check_patience(&much_later), Ok(()));
         let evidence = world.registry().evidence(client.needs());
@@ -269,7 +269,7 @@ fn a_server_without_an_identity_of_the_kind_falls_back_to_its_certificate() {
         assert_eq!(ends, Ends::default());
         assert_eq!(mode_of(&one), Some(Mode::Certificate));
 
-        // A client that requires an identity takes no certificate.
+        // A client that requires an identity accepts no certificate.
         let mut one = client(Config::default(), only(policy));
         let mut other = server(common, ClientAuth::None);
         let ends = drive(&mut one, &mut other, &world.registry());
@@ -334,7 +334,7 @@ fn every_holder_an_issuer_vouches_for_is_let_in_if_the_server_says_so() {
         Ends::default()
     );
     assert_eq!(mode_of(&other), Some(Mode::Vc));
-    // A client that expected no more would take each holder for its server.
+    // A client with only this expectation would accept each holder as its server.
     assert!(crate::ClientConfig::new(Config::default(), only(vouched)).is_err());
 }
 

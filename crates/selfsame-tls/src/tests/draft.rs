@@ -1,4 +1,4 @@
-//! The profile `draft`: credentials as a type of certificate, in both directions, and what falls back to what.
+//! The profile `draft`: credentials as a certificate type, in both directions, and the fallbacks.
 
 use selfsame_did::key;
 use serde_json::Map;
@@ -70,7 +70,7 @@ impl World {
         IdentityPolicy::of_credentials(&["key", "web"], vec![trusted(&self.issuer)], expected)
     }
 
-    /// What a party shows: a certificate, a credential, both or nothing.
+    /// A party's identities: a certificate, a credential, both or neither.
     fn identities(&self, holder: &Subject, (x509, vc): (bool, bool)) -> Identities {
         let mut identities = match x509 {
             true => self.authority.leaf(&rcgen::PKCS_ED25519).identities(),
@@ -80,7 +80,7 @@ impl World {
         identities
     }
 
-    /// Who is taken for the holder: by a certificate, a credential, or either.
+    /// A policy that accepts the holder by a certificate, a credential, or either.
     fn policy(
         &self,
         certificates: PeerPolicy,
@@ -117,20 +117,20 @@ const VC: (bool, bool) = (false, true);
 const BOTH: (bool, bool) = (true, true);
 const NONE: (bool, bool) = (false, false);
 
-/// What each side shows and takes, and as whom each comes to know the other.
+/// What each side shows and accepts, and how each authenticates the other.
 type Case = (
     [(bool, bool); 4],
     Result<(&'static str, &'static str), Alert>,
 );
 
-/// Server shows, client takes; client shows, server takes (nothing: it does not ask).
+/// Server shows, client accepts; client shows, server accepts (`NONE`: it does not ask).
 const CASES: [Case; 16] = [
     ([VC, VC, NONE, NONE], Ok(("vc", "nobody"))),
     ([VC, VC, VC, VC], Ok(("vc", "vc"))),
     ([VC, VC, X509, X509], Ok(("vc", "x509"))),
     ([X509, X509, VC, VC], Ok(("x509", "vc"))),
     ([X509, X509, X509, X509], Ok(("x509", "x509"))),
-    // Who has both shows the credential, where it is taken.
+    // A party with both shows the credential if the other accepts it.
     ([BOTH, BOTH, BOTH, BOTH], Ok(("vc", "vc"))),
     ([BOTH, X509, BOTH, X509], Ok(("x509", "x509"))),
     ([BOTH, VC, BOTH, VC], Ok(("vc", "vc"))),
@@ -237,7 +237,7 @@ fn who_shows_the_credential_of_another_is_refused() {
     assert_eq!(client_refused(ends), Alert::DecryptError);
 }
 
-/// A client at the point where it awaits the server's choice; it takes credentials, and can show one.
+/// A client in the state where it awaits the server's choice; it accepts credentials, and can show one.
 fn awaiting(world: &World) -> (Connection, Puppet) {
     let own = speaking(world.identities(&world.client, VC));
     let mut client = client(own, only(world.expecting(&world.server)));
@@ -246,7 +246,7 @@ fn awaiting(world: &World) -> (Connection, Puppet) {
     (client, puppet)
 }
 
-/// The alert to the last of these messages; those before it are taken.
+/// The alert for the last of these messages; those before it are accepted.
 fn refused(world: &World, messages: &[Message]) -> Alert {
     let (mut client, mut puppet) = awaiting(world);
     let (last, before) = messages.split_last().unwrap();
@@ -291,7 +291,7 @@ fn a_choice_that_was_not_offered_is_refused() {
     let methods = Extension::DidMethods(vec![224]);
     assert_eq!(alert(methods), Alert::UnsupportedExtension);
 
-    // A client that offers no type is told none.
+    // A client that offers no certificate type must not get one.
     let authority = Authority::new();
     for extension in [Extension::ServerType(224), Extension::ClientType(224)] {
         let common = speaking(Identities::default());
@@ -333,10 +333,10 @@ fn a_certificate_of_the_type_holds_one_credential() {
     assert_eq!(alert(shown(&[])), Alert::DecodeError);
     assert_eq!(alert(shown(&[&vc, &vc])), Alert::DecodeError);
     assert_eq!(alert(shown(&[b"x"])), Alert::BadCertificate);
-    // Not chosen, it is an X.509 certificate, which this client does not take.
+    // If no type is chosen, it is read as an X.509 certificate, which this client does not accept.
     let unchosen = refused(&world, &[chosen(vec![]), shown(&[&vc])]);
     assert_eq!(unchosen, Alert::InsufficientSecurity);
-    // The proof is a CertificateVerify over the draft's strings; the paper's messages do not exist here.
+    // The proof is a CertificateVerify over the draft's strings; this profile does not have the paper's messages.
     let (mut client, mut puppet) = awaiting(&world);
     puppet.send(&mut client, &choice()).unwrap();
     puppet.send(&mut client, &shown(&[&vc])).unwrap();

@@ -1,4 +1,4 @@
-//! Early data: taken once, fresh, of who is believed at that moment, apart from all other data; skipped in every other case.
+//! Early data: accepted once and fresh, from a peer judged again at that moment, apart from other data; else skipped.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,12 +14,12 @@ use crate::resumption::{EarlyData, Session, StrikeRegister, Strikes, TicketKeys}
 use crate::testing::{Ends, NOW, assert_talk};
 use crate::{Alert, ClientConfig, Connection, Error, Group, ServerConfig, Suite};
 
-/// Both sides, which are switched on.
+/// Both sides, with early data enabled.
 #[derive(Clone)]
 struct World {
     parties: Parties,
     early: Option<EarlyData>,
-    /// What the server knows of clients by now.
+    /// What the server knows about clients now.
     known: Arc<Known>,
 }
 
@@ -40,12 +40,12 @@ impl World {
         }
     }
 
-    /// A server by its certificate and a client that is nobody.
+    /// A server with a certificate and an anonymous client.
     fn plain() -> Self {
         Self::new(Parties::plain())
     }
 
-    /// Both by DIDs.
+    /// Both sides with DIDs.
     fn dids() -> Self {
         Self::new(Parties::dids().0)
     }
@@ -75,7 +75,7 @@ impl World {
         Connection::server(&Arc::new(server), &ctx(now))
     }
 
-    /// A full handshake, so that there are tickets, and no others.
+    /// A full handshake, after which there are only its tickets.
     fn meet(&self) {
         self.parties.sessions.clear();
         let (mut client, mut server) = (self.client(NOW), self.server(NOW));
@@ -85,7 +85,7 @@ impl World {
         assert!(client.is_open() && server.is_open());
     }
 
-    /// A client that has sent early data, and all that it has sent.
+    /// A client that has sent early data, and all bytes it has sent.
     fn early_client(&self, now: UnixTime) -> (Connection, Vec<u8>) {
         let mut client = self.client(now);
         assert_eq!(client.send_early(b"ear").unwrap(), 3);
@@ -94,8 +94,8 @@ impl World {
         (client, sent)
     }
 
-    /// What becomes of early data that comes at this time: what the server has taken. The handshake goes through, and
-    /// the client knows.
+    /// The early data that the server accepts if it arrives at this time. Checks that the handshake completes, and that
+    /// the client knows the result.
     fn arrives(&self, (client, sent): (&mut Connection, &[u8]), now: UnixTime) -> Vec<u8> {
         let mut server = self.server(now);
         server.receive(sent, &ctx(now)).unwrap();
@@ -111,7 +111,7 @@ impl World {
         early
     }
 
-    /// The same, of a client that comes at once.
+    /// The early data accepted from a client whose bytes arrive at once.
     fn taken(&self) -> Vec<u8> {
         let (mut client, sent) = self.early_client(NOW);
         self.arrives((&mut client, &sent), NOW)
@@ -145,7 +145,7 @@ fn early_data_is_read_and_answered_before_the_handshake_is_done_and_apart_from_o
         assert_eq!(who.resumed, Some(NOW));
 
         server.answer_early(b"answer").unwrap();
-        // More can be sent until the server's flight is there.
+        // More can be sent until the server's flight arrives.
         assert_eq!(client.send_early(b"more").unwrap(), 4);
         let more = client.take_outgoing();
         server.receive(&more, &ctx(NOW)).unwrap();
@@ -170,7 +170,7 @@ fn early_data_is_read_and_answered_before_the_handshake_is_done_and_apart_from_o
         server.export("EXPORTER test", b"", &mut theirs).unwrap();
         assert_eq!(mine, theirs);
         client.receive(&server.take_outgoing(), &ctx(NOW)).unwrap();
-        // The tickets of this connection serve as well.
+        // The tickets of this connection work as well.
         assert_eq!(world.taken(), b"early");
     }
 }
@@ -180,7 +180,7 @@ fn nothing_is_early_unless_it_is_switched_on_at_both_ends() {
     let mut world = World::plain();
     world.early = None;
     world.meet();
-    // The ticket does not promise it.
+    // The ticket does not allow early data.
     assert_eq!(world.client(NOW).send_early(b"early"), Ok(0));
 
     let world = World::plain();
@@ -193,7 +193,7 @@ fn nothing_is_early_unless_it_is_switched_on_at_both_ends() {
     let before = client.take_outgoing();
     assert_eq!(client.send_early(b"early"), Ok(0));
     assert!(!before.is_empty() && client.take_outgoing().is_empty());
-    // A server that has been switched off since takes none.
+    // A server whose early data has since been disabled accepts none.
     world.meet();
     let (mut client, sent) = world.early_client(NOW);
     let off = World {
@@ -201,7 +201,7 @@ fn nothing_is_early_unless_it_is_switched_on_at_both_ends() {
         ..world.clone()
     };
     assert_eq!(off.arrives((&mut client, &sent), NOW), b"");
-    // Nor one that takes less than it promised.
+    // Nor does one with a lower limit than it promised.
     world.meet();
     let (mut client, sent) = world.early_client(NOW);
     let less = World {
@@ -223,7 +223,7 @@ fn a_hello_that_comes_again_is_not_early_again() {
         assert_eq!(again.take_early_data(), b"");
         assert!(again.early_peer().is_none() && !again.is_early_data_taken());
     }
-    // Who was robbed of its hello comes through with it all the same.
+    // A client whose hello was replayed by a thief still completes its handshake.
     let (mut client, sent) = world.early_client(NOW);
     world.server(NOW).receive(&sent, &ctx(NOW)).unwrap();
     assert_eq!(world.arrives((&mut client, &sent), NOW), b"");
@@ -246,7 +246,7 @@ fn another_server_takes_the_same_hello_only_if_it_shares_no_register() {
     };
     assert_eq!(taken(&with(shared.clone())), b"early");
     assert_eq!(taken(&with(shared)), b"");
-    // Why the register of servers with the same ticket keys has to be one.
+    // This is why servers with the same ticket keys need one common register.
     assert_eq!(taken(&with(register())), b"early");
 }
 
@@ -266,7 +266,7 @@ fn early_data_that_comes_too_late_or_too_soon_is_skipped() {
             "{seconds} late"
         );
         if seconds <= 100 {
-            // A client whose clock goes faster says that its ticket is older.
+            // A client whose clock runs fast reports a higher ticket age.
             let came_at = sent_at.minus(seconds);
             assert_eq!(taken(sent_at, came_at), expected, "{seconds} soon");
         }
@@ -286,7 +286,7 @@ fn a_register_that_began_after_the_hello_may_have_been_sent_is_not_relied_on() {
     }
 }
 
-/// A register that cannot reach what it shares.
+/// A register whose storage is unreachable.
 #[derive(Debug)]
 struct Away;
 
@@ -320,18 +320,18 @@ fn early_data_is_of_who_is_believed_at_that_moment() {
     let world = World::dids();
     world.meet();
     assert_eq!(world.taken(), b"early");
-    // Somebody is revoked between two hellos: the handshake is a full one.
+    // The client is revoked between two hellos: a full handshake follows.
     let (mut client, sent) = world.early_client(NOW);
     world.known.is_revoked.store(true, Ordering::SeqCst);
     assert_eq!(world.arrives((&mut client, &sent), NOW), b"");
     world.known.is_revoked.store(false, Ordering::SeqCst);
 
-    // Where nobody judges who resumes, it resumes, and is not early.
+    // If peers that resume are not judged again, the client resumes without early data.
     let mut world = World::dids();
     world.parties.server.revalidate = None;
     world.meet();
     assert_eq!(world.taken(), b"");
-    // Nor does a client send anything to a server that it does not judge.
+    // Likewise, a client sends no early data to a server that it does not judge again.
     let mut world = World::plain();
     world.parties.client.revalidate = None;
     world.meet();
@@ -358,7 +358,7 @@ fn early_data_goes_with_the_tickets_suite_and_protocol_and_with_no_second_hello(
         taken(&|world| world.parties.server.groups = vec![Group::SECP256R1]),
         b""
     );
-    // The ticket is of the same hash, and resumes.
+    // The ticket has the same hash, so it resumes.
     assert_eq!(
         taken(&|world| world.parties.server.suites = vec![Suite::CHACHA20_POLY1305_SHA256]),
         b""
@@ -402,7 +402,7 @@ fn no_more_early_data_is_sent_or_taken_than_the_ticket_allows() {
     let sent = client.take_outgoing();
     assert_eq!(world.arrives((&mut client, &sent), NOW), b"01234567");
 
-    // A client that does not keep to it.
+    // A client that exceeds the limit.
     world.meet();
     let (mut puppet, mut server) = early_puppet(&world);
     puppet.send_data(&mut server, b"01234567").unwrap();
@@ -411,7 +411,7 @@ fn no_more_early_data_is_sent_or_taken_than_the_ticket_allows() {
     assert_eq!(alert(got), Alert::UnexpectedMessage);
 }
 
-/// A played client that was told that its early data is taken.
+/// A puppet client whose early data was accepted.
 fn early_puppet(world: &World) -> (Puppet, Connection) {
     let session = world.session();
     world.parties.sessions.clear();
@@ -437,36 +437,36 @@ fn the_end_of_early_data_stands_alone_at_its_end() {
         world.meet();
         early_puppet(&world)
     };
-    // Without it, no Finished is read.
+    // Without EndOfEarlyData, Finished is not accepted.
     let (mut puppet, mut server) = started();
     let finished = puppet.finished();
     let got = puppet.send(&mut server, &finished);
     assert_eq!(alert(got), Alert::UnexpectedMessage);
 
-    // After it, nothing more under its key.
+    // After EndOfEarlyData, no more records under its key.
     let (mut puppet, mut server) = started();
     puppet.send(&mut server, &Message::EndOfEarlyData).unwrap();
     let got = puppet.send_data(&mut server, b"late");
     assert_eq!(alert(got), Alert::BadRecordMac);
 
-    // Nor data under the handshake's.
+    // Nor application data under the handshake key.
     let (mut puppet, mut server) = started();
     puppet.send(&mut server, &Message::EndOfEarlyData).unwrap();
     puppet.end_early();
     let got = puppet.send_data(&mut server, b"late");
     assert_eq!(alert(got), Alert::UnexpectedMessage);
 
-    // Nothing follows it in its record.
+    // EndOfEarlyData must be the last message of its record.
     let (mut puppet, mut server) = started();
     let got = puppet.send_raw(&mut server, &[5, 0, 0, 0, 20]);
     assert_eq!(alert(got), Alert::UnexpectedMessage);
 
-    // It is empty.
+    // EndOfEarlyData must be empty.
     let (mut puppet, mut server) = started();
     let got = puppet.send_raw(&mut server, &[5, 0, 0, 1, 0]);
     assert_eq!(alert(got), Alert::DecodeError);
 
-    // As it should be, it all goes through.
+    // In the right order, everything is accepted.
     let (mut puppet, mut server) = started();
     puppet.send_data(&mut server, b"early").unwrap();
     puppet.send(&mut server, &Message::EndOfEarlyData).unwrap();
@@ -483,7 +483,7 @@ fn early_data_is_not_taken_across_a_message_nor_without_its_key() {
     let world = World::plain();
     world.meet();
     let (mut puppet, mut server) = early_puppet(&world);
-    // Half a message, and data in between.
+    // Early data between the fragments of a message.
     puppet
         .send_record(&mut server, ContentType::Handshake, &[5, 0])
         .unwrap();
@@ -500,7 +500,7 @@ fn early_data_is_not_taken_across_a_message_nor_without_its_key() {
 #[test]
 fn a_server_takes_early_data_only_if_it_was_sent_and_by_the_ticket_it_was_sent_with() {
     let taking = Message::EncryptedExtensions(Extensions(vec![Extension::EarlyData]));
-    // Nobody sent any.
+    // The client sent none.
     let mut world = World::plain();
     world.parties.client.revalidate = None;
     world.meet();
@@ -524,13 +524,13 @@ fn a_server_takes_early_data_only_if_it_was_sent_and_by_the_ticket_it_was_sent_w
             .insert(world.client_config().digest, session.clone());
         world.client(NOW)
     };
-    // It takes the data, but not the ticket.
+    // The server accepts the data, but not the ticket.
     let mut client = early_client();
     let (mut puppet, failed) = Puppet::server_with(&mut client, |_: &mut ServerHello| {});
     assert_eq!(failed, None);
     let got = puppet.send(&mut client, &taking);
     assert_eq!(alert(got), Alert::IllegalParameter);
-    // It takes both, with an application protocol that is not the ticket's.
+    // The server accepts both, with another application protocol than the ticket's.
     let mut other = world.clone();
     other.parties.client.protocols = vec![b"a".to_vec()];
     other
@@ -545,7 +545,7 @@ fn a_server_takes_early_data_only_if_it_was_sent_and_by_the_ticket_it_was_sent_w
     ]));
     let got = puppet.send(&mut client, &named);
     assert_eq!(alert(got), Alert::IllegalParameter);
-    // It takes both, as it should.
+    // The server accepts both correctly.
     let mut client = early_client();
     let mut puppet = Puppet::resuming_server(&mut client, &session.secret);
     puppet.send(&mut client, &taking).unwrap();
@@ -564,7 +564,7 @@ fn a_changed_bit_of_a_hello_or_of_what_follows_it_gives_no_early_data() {
         let mut server = world.server(NOW);
         let got = server.receive(&changed, &ctx(NOW));
         let early = server.take_early_data();
-        // Of the record that is changed nothing comes, nor of what came before it, once the connection has failed.
+        // Nothing of the changed record is returned, nor what came before it, once the connection has failed.
         let is_whole = early == b"early" && got.is_ok() && !hello.contains(&at);
         let is_waiting = early == b"ear" && got.is_ok() && at > hello.end;
         assert!(

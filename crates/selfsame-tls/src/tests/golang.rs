@@ -31,10 +31,10 @@ const KINDS: [&rcgen::SignatureAlgorithm; 4] = [
     &rcgen::PKCS_RSA_SHA256,
 ];
 
-/// Since which version crypto/tls has X25519MLKEM768.
+/// The first minor version of Go whose crypto/tls has X25519MLKEM768.
 const HYBRID: u32 = 24;
 
-/// The program, built, and the minor version of its Go.
+/// The compiled program, and the minor version of its Go.
 struct Go(TempDir, u32);
 
 impl Go {
@@ -63,7 +63,7 @@ impl Go {
         Self(folder, minor.parse().unwrap())
     }
 
-    /// The groups that both have.
+    /// The groups that both support.
     fn groups(&self) -> Vec<Group> {
         let hybrid = (self.1 >= HYBRID).then_some(Group::X25519_MLKEM768);
         [Group::X25519, Group::SECP256R1, Group::SECP384R1]
@@ -75,7 +75,7 @@ impl Go {
     fn start(&self, plan: &Value) -> Program {
         let program = self.0.path().join("peer");
         let program = program.to_str().unwrap();
-        // A module of an older Go would leave the hybrid group out.
+        // A module for an older Go would disable the hybrid group.
         let arguments = ["GODEBUG=tlsmlkem=1", program];
         let mut program = Program::start("env", &arguments, Path::new("."), Stdio::inherit());
         program.tell(&plan.to_string());
@@ -83,7 +83,7 @@ impl Go {
         program
     }
 
-    /// Starts it as a server; gives its port.
+    /// Starts it as a server; returns its port.
     fn serve(&self, plan: &Value) -> (Program, u16) {
         let mut program = self.start(plan);
         let port = reply(&mut program)["port"].as_u64().unwrap();
@@ -130,7 +130,7 @@ fn server(config: &Arc<ServerConfig>) -> Connection {
     Connection::server(config, &ctx())
 }
 
-/// A line each way, with new keys of both before ours, and the end.
+/// A line each way, with key updates of both sides before ours, and the end.
 fn converse(ours: &mut Connection, stream: &mut TcpStream) {
     exchange(ours, stream, |ours, _| ours.is_open());
     ours.update_keys(true).unwrap();
@@ -173,7 +173,7 @@ fn our_client_speaks_with_gos_server() {
                 let config = ClientConfig::new(common, authority.server()).unwrap();
                 let mut ours = client(&Arc::new(config));
                 converse(&mut ours, &mut connect(port));
-                // Ours sends a share of X25519 alone: the others take a second hello.
+                // Our client sends a share of X25519 only: other groups need a second hello.
                 assert_eq!(ours.parameters().unwrap().1, group);
                 assert_known(&ours, Some(&leaf));
                 assert_knows(&reply(&mut program), asks.then_some(&own), false);
@@ -275,7 +275,7 @@ fn who_is_not_trusted_is_refused_in_both_directions() {
     let error = fails(&mut client(&Arc::new(config)), &mut connect(port));
     assert_eq!(error, Error::Alerted(Alert::UnknownCa));
 
-    // Go says so with this alert, where it does not know the authority.
+    // Go sends this alert for an unknown authority.
     let common = self::config(leaf.identities());
     let config = Arc::new(ServerConfig::new(common, ClientAuth::None).unwrap());
     let (listener, _) = listen();

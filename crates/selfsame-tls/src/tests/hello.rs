@@ -1,4 +1,4 @@
-//! Hellos that are not as they should be, the first and the second, at both ends.
+//! Invalid hellos, the first and the second, at both ends.
 
 use super::puppet::{Puppet, first_answer, plain};
 use super::ssi::{Subject, only, ssi, trust_did};
@@ -38,7 +38,7 @@ fn refused(result: Result<(), Error>) -> Alert {
     }
 }
 
-/// A message in one plain record.
+/// A message in one unprotected record.
 fn record(message: &Message) -> Vec<u8> {
     let raw = message.write(&PAPER).unwrap();
     let length = u16::try_from(raw.len()).unwrap().to_be_bytes();
@@ -109,7 +109,7 @@ fn a_client_takes_no_server_hello_it_did_not_ask_for() {
         with(share(&[1; 31], Group::X25519)),
         Alert::IllegalParameter
     );
-    // A point of small order leaves no secret (RFC 8446 §7.4.2).
+    // A point of small order gives an all-zero secret (RFC 8446 §7.4.2).
     assert_eq!(
         with(share(&[0; 32], Group::X25519)),
         Alert::IllegalParameter
@@ -187,7 +187,7 @@ fn a_client_is_asked_again_once_and_for_something_it_has() {
     );
 }
 
-/// The alert a server has for a changed first hello.
+/// The server's alert for a changed first hello.
 fn answer_to(subject: &Subject, change: &dyn Fn(&mut ClientHello)) -> Alert {
     let mut hello = hello_of(&mut new_client(subject));
     change(&mut hello);
@@ -387,13 +387,13 @@ fn certificates_signed_with_rsa_of_either_padding_are_asked_for() {
     }
     let in_handshake = hello.extensions.schemes().unwrap();
     assert!(!in_handshake.contains(&Scheme::RSA_PKCS1_SHA256));
-    // A client that takes no certificate has nothing to say about them.
+    // A client that accepts no certificate does not send the extension.
     let hello = hello_of(&mut new_client(&subject()));
     let says = |one: &Extension| matches!(one, Extension::CertificateSchemes(_));
     assert!(!hello.extensions.0.iter().any(says));
 }
 
-/// The group of the share in a server's answer, and whether it asks for another hello.
+/// The group of the share in a server's answer, and whether it asks for a second hello.
 fn answered(server: &mut Connection) -> (Option<Group>, bool) {
     let (answer, _) = first_answer(&server.take_outgoing());
     let group = answer.extensions.find(|extension| match extension {
@@ -422,7 +422,7 @@ fn a_hello_has_a_share_of_the_hybrid_group_and_of_the_one_within_it() {
     let (hybrid, within) = (Group::X25519_MLKEM768, Group::X25519);
     let usual = hello(&Config::default().groups);
     assert_eq!(shared(&usual), [hybrid, within]);
-    // The one within is part of the hybrid's share, after ML-KEM's key.
+    // The classical share is part of the hybrid's share, after ML-KEM's key.
     let shares = usual.extensions.key_shares().unwrap();
     assert!(shares[0].key.ends_with(&shares[1].key));
     assert_eq!(shared(&hello(&[hybrid, Group::SECP256R1])), [hybrid]);
@@ -456,7 +456,7 @@ fn a_server_asks_for_the_hybrid_group_where_it_has_to_ask() {
     let Message::ClientHello(hello) = plain(&second).pop().unwrap().0 else {
         panic!("not a hello")
     };
-    // One share, and not that of the group within it as well (RFC 8446 §4.2.8).
+    // One share, without a second one of the classical component (RFC 8446 §4.2.8).
     let shares = hello.extensions.key_shares().unwrap();
     assert_eq!(shares.len(), 1);
     server.receive(&second, &ctx()).unwrap();

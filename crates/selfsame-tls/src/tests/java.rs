@@ -1,4 +1,4 @@
-//! With Java's own TLS (JSSE) over loopback, in both directions, under authorities of each kind of key.
+//! With Java's TLS (JSSE) over loopback, in both directions, under authorities of each type of key.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,13 +12,13 @@ use crate::testing::{Authority, Leaf, client, server};
 use crate::{ClientAuth, Config, Connection};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/java/Peer.java");
-/// The kinds of keys of authorities; most of those that people have are RSA.
+/// The authorities' key types; most real authorities have RSA keys.
 const AUTHORITIES: [&rcgen::SignatureAlgorithm; 2] =
     [&rcgen::PKCS_RSA_SHA256, &rcgen::PKCS_ECDSA_P256_SHA256];
 const LEAVES: [&rcgen::SignatureAlgorithm; 2] =
     [&rcgen::PKCS_ECDSA_P256_SHA256, &rcgen::PKCS_RSA_SHA256];
 
-/// The program, compiled.
+/// The compiled program.
 struct Java(TempDir);
 
 impl Java {

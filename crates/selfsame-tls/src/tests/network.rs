@@ -1,4 +1,4 @@
-//! A registry in memory with one validator, people in it, and what they staple of it.
+//! A registry in memory with one validator, citizens with DIDs in it, and their staples.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use crate::codec::Staple;
 use crate::identity::{Ledger, SsiIdentity, StaplePolicy, Stapling};
 use crate::testing::NOW;
 
-/// A network whose blocks are judged and signed by one validator.
+/// A network whose blocks are made and signed by one validator.
 pub(super) struct Network {
     pub(super) machine: Machine,
     validator: PrivateKey,
@@ -31,7 +31,7 @@ pub(super) struct Network {
     nonce: u64,
 }
 
-/// Somebody with a DID of the network.
+/// A citizen with a DID of the network.
 pub(super) struct Citizen {
     pub(super) subject: Subject,
     private: PrivateKey,
@@ -60,7 +60,7 @@ impl Network {
         }
     }
 
-    /// A block at that time, which does this in the name of somebody who signs with this key.
+    /// Makes a block at the time of the last one, with one operation signed by `author` with `key`.
     fn act(&mut self, (author, key): (Identifier, (&str, &PrivateKey)), operation: Operation) {
         self.nonce += 1;
         let network = self.machine.network().clone();
@@ -71,7 +71,7 @@ impl Network {
         assert!(results.iter().all(Result::is_ok), "{results:?}");
     }
 
-    /// A block without transactions: a new checkpoint of the same state.
+    /// Makes a block without transactions: a new checkpoint of the same state.
     pub(super) fn rest_until(&mut self, time: UnixTime) {
         self.block(time, &[]);
     }
@@ -97,7 +97,7 @@ impl Network {
         applied.results
     }
 
-    /// A new DID.
+    /// Registers a new DID.
     pub(super) fn citizen(&mut self) -> Citizen {
         let (private, key) = keys();
         let author = Identifier::of_key(private.public()).unwrap();
@@ -118,7 +118,7 @@ impl Network {
         Identifier::of_did(did, self.machine.network()).unwrap()
     }
 
-    /// Gives the DID a new key in place of its old one.
+    /// Replaces the DID's key with a new one.
     pub(super) fn rotate(&mut self, citizen: &mut Citizen) {
         let (private, key) = keys();
         let name = format!("key-{}", citizen.version);
@@ -155,7 +155,7 @@ impl Network {
         self.act((author, (&name, &citizen.private)), operation);
     }
 
-    /// What a node answers.
+    /// A node's answer to a read.
     pub(super) fn read(&self, key: &[u8]) -> Bundle {
         let origin = self.origin();
         let mut note = self.head.checkpoint(&origin).to_note().unwrap();
@@ -176,7 +176,7 @@ impl Network {
         format!("selfsame/{}", self.machine.network())
     }
 
-    /// What somebody can staple now.
+    /// The staples that this DID can have now.
     pub(super) fn staples(&self, did: &Did) -> Vec<Staple> {
         self.staples_with(did, Vec::new())
     }
@@ -189,7 +189,7 @@ impl Network {
         stapling.staples()
     }
 
-    /// The memory of a reader who knows the genesis.
+    /// A client that knows the genesis.
     fn reader(&self) -> Arc<Mutex<Client>> {
         self.reader_of(self.machine.genesis().validators().clone())
     }
@@ -200,7 +200,7 @@ impl Network {
         Arc::new(Mutex::new(Client::new(trust, policy, 1 << 20)))
     }
 
-    /// What a reader makes of staples who has nothing else and asks nobody.
+    /// A policy that requires staples, with a ledger that knows only the genesis.
     pub(super) fn required(&self) -> StaplePolicy {
         StaplePolicy {
             required: true,
@@ -212,7 +212,7 @@ impl Network {
         &self.state
     }
 
-    /// A reader who pinned somebody else's keys for this network.
+    /// A ledger that has pinned other validators' keys for this network.
     pub(super) fn ledger_with_other_validators(&self) -> Ledger {
         let other = Self::new();
         let set = other.machine.genesis().validators().clone();
@@ -225,7 +225,7 @@ impl Network {
 }
 
 impl Citizen {
-    /// Shown by the DID with these staples.
+    /// The citizen's identity by DID, with these staples.
     pub(super) fn with(&self, staples: Vec<Staple>) -> SsiIdentity {
         SsiIdentity {
             staples: staples.into(),
@@ -234,7 +234,7 @@ impl Citizen {
     }
 }
 
-/// A key for the registry and for TLS.
+/// A key for both the registry and TLS.
 fn keys() -> (PrivateKey, SigningKey) {
     let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
     let der = pair.serialize_der();

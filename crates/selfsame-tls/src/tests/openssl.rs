@@ -29,14 +29,14 @@ const KINDS: [(&rcgen::SignatureAlgorithm, Suite); 4] = [
     (&rcgen::PKCS_RSA_SHA256, Suite::CHACHA20_POLY1305_SHA256),
 ];
 
-/// Starts it with all it says in one stream.
+/// Starts it with stdout and stderr in one stream.
 fn start(arguments: &[&str], folder: &Path) -> Program {
     let shell = ["-c", "exec openssl \"$@\" 2>&1", "openssl"];
     let arguments = [&shell[..], arguments].concat();
     Program::start("sh", &arguments, folder, Stdio::null())
 }
 
-/// Starts s_server; gives its port.
+/// Starts s_server; returns its port.
 fn s_server(folder: &Path, more: &[&str]) -> (Program, u16) {
     let fixed = [
         "s_server",
@@ -56,7 +56,7 @@ fn s_server(folder: &Path, more: &[&str]) -> (Program, u16) {
     (program, port)
 }
 
-/// Starts s_client, which trusts the authority alone, and waits for it.
+/// Starts s_client, which trusts only the authority, and waits for its connection.
 fn s_client(folder: &Path, more: &[&str]) -> (Program, TcpStream) {
     let (listener, port) = listen();
     let address = format!("127.0.0.1:{port}");
@@ -84,7 +84,7 @@ fn config(identities: Identities) -> Config {
     }
 }
 
-/// The peer's own certificate, if it showed one; OpenSSL sends what it finds of the chain after it.
+/// The peer's own certificate, if it showed one; OpenSSL appends what it finds of the chain.
 fn certificate(ours: &Connection) -> Option<Vec<u8>> {
     match &ours.peer().unwrap().kind {
         PeerKind::Anonymous => None,
@@ -105,7 +105,7 @@ fn finish(ours: &mut Connection, stream: &mut TcpStream) {
     stream.write_all(&ours.take_outgoing()).unwrap();
 }
 
-/// With a server that gives each line back the other way round.
+/// Tests our client with a server that returns each line reversed.
 fn assert_client(
     authority: &Authority,
     (kind, suite): (&'static rcgen::SignatureAlgorithm, Suite),
@@ -129,9 +129,9 @@ fn assert_client(
     let mut ours = client(common, authority.server());
     let mut stream = connect(port);
     exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
-    // Asked for P-256, OpenSSL has to say so first: a second hello.
+    // If only P-256 is allowed, OpenSSL asks for a second hello.
     assert_eq!(ours.parameters(), Some((suite, group)));
-    // The program sleeps a second over each KeyUpdate, so not every case has one.
+    // The program sleeps for a second at each KeyUpdate, so only some cases have one.
     let updates = [group == Group::X25519 && !asks, false];
     for update in updates {
         if update {
@@ -170,7 +170,7 @@ fn assert_server(
         clients = ClientAuth::Required(authority.clients());
     }
     let (mut program, mut stream) = s_client(folder.path(), &more);
-    // OpenSSL's client sends a share of X25519 alone: P-256 takes a second hello.
+    // OpenSSL's client sends a share of X25519 only: P-256 needs a second hello.
     let common = Config {
         groups: vec![group],
         ..config(leaf.identities())
@@ -182,7 +182,7 @@ fn assert_server(
 
     program.tell("first\n");
     exchange(&mut ours, &mut stream, |_, got| got == b"first\n");
-    // Asked for it, OpenSSL updates its keys before it writes again.
+    // When asked to, OpenSSL updates its keys before it writes again.
     ours.update_keys(true).unwrap();
     ours.send(b"between\n").unwrap();
     stream.write_all(&ours.take_outgoing()).unwrap();
@@ -206,7 +206,7 @@ fn our_server_speaks_with_openssls_client() {
     }
 }
 
-/// Text both ways, after OpenSSL was told to take new keys.
+/// Text both ways, after OpenSSL was told to update its keys.
 fn assert_still_talk(ours: &mut Connection, stream: &mut TcpStream, program: &mut Program) {
     program.tell("with new keys\n");
     exchange(ours, stream, |_, got| got == b"with new keys\n");
@@ -221,8 +221,8 @@ fn openssl_takes_new_keys_in_both_directions() {
     let authority = Authority::new();
     let leaf = authority.leaf(&rcgen::PKCS_ED25519);
     let folder = files(&authority, &leaf);
-    // Its programs take `k` for new keys of their own, and `K` for new keys of both. The server sends that at once, and
-    // without tickets nothing else before it.
+    // Its programs read `k` as a command to update their own keys, and `K` for those of both. The server sends that at
+    // once, and without tickets nothing comes before it.
     let (mut program, port) = s_server(folder.path(), &["-num_tickets", "0"]);
     let mut ours = client(Config::default(), authority.server());
     let mut stream = connect(port);
@@ -290,7 +290,7 @@ fn sessions_are_resumed_with_openssl_in_both_directions() {
             assert_eq!(ours.peer().unwrap().resumed.is_some(), resumed);
             let said = if resumed { "Reused, " } else { "New, " };
             assert!(program.after(said).starts_with("TLSv1.3"));
-            // What is sent after the ticket is read after it, and by then OpenSSL has written the session.
+            // OpenSSL reads this after the ticket, and has written the session by then.
             ours.send(b"hello\n").unwrap();
             stream.write_all(&ours.take_outgoing()).unwrap();
             program.after("hello");
@@ -326,7 +326,7 @@ fn openssls_server_takes_our_early_data_once() {
         ours.send(b"after it\n").unwrap();
         stream.write_all(&ours.take_outgoing()).unwrap();
         program.after("after it");
-        // Its tickets are there before what it says.
+        // The tickets arrive before its text.
         program.tell("hello\n");
         exchange(&mut ours, &mut stream, |_, got| got == b"hello\n");
         finish(&mut ours, &mut stream);
@@ -345,7 +345,7 @@ fn our_server_takes_openssls_early_data_once() {
     let config = config.with_tickets(TicketKeys::new([7; 32]));
     let config = Arc::new(config.with_early_data(EarlyData::new(strikes)));
     let again = ["-sess_in", "session", "-early_data", "early"];
-    // The register has one place.
+    // The strike register has room for one hello.
     for (more, takes, said) in [
         (&["-sess_out", "session"][..], false, "was not sent"),
         (&again, true, "was accepted"),
@@ -361,7 +361,7 @@ fn our_server_takes_openssls_early_data_once() {
         };
         assert_eq!(ours.take_early_data(), expected);
         assert_eq!(program.after("Early data "), said);
-        // What is sent after the ticket is read after it, and by then OpenSSL has written the session.
+        // OpenSSL reads this after the ticket, and has written the session by then.
         ours.send(b"hello\n").unwrap();
         stream.write_all(&ours.take_outgoing()).unwrap();
         program.after("hello");
@@ -375,7 +375,7 @@ fn who_is_not_trusted_is_refused_in_both_directions() {
     let (authority, other) = (Authority::new(), Authority::new());
     let leaf = authority.leaf(&rcgen::PKCS_ED25519);
     let strange = other.leaf(&rcgen::PKCS_ED25519);
-    // OpenSSL has a certificate of the one authority, and trusts the other.
+    // OpenSSL has a certificate of one authority, and trusts the other.
     let folder = files(&other, &leaf);
     let (mut program, port) = s_server(folder.path(), &["-Verify", "2", "-verify_return_error"]);
     program.ignore();
@@ -385,7 +385,8 @@ fn who_is_not_trusted_is_refused_in_both_directions() {
 
     let (_program, mut stream) = s_client(folder.path(), &[]);
     let mut ours = server(config(leaf.identities()), ClientAuth::None);
-    // OpenSSL says so in the clear, since its client takes its keys only then; ours reads nothing in the clear by now.
+    // OpenSSL sends this alert unencrypted, since its client has not switched keys yet; ours accepts nothing
+    // unencrypted by then.
     let error = fails(&mut ours, &mut stream);
     assert_eq!(refused(error), Alert::UnexpectedMessage);
 

@@ -1,4 +1,4 @@
-//! With the programs of GnuTLS and of NSS over loopback, in both directions, each side showing a certificate.
+//! With the programs of GnuTLS and NSS over loopback, in both directions, each side showing a certificate.
 
 use std::fs;
 use std::net::TcpStream;
@@ -12,14 +12,14 @@ use crate::identity::PeerKind;
 use crate::testing::{Authority, Leaf, NAME, client, server};
 use crate::{ClientAuth, Config, Connection};
 
-/// The kinds of keys of authorities, each with another one of the certificates that they sign.
+/// Key types of authorities, each with a different type for the certificates that they sign.
 const KINDS: [(&rcgen::SignatureAlgorithm, &rcgen::SignatureAlgorithm); 2] = [
     (&rcgen::PKCS_RSA_SHA256, &rcgen::PKCS_ECDSA_P256_SHA256),
     (&rcgen::PKCS_ECDSA_P256_SHA256, &rcgen::PKCS_RSA_SHA256),
 ];
 const TLS_1_3: &str = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
 
-/// An authority, a certificate of ours and one of theirs, whose files they are given.
+/// An authority, a certificate of ours, and one of theirs, written to files for them.
 struct Ends {
     authority: Authority,
     own: Leaf,
@@ -65,7 +65,7 @@ impl Ends {
         server(self.config(), clients)
     }
 
-    /// The peer showed the certificate that it was given.
+    /// Asserts that the peer showed the certificate that it was given.
     fn assert_knows(&self, ours: &Connection) {
         let PeerKind::Certificate(chain) = &ours.peer().unwrap().kind else {
             panic!("it showed no certificate");
@@ -73,7 +73,7 @@ impl Ends {
         assert_eq!(chain[0], self.theirs.chain[0]);
     }
 
-    /// The database that NSS has for files.
+    /// Creates the NSS database, its form of key and certificate files.
     fn database(&self) {
         let run = |program: &str, arguments: &str| {
             let arguments = arguments.split(' ').map(|one| one.trim_matches('\''));
@@ -93,7 +93,7 @@ impl Ends {
     }
 }
 
-/// Starts it with all it says in one stream.
+/// Starts it with stdout and stderr in one stream.
 fn start(arguments: &[&str], folder: &Path) -> Program {
     let shell = ["-c", "exec \"$@\" 2>&1", "sh"];
     Program::start(
@@ -104,7 +104,7 @@ fn start(arguments: &[&str], folder: &Path) -> Program {
     )
 }
 
-/// A port that is free now; these programs do not say which they took.
+/// A port that is free now; these programs do not report their port.
 fn free_port() -> String {
     listen().1.to_string()
 }

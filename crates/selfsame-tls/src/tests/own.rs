@@ -1,4 +1,4 @@
-//! Between our own ends, without DIDs: what is refused, and that pieces of any size are the same.
+//! Between our own ends, without DIDs: which handshakes are refused, and that the size of pieces makes no difference.
 
 use rcgen::date_time_ymd;
 
@@ -21,7 +21,7 @@ fn pair(authority: &Authority, leaf: &Leaf) -> (Connection, Connection) {
     (client, server(of(leaf), ClientAuth::None))
 }
 
-/// The alert one end sent and the other got.
+/// The alert that one end sent and the other received.
 fn alert(ends: Ends) -> Alert {
     match (ends.client, ends.server) {
         (Some(Error::Refused(refusal)), Some(Error::Alerted(got)))
@@ -200,7 +200,7 @@ fn settings_that_cannot_work_are_refused_at_once() {
         refused(Config::default(), Default::default()),
         ConfigError::Policy
     );
-    // A client that does not say which server it wants.
+    // A client that does not say which server it expects.
     assert_eq!(
         refused(Config::default(), authority.clients()),
         ConfigError::Policy
@@ -214,8 +214,7 @@ fn settings_that_cannot_work_are_refused_at_once() {
     assert!(SigningKey::from_pkcs8(b"no key").is_err());
 }
 
-/// The bits of a byte that are flipped: all where it may be read as it stands, one where the record as a whole is
-/// protected.
+/// The bits of a byte to flip: all of them where it may be unprotected, one where the whole record is protected.
 fn bits(which: usize, at: usize) -> std::ops::Range<usize> {
     match which == 0 || at < PLAIN {
         true => 0..8,
@@ -226,10 +225,10 @@ fn bits(which: usize, at: usize) -> std::ops::Range<usize> {
     }
 }
 
-/// No ServerHello is longer here.
+/// The maximum length of a ServerHello here.
 const PLAIN: usize = 130;
 
-/// Flips bits of these flights of handshakes that begin like this, of every so manyeth byte: none of them ends well.
+/// Flips bits in these flights of handshakes begun by `start`, in every `step`th byte, and asserts that none completes.
 pub(super) fn assert_no_bit_may_change(
     start: impl Fn() -> (Connection, Connection),
     flights: std::ops::Range<usize>,
@@ -251,8 +250,8 @@ pub(super) fn assert_no_bit_may_change(
     }
 }
 
-/// Carries a handshake's flights one after another, the first being the client's hello; flips a bit of flight `which`.
-/// Gives whether both ends opened; nothing if the flight has no such byte.
+/// Carries a handshake's flights one after another, starting with the client's hello; flips a bit of flight `which`.
+/// Returns whether both ends opened; `None` if the flight has no such byte or the byte is ignored.
 fn flipped(
     (mut client, mut server): (Connection, Connection),
     which: usize,
@@ -295,13 +294,13 @@ fn every_changed_bit_of_every_flight_ends_the_handshake() {
         (client(short, authority.server()), server(common, asked))
     };
     let (once, again) = ([Group::X25519], [Group::SECP256R1]);
-    // The hello, the server's flight, the client's; then the same with a second hello between.
+    // The hello, the server's flight, the client's flight; then also with a second hello in between.
     for (groups, flights, step) in [(&once, 0..3, 1), (&again, 0..5, 4)] {
         assert_no_bit_may_change(|| start(groups), flights, step);
     }
 }
 
-/// Whether the byte is in the version of one of the records, which says nothing.
+/// Whether the byte is in a record's version, which is ignored.
 fn is_version(at: usize, records: &[u8]) -> bool {
     let mut start = 0;
     while start + 5 <= records.len() {
@@ -313,7 +312,7 @@ fn is_version(at: usize, records: &[u8]) -> bool {
     false
 }
 
-/// Why a client that trusts `authority` refuses this chain.
+/// The reason why a client that trusts `authority` refuses this chain.
 fn reason(authority: &Authority, leaf: &Leaf) -> &'static str {
     let (mut client, mut server) = pair(authority, leaf);
     match join(&mut client, &mut server).client {
@@ -382,7 +381,7 @@ fn a_client_with_nothing_in_common_is_refused_before_any_key_is_agreed() {
         panic!("not refused: {refused}");
     };
     assert_eq!(refusal.alert, Alert::NoApplicationProtocol);
-    // One alert in the clear and nothing else.
+    // One unencrypted alert and nothing else.
     let told = server.take_outgoing();
     assert_eq!(told, [21, 3, 3, 0, 2, 2, 120]);
     let heard = client.receive(&told, &ctx()).unwrap_err();

@@ -1,4 +1,4 @@
-//! Identities by ML-DSA: both modes, what a flight weighs, and that sets of parameters are not mixed up.
+//! Identities by ML-DSA: both modes, the size of a flight, and that parameter sets are not confused.
 
 use selfsame_crypto::generate::random_seed;
 use selfsame_crypto::{KeyType, PublicKey};
@@ -13,14 +13,14 @@ use crate::profile::SELFSAME;
 use crate::testing::{Ends, NOW, assert_talk, client, ctx, server};
 use crate::{Alert, ClientAuth, Config, Group, Scheme, SigningKey, Suite};
 
-/// A set of parameters, the last byte of its object identifier, its scheme, and the bytes of key and signature (FIPS
-/// 204, table 2).
+/// A parameter set: key type, last byte of its object identifier, scheme, and the bytes of key and signature (FIPS 204,
+/// table 2).
 const SETS: [(KeyType, u8, Scheme, usize, usize); 2] = [
     (KeyType::MlDsa44, 0x11, Scheme::ML_DSA_44, 1312, 2420),
     (KeyType::MlDsa65, 0x12, Scheme::ML_DSA_65, 1952, 3309),
 ];
 
-/// Somebody with a fresh key of this set, of which PKCS#8 holds the seed (RFC 9881 §6).
+/// A subject with a fresh key of this set, whose PKCS#8 holds the seed (RFC 9881 §6).
 fn subject(did: &str, set: u8) -> Subject {
     let head = [
         0x30, 0x34, 0x02, 0x01, 0x00, 0x30, 0x0b, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03,
@@ -46,7 +46,7 @@ fn own(identities: Identities) -> Config {
     }
 }
 
-/// How a handshake with this server ends, and the bytes of the server's flight.
+/// The result of a handshake with this server, and the bytes of the server's flight.
 fn met(policy: PeerPolicy, identity: SsiIdentity, registry: &Registry) -> (Ends, usize) {
     let mut client = client(own(Identities::default()), policy);
     let mut server = server(own(ssi(identity)), ClientAuth::None);
@@ -61,7 +61,7 @@ fn met(policy: PeerPolicy, identity: SsiIdentity, registry: &Registry) -> (Ends,
     (ends, flight.len())
 }
 
-/// ServerHello, EncryptedExtensions and Finished with both records, and what comes with each message and signature.
+/// ServerHello, EncryptedExtensions and Finished with both records, and the overhead of each message and signature.
 const REST: usize = 95 + 22 + 6 + 36;
 const PROOF: usize = 4 + 2 + 2;
 
@@ -77,7 +77,7 @@ fn a_did_is_proved_by_ml_dsa_whether_it_holds_the_key_or_is_resolved() {
         let did = 4 + 1 + 2 + "server.example".len() + 2;
         assert_eq!(flight, REST + did + PROOF + signature);
 
-        // A did:key of the larger set is longer than base58 that is read.
+        // A did:key of the larger set exceeds the maximum length for base58.
         if kind == KeyType::MlDsa65 {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What the tests with other programs share: children, loopback streams, keys as PEM.
+//! Shared by tests with other programs: child processes, loopback streams, keys as PEM.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,10 +14,10 @@ use tempfile::TempDir;
 use crate::testing::{Authority, Leaf, ctx};
 use crate::{Connection, Error};
 
-/// How long the other program may take for anything.
+/// Time-out for anything the other program does.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A child that does not outlive its test, with what it says line by line.
+/// A child process that is killed at the end of its test, with its output line by line.
 pub(super) struct Program {
     child: Child,
     said: Option<Lines<BufReader<ChildStdout>>>,
@@ -57,13 +57,13 @@ impl Program {
         drop(self.child.stdin.take());
     }
 
-    /// The next line it says.
+    /// The next line of its output.
     pub(super) fn line(&mut self) -> String {
         let said = self.said.as_mut().unwrap();
         said.next().expect("it ended before it said this").unwrap()
     }
 
-    /// What the next line that has it says after `mark`.
+    /// The text after `mark` in the next line that contains it.
     pub(super) fn after(&mut self, mark: &str) -> String {
         let said = self.said.as_mut().unwrap();
         let mut found = said.filter_map(|line| Some(line.ok()?.split_once(mark)?.1.to_owned()));
@@ -72,7 +72,7 @@ impl Program {
             .unwrap_or_else(|| panic!("it never said {mark}"))
     }
 
-    /// From now on nobody listens to it, so that it does not wait for that.
+    /// Discards its output from now on, so that it is not blocked by it.
     pub(super) fn ignore(&mut self) {
         if let Some(said) = self.said.take() {
             std::thread::spawn(move || said.for_each(drop));
@@ -87,14 +87,14 @@ impl Drop for Program {
     }
 }
 
-/// A place where our server listens, and its port.
+/// A listener for our server, and its port.
 pub(super) fn listen() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     (listener, port)
 }
 
-/// The stream of the next client, unless none comes in time.
+/// The stream of the next client; fails if none connects in time.
 pub(super) fn accept(listener: &TcpListener) -> TcpStream {
     listener.set_nonblocking(true).unwrap();
     let patience = 600;
@@ -123,7 +123,7 @@ pub(super) fn fails(connection: &mut Connection, stream: &mut TcpStream) -> Erro
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut buffer = [0; 16 * 1024];
     loop {
-        // Who is no longer there is found out by reading; who closes with something unread resets the stream.
+        // A peer that is gone is detected by reading; closing a socket with unread bytes resets the stream.
         let _ = stream.write_all(&connection.take_outgoing());
         let read = stream.read(&mut buffer).unwrap_or(0);
         let received = match read {
@@ -158,7 +158,7 @@ pub(super) fn exchange(
     }
 }
 
-/// What another program is given: the authority, and its identity.
+/// Files for another program: the authority, and its identity.
 pub(super) fn files(authority: &Authority, leaf: &Leaf) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
@@ -168,7 +168,7 @@ pub(super) fn files(authority: &Authority, leaf: &Leaf) -> TempDir {
     folder
 }
 
-/// Base64 between the usual lines.
+/// PEM: base64 between the usual lines.
 pub(super) fn pem(label: &str, der: &[u8]) -> String {
     let lines: Vec<String> = base64_encode(der)
         .as_bytes()
@@ -179,7 +179,7 @@ pub(super) fn pem(label: &str, der: &[u8]) -> String {
     format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
 }
 
-/// An Ed25519 key without its public half: OpenSSL 3.0 reads no other PKCS#8 than that of version 1.
+/// An Ed25519 key without its public key: OpenSSL 3.0 reads only PKCS#8 version 1.
 pub(super) fn first_version(pkcs8: &[u8]) -> Vec<u8> {
     let head = hex_decode("302e020100300506032b657004220420").unwrap();
     match pkcs8.windows(9).position(|part| part == &head[7..]) {
@@ -188,7 +188,7 @@ pub(super) fn first_version(pkcs8: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A key as another program reads it.
+/// A key as PEM for another program.
 pub(super) fn key_pem(pkcs8: &[u8]) -> String {
     pem("PRIVATE KEY", &first_version(pkcs8))
 }

@@ -1,4 +1,4 @@
-//! A peer that does whatever a test wants: it agrees keys as it should, and sends any message after that.
+//! A peer controlled by a test: it agrees on keys correctly, and can send any message after that.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -17,12 +17,12 @@ use crate::testing::{NOW, ctx};
 use crate::transcript::{Transcript, Unhashed};
 use crate::{Connection, Error, Group, Scheme, SigningKey, Suite};
 
-/// How a played server answers.
+/// How a puppet server answers.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Serving<'a> {
     /// It asks for another key share first.
     pub(super) retry: bool,
-    /// It resumes with this secret; that it does has to be said in its hello.
+    /// It resumes with this secret; the test adds the extension to its hello.
     pub(super) secret: Option<&'a Block>,
 }
 
@@ -88,7 +88,7 @@ fn bind(
     raw
 }
 
-/// One end that is played.
+/// One end, controlled by a test.
 pub(super) struct Puppet {
     core: Core,
     pub(super) progress: Progress,
@@ -96,7 +96,7 @@ pub(super) struct Puppet {
     application: Option<Application>,
 }
 
-/// Reads all handshake messages in plain records.
+/// Reads all handshake messages in unprotected records.
 pub(super) fn plain(bytes: &[u8]) -> Vec<(Message, Vec<u8>)> {
     let mut core = core();
     core.records.push(bytes);
@@ -130,7 +130,7 @@ impl Puppet {
         Self::server_with(client, |_| {}).0
     }
 
-    /// The same, with a changed ServerHello.
+    /// A server that has answered with a changed ServerHello.
     pub(super) fn server_with(
         client: &mut Connection,
         change: impl FnOnce(&mut ServerHello),
@@ -138,7 +138,7 @@ impl Puppet {
         Self::serve(client, change, Serving::default())
     }
 
-    /// A server that takes the ticket with this secret.
+    /// A server that accepts the ticket with this secret.
     pub(super) fn resuming_server(client: &mut Connection, secret: &Block) -> Self {
         let accept = |hello: &mut ServerHello| hello.extensions.0.push(Extension::PreSharedKey(0));
         let serving = Serving {
@@ -150,7 +150,7 @@ impl Puppet {
         puppet
     }
 
-    /// One that has no keys yet, and says what it says to nobody in particular.
+    /// One without keys, not connected to any peer.
     pub(super) fn mute(side: Side) -> Self {
         let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
         let transcript = Unhashed::default().start(cipher);
@@ -163,7 +163,7 @@ impl Puppet {
         }
     }
 
-    /// Asks the client for another key share: its second hello, with the transcript up to it.
+    /// Asks the client for another key share; returns its second hello, and the transcript up to it.
     fn ask_again(
         core: &mut Core,
         client: &mut Connection,
@@ -234,7 +234,7 @@ impl Puppet {
         (puppet, failed)
     }
 
-    /// A client that has sent this hello's extensions beside those it needs, and has read the server's flight.
+    /// A client whose hello has these extensions besides the necessary ones, and that has read the server's flight.
     pub(super) fn client(
         server: &mut Connection,
         more: Vec<Extension>,
@@ -242,7 +242,7 @@ impl Puppet {
         Self::client_speaking(&PAPER, server, more)
     }
 
-    /// The same, of this profile.
+    /// [`Puppet::client`] in this profile.
     pub(super) fn client_speaking(
         profile: &'static Profile,
         server: &mut Connection,
@@ -260,7 +260,8 @@ impl Puppet {
         Self::ask(server, (hello, profile), None)
     }
 
-    /// A client that has sent this hello with a key share, again if it is asked to, and with a ticket if it has one.
+    /// A client that has sent this hello with a key share, sends it again if asked to, and offers a ticket if it has
+    /// one.
     pub(super) fn ask(
         server: &mut Connection,
         (mut hello, profile): (ClientHello, &'static Profile),
@@ -329,12 +330,12 @@ impl Puppet {
         ))
     }
 
-    /// Writes its messages as this profile has them.
+    /// Writes later messages in this profile.
     pub(super) fn speak(&mut self, profile: &'static Profile) {
         self.core.profile = profile;
     }
 
-    /// Sends a message; what the other end makes of it.
+    /// Sends a message; returns the other end's result.
     pub(super) fn send(&mut self, to: &mut Connection, message: &Message) -> Result<(), Error> {
         self.progress.queue(&mut self.core, message).unwrap();
         self.core.flush().unwrap();
@@ -352,7 +353,7 @@ impl Puppet {
         self.send(to, &Message::EncryptedExtensions(Extensions::default()))
     }
 
-    /// A proof over the handshake so far, as the played end makes it.
+    /// A proof over the handshake so far, made by the puppet's side.
     pub(super) fn proof(&self, key: &SigningKey, mode: Mode) -> Proof {
         self.proof_as(key, (mode, self.side))
     }
@@ -383,7 +384,7 @@ impl Puppet {
         }
     }
 
-    /// A Finished that holds.
+    /// A valid Finished.
     pub(super) fn finished(&self) -> Message {
         let traffic = match self.side {
             Side::Client => &self.progress.schedule.client,
@@ -393,13 +394,13 @@ impl Puppet {
         Message::Finished(traffic.finished(transcript.as_ref()).unwrap())
     }
 
-    /// Takes the handshake's keys, after EndOfEarlyData.
+    /// Switches to the handshake key, after EndOfEarlyData.
     pub(super) fn end_early(&mut self) {
         let traffic = self.progress.schedule.client.clone();
         self.core.records.set_write(traffic);
     }
 
-    /// Takes the application's keys, after its own Finished.
+    /// Switches to the application keys, after its own Finished.
     pub(super) fn open(&mut self) {
         let transcript = self.progress.transcript.hash();
         let application = self.application.take();
@@ -411,7 +412,7 @@ impl Puppet {
         });
     }
 
-    /// Sends a record of this content, protected if there are keys.
+    /// Sends a record with this content, protected if there are keys.
     pub(super) fn send_record(
         &mut self,
         to: &mut Connection,

@@ -1,4 +1,4 @@
-//! With the second implementation of the paper's messages, in Python, over loopback: it is started by `cargo xtask`.
+//! With the second implementation of the paper's messages, in Python, over loopback; `cargo xtask` runs it.
 #![expect(
     clippy::disallowed_methods,
     reason = "these tests reach another program over loopback"
@@ -36,7 +36,7 @@ fn python(arguments: &[&str]) -> Program {
     Program::start(python, &arguments, Path::new(FOLDER), Stdio::inherit())
 }
 
-/// What the second implementation says to a plan.
+/// Starts the second implementation with a plan.
 fn ask(plan: &Value) -> Program {
     let mut program = python(&[]);
     program.tell(&plan.to_string());
@@ -48,7 +48,7 @@ fn reply(program: &mut Program) -> Value {
     serde_json::from_str(&program.line()).unwrap()
 }
 
-/// Somebody whose private key both implementations may have.
+/// A person whose private key both implementations have.
 struct Person {
     subject: Subject,
     pem: String,
@@ -77,7 +77,7 @@ impl Person {
     }
 }
 
-/// All who take part, and how they speak.
+/// All participants, and their profile.
 struct World {
     profile: &'static Profile,
     issuer: Person,
@@ -88,9 +88,9 @@ struct World {
     their_leaf: Leaf,
 }
 
-/// Our end, the stream to theirs, and theirs.
+/// Our end, the stream, and their program.
 type Ends = (Connection, TcpStream, Program);
-/// How the server and the client prove who they are.
+/// How the server and the client authenticate.
 type Cell = (Mode, Option<Mode>);
 
 impl World {
@@ -129,7 +129,7 @@ impl World {
         json!({ self.issuer.subject.did.as_str(): { method(&self.issuer.subject): jwk } })
     }
 
-    /// What the second implementation is to do.
+    /// A plan for the second implementation.
     fn plan(&self, role: &str, own: Option<Mode>, expects: Option<Mode>) -> Value {
         let number = |mode: Mode| match mode {
             Mode::Certificate => 0,
@@ -236,7 +236,7 @@ impl World {
         (ours, accept(&listener), program)
     }
 
-    /// Whether our end knows theirs as it was to be.
+    /// Asserts that our end has authenticated theirs as expected.
     fn assert_known(&self, ours: &Connection, mode: Option<Mode>) {
         let did = self.theirs.subject.did.clone();
         match (&ours.peer().unwrap().kind, mode) {
@@ -253,7 +253,7 @@ impl World {
         }
     }
 
-    /// Whether their end knows ours as it was to be, and heard us.
+    /// Asserts that their end has authenticated ours as expected, and received our data.
     fn assert_knows(&self, program: &mut Program, mode: Option<Mode>) {
         let said = reply(program);
         let peer = match mode {
@@ -265,7 +265,7 @@ impl World {
         assert_eq!(said["heard"], json!("from Rust\n"), "{said}");
     }
 
-    /// A cell in both directions.
+    /// Tests a cell in both directions.
     fn assert_cell(&self, cell: Cell) {
         let mut ends = self.as_client(cell);
         converse(&mut ends, &self.registry());
@@ -279,10 +279,10 @@ impl World {
     }
 }
 
-/// One round of bytes and evidence; says how it failed if it did.
+/// One exchange of bytes and evidence; returns the error if it fails.
 fn step(ours: &mut Connection, stream: &mut TcpStream, registry: &Registry) -> Result<(), Error> {
     let mut buffer = [0; 16 * 1024];
-    // Who closes with something unread resets the stream.
+    // Closing a socket with unread bytes resets the stream.
     let read = stream.read(&mut buffer).unwrap_or(0);
     if read == 0 {
         return ours.receive_end();
@@ -295,7 +295,7 @@ fn step(ours: &mut Connection, stream: &mut TcpStream, registry: &Registry) -> R
     Ok(())
 }
 
-/// Exchanges bytes and evidence until `is_enough` or it failed.
+/// Exchanges bytes and evidence until `is_enough` or an error.
 fn drive(
     ours: &mut Connection,
     stream: &mut TcpStream,
@@ -304,20 +304,20 @@ fn drive(
 ) -> Result<(), Error> {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     loop {
-        // Who is no longer there is found out by reading.
+        // A peer that is gone is detected by reading.
         let _ = stream.write_all(&ours.take_outgoing());
         if is_enough(ours) {
             return Ok(());
         }
         if let Err(error) = step(ours, stream, registry) {
-            // The alert may find nobody there any more.
+            // The peer may be gone before the alert arrives.
             let _ = stream.write_all(&ours.take_outgoing());
             return Err(error);
         }
     }
 }
 
-/// A handshake, a line each way with new keys before it, and the end.
+/// A handshake, a line each way with key updates before it, and the end.
 fn converse((ours, stream, program): &mut Ends, registry: &Registry) {
     let opened = drive(ours, stream, registry, Connection::is_open);
     if opened.is_err() {
@@ -350,7 +350,7 @@ fn both_write_each_message_as_the_vectors_have_it() {
     let said = reply(&mut python(&["--vectors", VECTORS]));
     let matched = said["matched"].as_array().unwrap();
     assert_eq!(matched.len(), 18, "{said}");
-    // That ours are the same is a test of the codec's.
+    // A codec test checks that ours match too.
 }
 
 #[test]
@@ -368,7 +368,7 @@ fn both_write_a_credential_as_the_same_text() {
     let said = reply(&mut ask(&plan));
     let theirs = hex_decode(said["vc"].as_str().unwrap()).unwrap();
     assert_eq!(said["subject"], json!(subject.as_str()));
-    // An Ed25519 signature has one form, so the whole texts are the same.
+    // An Ed25519 signature is deterministic, so the texts are identical.
     let ours = super::ssi::vc(&world.issuer.subject, subject, DAY);
     assert_eq!(
         String::from_utf8_lossy(&ours),

@@ -1,4 +1,4 @@
-//! Who resumes is judged once more by what is at hand: who has ended or was revoked since does not get in.
+//! Peers that resume are judged again by evidence at hand: a peer since deactivated or revoked is not accepted.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ use crate::resumption::{AtHand, Rejudge, Sessions, TicketKeys};
 use crate::testing::{Authority, Ends, NOW, assert_talk, join};
 use crate::{Alert, ClientAuth, ClientConfig, Config, Connection, ServerConfig};
 
-/// What the world would answer, and what one side has of it at hand.
+/// The current answers of the world, and those that one side has at hand.
 #[derive(Clone, Debug, Default)]
 struct Memory {
     world: Arc<Mutex<Vec<Answer>>>,
@@ -38,12 +38,12 @@ fn get(from: &Mutex<Vec<Answer>>, need: &Need) -> Option<Answer> {
 }
 
 impl Memory {
-    /// This is so from now on; who has asked before does not know.
+    /// Changes the world's answer; the answers at hand stay the old ones.
     fn becomes(&self, answer: Answer) {
         put(&self.world, answer);
     }
 
-    /// What is at hand is as it is now.
+    /// Updates the answers at hand.
     fn looks(&self) {
         let world = self.world.lock().unwrap().clone();
         *self.at_hand.lock().unwrap() = world;
@@ -67,7 +67,7 @@ impl AtHand for Memory {
     }
 }
 
-/// A client and a server that know each other by tickets, and judge anew.
+/// A client and a server that hold tickets, and judge each other again.
 struct Pair {
     client: Arc<ClientConfig>,
     server: Arc<ServerConfig>,
@@ -99,7 +99,7 @@ impl Pair {
         }
     }
 
-    /// A handshake; whether it resumed, or how it failed.
+    /// A handshake; returns whether it resumed, or how it failed.
     fn meet(&self) -> Result<bool, Ends> {
         let ctx = || Ctx::new(NOW, random_seed());
         let mut client = Connection::client(&self.client, &ctx()).unwrap();
@@ -135,7 +135,7 @@ fn resolved(subject: &Subject) -> Answer {
     Answer::Did(subject.did.clone(), fetched(subject.resolution()))
 }
 
-/// Both by DIDs that have to be resolved.
+/// Both sides with DIDs that have to be resolved.
 fn dids() -> (Pair, Subject, Subject) {
     let one = Subject::new("did:web:client.example");
     let other = Subject::new("did:web:server.example");
@@ -170,7 +170,7 @@ fn a_did_that_ended_since_does_not_resume_and_is_refused_as_revoked() {
         resolution.document_metadata.deactivated = true;
         let answer = Answer::Did(gone.did.clone(), fetched(resolution));
         pair.memory.becomes(answer);
-        // Nobody has heard of it yet, then somebody has.
+        // First the change is not known, then it is.
         assert_eq!(pair.meet(), Ok(true));
         pair.memory.looks();
         let ends = pair.meet().unwrap_err();
@@ -199,7 +199,7 @@ fn a_did_whose_key_was_replaced_since_does_not_resume_by_the_old_one() {
     );
 }
 
-/// Both by a credential of an issuer whose keys are looked up, with a place in a status list.
+/// Both sides with a credential that has a place in a status list, from an issuer whose keys are looked up.
 fn vouched() -> (Pair, World) {
     let world = World::new();
     let issuer = TrustedIssuer::new(world.issuer.did.clone(), Vec::new());
@@ -212,7 +212,7 @@ fn vouched() -> (Pair, World) {
     (pair, world)
 }
 
-/// The issuer, with somebody's key to sign credentials with.
+/// The issuer's resolution, with `key` to sign credentials.
 fn issuing(issuer: &Subject, key: &Subject) -> Answer {
     let of = Subject {
         did: issuer.did.clone(),
@@ -238,7 +238,7 @@ fn a_credential_resumes_while_its_list_is_at_hand_and_is_refused_once_it_is_revo
         pair.memory.looks();
         let ends = pair.meet().unwrap_err();
         assert_eq!(client_refused(ends), Alert::CertificateRevoked);
-        // It was suspended, and is not any more.
+        // The credential was suspended, and is valid again.
         pair.memory.becomes(status(&world, 0));
         assert_eq!(pair.meet(), Ok(false));
         assert_eq!(pair.meet(), Ok(true));
@@ -313,7 +313,7 @@ fn who_stapled_its_did_resumes_by_what_the_reader_remembers_of_the_registry() {
     assert_eq!(pair.meet(), Ok(false));
     assert_eq!(pair.meet(), Ok(true));
 
-    // The client's reader comes to know that the server has ended; the staple it brings is from before.
+    // The client's ledger learns that the server was deactivated; the server's staple is from before.
     network.deactivate(&mut other);
     network.rest_until(NOW.minus(10));
     let seen = network.staples(&other.subject.did);
@@ -326,7 +326,7 @@ fn who_stapled_its_did_resumes_by_what_the_reader_remembers_of_the_registry() {
 }
 
 impl Pair {
-    /// Who has just connected to the server.
+    /// A client that has just connected to the server.
     fn client_of_server(&self) -> crate::identity::Peer {
         let ctx = || Ctx::new(NOW, random_seed());
         let mut client = Connection::client(&self.client, &ctx()).unwrap();
@@ -345,7 +345,7 @@ impl Pair {
         server.peer().unwrap().clone()
     }
 
-    /// What the server thinks of it once it has asked for all it needs.
+    /// The server's judgement of the peer, with all evidence it needs.
     fn again(&self, peer: &crate::identity::Peer, now: UnixTime) -> Again {
         let mut evidence = Evidence::default();
         for _ in 0..4 {
@@ -401,7 +401,7 @@ fn who_is_connected_by_a_did_is_over_once_it_ends_changes_its_key_or_is_expected
     };
     pair.memory.becomes(resolved(&rotated));
     assert_eq!(over(pair.again(&peer, NOW)), Alert::DecryptError);
-    // Another configuration, which expects somebody else.
+    // Another configuration, which expects another peer.
     pair.memory.becomes(resolved(&one));
     let common = Config {
         identities: ssi(other.as_did()),
@@ -425,7 +425,7 @@ fn who_is_connected_is_over_once_its_credential_or_its_certificate_has_ended() {
     let end = NOW.plus(3600);
     let before = pair.again(&peer, end.minus(1));
     assert!(!matches!(before, Again::Over(_)), "{before:?}");
-    // Clocks may differ by a little.
+    // Clocks may differ slightly.
     let ended = pair.again(&peer, end.plus(600));
     assert_eq!(over(ended), Alert::CertificateExpired);
 
@@ -440,7 +440,7 @@ fn who_is_connected_is_over_once_its_credential_or_its_certificate_has_ended() {
         Memory::default(),
     );
     let peer = pair.client_of_server();
-    // The first of January of 2027.
+    // 1 January 2027.
     let end = UnixTime(1_798_761_600);
     assert!(matches!(pair.again(&peer, end.minus(1)), Again::Holds(_)));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Resumption: tickets that are taken, and those that are not any more.
+//! Resumption: which tickets are accepted, and which no longer are.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use crate::{
     Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, ServerConfig, Suite,
 };
 
-/// Both sides, as they can be asked again and again.
+/// Both sides, for any number of handshakes.
 #[derive(Clone)]
 pub(super) struct Parties {
     pub client: Config,
@@ -58,7 +58,7 @@ impl Parties {
         }
     }
 
-    /// A server by its certificate and a client that is nobody.
+    /// A server with a certificate and an anonymous client.
     pub fn plain() -> Self {
         let authority = Authority::new();
         let leaf = authority.leaf(&rcgen::PKCS_ED25519);
@@ -69,7 +69,7 @@ impl Parties {
         )
     }
 
-    /// Both by DIDs that have to be resolved.
+    /// Both sides with DIDs that have to be resolved.
     pub fn dids() -> (Self, Subject, Subject) {
         let (one, other) = (
             Subject::new("did:web:client.example"),
@@ -97,7 +97,7 @@ impl Parties {
         )
     }
 
-    /// A handshake that goes through; whether it resumed.
+    /// A handshake that succeeds; returns whether it resumed.
     fn meet(&self, now: UnixTime) -> bool {
         let (mut client, mut server) = self.ends(now);
         assert_eq!(
@@ -111,7 +111,7 @@ impl Parties {
     }
 }
 
-/// Joins both ends at this time, and answers what they need.
+/// Joins both ends at this time, and answers their needs.
 fn drive_at(
     client: &mut Connection,
     server: &mut Connection,
@@ -221,7 +221,7 @@ fn a_ticket_is_used_once_and_each_resumption_brings_new_ones() {
     assert_eq!(ticket_of(&mut parties.ends(NOW).0), None);
 }
 
-/// The hello a client has sent.
+/// The hello that a client has sent.
 pub(super) fn hello_of(client: &mut Connection) -> ClientHello {
     match plain(&client.take_outgoing()).pop().unwrap() {
         (Message::ClientHello(hello), _) => hello,
@@ -260,7 +260,7 @@ fn a_ticket_ends_with_its_time_and_after_seven_days_whatever_it_says() {
     assert!(!parties.meet(NOW));
     assert!(!parties.meet(NOW.plus(100)));
 
-    // A chain of resumptions goes no further than seven days from the proof.
+    // A chain of resumptions ends seven days after the proof.
     parties.keys = TicketKeys::new([8; 32]).for_seconds(u64::MAX);
     parties.sessions.clear();
     let day = 86_400;
@@ -273,13 +273,13 @@ fn a_ticket_ends_with_its_time_and_after_seven_days_whatever_it_says() {
 
 #[test]
 fn nobody_resumes_longer_than_credential_certificate_or_evidence_last() {
-    // A DID's evidence is good for 300 seconds.
+    // A DID's evidence is valid for 300 seconds.
     let (parties, ..) = Parties::dids();
     assert!(!parties.meet(NOW));
     assert!(parties.meet(NOW.plus(299)));
     assert!(!parties.meet(NOW.plus(300)));
 
-    // The client's credential lasts ten minutes, and does not need to be resolved.
+    // The client's credential is valid for ten minutes, and its DID need not be resolved.
     let issuer = Subject::new("did:web:issuer.example");
     let (one, other) = (holder(), holder());
     let short = vc(&issuer, &one.did, (DAY.0, NOW.plus(600)));
@@ -316,7 +316,7 @@ fn nobody_resumes_longer_than_credential_certificate_or_evidence_last() {
     drop(server.take_outgoing());
 }
 
-/// Somebody whose DID holds the key.
+/// A subject whose DID contains its key.
 fn holder() -> Subject {
     let plain = Subject::new("did:web:placeholder.example");
     Subject {
@@ -325,7 +325,7 @@ fn holder() -> Subject {
     }
 }
 
-/// What the driver knows, in a test.
+/// The driver's knowledge, in a test.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     epoch: AtomicU64,
@@ -351,7 +351,7 @@ fn who_was_revoked_since_does_not_resume_at_either_end() {
     parties.client.revalidate = Some(of_client.clone());
     assert!(!parties.meet(NOW));
     assert!(parties.meet(NOW));
-    // Something was revoked, so who resumes is judged anew, once.
+    // Something was revoked, so a peer that resumes is judged anew, once.
     of_server.epoch.store(1, Ordering::SeqCst);
     assert!(!parties.meet(NOW));
     assert!(parties.meet(NOW));
@@ -360,7 +360,7 @@ fn who_was_revoked_since_does_not_resume_at_either_end() {
     assert!(!parties.meet(NOW));
     of_server.is_revoked.store(false, Ordering::SeqCst);
     assert!(parties.meet(NOW));
-    // The client does not even offer what it would not believe.
+    // The client does not offer a ticket of a server that it would not accept.
     of_client.is_revoked.store(true, Ordering::SeqCst);
     let (mut client, _) = parties.ends(NOW);
     assert_eq!(ticket_of(&mut client), None);
@@ -377,7 +377,7 @@ fn a_ticket_is_of_one_policy_and_one_identity_of_each_side() {
         parties.meet(NOW)
     };
     assert!(changed(&|_| {}));
-    // The server changed: another policy, or what it shows.
+    // The server changed its policy or its identity.
     assert!(!changed(&|parties| {
         let mut policy = trust_did(&one);
         policy.skew = 61;
@@ -392,7 +392,7 @@ fn a_ticket_is_of_one_policy_and_one_identity_of_each_side() {
             .identities()
             .certificate;
     }));
-    // The client changed: it does not find a ticket of another policy or identity.
+    // The client changed: it finds no ticket of another policy or identity.
     let offers = |change: &dyn Fn(&mut Parties)| {
         let mut parties = parties.clone();
         change(&mut parties);
@@ -430,7 +430,7 @@ fn a_ticket_is_for_one_server_name_and_one_application_protocol() {
     parties.server.protocols = vec![b"a".to_vec(), b"b".to_vec()];
     assert!(!parties.meet(NOW));
     assert!(parties.meet(NOW));
-    // The hello is changed on its way and bound anew with the right secret: the server still says no.
+    // The hello is changed in transit and bound again with the right secret: the server still refuses.
     let renamed = |hello: &mut ClientHello| {
         for extension in &mut hello.extensions.0 {
             if let Extension::ServerName(name) = extension {
@@ -450,7 +450,7 @@ fn a_ticket_is_for_one_server_name_and_one_application_protocol() {
     assert!(!accepts(&parties, &fewer));
 }
 
-/// Whether the server takes a ticket in a hello that was changed, and bound anew by who knows the secret.
+/// Whether the server accepts a ticket in a changed hello, bound again by a party that knows the secret.
 fn accepts(parties: &Parties, change: &dyn Fn(&mut ClientHello)) -> bool {
     let config = ClientConfig::new(parties.client.clone(), parties.expected.clone()).unwrap();
     let session = parties.sessions.take(&config.digest, NOW).unwrap();
@@ -471,7 +471,7 @@ fn accepts(parties: &Parties, change: &dyn Fn(&mut ClientHello)) -> bool {
     answer.extensions.0.iter().any(taken)
 }
 
-/// A hello as a record, with one binder of SHA-256 that holds.
+/// A hello as a record, with one valid SHA-256 binder.
 fn bound(hello: &ClientHello, secret: &crate::provider::Block) -> Vec<u8> {
     let raw = Message::ClientHello(hello.clone()).write(&PAPER).unwrap();
     let cipher = crate::provider::Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
@@ -498,7 +498,7 @@ fn a_ticket_key_before_the_last_is_taken_and_no_older_one() {
     parties.keys.rotate([9; 32]);
     parties.keys.rotate([10; 32]);
     assert!(!parties.meet(NOW));
-    // Another process with the same key takes the ticket too.
+    // Another process with the same key accepts the ticket too.
     let other = Parties {
         keys: TicketKeys::new([10; 32]),
         ..parties.clone()
@@ -526,7 +526,7 @@ fn no_tickets_are_given_to_who_cannot_use_them_or_if_none_are_wanted() {
     assert!(!parties.meet(NOW));
     assert_eq!(parties.sessions.len(), 4);
 
-    // A client that does not say how it would resume.
+    // A client that does not send psk_key_exchange_modes.
     let (_, mut server) = parties.ends(NOW);
     let (mut puppet, flight) = Puppet::client(&mut server, Vec::new()).unwrap();
     assert_eq!(flight.len(), 4);
@@ -536,9 +536,9 @@ fn no_tickets_are_given_to_who_cannot_use_them_or_if_none_are_wanted() {
     assert!(server.take_outgoing().is_empty());
 }
 
-/// What a server says to a changed hello that offers a ticket.
+/// The server's result for a changed hello that offers a ticket.
 fn answer_to(parties: &Parties, change: impl Fn(&mut ClientHello)) -> Result<(), Error> {
-    // There is a ticket after it, whether it resumed or not.
+    // After it there is a ticket, whether it resumed or not.
     parties.meet(NOW);
     let (mut client, mut server) = parties.ends(NOW);
     let mut hello = hello_of(&mut client);
@@ -575,7 +575,7 @@ fn only_who_knows_a_tickets_secret_uses_it() {
     assert_eq!(alert(foreign), Alert::DecryptError);
     let longer = answer(&|hello| offered(hello).binders[0] = vec![0; 48]);
     assert_eq!(alert(longer), Alert::DecryptError);
-    // A ticket that does not open is as if there were none.
+    // A ticket that cannot be opened is ignored.
     for at in [0, 11, 12, 40, 80] {
         let changed = answer(&|hello| offered(hello).identities[0].ticket[at] ^= 1);
         assert_eq!(changed, Ok(()));
@@ -670,7 +670,7 @@ fn a_client_takes_no_answer_to_a_ticket_it_did_not_offer() {
 
 #[test]
 fn a_server_that_takes_a_ticket_it_cannot_open_gets_nowhere() {
-    // It agrees a key, but without the ticket's secret: the records do not open.
+    // The server agrees on a key, but does not know the ticket's secret: its records do not decrypt.
     let parties = Parties::plain();
     assert!(!parties.meet(NOW));
     let mut client = parties.ends(NOW).0;
@@ -685,11 +685,12 @@ fn a_server_that_takes_a_ticket_it_cannot_open_gets_nowhere() {
     assert_eq!(alert(got), Alert::BadRecordMac);
 }
 
-/// A client that offers a ticket and early data, as one of another server would; what it sends after its hello.
+/// A client that offers a ticket and early data, as if from another server; returns the result for the records after
+/// its hello.
 fn with_early_data(parties: &Parties, records: &[Vec<u8>]) -> (Connection, Result<(), Error>) {
     let (mut client, mut server) = parties.ends(NOW);
     let mut hello = hello_of(&mut client);
-    // The ticket is one this server does not open.
+    // This server cannot open the ticket.
     offered(&mut hello).identities[0].ticket[0] ^= 1;
     let at = hello.extensions.0.len() - 1;
     hello.extensions.0.insert(at, EARLY_DATA);
@@ -704,7 +705,7 @@ const EARLY_DATA: Extension = Extension::Other {
     body: Vec::new(),
 };
 
-/// Data under a key the server does not know.
+/// Early data under a key that the server does not know.
 fn early(length: usize) -> Vec<u8> {
     let length_bytes = u16::try_from(length).unwrap().to_be_bytes();
     [&[23, 3, 3], &length_bytes[..], &vec![0x5a; length]].concat()
@@ -783,7 +784,7 @@ fn the_tickets_a_client_keeps_are_bounded() {
     };
     assert!(!small.meet(NOW));
     assert_eq!(small.sessions.len(), 3);
-    // One server does not drive out the tickets of another.
+    // One server does not displace another's tickets.
     let shared = Sessions::new(100);
     let (mut one, mut other) = (Parties::plain(), Parties::plain());
     one.sessions = shared.clone();
@@ -796,7 +797,7 @@ fn the_tickets_a_client_keeps_are_bounded() {
     }
     assert_eq!(shared.len(), 10);
     assert!(other.meet(NOW));
-    // Tickets that are over go when the next one is looked for.
+    // Expired tickets are removed when the next one is looked up.
     assert!(!one.meet(NOW.plus(86_400)));
     assert_eq!(shared.len(), 4);
 }

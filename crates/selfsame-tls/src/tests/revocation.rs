@@ -1,4 +1,4 @@
-//! Whether what a peer shows was revoked: the status list of a credential, the keys its issuer has now, revocation lists.
+//! Revocation of what a peer shows: status lists of credentials, the issuer's current keys, revocation lists.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{Alert, ClientAuth, Config, Connection, Scheme};
 pub(super) const URI: &str = "https://issuer.example/status/1";
 const INDEX: u64 = 7;
 
-/// An issuer, a holder with a did:key, and what the issuer says of the holder's credential.
+/// An issuer, a holder with a did:key, and the status of the holder's credential.
 pub(super) struct World {
     pub(super) issuer: Subject,
     pub(super) holder: Subject,
@@ -101,7 +101,7 @@ impl World {
         IdentityPolicy::of_credentials(&["key"], vec![issuer], expected)
     }
 
-    /// A client with this policy at the point where it has all the server sends.
+    /// A client with this policy that has received all the server sends.
     fn met(&self, policy: IdentityPolicy, shown: SsiIdentity) -> (Connection, Connection, Ends) {
         let mut client = client(common(None), only(policy));
         let mut server = server(common(Some(shown)), ClientAuth::None);
@@ -109,7 +109,7 @@ impl World {
         (client, server, ends)
     }
 
-    /// How a client with this policy takes this list.
+    /// The result of a client with this policy for this list.
     fn with_list(&self, policy: IdentityPolicy, found: Found<Arc<List>>) -> Result<(), Alert> {
         let (mut client, mut server, ends) = self.met(policy, self.shown(Vec::new()));
         assert_eq!(ends, Ends::default());
@@ -120,7 +120,7 @@ impl World {
     }
 }
 
-/// Who was let in talks; who was refused got the alert and no data.
+/// An accepted peer can exchange data; a refused peer got the alert and no data.
 fn concluded(
     client: &mut Connection,
     server: &mut Connection,
@@ -193,7 +193,7 @@ fn the_verdict_says_how_old_the_list_is_and_whose() {
     assert_eq!((ground.rule, ground.source), ("status", Source::Signature));
     assert_eq!(ground.as_of, NOW.minus(10));
     assert_eq!(peer.verdict.as_of, Some(NOW.minus(10)));
-    // Who resumes does so for as long as the list is fresh.
+    // The peer may resume as long as the list is fresh.
     assert_eq!(peer.until, Some(NOW.minus(10).plus(900)));
 }
 
@@ -213,7 +213,7 @@ fn a_list_that_is_not_there_or_too_old_or_not_by_the_issuer_lets_nobody_in() {
     let mut patient = world.policy();
     patient.status.max_age = 901;
     assert_eq!(world.with_list(patient.clone(), old.clone()), Ok(()));
-    // Its own terms count beside the policy's.
+    // The list's own limits apply in addition to the policy's.
     let over = Made {
         ttl: Some(840),
         ..world.made(0)
@@ -299,7 +299,7 @@ fn a_client_whose_credential_is_revoked_is_refused_by_the_server() {
     assert_eq!(server_refused(ends), Alert::CertificateRevoked);
 }
 
-/// Reads staples of lists, and of this network's state.
+/// A policy that reads stapled status lists, and staples of this network's state.
 fn stapled(world: &World, network: &Network, required: bool) -> IdentityPolicy {
     let staples = StaplePolicy {
         required,
@@ -333,7 +333,7 @@ fn a_stapled_list_needs_nobody_and_a_bad_one_is_no_list() {
     assert_eq!(met(&world.made(0)), (Ok(()), false));
     assert_eq!(met(&world.made(1)).0, Err(Alert::CertificateRevoked));
     assert_eq!(met(&world.made(2)).0, Err(Alert::CertificateRevoked));
-    // Old, or not in its time: the issuer is asked.
+    // If the list is old or not valid now, the issuer is asked.
     let old = Made {
         issued: NOW.minus(901),
         ..world.made(0)
@@ -381,7 +381,7 @@ fn a_list_that_its_issuer_anchored_last_is_as_fresh_as_the_checkpoint() {
     trusted.keys[0].0 = format!("{}#key-1", world.issuer.did);
     let expected = Expected::Dids([world.holder.did.clone()].into());
     let policy = IdentityPolicy::of_credentials(&["selfsame"], vec![trusted], expected);
-    // It was issued long ago and has not changed since.
+    // The list was issued long ago and has not changed since.
     let made = Made {
         issued: NOW.minus(80_000),
         ..world.made(0)
@@ -406,7 +406,7 @@ fn a_list_that_its_issuer_anchored_last_is_as_fresh_as_the_checkpoint() {
     );
     assert!(grounds.iter().all(|ground| ground.as_of == NOW.minus(30)));
 
-    // The issuer has since said something else, perhaps of this very credential.
+    // The issuer has since published another list, which may change this credential's status.
     network.rest_until(NOW.minus(20));
     network.anchor(&issuer, URI, sha256(bits(1).as_bytes()));
     let (client, _, ends) = world.met(reads(&network), staples(&network));
@@ -422,7 +422,7 @@ fn an_issuers_keys_are_those_its_did_has_now() {
         let (mut client, server, ends) =
             world.met(world.policy_by(by_did.clone()), world.shown(Vec::new()));
         assert_eq!(ends, Ends::default());
-        // Nothing is fetched on a credential's word before its issuer is known to have signed it.
+        // Nothing is fetched because of a credential until its issuer's signature is verified.
         assert_eq!(client.needs(), [Need::Did(world.issuer.did.clone())]);
         let found = match resolution {
             Some(resolution) => fetched(resolution),
@@ -449,7 +449,7 @@ fn an_issuers_keys_are_those_its_did_has_now() {
         concluded(&mut client, &mut server, error)
     };
     assert_eq!(refused(None), Err(Alert::CertificateUnknown));
-    // A key for another purpose, and the key of before a rotation.
+    // A key for another purpose, and a key from before a rotation.
     let other_use = document(&world.issuer, Relationship::Authentication);
     assert_eq!(refused(Some(other_use)), Err(Alert::UnknownCa));
     let rotated = Subject {
@@ -458,7 +458,7 @@ fn an_issuers_keys_are_those_its_did_has_now() {
     };
     let rotated = document(&rotated, Relationship::AssertionMethod);
     assert_eq!(refused(Some(rotated)), Err(Alert::UnknownCa));
-    // A resolver that tells of somebody else.
+    // A resolver that returns another DID's document.
     let mallory = Subject::new("did:web:mallory.example");
     let lie = document(&mallory, Relationship::AssertionMethod);
     assert_eq!(refused(Some(lie)), Err(Alert::CertificateUnknown));
@@ -483,7 +483,7 @@ fn a_holders_did_and_the_status_of_its_credential_are_asked_for_at_once() {
         Need::StatusList(URI.to_owned()),
     ];
     assert_eq!(client.needs(), wanted);
-    // One after the other, whichever comes first.
+    // The answers arrive one after the other, in either order.
     let status = Answer::StatusList(URI.to_owned(), listed(&world.made(0)));
     client.provide(&status.into(), &ctx()).unwrap();
     assert_eq!(client.needs(), [Need::Did(holder.did.clone())]);
@@ -519,7 +519,7 @@ fn leaf(authority: &Authority) -> Leaf {
     })
 }
 
-/// How a client with this policy takes the server's certificate, given this answer about revocation.
+/// The result of a client with this policy for the server's certificate, given this answer about revocation.
 fn with_crl(
     (authority, leaf): (&Authority, &Leaf),
     (required, max_age): (bool, u64),

@@ -430,7 +430,7 @@ fn a_server_of_tls_1_2_is_refused() {
     assert_eq!(our_error, Some(Error::Alerted(Alert::ProtocolVersion)));
 }
 
-/// Our client with the places for its tickets.
+/// Our client with a ticket store.
 fn client_with(authority: &Authority, sessions: &Sessions) -> Connection {
     let config = ClientConfig::new(Config::default(), authority.server()).unwrap();
     let config = config.with_sessions(sessions.clone());
@@ -542,7 +542,7 @@ fn our_server_takes_their_early_data_once() {
         let mut theirs = their_client(&authority, provider, None);
         theirs.enable_early_data = true;
         let theirs = Arc::new(theirs);
-        // The register has two places.
+        // The strike register has room for two hellos.
         for (offers, takes) in [(false, false), (true, true), (true, true), (true, false)] {
             let mut ours = Connection::server(&config, &ctx());
             let name = ServerName::try_from(NAME).unwrap();

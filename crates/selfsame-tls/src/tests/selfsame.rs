@@ -1,4 +1,4 @@
-//! The profile `selfsame`: credentials of each format, claims, membership, staples, and what a flight weighs.
+//! The profile `selfsame`: credentials of each format, claims, membership, staples, and the size of a flight.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ use crate::{
     Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, Scheme, Suite, VcFormat,
 };
 
-/// Who has a did:key, and so needs nobody to resolve it.
+/// A subject with a did:key, which need not be resolved.
 fn holder() -> Subject {
     let plain = Subject::new("did:web:placeholder.example");
     Subject {
@@ -40,7 +40,7 @@ fn issuer() -> Subject {
     Subject::new("did:web:issuer.example")
 }
 
-/// An issuer that may name hosts and services.
+/// An issuer that may make claims about hosts and services.
 fn trusting(issuer: &Subject) -> TrustedIssuer {
     TrustedIssuer {
         types: vec!["VerifiableCredential".to_owned(), "urn:host".to_owned()],
@@ -164,7 +164,7 @@ fn by_claim(issuer: &Subject, value: &str) -> IdentityPolicy {
     IdentityPolicy::of_credentials(&["key"], vec![trusting(issuer)], dns(value))
 }
 
-/// What comes of a handshake with a server that shows this.
+/// The result of a handshake with a server that shows this.
 fn shown_to(policy: PeerPolicy, identity: SsiIdentity) -> (Ends, Connection) {
     let mut client = client(own(Identities::default()), policy);
     let mut server = server(own(ssi(identity)), ClientAuth::None);
@@ -232,7 +232,7 @@ fn an_issuer_is_believed_only_what_it_may_claim() {
         let (ends, _) = shown_to(only(policy.clone()), identity);
         assert_eq!(client_refused(ends), Alert::AccessDenied);
     }
-    // Where nobody may make the claim, nobody could be let in.
+    // If no issuer may make the claim, no peer could be accepted.
     let nobody = IdentityPolicy::of_credentials(&["key"], vec![may_not], dns("a.example"));
     let refused = ClientConfig::new(own(Identities::default()), only(nobody));
     assert_eq!(refused.err(), Some(ConfigError::Policy));
@@ -267,7 +267,7 @@ fn a_credential_is_only_shown_to_who_reads_its_format() {
     let (ends, _) = shown_to(only(policy.clone()), identity.clone());
     assert_eq!(server_refused(ends), Alert::HandshakeFailure);
 
-    // With a certificate the server falls back to it.
+    // The server falls back to its certificate.
     let authority = Authority::new();
     let mut identities = authority.leaf(&rcgen::PKCS_ED25519).identities();
     identities.ssi = Some(identity.clone());
@@ -283,7 +283,7 @@ fn a_credential_is_only_shown_to_who_reads_its_format() {
         PeerKind::Certificate(_)
     ));
 
-    // The other profiles have no byte to say a format in.
+    // The other profiles have no field for the format.
     let refused = Config {
         profile: &PAPER,
         ..own(ssi(identity))
@@ -324,7 +324,7 @@ fn peers_of_different_profiles_fall_back_to_certificates() {
     }
 }
 
-/// A client at the point where it awaits the server's identity in this profile.
+/// A client in the state where it awaits the server's identity in this profile.
 fn awaiting(policy: &IdentityPolicy) -> (Connection, Puppet) {
     let mut client = client(own(Identities::default()), only(policy.clone()));
     let mut puppet = Puppet::server(&mut client);
@@ -422,7 +422,7 @@ fn a_credential_of_another_holder_is_not_proved_by_a_key_of_ones_own() {
         let forged = showing(&mallory, credential(&forger, &mallory, format));
         let (ends, _) = shown_to(only(by_claim(&issuer, "a.example")), forged);
         let alert = client_refused(ends);
-        // A compact credential names its issuer by the key alone.
+        // A compact credential identifies its issuer only by the key.
         let expected = match format {
             VcFormat::COSE => Alert::UnknownCa,
             _ => Alert::BadCertificate,
@@ -454,11 +454,11 @@ fn a_member_of_a_trusted_set_shows_its_place() {
     let of_other = staples.get(&other.did);
     assert_eq!(alert(stapled(&one, of_other)), Alert::AccessDenied);
     assert_eq!(alert(stapled(&stranger, of_other)), Alert::AccessDenied);
-    // Whoever does not ask for it is not sent it.
+    // A client that does not ask for the staple does not get it.
     let plain = only(IdentityPolicy::of_dids(&["key"], [one.did.clone()]));
     let (ends, _) = shown_to(plain, stapled(&one, staples.get(&one.did)));
     assert_eq!(ends, Ends::default());
-    // The paper's messages have no place for it.
+    // The paper's messages cannot carry it.
     let refused = ClientConfig::new(Config::default(), policy());
     assert_eq!(refused.err(), Some(ConfigError::Policy));
     assert!(staples.values().all(|staple| staple.kind == MEMBERSHIP));
@@ -509,8 +509,8 @@ fn what_a_profile_cannot_carry_is_not_written() {
     assert!(stapled.write(&PAPER).is_err());
 }
 
-/// The bytes of a server's flight: all it sends in answer to the first hello, by a key of Ed25519, without the disguise
-/// for middleboxes.
+/// The size of a server's flight in bytes: all it sends in answer to the first hello, with an Ed25519 key, without the
+/// compatibility mode for middleboxes.
 fn flight(identity: SsiIdentity, policy: IdentityPolicy) -> usize {
     let without_disguise = |identities| Config {
         middleboxes: false,
@@ -523,13 +523,13 @@ fn flight(identity: SsiIdentity, policy: IdentityPolicy) -> usize {
     server.receive(&client.take_outgoing(), &ctx()).unwrap();
     let flight = server.take_outgoing();
     client.receive(&flight, &ctx()).unwrap();
-    // What is left to wait for is what a status list says.
+    // It may only wait for a status list.
     let waits = matches!(client.needs(), [Need::StatusList(_)]);
     assert!(client.is_open() || waits, "the flight is whole");
     flight.len()
 }
 
-/// A record's header; and with what protects it.
+/// The size of a record's header, then with the overhead of protection.
 const RECORD: usize = 5;
 const PROTECTED: usize = RECORD + 1 + 16;
 const HEADER: usize = 4;
@@ -650,14 +650,15 @@ fn a_credential_that_names_a_stranger_is_refused_before_anything_is_looked_up() 
         let identity = showing(&holder, credential(&stranger, &holder, format));
         let (ends, _) = shown_to(only(policy.clone()), identity);
         assert_eq!(client_refused(ends), Alert::UnknownCa);
-        // For the issuer's own its keys are looked up, in vain here.
+        // For the issuer's own credential, its keys are looked up, in vain here.
         let identity = showing(&holder, credential(&issuer, &holder, format));
         let (ends, _) = shown_to(only(policy.clone()), identity);
         assert_eq!(client_refused(ends), Alert::CertificateUnknown);
     }
 }
 
-/// How a client refuses a server that shows this credential and these staples, where staples of the network count.
+/// The alert with which a client refuses a server that shows this credential and these staples, where staples of the
+/// network are accepted.
 fn stapled_to(network: &Network, trusted: TrustedIssuer, identity: SsiIdentity) -> Alert {
     let expected = Expected::Dids([identity.did.clone()].into());
     let policy = IdentityPolicy::of_credentials(&["key"], vec![trusted], expected);
@@ -671,7 +672,7 @@ fn what_is_stapled_is_judged_once_the_issuer_is_found_to_have_signed_the_credent
     let mut network = Network::new();
     let citizen = network.citizen();
     let mut staples = network.staples(&citizen.subject.did);
-    // No reader takes it for a staple.
+    // It cannot be parsed as a staple.
     staples[0].body.pop();
     let genuine = cose(&issuer, &compact(&holder.did));
     let mut forged = genuine.clone();
@@ -696,7 +697,7 @@ fn of_who_may_have_no_credential_one_checkpoint_is_judged_and_no_more() {
     network.rest_until(NOW.minus(60));
     let one = network.staples(&citizen.subject.did);
     let vc = cose(&issuer, &compact(&holder.did));
-    // The issuer's keys are not known, and are looked up in vain after what is stapled did not tell them.
+    // The staples do not contain the issuer's keys, so they are looked up, in vain.
     for (count, alert) in [
         (1, Alert::BadCertificateStatusResponse),
         (2, Alert::CertificateUnknown),

@@ -1,4 +1,4 @@
-//! What tests of DIDs and credentials share: subjects, an issuer, documents, and a driver that resolves.
+//! Shared by tests of DIDs and credentials: subjects, an issuer, documents, and a driver that resolves.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::identity::{
 use crate::testing::{Ends, NOW, ctx, join};
 use crate::{Connection, Error, SigningKey};
 
-/// Somebody with a DID of a method that has to be resolved.
+/// A subject with a DID that has to be resolved.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     pub(super) did: Did,
@@ -51,7 +51,7 @@ impl Subject {
         Resolution::found(document, Representation::default())
     }
 
-    /// Shown by the DID alone.
+    /// The identity by the DID alone.
     pub(super) fn as_did(&self) -> SsiIdentity {
         SsiIdentity {
             did: self.did.clone(),
@@ -61,7 +61,7 @@ impl Subject {
         }
     }
 
-    /// Shown with a credential of the issuer.
+    /// The identity with a credential from the issuer.
     pub(super) fn as_holder(&self, issuer: &Subject) -> SsiIdentity {
         self.with(vc(issuer, &self.did, DAY))
     }
@@ -74,7 +74,7 @@ impl Subject {
     }
 }
 
-/// A day around now.
+/// A validity period of a day around now.
 pub(super) const DAY: (UnixTime, UnixTime) = (UnixTime(NOW.0 - 3600), UnixTime(NOW.0 + 82_800));
 
 /// A credential of `issuer` about `subject`.
@@ -95,12 +95,12 @@ pub(super) fn trusted(issuer: &Subject) -> TrustedIssuer {
 
 pub(super) const METHODS: &[&str] = &["web", "key"];
 
-/// Trust in this very DID.
+/// A policy that trusts exactly this DID.
 pub(super) fn trust_did(subject: &Subject) -> IdentityPolicy {
     IdentityPolicy::of_dids(METHODS, [subject.did.clone()])
 }
 
-/// Trust in the issuer's word about this very DID.
+/// A policy that trusts the issuer's credential about exactly this DID.
 pub(super) fn trust_vc(subject: &Subject, issuer: &Subject) -> IdentityPolicy {
     let expected = Expected::Dids([subject.did.clone()].into());
     IdentityPolicy::of_credentials(METHODS, vec![trusted(issuer)], expected)
@@ -120,7 +120,7 @@ pub(super) fn ssi(identity: SsiIdentity) -> Identities {
     }
 }
 
-/// What can be resolved.
+/// The DIDs that can be resolved.
 #[derive(Default)]
 pub(super) struct Registry(pub(super) Vec<(Did, Found<Arc<Resolution>>)>);
 
@@ -149,7 +149,7 @@ pub(super) fn fetched(resolution: Resolution) -> Found<Arc<Resolution>> {
     Found::new(Arc::new(resolution), NOW, Source::Host)
 }
 
-/// Joins both ends and answers their needs until nothing moves any more.
+/// Joins both ends and answers their needs until neither end has anything to send.
 pub(super) fn drive(client: &mut Connection, server: &mut Connection, registry: &Registry) -> Ends {
     let mut ends = Ends::default();
     for _ in 0..4 {
@@ -169,7 +169,7 @@ pub(super) fn drive(client: &mut Connection, server: &mut Connection, registry: 
     ends
 }
 
-/// The alert with which our client refused the server, which got it.
+/// The alert with which our client refused the server, which received it.
 pub(super) fn client_refused(ends: Ends) -> crate::Alert {
     match (ends.client, ends.server) {
         (Some(Error::Refused(refusal)), Some(Error::Alerted(alert))) => {
@@ -180,7 +180,7 @@ pub(super) fn client_refused(ends: Ends) -> crate::Alert {
     }
 }
 
-/// The alert with which our server refused the client, which got it.
+/// The alert with which our server refused the client, which received it.
 pub(super) fn server_refused(ends: Ends) -> crate::Alert {
     client_refused(Ends {
         client: ends.server,

@@ -1,4 +1,4 @@
-//! Revocation lists that come along with certificates: they are enough, or the policy's are asked for, or nobody is in.
+//! Stapled revocation lists: they suffice, or the policy's lists are fetched, or the peer is refused.
 
 use super::ssi::{client_refused, server_refused};
 use crate::codec::{Extension, Extensions};
@@ -9,7 +9,7 @@ use crate::{Alert, ClientAuth, Config, Connection};
 
 const LIST: &str = "http://ca.example/1.crl";
 const SERIAL: u64 = 42;
-/// Longer than the lists of [`Authority::crl`] are old.
+/// Longer than the age of the lists of [`Authority::crl`].
 const MONTH: u64 = 30 * 86_400;
 
 fn leaf(authority: &Authority) -> Leaf {
@@ -18,7 +18,7 @@ fn leaf(authority: &Authority) -> Leaf {
     })
 }
 
-/// Shown with these lists.
+/// A configuration that staples these lists.
 fn shown(leaf: &Leaf, lists: Vec<Vec<u8>>) -> Config {
     let crls = Crls::default();
     crls.set(lists);
@@ -49,7 +49,7 @@ fn servers(authority: &Authority, max_age: u64) -> PeerPolicy {
     with_lists(policy.unwrap(), max_age)
 }
 
-/// What becomes of a server that staples these lists.
+/// The result for a server that staples these lists.
 fn met(authority: &Authority, max_age: u64, lists: Vec<Vec<u8>>) -> (Connection, Connection, Ends) {
     let mut client = client(Config::default(), servers(authority, max_age));
     let mut server = server(shown(&leaf(authority), lists), ClientAuth::None);
@@ -73,7 +73,7 @@ fn a_certificate_that_brings_its_authoritys_list_needs_nobody_to_be_asked() {
     );
     assert_eq!(ground.as_of, issued);
     assert!(issued < NOW);
-    // The verdict says its age, and who resumes does so no longer than the list is fresh.
+    // The verdict gives the list's age, and the peer may resume only as long as the list is fresh.
     let peer = client.peer().unwrap();
     assert!(peer.until.unwrap() <= issued.plus(MONTH));
     let age = format!("{} s ago", NOW.seconds_since(issued));
@@ -120,7 +120,7 @@ fn without_a_stapled_list_that_is_fresh_and_tells_the_policys_list_is_asked_for(
     let elsewhere = Authority::new();
     for (max_age, lists) in [
         (MONTH, Vec::new()),
-        // It is some days old.
+        // The list is some days old.
         (86_400, vec![authority.crl(&[])]),
         (MONTH, vec![elsewhere.crl(&[])]),
     ] {
@@ -142,7 +142,7 @@ fn a_stapled_list_that_is_forged_or_none_lets_nobody_in() {
     };
     assert_eq!(refused(Vec::new()), Alert::BadCertificateStatusResponse);
     assert_eq!(refused(vec![0x30, 0]), Alert::BadCertificateStatusResponse);
-    // Of an authority with the same name and another key.
+    // From an authority with the same name and another key.
     let forged = Authority::named("an authority").crl(&[]);
     assert_eq!(refused(forged), Alert::BadCertificateStatusResponse);
     for at in (0..good.len()).step_by(7) {

@@ -1,4 +1,4 @@
-//! What a peer staples of a registry: it is enough, or it is refused, or the registry is asked instead.
+//! Stapled registry reads: they suffice, or the peer is refused, or the registry is asked instead.
 
 use selfsame_did::{Did, Options};
 use selfsame_proof::cbor::Item as _;
@@ -22,13 +22,13 @@ fn common(identity: Option<SsiIdentity>) -> Config {
     }
 }
 
-/// Trust in this citizen, with what is made of staples.
+/// A policy that trusts this citizen, with this policy for staples.
 fn trust(citizen: &Citizen, stapled: StaplePolicy) -> IdentityPolicy {
     let policy = IdentityPolicy::of_dids(&["selfsame"], [citizen.subject.did.clone()]);
     policy.with_staples(stapled)
 }
 
-/// A client that trusts the citizen, and a server that shows this.
+/// A client that trusts the citizen, and a server that shows this identity.
 fn ends(shown: SsiIdentity, citizen: &Citizen, stapled: StaplePolicy) -> (Connection, Connection) {
     (
         client(common(None), only(trust(citizen, stapled))),
@@ -36,7 +36,7 @@ fn ends(shown: SsiIdentity, citizen: &Citizen, stapled: StaplePolicy) -> (Connec
     )
 }
 
-/// How a client refuses a server that shows this, where staples are required.
+/// The alert for a server that shows this identity, if staples are required.
 fn refused(shown: SsiIdentity, citizen: &Citizen, stapled: StaplePolicy) -> Alert {
     let (mut client, mut server) = ends(shown, citizen, stapled);
     let ended = join(&mut client, &mut server);
@@ -44,7 +44,7 @@ fn refused(shown: SsiIdentity, citizen: &Citizen, stapled: StaplePolicy) -> Aler
     client_refused(ended)
 }
 
-/// A network with a citizen, a minute later.
+/// A network with a citizen, a minute after registration.
 fn settled() -> (Network, Citizen) {
     let mut network = Network::new();
     let citizen = network.citizen();
@@ -92,7 +92,7 @@ fn a_staple_with_the_key_of_now_makes_a_rotation_known_at_once() {
     assert_eq!(join(&mut client, &mut server), Ends::default());
     assert!(client.is_open());
 
-    // The old key is not in the new document.
+    // The new document does not contain the old key.
     let with_old_key = |staples: Vec<Staple>| SsiIdentity {
         staples: staples.into(),
         ..old.as_did()
@@ -102,7 +102,7 @@ fn a_staple_with_the_key_of_now_makes_a_rotation_known_at_once() {
         refused(shown, &citizen, network.required()),
         Alert::DecryptError
     );
-    // Nor does the old document help where the new one was seen, however fresh it is.
+    // The old document is not accepted if the new one was seen, however fresh it is.
     let stapled = network.required();
     let (mut client, mut server) = ends(citizen.with(after), &citizen, stapled.clone());
     assert_eq!(join(&mut client, &mut server), Ends::default());
@@ -139,7 +139,7 @@ fn a_did_that_the_registry_does_not_know_is_refused() {
     let (network, _) = settled();
     let mut elsewhere = Network::new();
     let stranger = elsewhere.citizen();
-    // The same key, as if it were a DID of this network.
+    // The same identifier, written as a DID of this network.
     let id = stranger.subject.did.method_id().split_once(':').unwrap().1;
     let did = format!("did:selfsame:{}:{id}", network.machine.network());
     let did = Did::parse(&did).unwrap();
@@ -205,7 +205,7 @@ fn a_staple_from_before_what_was_seen_is_a_rollback() {
     let shown = citizen.with(old.clone());
     let alert = refused(shown, &citizen, stapled.clone());
     assert_eq!(alert, Alert::CertificateUnknown);
-    // A little behind is what an honest peer may be.
+    // An honest peer may be slightly behind.
     stapled.behind = 61;
     let (mut client, mut server) = ends(citizen.with(old), &citizen, stapled);
     assert_eq!(join(&mut client, &mut server), Ends::default());
@@ -278,7 +278,7 @@ fn every_flipped_bit_of_a_staple_is_refused() {
         let staple = Staple { kind, body };
         staple::judge(stapled, &staple, (&citizen.subject.did, NOW))
     };
-    // To who has seen the good one, its checkpoint is known and what it says is remembered.
+    // A client that has seen the good staple knows its checkpoint and remembers its content.
     let knowing = network.required();
     assert_eq!(judged(whole.body.clone(), &knowing), Ok(()));
     for bit in 0..whole.body.len() * 8 {
@@ -323,7 +323,7 @@ fn each_read_of_a_staple_is_proved_and_the_one_with_the_checkpoint_is_no_other()
         staple::judge(&stapled, &staple, (&citizen.subject.did, NOW)).map_err(|why| why.alert)
     };
     assert_eq!(judged(good.clone()), Ok(()));
-    // With the checkpoint known: in each place another object, none at all, and the proof of another object.
+    // With the checkpoint known: in each place another object, no object, and the proof of another object.
     for place in 0..good.len() {
         let changes: [&dyn Fn(&mut Bundle); 3] = [
             &|read| read.value = Some(b"another".to_vec()),
@@ -370,7 +370,7 @@ fn a_staple_of_nothing_or_of_more_than_a_staple_may_hold_is_refused() {
     let (mut client, mut server) = ends(shown, &citizen, network.required());
     assert_eq!(join(&mut client, &mut server), Ends::default());
     assert!(client.is_open());
-    // More of them than a message may have.
+    // More staples than a message may have.
     let shown = citizen.with(vec![of(2).staple().unwrap(); 9]);
     assert_eq!(
         refused(shown, &citizen, network.required()),

@@ -1,5 +1,5 @@
 //! Every message, record and alert in every state of both machines, with and without a second hello, resumption and
-//! client authentication: the rules say what becomes of each, and the table of it is `vectors/tls/states.txt`.
+//! client authentication: the rules give the outcome of each, and their table is `vectors/tls/states.txt`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,16 +22,16 @@ use crate::{
     Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, Scheme, ServerConfig, Suite,
 };
 
-/// What comes of an input.
+/// The outcome of an input.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Outcome {
-    /// It belongs here.
+    /// It is accepted.
     Taken,
-    /// It is kept until evidence has come.
+    /// It is kept until evidence arrives.
     Kept,
     /// The peer is refused.
     Refused(Alert),
-    /// It is an alert of the peer, which ends the connection.
+    /// It is an alert from the peer, which ends the connection.
     Ended(Alert),
 }
 
@@ -55,11 +55,11 @@ enum Input {
     Handshake(u8, Vec<u8>),
     /// A record, protected if there are keys.
     Record(ContentType, Vec<u8>),
-    /// A record as it is.
+    /// A record as it is, unprotected.
     Plain(u8, Vec<u8>),
 }
 
-/// Every input, by name. `session_id` is the one a server has to give back.
+/// Every input, by name. A server has to echo `session_id`.
 fn inputs(session_id: &[u8]) -> Vec<(&'static str, Input)> {
     let mut inputs = Vec::new();
     for message in every_message() {
@@ -105,7 +105,7 @@ fn inputs(session_id: &[u8]) -> Vec<(&'static str, Input)> {
     inputs
 }
 
-/// Sends an input; what comes of it.
+/// Sends an input; returns its outcome.
 fn send(puppet: &mut Puppet, to: &mut Connection, input: &Input) -> Outcome {
     let was_waiting = !to.needs().is_empty() && to.is_suspended();
     let got = match input {
@@ -136,22 +136,22 @@ fn send(puppet: &mut Puppet, to: &mut Connection, input: &Input) -> Outcome {
     }
 }
 
-/// How the server shows itself.
+/// How the server authenticates.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Shown {
     By(Mode),
     Resumed,
 }
 
-/// One course a handshake can take.
+/// A course that a handshake can take.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     retry: bool,
-    /// What the server shows.
+    /// How the server authenticates.
     shown: Shown,
-    /// What is asked of the client.
+    /// What the client is asked for.
     asked: Option<Mode>,
-    /// Whether the client sends early data, and the server takes it.
+    /// Whether the client sends early data and the server accepts it.
     early: bool,
 }
 
@@ -177,7 +177,7 @@ impl fmt::Display for Course {
     }
 }
 
-/// What the machine awaits, in the order it does.
+/// What the machine awaits, in order.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum State {
     Hello,
@@ -192,7 +192,7 @@ enum State {
     Open,
 }
 
-/// Everybody and everything both sides could have.
+/// All participants with every kind of identity.
 struct World {
     authority: Authority,
     chain: Leaf,
@@ -279,7 +279,7 @@ impl World {
         (Arc::new(client.with_early_data()), Arc::new(server))
     }
 
-    /// A ticket of this course, if it is one that resumes.
+    /// A ticket for this course, if it resumes.
     fn session(&self, course: Course) -> Option<Session> {
         if course.shown != Shown::Resumed {
             return None;
@@ -293,7 +293,7 @@ impl World {
     }
 }
 
-/// Each way through, with each kind of client authentication.
+/// Each course, with each kind of client authentication.
 fn courses() -> Vec<Course> {
     let shown = [
         (Mode::Certificate, None),
@@ -331,7 +331,7 @@ fn courses() -> Vec<Course> {
     courses
 }
 
-/// A client in a state, and who speaks to it.
+/// A client in a state, and the puppet that talks to it.
 fn client_in(
     world: &World,
     course: Course,
@@ -390,7 +390,7 @@ fn client_in(
     (client, puppet, Vec::new())
 }
 
-/// What is sent to come to a state.
+/// What is sent to reach a state.
 enum Step {
     Message(Message),
     Proof(Mode),
@@ -498,7 +498,7 @@ fn client_states(course: Course) -> Vec<State> {
     states
 }
 
-/// What a client makes of an input: RFC 8446 §A.1, the paper §IV, docs/tls.md.
+/// The client's outcome for an input: RFC 8446 §A.1, the paper §IV, docs/tls.md.
 fn client_rule(course: Course, state: State, input: &str) -> Outcome {
     let alert = Outcome::Refused;
     if let Some(outcome) = common_rule(state, input) {
@@ -509,7 +509,7 @@ fn client_rule(course: Course, state: State, input: &str) -> Outcome {
         Shown::Resumed => course.asked == Some(Mode::Did),
     };
     match (state, input, course.shown) {
-        // The ServerHello that is sent has no key share.
+        // The ServerHello among the inputs has no key share.
         (State::Hello | State::HelloAgain, "server_hello", _) => alert(Alert::MissingExtension),
         (State::Hello, "hello_retry_request", _) => Outcome::Taken,
         (State::Hello | State::HelloAgain, "plain alert", _) => {
@@ -517,7 +517,7 @@ fn client_rule(course: Course, state: State, input: &str) -> Outcome {
         }
         (State::EncryptedExtensions, "encrypted_extensions", _) => Outcome::Taken,
         (State::Identity, "certificate_request", _) => Outcome::Taken,
-        // The SSIRequest that is sent asks for a DID.
+        // The SSIRequest among the inputs asks for a DID.
         (State::Identity, "ssi_request", Shown::By(mode)) if offers_ssi => match mode {
             Mode::Vc => alert(Alert::IllegalParameter),
             Mode::Certificate | Mode::Did => Outcome::Taken,
@@ -543,7 +543,7 @@ fn client_rule(course: Course, state: State, input: &str) -> Outcome {
     }
 }
 
-/// What is the same at both ends.
+/// Rules common to both ends.
 fn common_rule(state: State, input: &str) -> Option<Outcome> {
     let is_plain = state <= State::HelloAgain;
     Some(match (state, input) {
@@ -580,7 +580,7 @@ fn every_input_in_every_state_of_the_client_has_its_outcome() {
     }
 }
 
-/// A server in a state, and who speaks to it.
+/// A server in a state, and the puppet that talks to it.
 fn server_in(
     world: &World,
     course: Course,
@@ -599,7 +599,7 @@ fn server_in(
         return (server, Puppet::mute(Side::Client));
     }
     let mut hello = hello_of(&mut real);
-    // It need not look like a session of TLS 1.2.
+    // It need not look like a TLS 1.2 session.
     hello.session_id.clear();
     if course.early {
         hello.extensions.0.push(Extension::EarlyData);
@@ -659,20 +659,20 @@ fn server_states(course: Course) -> Vec<State> {
     states
 }
 
-/// What a server makes of an input: RFC 8446 §A.2, the paper §IV, docs/tls.md.
+/// The server's outcome for an input: RFC 8446 §A.2, the paper §IV, docs/tls.md.
 fn server_rule(course: Course, state: State, input: &str) -> Outcome {
     let alert = Outcome::Refused;
     match (state, input) {
         (State::Hello, "change_cipher_spec") => return UNEXPECTED,
-        // It is of a client that wants to be shown a DID: a certificate will do, and a second hello comes first.
+        // This hello asks for a DID: a certificate is shown instead, and a second hello is needed first.
         (State::Hello, "client_hello") => {
-            // But it cannot be asked for a credential.
+            // This client cannot be asked for a credential.
             return match course.asked == Some(Mode::Vc) && !course.retry {
                 true => alert(Alert::HandshakeFailure),
                 false => Outcome::Taken,
             };
         }
-        // Not like the first.
+        // It differs from the first.
         (State::HelloAgain, "client_hello") => return alert(Alert::IllegalParameter),
         _ => {}
     }
@@ -716,7 +716,7 @@ fn every_input_in_every_state_of_the_server_has_its_outcome() {
 type Rule = fn(Course, State, &str) -> Outcome;
 type States = fn(Course) -> Vec<State>;
 
-/// The rules as a table: what is not simply unexpected, in each state, and the courses it is so on.
+/// The rules as a table: for each state, the inputs that are not simply unexpected, and the courses where that holds.
 fn table() -> String {
     let names: Vec<_> = inputs(&[]).into_iter().map(|(name, _)| name).collect();
     let outcomes = |course, state, rule: Rule| {

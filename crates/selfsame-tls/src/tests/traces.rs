@@ -10,7 +10,7 @@ use crate::testing::{Vectors, rfc8448};
 use crate::transcript::{Transcript, Unhashed};
 use crate::{Alert, Suite};
 
-/// The messages of a server's flight, in their order; each trace has some of them.
+/// The messages of a server's flight, in order; each trace has some of them.
 const FLIGHT: [&str; 5] = [
     "encrypted_extensions",
     "certificate_request",
@@ -28,14 +28,14 @@ fn has(vectors: &Vectors, name: &str) -> bool {
     vectors.names().any(|known| known == name)
 }
 
-/// A message that reads back to the same bytes.
+/// Parses a message, and asserts that it is written back to the same bytes.
 fn message(raw: &[u8]) -> Message {
     let message = Message::parse(raw, &PAPER).unwrap();
     assert_eq!(message.write(&PAPER).unwrap(), raw);
     message
 }
 
-/// All records in these bytes, but for change_cipher_spec.
+/// All records in these bytes, except change_cipher_spec.
 fn read(layer: &mut RecordLayer, bytes: &[u8]) -> Vec<Record> {
     layer.push(bytes);
     let mut cursor = layer.cursor();
@@ -65,7 +65,7 @@ fn handshake_messages(layer: &mut RecordLayer, bytes: &[u8]) -> Vec<Vec<u8>> {
     messages
 }
 
-/// The transcript up to the last hello of the client.
+/// The transcript up to the client's last hello.
 fn hellos(vectors: &Vectors) -> Transcript {
     let mut transcript = Unhashed::default();
     transcript.add(vectors.get("client_hello"));
@@ -92,7 +92,7 @@ fn hellos(vectors: &Vectors) -> Transcript {
     transcript
 }
 
-/// A trace on its way: both sides' records, and the transcript.
+/// The state of a replay: both sides' records, and the transcript.
 struct Replay<'a> {
     vectors: &'a Vectors,
     transcript: Transcript,
@@ -126,7 +126,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The server's flight is what the trace says, as messages and as a record.
+    /// Asserts that the server's flight matches the trace, as messages and as a record.
     fn server_flight(&mut self) -> Application {
         let records = self.vectors.get("server_flight_records");
         let messages = handshake_messages(&mut self.client, records);
@@ -147,12 +147,12 @@ impl<'a> Replay<'a> {
         self.schedule.application(transcript.as_ref()).unwrap()
     }
 
-    /// The client's flight too, whose Finished holds.
+    /// Asserts that the client's flight matches the trace, including its Finished.
     fn client_flight(&mut self) {
         self.client_flight_after(0);
     }
 
-    /// The same, but for so many bytes before it.
+    /// [`Replay::client_flight`] without the first `bytes` bytes.
     fn client_flight_after(&mut self, bytes: usize) {
         let (_, records) = self.vectors.get("client_flight_records").split_at(bytes);
         let messages = handshake_messages(&mut self.server, records);
@@ -168,7 +168,7 @@ impl<'a> Replay<'a> {
         self.transcript.add(last);
     }
 
-    /// Data, if there are any, and both alerts under the application's keys.
+    /// Replays data, if there is any, and both alerts under the application keys.
     fn application(mut self, keys: Application) {
         self.client.set_read(keys.server.clone());
         self.client.set_write(keys.client.clone());
@@ -262,7 +262,7 @@ fn a_resumption_is_replayed_with_its_binder_and_its_early_data_taken_or_skipped(
     let binder = early.binder(cipher().hash(bound).as_ref()).unwrap();
     assert_eq!(offered.binders, [binder]);
 
-    // What was sent early is under another key than the handshake's: who does not take it skips it, with what ends it.
+    // Early data has another key than the handshake: a server that refuses it skips it, including its end.
     let mut replay = Replay::new(&vectors);
     let keys = replay.server_flight();
     replay.server.skip_early(100);
@@ -272,7 +272,7 @@ fn a_resumption_is_replayed_with_its_binder_and_its_early_data_taken_or_skipped(
     replay.client_flight();
     replay.application(keys);
 
-    // Who takes it reads it, and changes keys after its end.
+    // A server that accepts it reads it, and switches keys after its end.
     let traffic = early.traffic(cipher().hash(raw).as_ref()).unwrap();
     assert_eq!(traffic.secret(), vectors.get("early_traffic_secret"));
     let mut replay = Replay::new(&vectors);
@@ -369,7 +369,7 @@ fn the_ticket_of_the_first_trace_is_the_one_the_second_resumes() {
 
 #[test]
 fn a_changed_byte_of_a_trace_is_seen() {
-    // That the replay can fail: a bit of the server's flight changed, and its record does not open.
+    // Shows that the replay can fail: with one bit of the server's flight changed, its record does not decrypt.
     let vectors = Vectors::parse(include_str!(
         "../../../../vectors/tls/rfc8448-hello-retry.txt"
     ));

@@ -17,14 +17,14 @@ use crate::{
 };
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wolfssl/peer.c");
-/// The kinds of keys of authorities, each with another one of the certificates that they sign.
+/// Key types of authorities, each with a different type for the certificates that they sign.
 const KINDS: [(&rcgen::SignatureAlgorithm, &rcgen::SignatureAlgorithm); 3] = [
     (&rcgen::PKCS_RSA_SHA256, &rcgen::PKCS_ECDSA_P256_SHA256),
     (&rcgen::PKCS_ECDSA_P256_SHA256, &rcgen::PKCS_RSA_SHA256),
     (&rcgen::PKCS_ECDSA_P384_SHA384, &rcgen::PKCS_ED25519),
 ];
 
-/// The program, compiled.
+/// The compiled program.
 struct Wolf(TempDir);
 
 impl Wolf {
@@ -46,7 +46,7 @@ impl Wolf {
     }
 }
 
-/// An authority, a certificate of ours and one of theirs, whose files wolfSSL is given.
+/// An authority, a certificate of ours, and one of theirs, written to files for wolfSSL.
 struct Ends {
     wolf: Wolf,
     authority: Authority,
@@ -74,7 +74,7 @@ impl Ends {
         }
     }
 
-    /// Starts wolfSSL's server; gives its port.
+    /// Starts wolfSSL's server; returns its port.
     fn serve(&self, words: &[&str]) -> (Program, u16) {
         let mut program = self.start("server", 0, words);
         let port = program.after("port ").parse().unwrap();
@@ -95,7 +95,7 @@ impl Ends {
         ServerConfig::new(config, clients).unwrap()
     }
 
-    /// A line each way with new keys of both, and what each knows of the other.
+    /// A line each way with key updates of both sides, and what each knows about the other.
     fn converse(&self, ours: &mut Connection, stream: &mut TcpStream, with: &mut Program) {
         exchange(ours, stream, |_, got| got == b"from wolfSSL\n");
         ours.update_keys(true).unwrap();

@@ -1,4 +1,4 @@
-//! Compact credentials: one encoding each, and nothing that was not signed.
+//! Compact credentials: one encoding each, and only signed content is accepted.
 
 use std::sync::LazyLock;
 
@@ -68,7 +68,7 @@ fn a_compact_credential_says_what_its_issuer_signed() {
     assert_eq!(credential.subject, key::create(SUBJECT.public()));
     assert_eq!(credential.validity.expires, Some(NOW.plus(3600)));
     assert_eq!(credential.types, [BASE_TYPE, "HostCredential"]);
-    // The issuer may claim hosts and no more.
+    // The issuer may only make claims about hosts.
     assert_eq!(
         Value::Object(credential.claims),
         json!({"dns": ["a.example"]})
@@ -160,7 +160,7 @@ fn only_a_trusted_issuer_counts_and_only_in_time_with_its_types() {
     let other = PrivateKey::generate(KeyType::Ed25519).unwrap();
     let foreign = policy(vec![issuer("did:web:other.example", &other)]);
     assert_eq!(alert(&good, &foreign), Alert::UnknownCa);
-    // One key of two issuers does not say which of them vouches.
+    // If two issuers have the key, it is ambiguous which of them vouches.
     let twice = policy(vec![
         issuer("did:web:issuer.example", &ISSUER),
         issuer("did:web:other.example", &ISSUER),
@@ -182,12 +182,12 @@ fn only_a_trusted_issuer_counts_and_only_in_time_with_its_types() {
         ..good.clone()
     };
     assert_eq!(alert(&early, &trusting()), Alert::CertificateExpired);
-    // Signed by a key of one's own, under the name of the issuer's.
+    // Signed by another key, with the issuer's key id.
     let draft = good.draft(ISSUER.public()).unwrap();
     let signature = other.sign(&draft.signing_bytes()).unwrap();
     let forged = accepted(draft.finish(&signature), &trusting());
     assert_eq!(forged, Err(Alert::BadCertificate));
-    // Signed by the issuer, for something else.
+    // Signed by the issuer for another purpose.
     let draft = good.draft(ISSUER.public()).unwrap();
     let elsewhere = to_be_signed(&draft.protected, b"", &draft.payload);
     let signature = ISSUER.sign(&elsewhere).unwrap();
@@ -201,7 +201,7 @@ fn only_a_trusted_issuer_counts_and_only_in_time_with_its_types() {
     assert_eq!(alert(&good, &small), Alert::BadCertificate);
 }
 
-/// What is said to these claims, if the issuer has signed them.
+/// The result for a credential with these claims, signed by the issuer.
 fn accept_claims(payload: Vec<u8>) -> Result<(), Alert> {
     let header = Header {
         algorithm: Algorithm::EdDsa,
@@ -225,7 +225,7 @@ fn end_to(to: &mut Writer) {
     to.int(EXP).uint(NOW.0 + 60);
 }
 
-/// A number of pairs, and what is written after it.
+/// A map header of `pairs` pairs, and what is written after it.
 fn claims_of(pairs: usize, parts: &[&dyn Fn(&mut Writer)]) -> Vec<u8> {
     cbor::encode(|to| {
         to.map(pairs);

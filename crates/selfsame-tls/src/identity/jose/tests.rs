@@ -1,4 +1,4 @@
-//! Credentials as JWTs: what is read of them, and what is refused.
+//! Credentials as JWTs: what is read from them, and what is refused.
 
 use selfsame_credential::Signer;
 use selfsame_credential::sd_jwt::{self, DigestAlgorithm};
@@ -185,7 +185,7 @@ fn each_broken_rule_has_its_alert() {
     let forger = World::new();
     for (format, name) in W3C {
         let alert = |text: &str| world.accept(format, text).unwrap_err();
-        // Issued by somebody else under the issuer's name.
+        // Signed by another key under the issuer's name.
         assert_eq!(alert(&forger.w3c(name, |_| {})), Alert::BadCertificate);
         let foreign = world.w3c(name, |issue| issue.issuer = "did:web:b.example".to_owned());
         assert_eq!(alert(&foreign), Alert::UnknownCa);
