@@ -51,9 +51,9 @@ alerts! {
     RecordOverflow = 22, "record_overflow";
     /// No parameters that both sides support.
     HandshakeFailure = 40, "handshake_failure";
-    /// A certificate or credential that is broken.
+    /// A certificate or credential that is corrupt.
     BadCertificate = 42, "bad_certificate";
-    /// A certificate or credential of a kind not supported.
+    /// A certificate or credential of an unsupported type.
     UnsupportedCertificate = 43, "unsupported_certificate";
     /// A certificate, credential or DID that was revoked.
     CertificateRevoked = 44, "certificate_revoked";

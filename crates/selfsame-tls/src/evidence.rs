@@ -76,7 +76,7 @@ pub enum Source {
     Signature,
     /// The host in the identifier, over TLS.
     Host,
-    /// A trusted resolver, over TLS, without proof.
+    /// A resolver's answer over TLS, without proof.
     Word,
 }
 

@@ -1,4 +1,4 @@
-//! Whole connections: between our own ends, with rustls, with OpenSSL, with Go, GnuTLS, NSS and wolfSSL, with the second implementation.
+//! Whole connections: between our own ends, and with rustls, OpenSSL, Go, GnuTLS, NSS, wolfSSL and the Python peer.
 
 mod attacks;
 mod between;

@@ -89,7 +89,7 @@ pub(crate) struct Claim {
 enum Open {
     /// Whether a chain is revoked.
     Certificate(Box<Chain>),
-    /// A DID's keys, and how a credential stands.
+    /// A DID's keys, and whether a credential is valid.
     Identity(Box<Inquiry>),
 }
 

@@ -45,7 +45,7 @@ pub struct CoseVc {
     pub not_before: Option<UnixTime>,
     /// The credential is not valid from this time on.
     pub expires: UnixTime,
-    /// Its types beside `VerifiableCredential`.
+    /// Its types besides `VerifiableCredential`.
     pub types: Vec<String>,
     /// Its claims: texts, non-negative numbers, booleans, lists of texts.
     pub claims: Map<String, Value>,

@@ -81,7 +81,7 @@ pub struct IdentityPolicy {
     pub max_vc: usize,
     /// Maximum age of a resolution, in seconds.
     pub max_age: u64,
-    /// Whether a trusted resolver's answer is accepted for a DID if nothing proves it.
+    /// Whether a configured resolver's answer is accepted for a DID if nothing proves it.
     pub takes_word: bool,
     /// How registry reads in staples are judged; without it, they are ignored.
     pub stapled: Option<StaplePolicy>,
