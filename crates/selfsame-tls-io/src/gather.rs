@@ -16,7 +16,7 @@ pub trait Gather: Send + Sync {
     async fn gather(&self, need: &Need, now: UnixTime) -> Answer;
 }
 
-/// [`Gather`] for programs without a runtime. Each need is gathered on its own thread, which is never interrupted, so
+/// `Gather` for programs without a runtime. Each need is gathered on its own thread, which is never interrupted, so
 /// an implementation sets its own time-outs.
 pub trait GatherBlocking: Send + Sync + 'static {
     /// See [`Gather::gather`].

@@ -29,7 +29,7 @@ where
     relay_until((one, other), idle, std::future::pending()).await
 }
 
-/// Like [`relay`], and cut as soon as `end` resolves with the reason.
+/// Like `relay`, and cut as soon as `end` resolves with the reason.
 pub async fn relay_until<A, B>(
     (one, other): (&mut A, &mut B),
     idle: Duration,

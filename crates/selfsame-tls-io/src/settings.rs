@@ -44,7 +44,7 @@ impl<G> Settings<G> {
 }
 
 impl<G: ?Sized> Settings<G> {
-    /// Like [`Settings::new`], with a shared gatherer.
+    /// Like `Settings::new`, with a shared gatherer.
     pub fn of(gather: Arc<G>) -> Self {
         Self {
             clock: system_clock(),

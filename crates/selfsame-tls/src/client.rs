@@ -32,7 +32,7 @@ pub(crate) enum State {
     Proof(Box<AwaitProof>),
     /// Finished.
     Finished(Box<AwaitFinished>),
-    /// Evidence about the server; nothing was sent since the hello.
+    /// Evidence about the server; we have sent nothing since the hello.
     Evidence(Box<AwaitEvidence>),
 }
 

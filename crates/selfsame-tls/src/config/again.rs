@@ -21,7 +21,7 @@ impl ServerConfig {
 }
 
 impl ClientConfig {
-    /// Judges a connected server again; see [`ServerConfig::judge_again`].
+    /// Judges a connected server again; see `ServerConfig::judge_again`.
     pub fn judge_again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
         identity::again(peer, &self.server, (Side::Server, evidence), now)
     }

@@ -242,7 +242,7 @@ impl Puppet {
         Self::client_speaking(&PAPER, server, more)
     }
 
-    /// [`Puppet::client`] in this profile.
+    /// Like `client`, in this profile.
     pub(super) fn client_speaking(
         profile: &'static Profile,
         server: &mut Connection,

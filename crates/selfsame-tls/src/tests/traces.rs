@@ -152,7 +152,7 @@ impl<'a> Replay<'a> {
         self.client_flight_after(0);
     }
 
-    /// [`Replay::client_flight`] without the first `bytes` bytes.
+    /// Like `client_flight`, without the first `bytes` bytes.
     fn client_flight_after(&mut self, bytes: usize) {
         let (_, records) = self.vectors.get("client_flight_records").split_at(bytes);
         let messages = handshake_messages(&mut self.server, records);
