@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A signature algorithm of JOSE. There is no `none` and there are no shared-secret algorithms: they cannot be
-/// expressed, so they cannot be confused with the others.
+/// A JOSE signature algorithm. `none` and the shared-secret algorithms cannot be expressed, so they cannot be confused
+/// with the others.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Algorithm {
-    /// Ed25519 (RFC 8037 §3.1); the fully specified name `Ed25519` (RFC 9864) is read as the same.
+    /// Ed25519 (RFC 8037 §3.1). The fully specified name `Ed25519` (RFC 9864) is accepted as well.
     EdDsa,
     /// ECDSA over P-256 with SHA-256 (RFC 7518 §3.4).
     Es256,
@@ -36,7 +36,7 @@ pub enum Algorithm {
     MlDsa65,
 }
 
-/// The fully specified name of what `EdDSA` is here (RFC 9864 §2.2).
+/// The fully specified name of the algorithm that is called `EdDSA` here (RFC 9864 §2.2).
 const ED25519: &str = "Ed25519";
 
 impl Algorithm {
@@ -74,14 +74,14 @@ impl Algorithm {
         }
     }
 
-    /// The names it may be called by, the fully specified one first (RFC 9864 §2.2): what is listed to wallets that
+    /// The names of the algorithm, the fully specified one first (RFC 9864 §2.2). Both are listed to wallets, as some
     /// know only one of them.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let fully_specified = (self == Self::EdDsa).then_some(ED25519);
         fully_specified.into_iter().chain([self.as_str()])
     }
 
-    /// The only kind of key this algorithm may be used with.
+    /// The only key type this algorithm may be used with.
     pub const fn key_type(self) -> KeyType {
         match self {
             Self::EdDsa => KeyType::Ed25519,
@@ -128,12 +128,12 @@ impl TryFrom<String> for Algorithm {
     }
 }
 
-/// The algorithm named is not one that Selfsame verifies.
+/// Selfsame does not verify the named algorithm.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the signature algorithm is not supported")]
 pub struct UnsupportedAlgorithm;
 
-/// A kind of public key.
+/// A type of public key.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyType {
@@ -154,7 +154,7 @@ pub enum KeyType {
 }
 
 impl KeyType {
-    /// The algorithm to use where nothing else says which.
+    /// The algorithm to use where none is given.
     pub const fn default_algorithm(self) -> Algorithm {
         match self {
             Self::Ed25519 => Algorithm::EdDsa,
@@ -167,7 +167,7 @@ impl KeyType {
         }
     }
 
-    /// The name people know it by.
+    /// The common name, for people.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ed25519 => "Ed25519",

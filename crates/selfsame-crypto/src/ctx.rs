@@ -1,4 +1,4 @@
-//! What a pure step may know of the world: the time and randomness, both given.
+//! The context of a pure step: the time and randomness, both passed in.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -9,8 +9,8 @@ use crate::encoding::base64url_encode;
 use crate::hkdf;
 use crate::time::UnixTime;
 
-/// Now and randomness for one run of one step. The same `Ctx` always gives the same bytes for a label, so a step
-/// that is run again once its needs are met comes to the same result.
+/// Time and randomness for one run of one step. A `Ctx` always gives the same bytes for a label, so a step that is run
+/// again once its needs are met gives the same result.
 #[derive(Clone)]
 pub struct Ctx {
     now: UnixTime,
@@ -18,7 +18,7 @@ pub struct Ctx {
 }
 
 impl Ctx {
-    /// A context at `now` whose randomness comes from `seed`, which must be fresh and secret.
+    /// A context at time `now` whose randomness is derived from `seed`, which must be fresh and secret.
     pub fn new(now: UnixTime, seed: [u8; 32]) -> Self {
         static SALT: LazyLock<hmac::Key> = LazyLock::new(|| hkdf::salt(b"selfsame ctx v1"));
         Self {
@@ -32,7 +32,7 @@ impl Ctx {
         self.now
     }
 
-    /// Bytes that depend on the seed and the label alone (HKDF-SHA256); equal labels give equal bytes.
+    /// Bytes derived from the seed and the label alone (HKDF-SHA256). Equal labels give equal bytes.
     pub fn random<const N: usize>(&self, label: &str) -> [u8; N] {
         hkdf::expand(&self.prk, &[label.as_bytes()])
     }
@@ -42,7 +42,7 @@ impl Ctx {
         base64url_encode(&self.random::<32>(label))
     }
 
-    /// A number below `bound`, evenly spread but for one part in 2^64; 0 if `bound` is 0.
+    /// A number below `bound`, uniform up to a bias of 2^-64; 0 if `bound` is 0.
     pub fn below(&self, label: &str, bound: u64) -> u64 {
         let wide = u128::from_be_bytes(self.random(label));
         wide.checked_rem(u128::from(bound))

@@ -1,10 +1,10 @@
-//! The little DER that keys need: reading and writing definite-length elements, strictly.
+//! The small part of DER that keys need: strict reading and writing of definite-length elements.
 
 pub(crate) const INTEGER: u8 = 0x02;
 pub(crate) const BIT_STRING: u8 = 0x03;
 pub(crate) const SEQUENCE: u8 = 0x30;
 
-/// Takes one element of this tag from the front of `input`: its content and what follows it.
+/// Takes one element with this tag from the front of `input`: returns its content and the rest of the input.
 pub(crate) fn take(input: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (found, rest) = input.split_first()?;
     if *found != tag {
@@ -34,14 +34,14 @@ pub(crate) fn take(input: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// Takes one element that must be all of `input`.
+/// Takes one element that must fill the whole `input`.
 pub(crate) fn only(input: &[u8], tag: u8) -> Option<&[u8]> {
     take(input, tag)
         .filter(|(_, rest)| rest.is_empty())
         .map(|(content, _)| content)
 }
 
-/// The magnitude of a positive INTEGER's content, without the zero that keeps it positive.
+/// The magnitude of a positive INTEGER, without the leading zero that marks it as positive.
 pub(crate) fn positive(content: &[u8]) -> Option<&[u8]> {
     match content {
         [0, 0x80..=0xff, ..] => content.get(1..),

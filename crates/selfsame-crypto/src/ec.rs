@@ -1,36 +1,35 @@
-//! What the short Weierstrass curves share: point formats and their encodings, checked by aws-lc.
+//! Point formats and encodings shared by the short Weierstrass curves. aws-lc checks the points.
 
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::signature::{EcdsaVerificationAlgorithm, ParsedPublicKey};
 
 use crate::error::KeyError;
 
-/// One curve: everything in which it differs from the others.
+/// The parameters of one curve.
 pub(crate) struct Curve {
-    /// Its name in JWK (RFC 7518 §6.2.1.1, RFC 8812 §3.1).
+    /// The curve's name in JWK (RFC 7518 §6.2.1.1, RFC 8812 §3.1).
     pub(crate) jwk: &'static str,
     /// The length of a coordinate in bytes.
     pub(crate) size: usize,
-    /// ECDSA with the hash that JOSE pairs with the curve, signatures as r ‖ s.
+    /// ECDSA with the hash that JOSE pairs with the curve. Signatures are r ‖ s.
     pub(crate) ecdsa: &'static EcdsaVerificationAlgorithm,
-    /// The multicodec of its public keys as a varint.
+    /// The multicodec of the curve's public keys, as a varint.
     pub(crate) multicodec: [u8; 2],
     /// SubjectPublicKeyInfo up to the uncompressed point (RFC 5480).
     pub(crate) spki_prefix: &'static [u8],
-    /// Finds the second coordinate of a point by the first and whether it is odd, if there is such a point; where there
-    /// is nothing here, aws-lc does.
+    /// Computes y from x and the parity of y, if there is such a point. Without this function, aws-lc decompresses.
     pub(crate) root: Option<Root>,
 }
 
-/// The second coordinate by the first, and whether it is odd.
+/// Computes y from x. The flag says whether y is odd.
 type Root = fn(&[u8; 32], bool) -> [u8; 32];
 
 impl Curve {
-    /// Reads a compressed or uncompressed point and gives it uncompressed. aws-lc checks that it is on the curve.
+    /// Reads a compressed or uncompressed point and returns it uncompressed. aws-lc checks that it is on the curve.
     pub(crate) fn parse(&self, point: &[u8]) -> Result<(Vec<u8>, ParsedPublicKey), KeyError> {
         let malformed = KeyError::Malformed("elliptic curve point");
         let (compressed, uncompressed) = (self.size.saturating_add(1), self.uncompressed_len());
-        // Hybrid points (6, 7) and other lengths would be taken by the library; they have no place here.
+        // The library would accept hybrid points (6, 7) and other lengths; they are refused here.
         let known = match point.first() {
             Some(2 | 3) => point.len() == compressed,
             Some(4) => point.len() == uncompressed,
@@ -58,7 +57,7 @@ impl Curve {
         Ok((full.to_vec(), parsed))
     }
 
-    /// A compressed point uncompressed, of which nothing is checked yet.
+    /// Decompresses a compressed point. Nothing is checked yet.
     fn found(&self, point: &[u8]) -> Option<Vec<u8>> {
         let (sign @ (2 | 3), x) = point.split_first()? else {
             return None;
@@ -67,7 +66,7 @@ impl Curve {
         Some([&[4], x, &y].concat())
     }
 
-    /// Puts the coordinates of a JWK together (RFC 7518 §6.2.1.2: each of the full length).
+    /// Builds a point from the coordinates of a JWK (RFC 7518 §6.2.1.2: each of the full length).
     pub(crate) fn point(&self, x: &[u8], y: &[u8]) -> Result<Vec<u8>, KeyError> {
         if x.len() != self.size || y.len() != self.size {
             return Err(KeyError::Malformed("elliptic curve coordinate length"));

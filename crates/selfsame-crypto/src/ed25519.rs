@@ -1,4 +1,4 @@
-//! Ed25519 (RFC 8032) by aws-lc: public keys that are canonical and not of small order, and key pairs.
+//! Ed25519 (RFC 8032) by aws-lc: key pairs, and public keys that are canonical and not of small order.
 
 mod point;
 
@@ -13,8 +13,8 @@ pub(crate) const SPKI_PREFIX: [u8; 12] = [
     0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
 ];
 
-/// The y coordinates of the eight points of small order, little endian, without the sign of x. A signature by
-/// such a key holds for messages nobody signed (RFC 8032 §5.1.7, RFC 8037 §5 point to the check).
+/// The y coordinates of the eight points of small order, little endian, without the sign of x. A signature by such a
+/// key verifies for messages that were never signed (RFC 8032 §5.1.7, RFC 8037 §5 point to the check).
 const SMALL_ORDER: [[u8; 32]; 5] = [
     [0; 32],
     [
@@ -38,7 +38,8 @@ const SMALL_ORDER: [[u8; 32]; 5] = [
     ],
 ];
 
-/// Reads a raw public key. A y that no point has is found by [`is_point`], or when a signature is verified: none verifies.
+/// Reads a raw public key. A y that belongs to no point is accepted here: [`is_point`] finds it, and no signature
+/// verifies.
 pub(crate) fn parse(bytes: &[u8]) -> Result<ParsedPublicKey, KeyError> {
     let key: &[u8; 32] = bytes
         .try_into()
@@ -56,7 +57,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<ParsedPublicKey, KeyError> {
     ParsedPublicKey::new(&ED25519, key).map_err(|_| KeyError::Malformed("Ed25519 key"))
 }
 
-/// Whether a key that was read is a point of the curve.
+/// Whether a parsed key is a point of the curve.
 pub(crate) fn is_point(key: &[u8]) -> bool {
     let Ok(mut y) = <[u8; 32]>::try_from(key) else {
         return false;

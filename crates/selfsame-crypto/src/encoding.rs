@@ -1,22 +1,23 @@
-//! Bytes as text: base64url, base64, base58, base32, hex, multibase. Decoding is strict: one text for one value.
+//! Bytes as text: base64url, base64, base58, base32, hex, multibase. Decoding is strict: each value has exactly one
+//! text.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use data_encoding::{BASE32_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE};
 
-/// Base58 takes time that grows with the square of the length; the longest RSA key needs 1,400 characters.
+/// Decoding base58 takes time quadratic in the length. The longest RSA key needs 1,400 characters.
 const MAX_BASE58: usize = 2048;
 
 /// The digits of base58 in Bitcoin's alphabet.
 const ALPHABET: &[u8; 58] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-/// The text is not the one encoding of any value.
+/// Why a text was not decoded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum EncodingError {
     /// A character, the padding or the final bits are wrong.
     #[error("the text is not {0}")]
     Invalid(&'static str),
-    /// The text is longer than this encoding is read.
+    /// The text is longer than the limit of this encoding.
     #[error("the text is too long")]
     TooLong,
     /// The multibase letter is not `z` or `u`.
@@ -29,7 +30,7 @@ pub fn base64url_encode(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Base64url without padding, at the end of `text`.
+/// Appends base64url without padding to `text`.
 pub fn base64url_append(bytes: &[u8], text: &mut String) {
     URL_SAFE_NO_PAD.encode_string(bytes, text);
 }
@@ -53,8 +54,8 @@ pub fn base64_decode(text: &str) -> Result<Vec<u8>, EncodingError> {
         .map_err(|_| EncodingError::Invalid("base64 with padding"))
 }
 
-/// Base58 in Bitcoin's alphabet. Five digits are divided off at a time, and four bytes at a time are divided: the key of
-/// an RSA DID is encoded whenever its document is made, and takes a tenth of the time so.
+/// Base58 in Bitcoin's alphabet. Works on five digits and four bytes at a time. An RSA DID's key is encoded each time
+/// its document is made; this takes a tenth of the time of working on single digits.
 pub fn base58_encode(bytes: &[u8]) -> String {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     let (first, rest) = bytes.as_rchunks::<4>();
@@ -86,7 +87,7 @@ pub fn base58_encode(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Divides a number, most significant word first, by 58⁵ and gives the remainder.
+/// Divides a number, most significant word first, by 58⁵ in place and returns the remainder.
 fn divide(number: &mut [u32]) -> u32 {
     const FIVE_DIGITS: u64 = 58_u64.pow(5);
     let mut remainder = 0;

@@ -1,18 +1,18 @@
 //! Why keys and signatures are refused.
 
-/// Why a key cannot be used. Whoever sent the key must act; on `Backend`, the operator.
+/// Why a key cannot be used. The sender of the key must act; on `Backend`, the operator.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum KeyError {
-    /// The bytes or members are not an encoding of a key.
+    /// The bytes or members do not encode a key.
     #[error("malformed {0}")]
     Malformed(&'static str),
-    /// The key is of a kind or curve that is not supported here.
+    /// The key's type or curve is not supported.
     #[error("unsupported kind of key")]
     Unsupported,
-    /// The key is too weak to mean anything.
+    /// The key is too weak to be secure.
     #[error("weak {0}")]
     Weak(&'static str),
-    /// A private or shared key stands where a public key belongs.
+    /// A private or shared key was given where a public key is expected.
     #[error("private key material where a public key belongs")]
     Private,
     /// The cryptographic library failed.
@@ -23,7 +23,7 @@ pub enum KeyError {
 /// Why a signature was not accepted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum SignatureError {
-    /// The algorithm does not belong to this kind of key.
+    /// The algorithm does not fit this key type.
     #[error("the signature algorithm does not fit the key")]
     WrongAlgorithm,
     /// The signature was not made by this key over this message.

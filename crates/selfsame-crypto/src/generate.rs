@@ -1,4 +1,4 @@
-//! New keys and seeds: the module that draws from the system's randomness.
+//! New keys and seeds, drawn from the system's randomness.
 
 use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use aws_lc_rs::signature::Ed25519KeyPair;
@@ -9,7 +9,7 @@ use crate::p256;
 use crate::private_key::PrivateKey;
 
 impl PrivateKey {
-    /// A new key pair. Ed25519 and P-256 only: the other kinds are verified, never signed with.
+    /// Generates a key pair. Ed25519 and P-256 only; the other key types are used for verification alone.
     pub fn generate(key_type: KeyType) -> Result<Self, KeyError> {
         match key_type {
             KeyType::Ed25519 => Ed25519KeyPair::generate()
@@ -21,13 +21,13 @@ impl PrivateKey {
     }
 }
 
-/// 256 fresh bits: the seed of a `Ctx`, a master key, a token. Where the system has no randomness to give, the
-/// process ends, since whatever it did next would be guessable.
+/// 256 fresh random bits: the seed of a `Ctx`, a master key, a token. Aborts the process if the system has no
+/// randomness to give, since anything it did next would be guessable.
 pub fn random_seed() -> [u8; 32] {
     random()
 }
 
-/// Fresh bytes; the process ends where the system has no randomness to give.
+/// Fresh random bytes. Aborts the process if the system has no randomness to give.
 pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0_u8; N];
     if SystemRandom::new().fill(&mut bytes).is_err() {

@@ -1,4 +1,4 @@
-//! Digests, and comparison that does not tell where two values differ.
+//! Digests, and comparison in constant time.
 
 use std::fmt;
 
@@ -11,22 +11,22 @@ pub fn sha256(data: &[u8]) -> [u8; 32] {
     sha256_parts(&[data])
 }
 
-/// SHA-256 of the parts one after another, with nothing between them.
+/// SHA-256 of the concatenated parts.
 pub fn sha256_parts(parts: &[&[u8]]) -> [u8; 32] {
     digest_parts(&digest::SHA256, parts)
 }
 
-/// SHA-256 of something that comes in pieces, such as a large file.
+/// Incremental SHA-256, for input that comes in pieces, such as a large file.
 #[derive(Clone)]
 pub struct Sha256(digest::Context);
 
 impl Sha256 {
-    /// Nothing hashed yet.
+    /// A hasher without input.
     pub fn new() -> Self {
         Self(digest::Context::new(&digest::SHA256))
     }
 
-    /// Goes on with `part`; where one part ends and the next begins does not matter.
+    /// Adds `part` to the input. Where one part ends and the next begins does not matter.
     pub fn update(&mut self, part: &[u8]) {
         self.0.update(part);
     }
@@ -59,13 +59,13 @@ pub fn sha512(data: &[u8]) -> [u8; 64] {
     digest_parts(&digest::SHA512, &[data])
 }
 
-/// Whether two values are equal, in a time that depends on their lengths alone.
+/// Whether two values are equal. The time depends on their lengths alone.
 pub fn ct_eq(a: &[u8], b: &[u8]) -> bool {
     a.ct_eq(b).into()
 }
 
-/// What is no longer is put together before it is hashed: a tree's nodes are, and making a context for each takes as long
-/// as hashing it.
+/// Parts of up to this many bytes in all are concatenated before hashing, such as the nodes of a tree. For these,
+/// creating a context would take as long as the hashing.
 const SHORT: usize = 128;
 
 fn digest_parts<const N: usize>(algorithm: &'static digest::Algorithm, parts: &[&[u8]]) -> [u8; N] {
@@ -86,7 +86,7 @@ fn digest_parts<const N: usize>(algorithm: &'static digest::Algorithm, parts: &[
     finish(context)
 }
 
-/// Puts the parts one after another, if they fit; gives how long they are together.
+/// Concatenates the parts into `to` and returns their total length; `None` if they do not fit.
 fn joined(parts: &[&[u8]], to: &mut [u8]) -> Option<usize> {
     let mut at = 0_usize;
     for part in parts {

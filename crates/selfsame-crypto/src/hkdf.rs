@@ -1,8 +1,8 @@
-//! HKDF-SHA256 (RFC 5869) that cannot fail: its callers ask for lengths known when they are compiled.
+//! HKDF-SHA256 (RFC 5869) that cannot fail: output lengths are known at compile time.
 
 use aws_lc_rs::hmac;
 
-/// The most that one expansion can give (RFC 5869 §2.3).
+/// The maximum output of one expansion, in bytes (RFC 5869 §2.3).
 pub(crate) const MAX: usize = 255 * 32;
 
 /// RFC 5869 §2.2.
@@ -16,7 +16,7 @@ pub(crate) fn extract(salt: &[u8], input: &[u8]) -> hmac::Key {
     extract_with(&self::salt(salt), input)
 }
 
-/// A salt, ready for many extractions.
+/// A salt prepared for many extractions.
 pub(crate) fn salt(salt: &[u8]) -> hmac::Key {
     hmac::Key::new(hmac::HMAC_SHA256, salt)
 }

@@ -1,4 +1,4 @@
-//! JSON from outside, read strictly within limits, and its canonical form.
+//! Strict, limited reading of untrusted JSON, and canonical JSON.
 
 mod jcs;
 mod members;
@@ -17,14 +17,14 @@ pub use jcs::jcs;
 pub use misfit::Misfit;
 pub use weight::{weight, weight_of};
 
-/// How much JSON is read.
+/// Limits on the JSON that is read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Bytes of text.
+    /// The maximum length of the text in bytes.
     pub max_bytes: usize,
-    /// Objects and arrays within each other.
+    /// The maximum nesting depth of objects and arrays.
     pub max_depth: usize,
-    /// Members and elements in all.
+    /// The maximum number of members and elements in all.
     pub max_members: usize,
 }
 
@@ -38,13 +38,13 @@ impl Default for Limits {
     }
 }
 
-/// Why JSON was not read; the sender must act. Content is never repeated.
+/// Why JSON was not read; the sender must act. Messages never repeat the content.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum JsonError {
-    /// There are more bytes than the limit.
+    /// The text is longer than the limit.
     #[error("the JSON text is too long")]
     TooLong,
-    /// Objects and arrays lie deeper than the limit.
+    /// Objects and arrays are nested deeper than the limit.
     #[error("the JSON text is nested too deeply")]
     TooDeep,
     /// There are more members and elements than the limit.
@@ -61,33 +61,34 @@ pub enum JsonError {
         /// The column at which reading stopped.
         column: usize,
     },
-    /// The value does not have the members or types it must have.
+    /// The value does not have the required members or types.
     #[error("{0}")]
     Shape(Box<Misfit>),
 }
 
-/// The value as compact JSON. Faster than `to_string`, which goes by way of a formatter piece by piece.
+/// The value as compact JSON. Faster than `to_string`, which writes piece by piece through a formatter.
 pub fn to_bytes(value: &Value) -> Vec<u8> {
-    // Its names are strings and its numbers finite, so printing it to memory cannot fail.
+    // Member names are strings and numbers are finite, so serialising to memory cannot fail.
     serde_json::to_vec(value).unwrap_or_default()
 }
 
-/// Reads one JSON value: no member named twice, nothing after it, nothing past the limits.
+/// Reads one JSON value. Refuses duplicate members, trailing content, and anything past the limits.
 pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
     strict::parse(bytes, limits)
 }
 
-/// Reads one JSON value as strictly as [`parse`], then as `T`.
+/// Reads one JSON value as strictly as [`parse`] does, then converts it to `T`.
 pub fn parse_as<T: DeserializeOwned>(bytes: &[u8], limits: &Limits) -> Result<T, JsonError> {
     value_as(parse(bytes, limits)?)
 }
 
-/// Reads a value as `T`. Unlike `serde_json::from_value`, it takes no array for a struct, at any depth.
+/// Converts a value to `T`. Unlike `serde_json::from_value`, it does not accept an array for a struct, at any depth.
 pub fn value_as<T: DeserializeOwned>(value: Value) -> Result<T, JsonError> {
     T::deserialize(reader::Reader(value)).map_err(|misfit| JsonError::Shape(Box::new(misfit)))
 }
 
-/// Reads pairs of names and texts, such as a query's, as `T`: numbers and the like are parsed.
+/// Converts pairs of names and texts, such as those of a query, to `T`. Numbers, for example, are parsed from their
+/// text.
 pub fn pairs_as<'p, T: DeserializeOwned>(
     pairs: impl Iterator<Item = (Cow<'p, str>, Cow<'p, str>)>,
 ) -> Result<T, Misfit> {

@@ -1,4 +1,5 @@
-//! JWE in compact form by `ECDH-ES` over P-256 with AES-GCM (RFC 7516, RFC 7518 §4.6, §5.3): encrypting to one recipient.
+//! JWE in compact form with `ECDH-ES` over P-256 and AES-GCM (RFC 7516, RFC 7518 §4.6, §5.3): encryption to one
+//! recipient.
 
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::agreement::{ECDH_P256, PrivateKey, UnparsedPublicKey, agree};
@@ -12,10 +13,10 @@ use crate::jwk::Jwk;
 use crate::public_key::PublicKey;
 use crate::{KeyError, KeyType};
 
-/// A key's draw misses the group's order once in 2^32 times.
+/// Labels of repeated draws for a key. A draw is not a valid key about once in 2^32 times.
 const DRAWS: [&str; 4] = ["jwe/key/1", "jwe/key/2", "jwe/key/3", "jwe/key/4"];
 
-/// How the content is encrypted (`enc`).
+/// The content encryption algorithm (`enc`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ContentEncryption {
     /// `A128GCM`.
@@ -25,10 +26,10 @@ pub enum ContentEncryption {
 }
 
 impl ContentEncryption {
-    /// Every one that is done here, the stronger first.
+    /// All supported algorithms, the stronger first.
     pub const ALL: [Self; 2] = [Self::A256Gcm, Self::A128Gcm];
 
-    /// Its name (RFC 7518 §5.1).
+    /// The algorithm's name (RFC 7518 §5.1).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::A128Gcm => "A128GCM",
@@ -53,23 +54,23 @@ impl ContentEncryption {
     }
 }
 
-/// Whom something is encrypted to.
+/// The recipient of an encrypted message.
 #[derive(Clone, Debug)]
 pub struct Recipient {
     key: PublicKey,
     kid: Option<String>,
 }
 
-/// Nothing was encrypted: the cryptographic library failed.
+/// Encryption failed in the cryptographic library.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the cryptographic library failed")]
 pub struct JweError;
 
 impl Recipient {
-    /// The owner of a key for `ECDH-ES` on P-256.
-    ///
+    /// The recipient with this `ECDH-ES` key on P-256.
+    /// 
     /// # Errors
-    /// `Unsupported` for a key of another curve, algorithm or use; what else is wrong with it.
+    /// `Unsupported` if the key's curve, algorithm or use is another; other `KeyError`s if the key is invalid.
     pub fn of(jwk: &Jwk) -> Result<Self, KeyError> {
         let is_meant = jwk.alg.as_deref().is_none_or(|alg| alg == "ECDH-ES")
             && jwk.use_.as_deref().is_none_or(|used| used == "enc");
@@ -83,10 +84,10 @@ impl Recipient {
         })
     }
 
-    /// Encrypts to the recipient, by a key that is used for nothing else.
-    ///
+    /// Encrypts to the recipient, with an ephemeral key that is used only once.
+    /// 
     /// # Errors
-    /// Should the cryptographic library fail.
+    /// If the cryptographic library fails.
     pub fn encrypt(
         &self,
         content: &[u8],
@@ -135,8 +136,8 @@ impl Recipient {
     }
 }
 
-/// The content's key: what both keys agree on, by the Concat KDF (RFC 7518 §4.6.2) without party information. One hash
-/// gives as many bits as the longest key has.
+/// The content encryption key: the shared secret through the Concat KDF (RFC 7518 §4.6.2), without party information.
+/// One hash gives as many bits as the longest key needs.
 fn shared(
     own: &PrivateKey,
     peer: &[u8],

@@ -1,4 +1,4 @@
-//! JSON Web Keys (RFC 7517), public ones only: private and shared key members are refused where they are read.
+//! Public JSON Web Keys (RFC 7517). Keys with members of private or shared keys are refused when they are read.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use crate::error::KeyError;
 use crate::hash::sha256;
 use crate::json;
 
-/// A public JWK: well formed, though perhaps of a curve that nothing here can verify with (`X25519`, `P-521`).
+/// A public JWK: well formed, but its curve may be one that cannot be verified with here (`X25519`, `P-521`).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Jwk {
-    /// The kind of key and its members.
+    /// The key type and its members.
     pub params: JwkParams,
     /// The key's identifier.
     pub kid: Option<String>,
@@ -23,11 +23,11 @@ pub struct Jwk {
     pub alg: Option<String>,
     /// What the key is meant for: `sig` or `enc`.
     pub use_: Option<String>,
-    /// What may be done with the key: `verify`, `encrypt` and others.
+    /// The operations the key may be used for: `verify`, `encrypt` and others.
     pub key_ops: Option<Vec<String>>,
 }
 
-/// The members that make the key (RFC 7518 §6, RFC 8037 §2, RFC 9964 §3), decoded.
+/// The members of the key material (RFC 7518 §6, RFC 8037 §2, RFC 9964 §3), decoded.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum JwkParams {
     /// `kty` `OKP`.
@@ -53,7 +53,7 @@ pub enum JwkParams {
         /// The exponent without leading zeros.
         e: Vec<u8>,
     },
-    /// `kty` `AKP` (RFC 9964 §3): the algorithm says all of the kind.
+    /// `kty` `AKP` (RFC 9964 §3): the algorithm determines the key type.
     Akp {
         /// The algorithm's name.
         alg: String,
@@ -63,16 +63,16 @@ pub enum JwkParams {
 }
 
 impl Jwk {
-    /// Reads a JSON object; members that are not known are left out.
+    /// Reads a JSON object. Unknown members are dropped.
     pub fn from_value(value: &Value) -> Result<Self, KeyError> {
-        // Looked for first: a key that shows its private half must be noticed even where other members are wrong.
+        // Checked first: a leaked private key must be noticed even if other members are wrong.
         if PRIVATE.iter().any(|name| value.get(name).is_some()) {
             return Err(KeyError::Private);
         }
         Raw::of(value).ok_or(KeyError::Malformed("JWK"))?.try_into()
     }
 
-    /// The JSON object.
+    /// The key as a JSON object.
     pub fn to_value(&self) -> Value {
         let mut object = self.required();
         for (name, member) in [("kid", &self.kid), ("alg", &self.alg), ("use", &self.use_)] {
@@ -86,7 +86,7 @@ impl Jwk {
         Value::Object(object)
     }
 
-    /// The same key with this identifier.
+    /// The key with this `kid`.
     #[must_use]
     pub fn with_kid(self, kid: impl Into<String>) -> Self {
         Self {
@@ -95,7 +95,7 @@ impl Jwk {
         }
     }
 
-    /// Whether `use`, `key_ops` and `alg`, where the key has them, allow it to verify signatures of this algorithm
+    /// Whether `use`, `key_ops` and `alg`, as far as the key has them, allow it to verify signatures of this algorithm
     /// (RFC 7517 §4.2, §4.3, §4.4; RFC 8725 §3.1).
     pub fn may_verify(&self, algorithm: Algorithm) -> bool {
         let signs = self.use_.as_deref().is_none_or(|purpose| purpose == "sig");
@@ -142,11 +142,12 @@ impl Jwk {
     }
 }
 
-/// As long as the canonical form is, but for keys of RSA and ML-DSA.
+/// The length of most canonical forms. Those of RSA and ML-DSA keys are longer.
 const USUAL_BYTES: usize = 160;
 
 impl JwkParams {
-    /// The canonical form (RFC 7638 §3.2), where nothing of it has to be escaped. Its names stand in their order.
+    /// The canonical form (RFC 7638 §3.2), if nothing in it has to be escaped. The member names are written in sorted
+    /// order.
     fn canonical(&self) -> Option<String> {
         let mut text = String::with_capacity(USUAL_BYTES);
         match self {
@@ -176,7 +177,7 @@ impl JwkParams {
     }
 }
 
-/// A name that is written in JSON as it is.
+/// A name that needs no escaping in JSON.
 fn plain(name: &str) -> Option<&str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     name.bytes().all(is_plain).then_some(name)
@@ -208,7 +209,7 @@ impl<'de> Deserialize<'de> for Jwk {
     }
 }
 
-/// The members as they stand, of which serde refuses doubles.
+/// The members as received. For this struct serde refuses duplicates.
 #[derive(Deserialize)]
 struct Raw {
     kty: String,
@@ -229,8 +230,8 @@ struct Raw {
 }
 
 impl Raw {
-    /// The members of a value without private ones; None if one is not a text, or `key_ops` not texts. In a value no
-    /// name stands twice.
+    /// The members of a value without the private ones. `None` if one is not a string, or `key_ops` not an array of
+    /// strings. A `Value` has no duplicate names.
     fn of(value: &Value) -> Option<Self> {
         let object = value.as_object()?;
         let text = |name: &str| match object.get(name) {

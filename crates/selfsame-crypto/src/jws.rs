@@ -1,4 +1,4 @@
-//! JSON Web Signatures in compact form (RFC 7515): read and verified, or drafted, signed elsewhere and finished.
+//! JSON Web Signatures in compact form (RFC 7515): parsing, verification, and drafts that are signed elsewhere.
 
 mod header;
 
@@ -11,10 +11,10 @@ use crate::public_key::PublicKey;
 
 pub use header::Header;
 
-/// The longest JWS that [`Compact::parse`] reads.
+/// The maximum length of a JWS that [`Compact::parse`] reads.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Why a JWS was not read; its sender must act.
+/// Why a JWS was not read; the sender must act.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum JwsError {
     /// It is longer than the limit.
@@ -23,13 +23,13 @@ pub enum JwsError {
     /// It is not three base64url parts.
     #[error("the JWS is not in compact form")]
     Form,
-    /// The header is not a JSON object of the right types.
+    /// The header is not a JSON object, or a member has the wrong type.
     #[error("the JWS header is malformed")]
     Header,
     /// The algorithm is `none`, a shared-secret one or unknown.
     #[error("the JWS algorithm is not supported")]
     Algorithm,
-    /// The header demands an extension (`crit`, `b64`) that is not understood here.
+    /// The header requires an extension (`crit`, `b64`) that is not supported.
     #[error("the JWS header demands an extension that is not supported")]
     Critical,
     /// The header carries a key that is malformed, private or not supported.
@@ -37,19 +37,19 @@ pub enum JwsError {
     Key,
 }
 
-/// A JWS as received: well formed, not yet verified.
+/// A received JWS: well formed, not yet verified.
 #[derive(Clone, Debug)]
 pub struct Compact {
     /// The protected header.
     pub header: Header,
-    /// The payload's bytes.
+    /// The decoded payload.
     pub payload: Vec<u8>,
     signing_input: String,
     signature: Vec<u8>,
 }
 
 impl Compact {
-    /// The memory it takes, in bytes. What is read of the header is counted as four times its text.
+    /// The memory it takes, in bytes. The parsed header is estimated at four times its text.
     pub fn weight(&self) -> usize {
         let header = self.signing_input.len().saturating_mul(4);
         let read = self.payload.capacity().saturating_add(header);
@@ -68,7 +68,7 @@ impl Compact {
         }
         let (signing_input, signature) = text.rsplit_once('.').ok_or(JwsError::Form)?;
         let (header, payload) = signing_input.split_once('.').ok_or(JwsError::Form)?;
-        // A fourth part would leave a dot in the payload, which base64url does not have.
+        // A fourth part would leave a dot in the payload, which is not a base64url character.
         let header = base64url_decode(header).map_err(|_| JwsError::Form)?;
         Ok(Self {
             header: Header::parse(&header)?,
@@ -78,7 +78,7 @@ impl Compact {
         })
     }
 
-    /// Whether this key signed it, with the algorithm the header names, which must be one of the key's.
+    /// Verifies the signature with this key and the algorithm in the header, which must fit the key.
     pub fn verify(&self, key: &PublicKey) -> Result<(), SignatureError> {
         key.verify(
             self.header.alg,
@@ -87,7 +87,7 @@ impl Compact {
         )
     }
 
-    /// The payload as JSON, read strictly, as long as the JWS may be.
+    /// The payload as strictly parsed JSON. The limit on its length is that of the JWS.
     pub fn claims(&self) -> Result<Value, JsonError> {
         json::parse(
             &self.payload,
@@ -98,25 +98,26 @@ impl Compact {
         )
     }
 
-    /// What the signature is over: header and payload as they were received.
+    /// The signed bytes: header and payload as received.
     pub fn signing_input(&self) -> &[u8] {
         self.signing_input.as_bytes()
     }
 
-    /// The signature's bytes.
+    /// The decoded signature.
     pub fn signature(&self) -> &[u8] {
         &self.signature
     }
 }
 
-/// A JWS that awaits its signature.
+/// A JWS without its signature.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Unsigned {
     signing_input: String,
 }
 
 impl Unsigned {
-    /// Drafts a JWS of this header and JSON payload. The header must name the algorithm of the key that will sign.
+    /// Drafts a JWS of this header and JSON payload. `alg` in the header must be the algorithm of the key that will
+    /// sign.
     pub fn new(header: &Value, payload: &Value) -> Self {
         Self::with_payload_bytes(header, &json::to_bytes(payload))
     }

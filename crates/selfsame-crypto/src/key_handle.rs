@@ -1,4 +1,4 @@
-//! The name of a private key in a key store: what steps hold in place of the key itself.
+//! The name of a private key in a key store. Steps hold handles in place of keys.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use crate::encoding::{base64url_decode, base64url_encode};
 use crate::error::KeyError;
 use crate::public_key::PublicKey;
 
-/// Names a private key: the base64url thumbprint (RFC 7638) of its public half.
+/// The name of a private key: the base64url thumbprint (RFC 7638) of its public key.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyHandle(String);
 
 impl KeyHandle {
-    /// The handle of the private key that belongs to `key`.
+    /// The handle of the private key that belongs to the public key `key`.
     pub fn of(key: &PublicKey) -> Self {
         Self(base64url_encode(&key.thumbprint()))
     }

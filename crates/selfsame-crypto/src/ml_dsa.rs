@@ -1,25 +1,25 @@
-//! ML-DSA (FIPS 204) by aws-lc: public keys of the sets 44 and 65, and their encodings.
+//! ML-DSA (FIPS 204) by aws-lc: public keys of the parameter sets 44 and 65, and their encodings.
 
 use aws_lc_rs::signature::{ML_DSA_44, ML_DSA_65, ParsedPublicKey};
 
 use crate::algorithm::{Algorithm, KeyType};
 use crate::error::KeyError;
 
-/// A set of parameters and how its keys are written.
+/// A parameter set and the encodings of its keys.
 pub(crate) struct Set {
     /// The multicodec as a varint: `mldsa-44-pub` (0x1210), `mldsa-65-pub` (0x1211).
     pub multicodec: [u8; 2],
     /// SubjectPublicKeyInfo up to the key (RFC 9881 §4).
     pub spki_prefix: [u8; 22],
-    /// The bytes of a key.
+    /// The length of a public key in bytes.
     pub length: usize,
     parse: fn(&[u8]) -> Option<ParsedPublicKey>,
 }
 
-/// The kinds of key that are of ML-DSA.
+/// The key types of ML-DSA.
 pub(crate) const TYPES: [KeyType; 2] = [KeyType::MlDsa44, KeyType::MlDsa65];
 
-/// The set of this kind of key, if it is one.
+/// The parameter set of this key type; `None` if it is not ML-DSA.
 pub(crate) fn set(key_type: KeyType) -> Option<&'static Set> {
     match key_type {
         KeyType::MlDsa44 => Some(&SET_44),
@@ -28,7 +28,7 @@ pub(crate) fn set(key_type: KeyType) -> Option<&'static Set> {
     }
 }
 
-/// The kind of key that `alg` of a JWK names (RFC 9964 §3).
+/// The key type that `alg` of a JWK names (RFC 9964 §3).
 pub(crate) fn named(alg: &str) -> Option<KeyType> {
     let key_type = alg.parse::<Algorithm>().ok()?.key_type();
     TYPES.contains(&key_type).then_some(key_type)
@@ -55,7 +55,7 @@ static SET_65: Set = Set {
 };
 
 impl Set {
-    /// Reads a key alone.
+    /// Reads the bare key, as FIPS 204 encodes it.
     pub fn parse(&self, bytes: &[u8]) -> Result<ParsedPublicKey, KeyError> {
         let wrong = KeyError::Malformed("ML-DSA key");
         if bytes.len() != self.length {

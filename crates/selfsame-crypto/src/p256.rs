@@ -1,4 +1,4 @@
-//! NIST P-256: verification and key pairs. aws-lc draws the nonce of each signature itself.
+//! NIST P-256: verification and key pairs. aws-lc draws the nonce of each signature.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{
@@ -35,7 +35,7 @@ pub(crate) fn public_bytes(pair: &EcdsaKeyPair) -> &[u8] {
     pair.public_key().as_ref()
 }
 
-/// A signature as r ‖ s (RFC 7518 §3.4).
+/// Signs; the signature is r ‖ s (RFC 7518 §3.4).
 pub(crate) fn sign(pair: &EcdsaKeyPair, message: &[u8]) -> Result<Vec<u8>, KeyError> {
     let signature = pair
         .sign(&SystemRandom::new(), message)

@@ -1,4 +1,4 @@
-//! Passwords: Argon2id hashes of people's and keys from passphrases. Salts are drawn from the system here.
+//! Password hashing and keys from passphrases, both with Argon2id. Salts are drawn from the system's randomness here.
 
 use argon2::password_hash::{PasswordHash, PasswordHasher as _, PasswordVerifier as _, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -8,29 +8,29 @@ use crate::generate::random;
 use crate::seal::SealingKey;
 use crate::secret::SecretString;
 
-/// The least that OWASP's password storage cheat sheet advises for Argon2id: 19 MiB, two passes, one lane.
+/// The minimum that OWASP's password storage cheat sheet recommends for Argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
-/// What a key from a passphrase costs: whoever has a copy of the data guesses at leisure, and nobody waits for it but the
-/// operator at a start. 256 MiB, three passes, one lane.
+/// The cost of a key from a passphrase: 256 MiB, three passes, one lane. An attacker with a copy of the data has
+/// unlimited time to guess, and only the operator waits, at the start of the instance.
 const KEY_MEMORY_KIB: u32 = 262_144;
 const KEY_PASSES: u32 = 3;
-/// Longer passwords are refused before any work is done on them.
+/// Longer passwords are refused before any hashing.
 const MAX_BYTES: usize = 1024;
 
 /// Why a password was not hashed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum PasswordError {
-    /// The password has more than 1,024 bytes; the person must choose another.
+    /// The password has more than 1,024 bytes; the user must choose another.
     #[error("the password is too long")]
     TooLong,
-    /// The library refused; the operator must look.
+    /// The library failed; the operator must act.
     #[error("the password could not be hashed")]
     Backend,
 }
 
-/// A hash in PHC form with a salt of its own. Takes about 20 ms of one core and 19 MiB.
+/// Hashes a password with a fresh salt; returns PHC format. Takes about 20 ms of one core and 19 MiB.
 pub fn hash(password: &SecretString) -> Result<String, PasswordError> {
     let password = checked(password)?;
     let salt = SaltString::encode_b64(&random::<16>()).map_err(|_| PasswordError::Backend)?;
@@ -40,8 +40,8 @@ pub fn hash(password: &SecretString) -> Result<String, PasswordError> {
     Ok(hash.to_string())
 }
 
-/// Whether the password is the one that was hashed. Only the parameters [`hash`] uses are accepted, so a hash
-/// slipped in cannot ask for gigabytes.
+/// Whether the password matches the hash. Only the parameters that [`hash`] uses are accepted, so a forged hash cannot
+/// demand gigabytes.
 pub fn verify(phc: &str, password: &SecretString) -> bool {
     let (Ok(password), Ok(hash), Ok(argon2)) = (
         checked(password),
@@ -59,29 +59,29 @@ pub fn verify(phc: &str, password: &SecretString) -> bool {
         && argon2.verify_password(password, &hash).is_ok()
 }
 
-/// How a passphrase is stretched to a sealing key: a salt, and what it costs. No secret.
+/// The parameters that derive a sealing key from a passphrase: a salt and the cost. Not secret.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Stretching {
     salt: [u8; 16],
     cost: Cost,
 }
 
-/// What is paid for a key. The costs are those that were ever used here, so that a file slipped in cannot ask for more
-/// memory than there is.
+/// The cost of a key. Only costs that this program has used are accepted, so a forged file cannot demand more memory
+/// than there is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Cost {
-    /// As for people's passwords: data of earlier builds.
+    /// The cost of user passwords: data of earlier builds.
     OfPasswords,
     OfKeys,
 }
 
 impl Stretching {
-    /// What stands before the salt, in PHC form.
+    /// The text before the salt, in PHC format.
     fn before_salt() -> String {
         format!("$argon2id$v=19$m={KEY_MEMORY_KIB},t={KEY_PASSES},p={LANES}$")
     }
 
-    /// With a new salt, at today's cost.
+    /// Parameters with a fresh salt, at today's cost.
     #[must_use]
     pub fn draw() -> Self {
         Self {
@@ -90,7 +90,7 @@ impl Stretching {
         }
     }
 
-    /// Reads what [`Stretching::to_bytes`] wrote, or the bare salt of 16 bytes that earlier builds did.
+    /// Reads the output of [`Stretching::to_bytes`]; the bare salt of 16 bytes is that of earlier builds.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         if let Ok(salt) = <[u8; 16]>::try_from(bytes) {
@@ -107,7 +107,8 @@ impl Stretching {
         })
     }
 
-    /// One line of text with the algorithm, its parameters and the salt.
+    /// One line of text with the algorithm, its parameters and the salt. Parameters of earlier builds give the bare
+    /// salt.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         match self.cost {
@@ -118,10 +119,10 @@ impl Stretching {
         }
     }
 
-    /// The sealing key that this passphrase gives. Takes about a second of one core and 256 MiB.
-    ///
+    /// Derives the sealing key from this passphrase. Takes about a second of one core and 256 MiB.
+    /// 
     /// # Errors
-    /// `TooLong`; `Backend` where there is not that much memory.
+    /// `TooLong`; `Backend` if there is not enough memory.
     pub fn key(&self, passphrase: &SecretString) -> Result<SealingKey, PasswordError> {
         let (memory, passes) = match self.cost {
             Cost::OfPasswords => (MEMORY_KIB, PASSES),
@@ -209,7 +210,7 @@ mod tests {
         let text = String::from_utf8(kept).unwrap();
         assert!(text.starts_with("$argon2id$v=19$m=262144,t=3,p=1$"));
         assert_ne!(drawn, Stretching::draw());
-        // Data of earlier builds have the salt alone.
+        // Data of earlier builds contains the salt alone.
         let earlier = Stretching::parse(&[7; 16]).unwrap();
         assert_eq!(
             (earlier.cost, earlier.to_bytes()),

@@ -1,4 +1,4 @@
-//! Private keys: Ed25519 and P-256 sign; nothing shows them, aws-lc wipes them when they are dropped.
+//! Private keys for signing: Ed25519 and P-256. They are never displayed, and aws-lc wipes them when they are dropped.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::public_key::PublicKey;
 use crate::secret::Secret;
 use crate::{ed25519, p256};
 
-/// A private key with its public half.
+/// A private key with its public key.
 pub struct PrivateKey {
     pair: Pair,
     public: PublicKey,
@@ -30,7 +30,7 @@ impl PrivateKey {
         }
     }
 
-    /// The key as PKCS#8, to be sealed before it goes anywhere.
+    /// The key as PKCS#8. Seal it before you store or send it.
     pub fn to_pkcs8(&self) -> Result<Secret, KeyError> {
         let der = match &self.pair {
             Pair::Ed25519(pair) => pair.to_pkcs8v1(),
@@ -40,7 +40,7 @@ impl PrivateKey {
             .map_err(|_| KeyError::Backend)
     }
 
-    /// Signs with the key's one algorithm; ECDSA signatures are r ‖ s as JOSE wants them.
+    /// Signs with [`PrivateKey::algorithm`]. ECDSA signatures are r ‖ s as JOSE requires.
     pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
         match &self.pair {
             Pair::Ed25519(pair) => pair
@@ -51,12 +51,12 @@ impl PrivateKey {
         }
     }
 
-    /// The public half.
+    /// The public key.
     pub fn public(&self) -> &PublicKey {
         &self.public
     }
 
-    /// The algorithm its signatures are made with.
+    /// The algorithm of its signatures.
     pub fn algorithm(&self) -> Algorithm {
         self.public.key_type().default_algorithm()
     }

@@ -1,4 +1,4 @@
-//! Public keys: every kind behind one type whose values are checked when they are made.
+//! Public keys: one type for every key type, with values that are checked when they are made.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -15,13 +15,13 @@ use crate::{ed25519, ml_dsa, p256, p384, rsa, secp256k1};
 
 mod multikey;
 
-/// A public key that signatures can be verified with. Cheap to clone.
+/// A public key for verifying signatures. Cheap to clone.
 #[derive(Clone)]
 pub struct PublicKey(Arc<Inner>);
 
 struct Inner {
     key_type: KeyType,
-    /// Ed25519: 32 bytes; curves: the uncompressed point; RSA: PKCS#1; ML-DSA: as FIPS 204 has it. One key, one sequence of bytes.
+    /// Ed25519: 32 bytes; curves: uncompressed point; RSA: PKCS#1; ML-DSA: FIPS 204. Each key has exactly one form.
     bytes: Vec<u8>,
     parsed: ParsedPublicKey,
 }
@@ -53,27 +53,27 @@ impl PublicKey {
         }
     }
 
-    /// The key as JWK: the required members only.
+    /// The key as a JWK with the required members only.
     pub fn to_jwk(&self) -> Jwk {
         Jwk::from(self.jwk_params())
     }
 
-    /// Reads a multikey: multibase of multicodec and key (`z6Mk…`, `zDn…`, `zQ3s…`, `z82…`, `z4MX…`).
+    /// Reads a multikey: a multicodec prefix and the key in multibase (`z6Mk…`, `zDn…`, `zQ3s…`, `z82…`, `z4MX…`).
     pub fn from_multikey(text: &str) -> Result<Self, KeyError> {
         multikey::decode(text)
     }
 
-    /// The key as multikey in base58.
+    /// The key as a multikey in base58.
     pub fn to_multikey(&self) -> String {
         multikey::encode(self)
     }
 
-    /// Reads a multicodec prefix and the key after it; points must be compressed.
+    /// Reads a multicodec prefix and the key after it. Points must be compressed.
     pub fn from_multicodec(bytes: &[u8]) -> Result<Self, KeyError> {
         multikey::from_multicodec(bytes)
     }
 
-    /// The multicodec prefix and the key; points are compressed.
+    /// The multicodec prefix and the key. Points are compressed.
     pub fn to_multicodec(&self) -> Vec<u8> {
         multikey::to_multicodec(self)
     }
@@ -100,7 +100,7 @@ impl PublicKey {
             .and_then(|pkcs1| Self::from_raw(KeyType::Rsa, pkcs1))
     }
 
-    /// The key as DER SubjectPublicKeyInfo.
+    /// The key as a DER SubjectPublicKeyInfo.
     pub fn to_spki(&self) -> Result<Vec<u8>, KeyError> {
         if let Some(set) = ml_dsa::set(self.key_type()) {
             return Ok([&set.spki_prefix, self.bytes()].concat());
@@ -114,7 +114,7 @@ impl PublicKey {
         }
     }
 
-    /// Reads the key alone: 32 bytes for Ed25519, a compressed or uncompressed point, PKCS#1 for RSA.
+    /// Reads the bare key: 32 bytes for Ed25519, a compressed or uncompressed point, PKCS#1 for RSA.
     pub fn from_raw(key_type: KeyType, bytes: &[u8]) -> Result<Self, KeyError> {
         let (bytes, parsed) = match (curve(key_type), ml_dsa::set(key_type)) {
             (Some(curve), _) => curve.parse(bytes)?,
@@ -131,18 +131,18 @@ impl PublicKey {
         })))
     }
 
-    /// What kind of key this is.
+    /// The key type.
     pub fn key_type(&self) -> KeyType {
         self.0.key_type
     }
 
-    /// The key alone: 32 bytes for Ed25519, the uncompressed point, PKCS#1 for RSA.
+    /// The bare key: 32 bytes for Ed25519, the uncompressed point, PKCS#1 for RSA.
     pub fn bytes(&self) -> &[u8] {
         &self.0.bytes
     }
 
-    /// Whether somebody can have the private key. Reading leaves it open for Ed25519 alone, where about half of all
-    /// numbers are no point of the curve (RFC 8032 §5.1.3).
+    /// Whether a private key for this public key can exist. Parsing leaves this open for Ed25519 alone, where about
+    /// half of all numbers are not a point of the curve (RFC 8032 §5.1.3).
     pub fn is_point(&self) -> bool {
         self.key_type() != KeyType::Ed25519 || ed25519::is_point(self.bytes())
     }
@@ -152,7 +152,7 @@ impl PublicKey {
         self.to_jwk().thumbprint()
     }
 
-    /// Whether `signature` was made over `message` by this key with `algorithm`.
+    /// Verifies that this key made `signature` over `message` with `algorithm`.
     pub fn verify(
         &self,
         algorithm: Algorithm,
@@ -199,10 +199,10 @@ impl PublicKey {
     }
 }
 
-/// The kinds of key that are points on a curve.
+/// The key types that are points on a curve.
 pub(crate) const EC_TYPES: [KeyType; 3] = [KeyType::P256, KeyType::Secp256k1, KeyType::P384];
 
-/// The curve of this kind of key, if its keys are ECDSA points.
+/// The curve of this key type; `None` if its keys are not ECDSA points.
 pub(crate) fn curve(key_type: KeyType) -> Option<&'static Curve> {
     match key_type {
         KeyType::P256 => Some(&p256::CURVE),

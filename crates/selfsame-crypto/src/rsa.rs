@@ -18,7 +18,7 @@ const ALGORITHM: [u8; 15] = [
 ];
 const BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
-/// Reads PKCS#1: modulus and exponent are sound, the size is allowed.
+/// Reads PKCS#1. Checks the modulus, the exponent and the size.
 pub(crate) fn parse(pkcs1: &[u8]) -> Result<ParsedPublicKey, KeyError> {
     let (modulus, exponent) = components(pkcs1).ok_or(KeyError::Malformed("RSA public key"))?;
     let leading = modulus.first().map_or(0, |byte| byte.leading_zeros());
@@ -32,7 +32,7 @@ pub(crate) fn parse(pkcs1: &[u8]) -> Result<ParsedPublicKey, KeyError> {
         ));
     }
     let odd = |number: &[u8]| number.last().is_some_and(|byte| byte & 1 == 1);
-    // 33 bits are the most that aws-lc takes; 1 signs nothing.
+    // aws-lc accepts exponents of at most 33 bits. With the exponent 1 a signature proves nothing.
     if !odd(modulus) || !odd(exponent) || exponent == [1] || exponent.len() > 4 {
         return Err(KeyError::Weak("RSA modulus or exponent"));
     }
@@ -57,13 +57,13 @@ pub(crate) fn from_components(modulus: &[u8], exponent: &[u8]) -> Option<Vec<u8>
     )
 }
 
-/// The PKCS#1 key inside a SubjectPublicKeyInfo.
+/// Extracts the PKCS#1 key from a SubjectPublicKeyInfo.
 pub(crate) fn from_spki(spki: &[u8]) -> Option<&[u8]> {
     let rest = der::only(spki, der::SEQUENCE)?.strip_prefix(&ALGORITHM)?;
     der::only(rest, der::BIT_STRING)?.strip_prefix(&[0])
 }
 
-/// SubjectPublicKeyInfo around a PKCS#1 key.
+/// Wraps a PKCS#1 key in a SubjectPublicKeyInfo.
 pub(crate) fn to_spki(pkcs1: &[u8]) -> Option<Vec<u8>> {
     der::element(
         der::SEQUENCE,

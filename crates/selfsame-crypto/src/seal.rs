@@ -1,4 +1,4 @@
-//! Sealing: AES-256-GCM-SIV, keys derived from keys, and keyed hashes. One secret never serves two algorithms.
+//! Sealing with AES-256-GCM-SIV, key derivation and keyed hashes. Each algorithm has its own secret.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -11,22 +11,22 @@ use crate::hkdf;
 
 pub use crate::generate::random_seed;
 
-/// A secret key from which the keys that seal, that hash and that are derived further all come.
+/// A secret key. The keys for sealing, for hashing and for further derivation are all derived from it.
 #[derive(Clone)]
 pub struct SealingKey {
     prk: hmac::Key,
     mac: hmac::Key,
-    /// Made when something is sealed or opened first.
+    /// Created on the first seal or open.
     aead: Arc<OnceLock<LessSafeKey>>,
 }
 
-/// What was to be opened was not sealed with this key for this purpose, or has been changed.
+/// The data was not sealed with this key and `aad`, or has been changed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("what was sealed cannot be opened with this key")]
 pub struct SealError;
 
 impl SealingKey {
-    /// The key made of these 256 secret bits.
+    /// The key made from these 256 secret bits.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         let bytes = Zeroizing::new(bytes);
         let prk = hkdf::extract(b"selfsame seal v1", bytes.as_slice());
@@ -38,14 +38,14 @@ impl SealingKey {
         }
     }
 
-    /// The key that belongs to `info`; it tells nothing of this one or of those for other infos.
+    /// Derives the key for `info`. It reveals nothing about this key or those for other infos.
     #[must_use]
     pub fn derive(&self, info: &[u8]) -> Self {
         Self::from_bytes(hkdf::expand(&self.prk, &[b"derive ", info]))
     }
 
-    /// Seals `plain` so that it opens only with the same `aad`: the nonce, then the ciphertext with its tag. A
-    /// nonce used twice shows whether the two plaintexts were equal and nothing else (RFC 8452 §9).
+    /// Seals `plain`; opening it needs the same `aad`. Returns the nonce, then the ciphertext with its tag. Reusing a
+    /// nonce reveals whether the two plaintexts were equal and nothing else (RFC 8452 §9).
     pub fn seal(&self, nonce: [u8; 12], aad: &[u8], plain: &[u8]) -> Result<Vec<u8>, SealError> {
         let key = self.aead()?;
         let around = NONCE_LEN.saturating_add(key.algorithm().tag_len());
@@ -64,7 +64,7 @@ impl SealingKey {
         Ok(sealed)
     }
 
-    /// Opens what [`SealingKey::seal`] made with the same `aad`.
+    /// Opens data that [`SealingKey::seal`] sealed with the same `aad`.
     pub fn open(&self, aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, SealError> {
         let (nonce, ciphertext) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(SealError)?;
         let mut buffer = ciphertext.to_vec();
@@ -81,7 +81,7 @@ impl SealingKey {
         Ok(buffer)
     }
 
-    /// HMAC-SHA256 under a key of its own.
+    /// HMAC-SHA256 under a separate derived key.
     pub fn mac(&self, data: &[u8]) -> [u8; 32] {
         let tag = hmac::sign(&self.mac, data);
         let mut out = [0_u8; 32];

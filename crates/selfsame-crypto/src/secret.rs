@@ -1,4 +1,4 @@
-//! Secrets as types: never shown, wiped when dropped, compared in constant time.
+//! Types for secrets: never displayed, wiped when dropped, compared in constant time.
 
 use std::fmt;
 
@@ -16,24 +16,24 @@ pub struct Secret(Vec<u8>);
 pub struct SecretString(String);
 
 impl Secret {
-    /// Takes the bytes in; they are wiped when this is dropped.
+    /// Takes ownership of the bytes. They are wiped when this is dropped.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
-    /// The bytes themselves; what is done with them shows where secrets go.
+    /// The bytes themselves. Calls of this method show where secrets go.
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
 }
 
 impl SecretString {
-    /// Takes the text in; it is wiped when this is dropped.
+    /// Takes ownership of the text. It is wiped when this is dropped.
     pub fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// The text itself; what is done with it shows where secrets go.
+    /// The text itself. Calls of this method show where secrets go.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct UnixTime(pub u64);
 
 const DAY: u64 = 86_400;
-/// 9999-12-31T23:59:59Z, the last second RFC 3339 can write.
+/// 9999-12-31T23:59:59Z, the last second that RFC 3339 can express.
 const LAST: u64 = 253_402_300_799;
-/// From the start of year 1 to 1970.
+/// Seconds from the start of year 1 to 1970.
 const EPOCH: u64 = days_before_year(1970).saturating_mul(DAY);
 
 impl UnixTime {
@@ -28,12 +28,13 @@ impl UnixTime {
         Self(self.0.saturating_sub(seconds))
     }
 
-    /// How long after `earlier` this is; nothing if it is before.
+    /// Seconds from `earlier` to this instant; 0 if this instant is before it.
     pub const fn seconds_since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The latest multiple of `to_seconds` that is not after this, so that a time in a credential tells little.
+    /// The latest multiple of `to_seconds` that is not after this instant, so that a time in a credential reveals
+    /// little.
     #[must_use]
     pub const fn rounded_down(self, to_seconds: u64) -> Self {
         match self.0.checked_rem(to_seconds) {
@@ -42,27 +43,27 @@ impl UnixTime {
         }
     }
 
-    /// The instant in UTC as RFC 3339 writes it; times past the year 9999 are written as its last second.
+    /// The instant in UTC in RFC 3339 format. Times past the year 9999 become its last second.
     pub fn rfc3339(self) -> String {
         written(EPOCH.saturating_add(self.0.min(LAST)))
     }
 
-    /// Reads an RFC 3339 date and time of 1970 to 9999; fractions of seconds are dropped.
+    /// Parses an RFC 3339 date and time of the years 1970 to 9999. Fractions of seconds are dropped.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         since_year_one(text)?.checked_sub(EPOCH).map(Self)
     }
 }
 
-/// The seconds from 1970 to an RFC 3339 date and time of the years 1 to 9999, negative before 1970: what others state,
-/// who may speak of what was before clocks like ours. Fractions of seconds are dropped.
+/// Seconds from 1970 to an RFC 3339 date and time of the years 1 to 9999, negative before 1970. For times stated by
+/// other parties, which may be before 1970. Fractions of seconds are dropped.
 pub fn seconds_of_rfc3339(text: &str) -> Option<i64> {
     i64::try_from(since_year_one(text)?)
         .ok()?
         .checked_sub_unsigned(EPOCH)
 }
 
-/// The instant so many seconds from 1970, negative before it, as RFC 3339 writes it; times outside the years 1 to 9999
-/// are written as the first or the last second of these.
+/// The instant `seconds` from 1970 (negative: before it) in RFC 3339 format. Times outside the years 1 to 9999 become
+/// the first or last second of that range.
 pub fn rfc3339_of_seconds(seconds: i64) -> String {
     let since_year_one = EPOCH.saturating_add_signed(seconds);
     written(since_year_one.min(EPOCH.saturating_add(LAST)))
@@ -104,7 +105,7 @@ fn since_year_one(text: &str) -> Option<u64> {
         number(fixed, 14, 2)?,
         number(fixed, 17, 2)?,
     );
-    // RFC 3339 §5.6: a leap second may be written; it is counted as the second after.
+    // RFC 3339 §5.6 permits a leap second; it is read as the second after.
     if hour > 23 || minute > 59 || second > 60 || (second == 60 && minute != 59) {
         return None;
     }
@@ -145,7 +146,7 @@ fn after_fraction(rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Whether the local time runs ahead of UTC, and by how many seconds the two differ.
+/// Whether the local time is ahead of UTC, and the difference in seconds.
 fn offset(zone: &[u8]) -> Option<(bool, u64)> {
     match zone {
         b"Z" | b"z" => Some((true, 0)),
@@ -187,7 +188,7 @@ const fn days_before_year(year: u64) -> u64 {
         .saturating_add(past / 400)
 }
 
-/// Days from the start of year 1.
+/// Days from the start of year 1; `None` if the date does not exist.
 fn days(year: u64, month: u64, day: u64) -> Option<u64> {
     if year < 1 || !(1..=12).contains(&month) || day < 1 || day > month_days(year, month) {
         return None;
@@ -199,7 +200,7 @@ fn days(year: u64, month: u64, day: u64) -> Option<u64> {
 }
 
 fn civil(since_year_one: u64) -> (u64, u64, u64) {
-    // 146 097 days make 400 years; the estimate is never too late and at most one year early.
+    // 400 years have 146 097 days. The estimate is never too late and at most one year early.
     let mut year = since_year_one
         .saturating_mul(400)
         .checked_div(146_097)

@@ -1,9 +1,9 @@
-//! Numbers below 2^256, for the fields of the curves. Nothing here is secret.
+//! 256-bit unsigned integers for the fields of the curves. No secrets here.
 
-/// The least limb first.
+/// Four limbs, the least significant first.
 pub type Wide = [u64; 4];
 
-/// The product, below 2^512: its lower half, then its upper one.
+/// The product, below 2^512: its lower half, then its upper half.
 pub fn product([a0, a1, a2, a3]: &Wide, b: &Wide) -> (Wide, Wide) {
     let mut product = [0_u64; 8];
     for (at, limb) in b.iter().enumerate() {
@@ -21,7 +21,7 @@ pub fn product([a0, a1, a2, a3]: &Wide, b: &Wide) -> (Wide, Wide) {
     ([l0, l1, l2, l3], [h0, h1, h2, h3])
 }
 
-/// The sum, and whether 2^256 goes beside it.
+/// The sum, and whether it exceeded 2^256.
 pub fn sum([a0, a1, a2, a3]: &Wide, [b0, b1, b2, b3]: &Wide) -> (Wide, bool) {
     let (s0, carry) = a0.carrying_add(*b0, false);
     let (s1, carry) = a1.carrying_add(*b1, carry);
@@ -30,7 +30,7 @@ pub fn sum([a0, a1, a2, a3]: &Wide, [b0, b1, b2, b3]: &Wide) -> (Wide, bool) {
     ([s0, s1, s2, s3], carry)
 }
 
-/// What comes of a number by doing this to it so often, such as squaring.
+/// Applies `act` to the number `times` times, for example squaring.
 pub fn repeated(mut number: Wide, times: u32, act: impl Fn(&Wide) -> Wide) -> Wide {
     for _ in 0..times {
         number = act(&number);

@@ -1,4 +1,4 @@
-//! X.509 certificate chains (RFC 5280), as `x5c` headers carry them, judged by rustls-webpki.
+//! X.509 certificate chains (RFC 5280), as in `x5c` headers. rustls-webpki builds and verifies the paths.
 
 mod constraints;
 mod key_usage;
@@ -21,21 +21,21 @@ use crate::time::UnixTime;
 pub use key_usage::may_sign_handshakes;
 pub use naming::{Named, named};
 
-/// The most certificates in a chain.
+/// The maximum number of certificates in a chain.
 const MAX_LEN: usize = 8;
-/// The most bytes in one certificate.
+/// The maximum length of one certificate in bytes.
 const MAX_BYTES: usize = 16 * 1024;
 
 /// Why a chain was not accepted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum X509Error {
-    /// There is no certificate, or there are too many, or one is too big.
+    /// There are no certificates, too many of them, or one is too large.
     #[error("the certificate chain is empty or too large")]
     Size,
     /// A certificate is not X.509 in DER.
     #[error("a certificate is malformed")]
     Malformed,
-    /// The first certificate is of an earlier version than 3, which has no extensions and so no names (RFC 5280 §4.1.2.1).
+    /// The first certificate is older than version 3 and so has no extensions and no names (RFC 5280 §4.1.2.1).
     #[error("the certificate is of an earlier version than X.509 version 3 and names nobody")]
     Version,
     /// The key of the first certificate cannot be used.
@@ -44,16 +44,16 @@ pub enum X509Error {
     /// A configured trust anchor is not a certificate; the operator must act.
     #[error("a trust anchor is malformed")]
     Anchor,
-    /// No path leads to a trust anchor, or one of its signatures or constraints does not hold.
+    /// No path leads to a trust anchor, or a signature or constraint on it does not hold.
     #[error("the certificate does not lead to a trust anchor")]
     Untrusted,
-    /// The first certificate is that of an authority, whose key signs certificates and nothing else.
+    /// The first certificate is that of an authority, whose key may sign certificates only.
     #[error("the first certificate is that of an authority (CA:TRUE)")]
     Authority,
-    /// The first certificate names a URI at a host that an authority above it must not certify.
+    /// The first certificate has a URI whose host an authority above it must not certify.
     #[error("a certificate names a host that its authority must not certify (name constraints)")]
     Constrained,
-    /// A key was used in a way that its certificate does not allow.
+    /// A key was used in a way that its certificate does not permit.
     #[error("a certificate does not allow its key to sign this (key usage)")]
     KeyUsage,
     /// A certificate has expired.
@@ -64,7 +64,7 @@ pub enum X509Error {
     NotYetValid,
 }
 
-/// A chain whose first certificate has been read and holds a key that signatures can be verified with.
+/// A certificate chain whose first certificate has been parsed and has a supported key.
 #[derive(Clone, Debug)]
 pub struct Chain {
     leaf: CertificateDer<'static>,
@@ -73,7 +73,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Reads certificates in DER, the signer's first (RFC 7515 §4.1.6).
+    /// Parses certificates in DER, the signer's first (RFC 7515 §4.1.6).
     pub fn parse(x5c: &[Vec<u8>]) -> Result<Self, X509Error> {
         let (leaf, others) = x5c.split_first().ok_or(X509Error::Size)?;
         if x5c.len() > MAX_LEN || x5c.iter().any(|certificate| certificate.len() > MAX_BYTES) {
@@ -100,16 +100,16 @@ impl Chain {
         &self.leaf_public_key
     }
 
-    /// Whether the chain leads from the first certificate to one of `anchors` (DER) and holds at `now`
-    /// (RFC 5280 §6). Where key usages are stated, they must allow what the keys did. Constraints on DNS names hold for
-    /// the hosts of URIs too, which is stricter than RFC 5280 §4.2.1.10. Any extended key usage is
-    /// accepted: credential profiles define their own. Revocation of certificates is not looked at.
+    /// Verifies that the chain leads from the first certificate to one of `anchors` (DER) and is valid at `now` (RFC
+    /// 5280 §6). If a certificate states key usages, they must permit what its key did. Constraints on DNS names also
+    /// apply to the hosts of URIs, which is stricter than RFC 5280 §4.2.1.10. Any extended key usage is accepted:
+    /// credential profiles define their own. Revocation is not checked.
     pub fn verify(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<(), X509Error> {
         self.path(anchors, now).map(|_| ())
     }
 
-    /// The certificates (DER) that lead from the first to one of `anchors`, as [`Chain::verify`] judges them. What
-    /// else came along proves nothing and is not among them.
+    /// The certificates (DER) of the path from the first to one of `anchors`, verified as in [`Chain::verify`]. Other
+    /// certificates that were sent prove nothing and are left out.
     pub fn path(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<Vec<Vec<u8>>, X509Error> {
         let given: Vec<CertificateDer<'_>> = anchors
             .iter()
@@ -121,7 +121,7 @@ impl Chain {
             .collect::<Result<_, _>>()?;
         let leaf = EndEntityCert::try_from(&self.leaf).map_err(|_| X509Error::Malformed)?;
         let now = PkiTime::since_unix_epoch(Duration::from_secs(now.0));
-        // Another path may lead to an anchor where one is refused, so this is judged while paths are sought.
+        // If one path is refused, another may lead to an anchor. So this is checked during path building.
         let refused = Cell::new(None);
         let rules = |path: &VerifiedPath<'_>| {
             let at = anchors.iter().position(|anchor| anchor == path.anchor());
@@ -155,8 +155,7 @@ impl Chain {
         .map_err(|error| refused.get().unwrap_or_else(|| reason(&error)))
     }
 
-    /// Whether the first certificate names exactly this host as a DNS subject alternative name; a wildcard does
-    /// not match.
+    /// Whether the first certificate has exactly this host as a DNS subject alternative name. Wildcards do not match.
     pub fn has_dns_name(&self, host: &str) -> bool {
         let leaf = EndEntityCert::try_from(&self.leaf);
         leaf.is_ok_and(|leaf| {
@@ -165,13 +164,13 @@ impl Chain {
         })
     }
 
-    /// The first DNS name that the first certificate has as subject alternative name.
+    /// The first DNS subject alternative name of the first certificate.
     pub fn dns_name(&self) -> Option<String> {
         let leaf = EndEntityCert::try_from(&self.leaf).ok()?;
         leaf.valid_dns_names().next().map(str::to_owned)
     }
 
-    /// Whether the first certificate names exactly this URI as a subject alternative name.
+    /// Whether the first certificate has exactly this URI as a subject alternative name.
     pub fn has_uri(&self, uri: &str) -> bool {
         let leaf = EndEntityCert::try_from(&self.leaf);
         leaf.is_ok_and(|leaf| leaf.valid_uri_names().any(|name| name == uri))
@@ -183,17 +182,17 @@ impl Chain {
     }
 }
 
-/// Whether this is a certificate, in DER, that a chain can lead to.
+/// Whether this certificate (DER) can be a trust anchor.
 pub fn is_anchor(certificate: &[u8]) -> bool {
     anchor_from_trusted_cert(&CertificateDer::from(certificate)).is_ok()
 }
 
-/// When this certificate, in DER, begins (RFC 5280 §4.1.2.5); nothing if it cannot be read.
+/// `notBefore` of this certificate (DER; RFC 5280 §4.1.2.5); `None` if it cannot be read.
 pub fn not_before(certificate: &[u8]) -> Option<UnixTime> {
     time(validity(certificate)?).map(|(begin, _)| begin)
 }
 
-/// When this certificate, in DER, ends (RFC 5280 §4.1.2.5); nothing if it cannot be read.
+/// `notAfter` of this certificate (DER; RFC 5280 §4.1.2.5); `None` if it cannot be read.
 pub fn not_after(certificate: &[u8]) -> Option<UnixTime> {
     let (_, rest) = time(validity(certificate)?)?;
     time(rest).map(|(end, _)| end)
@@ -206,7 +205,7 @@ fn validity(certificate: &[u8]) -> Option<&[u8]> {
 fn taken_validity(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     let (certificate, _) = der::take(certificate, der::SEQUENCE)?;
     let (mut rest, _) = der::take(certificate, der::SEQUENCE)?;
-    // The version stands before the serial number unless it is the first.
+    // The version comes before the serial number; it is absent in version 1.
     if let Some((_, after)) = der::take(rest, VERSION) {
         rest = after;
     }
@@ -217,12 +216,12 @@ fn taken_validity(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     der::take(rest, der::SEQUENCE)
 }
 
-/// What follows the validity: the subject, its key, the extensions.
+/// The part of a certificate after the validity: the subject, its key, the extensions.
 fn after_validity(certificate: &[u8]) -> Option<&[u8]> {
     taken_validity(certificate).map(|(_, rest)| rest)
 }
 
-/// When this certificate revocation list, in DER, was issued (RFC 5280 §5.1.2.4); nothing if it cannot be read.
+/// `thisUpdate` of this certificate revocation list (DER; RFC 5280 §5.1.2.4); `None` if it cannot be read.
 pub fn this_update(list: &[u8]) -> Option<UnixTime> {
     let (list, _) = der::take(list, der::SEQUENCE)?;
     let (mut rest, _) = der::take(list, der::SEQUENCE)?;
@@ -240,12 +239,12 @@ const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// A Time in whole seconds of UTC, and what follows it.
+/// Takes a Time, in whole seconds of UTC, and returns it with the rest of the input.
 fn time(input: &[u8]) -> Option<(UnixTime, &[u8])> {
     let (text, rest) = match der::take(input, UTC_TIME) {
         Some((short, rest)) => {
             let short = std::str::from_utf8(short).ok()?;
-            // Two digits stand for 1950 to 2049 (RFC 5280 §4.1.2.5.1).
+            // Two digits mean a year from 1950 to 2049 (RFC 5280 §4.1.2.5.1).
             let century = match short.get(..2)?.parse::<u8>().ok()? {
                 0..=49 => "20",
                 _ => "19",

@@ -1,4 +1,4 @@
-//! JWS in compact form: published vectors, round trips, and the forgeries that must not pass.
+//! JWS in compact form: published vectors, round trips, and forgeries that must be refused.
 
 use proptest::prelude::*;
 use selfsame_crypto::encoding::{base64_encode, base64url_encode};

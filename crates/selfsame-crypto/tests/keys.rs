@@ -1,4 +1,4 @@
-//! Keys and their encodings: published vectors, every kind of signature, what is refused.
+//! Keys and their encodings: published vectors, every kind of signature, and refusals.
 
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::rand::SystemRandom;
@@ -175,7 +175,7 @@ fn ed25519_signatures_are_deterministic_and_verify() {
 
 #[test]
 fn an_ed25519_signature_with_the_group_order_added_is_refused() {
-    // RFC 8032 §5.1.7: S must be below L, or anyone could make a second signature of a first.
+    // RFC 8032 §5.1.7: S must be below L; otherwise anyone could turn a signature into a second valid one.
     let order =
         hex_decode("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010").unwrap();
     let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
@@ -320,7 +320,7 @@ fn ml_dsa_keys_are_read_in_each_encoding_and_verify_what_they_signed() {
         let forged = key.verify(algorithm, MESSAGE, &signature);
         assert_eq!(forged, Err(SignatureError::Invalid));
 
-        // The library writes SubjectPublicKeyInfo as RFC 9881 has it.
+        // The library writes SubjectPublicKeyInfo as RFC 9881 specifies.
         let spki = AsDer::<PublicKeyX509Der<'_>>::as_der(public).unwrap();
         assert_eq!(key.to_spki().unwrap(), spki.as_ref());
         assert_eq!(PublicKey::from_spki(spki.as_ref()), Ok(key.clone()));
@@ -358,7 +358,7 @@ fn algorithms_are_read_by_their_names_and_none_is_not_one() {
             assert_eq!(name.parse(), Ok(algorithm));
         }
     }
-    // RFC 9864 §2.2: `EdDSA` does not say which curve.
+    // RFC 9864 §2.2: the name `EdDSA` does not determine the curve.
     assert!(Algorithm::EdDsa.names().eq(["Ed25519", "EdDSA"]));
     assert!(Algorithm::Es256.names().eq(["ES256"]));
     for name in [

@@ -1,12 +1,12 @@
-//! Whether 32 bytes are a point of Ed25519's curve. aws-lc finds out only when it verifies a signature, and then says no
-//! more than that it is wrong; a register has to know before it keeps a key for ever. Nothing here is secret.
+//! Whether 32 bytes are a point of Ed25519's curve. aws-lc checks this only when it verifies a signature, and then
+//! reports just a wrong signature. A registry has to know it before it stores a key for ever. No secrets here.
 
 use crate::wide::{Wide, product, repeated, sum};
 
-/// A number that stands for its remainder by the prime.
+/// A number modulo the prime, not necessarily reduced.
 type Element = Wide;
 
-/// 2^255 - 19, its double being the greatest multiple below 2^256.
+/// 2^255 - 19. Twice this prime is its greatest multiple below 2^256.
 const PRIME: Element = [0xffff_ffff_ffff_ffed, u64::MAX, u64::MAX, u64::MAX >> 1];
 /// -1.
 const MINUS_ONE: Element = [0xffff_ffff_ffff_ffec, u64::MAX, u64::MAX, u64::MAX >> 1];
@@ -18,11 +18,11 @@ const D: Element = [
     0x5203_6cee_2b6f_fe73,
 ];
 const ONE: Element = [1, 0, 0, 0];
-/// 2^256 is 38 by the prime.
+/// 2^256 modulo the prime.
 const FOLD: u64 = 38;
 
-/// Whether some x stands beside this y, little endian, without the sign of x: x² = (y² - 1) / (dy² + 1) (RFC 8032
-/// §5.1.3), and a fraction is a square where the product of its halves is. Not asked of y = 1 and y = -1, whose points
+/// Whether there is an x for this y (little endian, without the sign of x): x² = (y² - 1) / (dy² + 1) (RFC 8032
+/// §5.1.3). A fraction is a square if numerator times denominator is one. Not called with y = 1 or y = -1, whose points
 /// are of small order.
 pub(super) fn has_x(y: &[u8; 32]) -> bool {
     let mut read = [0; 4];
@@ -36,9 +36,9 @@ pub(super) fn has_x(y: &[u8; 32]) -> bool {
     is_one(&half_power(&multiply(&above, &below)))
 }
 
-/// The power by half the prime less one, 2^254 - 10, which is 1 for squares (Euler's criterion).
+/// The number to the power (p - 1) / 2 = 2^254 - 10, which is 1 for squares (Euler's criterion).
 fn half_power(number: &Element) -> Element {
-    // So many ones as an exponent, each from two before it.
+    // `ones_n` is the power with n one bits as exponent; each is computed from earlier ones.
     let ones_2 = multiply(&squared(*number, 1), number);
     let ones_4 = multiply(&squared(ones_2, 2), &ones_2);
     let ones_5 = multiply(&squared(ones_4, 1), number);
@@ -49,7 +49,7 @@ fn half_power(number: &Element) -> Element {
     let ones_100 = multiply(&squared(ones_50, 50), &ones_50);
     let ones_200 = multiply(&squared(ones_100, 100), &ones_100);
     let ones_250 = multiply(&squared(ones_200, 50), &ones_50);
-    // The last four digits are 0110.
+    // The last four bits of the exponent are 0110.
     let six = squared(ones_2, 1);
     multiply(&squared(ones_250, 4), &six)
 }
@@ -64,7 +64,7 @@ fn multiply(a: &Element, b: &Element) -> Element {
     let (s1, carry) = h1.carrying_mul_add(FOLD, l1, carry);
     let (s2, carry) = h2.carrying_mul_add(FOLD, l2, carry);
     let (s3, carry) = h3.carrying_mul_add(FOLD, l3, carry);
-    // At most 38 times 2^256 are left.
+    // The carry is at most 38 times 2^256.
     folded([s0, s1, s2, s3], carry.wrapping_mul(FOLD))
 }
 
@@ -73,7 +73,7 @@ fn add(a: &Element, b: &Element) -> Element {
     folded(number, if carry { FOLD } else { 0 })
 }
 
-/// The number and a little more. What goes over 2^256 leaves a small number, to which 38 can be added.
+/// Adds `more` to the number. If the sum exceeds 2^256, the rest is so small that adding 38 cannot overflow.
 fn folded([n0, n1, n2, n3]: Element, more: u64) -> Element {
     let (s0, carry) = n0.carrying_add(more, false);
     let (s1, carry) = n1.carrying_add(0, carry);
@@ -82,7 +82,7 @@ fn folded([n0, n1, n2, n3]: Element, more: u64) -> Element {
     [s0.wrapping_add(if carry { FOLD } else { 0 }), s1, s2, s3]
 }
 
-/// One, or one and a multiple of the prime.
+/// Whether the number is congruent to 1: 1, or 1 plus a multiple of the prime.
 fn is_one(number: &Element) -> bool {
     let once = add(&PRIME, &ONE);
     let twice = add(&once, &PRIME);
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn small_numbers_are_points_or_not_as_the_curve_has_it() {
-        // Computed from the curve's equation with whole numbers.
+        // Computed from the curve's equation with integer arithmetic.
         let none = [2, 7, 8, 11, 12, 13, 17, 20, 22];
         let found: Vec<u8> = (2..30).filter(|y| !has_x(&small(*y))).collect();
         assert_eq!(found, none);
@@ -130,7 +130,7 @@ mod tests {
             let key = PublicKey::from_raw(KeyType::Ed25519, &bytes).unwrap();
             assert!(!key.is_point());
         }
-        // Other kinds of keys are points once they are read.
+        // Keys of other types are known to be points once they are parsed.
         let key = PrivateKey::generate(KeyType::P256).unwrap();
         assert!(key.public().is_point());
     }
@@ -140,10 +140,10 @@ mod tests {
         fn exactly_the_squares_have_the_power_one(x in any::<[u64; 4]>()) {
             let square = multiply(&x, &x);
             prop_assert!(is_one(&half_power(&square)) || square == [0; 4]);
-            // 2 is no square by this prime, so twice a square is none.
+            // 2 is not a square modulo this prime, so twice a square is not a square.
             let twice = add(&square, &square);
             prop_assert!(!is_one(&half_power(&twice)));
-            // Multiplication does not depend on how a number is written.
+            // The product does not depend on which representative of a number is multiplied.
             let (a, b) = (multiply(&add(&x, &PRIME), &D), multiply(&x, &D));
             let difference = add(&a, &multiply(&MINUS_ONE, &b));
             prop_assert!(is_one(&add(&difference, &ONE)));

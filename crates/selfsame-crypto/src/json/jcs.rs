@@ -2,11 +2,11 @@
 
 use serde_json::{Number, Value};
 
-/// The largest integer below which every integer is a double (RFC 8785 §3.2.2.3, RFC 7493 §2.2).
+/// Every integer up to this one is exactly representable as a double (RFC 8785 §3.2.2.3, RFC 7493 §2.2).
 const EXACT: u64 = 1 << 53;
 
-/// The canonical bytes of a value: members in the order of their UTF-16 code units, no spaces, numbers as
-/// ECMAScript writes doubles.
+/// The canonical bytes of a value: members sorted by their UTF-16 code units, no spaces, numbers as ECMAScript writes
+/// doubles.
 pub fn jcs(value: &Value) -> Vec<u8> {
     let mut out = String::new();
     write_value(&mut out, value);
@@ -75,7 +75,7 @@ fn write_number(out: &mut String, number: &Number) {
     if exact {
         out.push_str(&number.to_string());
     } else {
-        // `as_f64` has an answer for every number serde_json makes.
+        // `as_f64` succeeds for every number that serde_json makes.
         out.push_str(&ecmascript(number.as_f64().unwrap_or(0.0)));
     }
 }
@@ -86,8 +86,8 @@ fn ecmascript(value: f64) -> String {
         return "0".to_owned();
     }
     let sign = if value < 0.0 { "-" } else { "" };
-    // serde_json writes the shortest digits that read back as the same double and, where two are as close, the
-    // even one, as ECMAScript asks; Rust's own formatting does not keep the latter rule.
+    // serde_json writes the shortest digits that read back as the same double and, between two equally close ones, the
+    // even one, as ECMAScript requires. Rust's own formatting does not keep the latter rule.
     let text = Number::from_f64(value.abs()).map_or_else(String::new, |number| number.to_string());
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -95,7 +95,7 @@ fn ecmascript(value: f64) -> String {
     let digits = all.trim_start_matches('0');
     let leading = i32::try_from(all.len().saturating_sub(digits.len())).unwrap_or(i32::MAX);
     let digits = digits.trim_end_matches('0');
-    // The decimal point stands after `point` digits.
+    // The decimal point follows `point` digits.
     let point = i32::try_from(whole.len())
         .unwrap_or(i32::MAX)
         .saturating_sub(leading);

@@ -1,11 +1,11 @@
-//! Members by name, read one after the other: what does not fit says at which it was found.
+//! Access to an object's members in sequence. An error names the member it was found in.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IntoDeserializer, MapAccess};
 
 use super::Misfit;
 
-/// The members that are left, and the one whose name was read.
+/// The remaining members, and the one whose name has been read.
 pub(super) struct Members<N, V, I> {
     pub(super) left: I,
     current: Option<(N, V)>,

@@ -1,27 +1,27 @@
-//! Where a value does not have the form required, and which form that is: never what stands there instead.
+//! Where a value has the wrong form, and which form is required. The value itself is never shown.
 
 use std::fmt::{self, Display, Formatter};
 
 use serde::de::{self, Expected, Unexpected};
 
-/// Longer names of members and longer lists are not repeated.
+/// Longer member names and longer lists of names are not shown.
 const MAX_NAME: usize = 40;
 const MAX_NAMES: usize = 16;
 
-/// What of a value does not have the form required, and where. Values may be secret and are never repeated; a member's
-/// name is, if it is short and printable.
+/// Which part of a value has the wrong form, and where. Values may be secret and are never shown. A member's name is
+/// shown if it is short and printable.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Misfit {
-    /// From the inside out.
+    /// The path to the value, innermost part first.
     path: Vec<String>,
     what: What,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum What {
-    /// A predicate: what the value must be.
+    /// A predicate: what form the value must have.
     Value(String),
-    /// A sentence: which member of the value should not be there, or should.
+    /// A sentence: which member of the value is missing or not allowed.
     Member(String),
 }
 
@@ -39,14 +39,14 @@ impl Misfit {
         Self::new(What::Member(what.into()))
     }
 
-    /// The same, seen from what has the value as this member.
+    /// Adds to the path that the value is this member of an object.
     pub(super) fn in_member(mut self, name: &str) -> Self {
         let name = if is_shown(name) { name } else { "…" };
         self.path.push(format!(".{name}"));
         self
     }
 
-    /// The same, seen from what has the value as this element.
+    /// Adds to the path that the value is this element of an array.
     pub(super) fn in_element(mut self, index: usize) -> Self {
         self.path.push(format!("[{index}]"));
         self
@@ -69,7 +69,7 @@ impl Display for Misfit {
 impl std::error::Error for Misfit {}
 
 impl de::Error for Misfit {
-    /// What others write here may repeat the value.
+    /// Custom messages are dropped, as they may contain the value.
     fn custom<T: Display>(_: T) -> Self {
         Self::value("has a value it cannot have")
     }
@@ -114,7 +114,7 @@ impl de::Error for Misfit {
     }
 }
 
-/// Whether a name that somebody sent may stand in a sentence of ours.
+/// Whether a name sent by another party may be shown in an error message.
 fn is_shown(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_graphic() && c != '`';
     !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(fits)
@@ -127,7 +127,7 @@ fn names(expected: &[&str]) -> Option<String> {
         .then(|| quoted.join(", "))
 }
 
-/// What serde expects, without the names that types have in the program.
+/// What serde expects, without Rust type names.
 fn wanted(expected: &dyn Expected) -> String {
     let text = expected.to_string();
     let of_kind = |kind: &str| text == kind || text.starts_with(&format!("{kind} "));

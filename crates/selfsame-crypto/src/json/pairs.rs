@@ -1,4 +1,4 @@
-//! Pairs of names and texts, as a query has them, read as a type: each text has to be what its member is.
+//! Deserialises pairs of names and texts, such as those of a query. Each text is parsed as the type of its member.
 
 use std::borrow::Cow;
 

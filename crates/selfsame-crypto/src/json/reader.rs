@@ -1,6 +1,6 @@
-//! A value read as a type: what is written as a struct has to come as an object.
+//! Deserialises a value, accepting nothing but an object for a struct.
 //!
-//! What serde derives for a struct also takes an array, with the members in the order of the source text.
+//! The code that serde derives for a struct also accepts an array, with the members in the order of the source text.
 
 use std::iter;
 
@@ -16,11 +16,11 @@ use super::members::Members;
 
 pub(super) struct Reader(pub(super) Value);
 
-/// An object's members, each to be read as a value is.
+/// An object's members, each read by this same deserialiser.
 type ObjectMembers =
     Members<String, Reader, iter::Map<map::IntoIter, fn((String, Value)) -> (String, Reader)>>;
 
-/// The elements that are left, and how many were read.
+/// The remaining elements, and the number of elements read.
 struct Elements {
     left: std::vec::IntoIter<Value>,
     read: usize,

@@ -1,4 +1,4 @@
-//! A reader of JSON values that counts as it goes and refuses members named twice.
+//! A deserialiser of JSON values that enforces the limits and refuses duplicate members.
 
 use std::cell::Cell;
 use std::fmt;

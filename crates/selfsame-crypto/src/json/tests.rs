@@ -197,7 +197,7 @@ struct Nested {
     key: i64,
 }
 
-/// A type whose own error repeats the value.
+/// A type whose own error message contains the value.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
 struct NoSecret;

@@ -1,18 +1,18 @@
-//! How much memory JSON takes once it is read: up to eighty times its text.
+//! How much memory parsed JSON takes: up to eighty times the length of its text.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a value takes in place.
+/// The size of a `Value` itself, without what it points to.
 const IN_PLACE: usize = size_of::<Value>();
-/// What a node of an object's map takes: eleven names and values, a count and a link.
+/// The size of a node of an object's map: eleven names and values, a count and a link.
 const NODE: usize = 11 * (size_of::<String>() + IN_PLACE) + 16;
-/// The fewest members of a node, but for the last.
+/// The minimum number of members in a node, except the last.
 const LEAST_IN_NODE: usize = 5;
-/// What each allocation costs beside what was asked for.
+/// The overhead of each allocation, in bytes.
 const ALLOCATED: usize = 16;
 
-/// The memory that a value takes, in bytes; more rather than less.
+/// The memory that a value takes, in bytes. Estimated high rather than low.
 pub fn weight(value: &Value) -> usize {
     let elsewhere = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
@@ -36,8 +36,8 @@ pub fn weight(value: &Value) -> usize {
     elsewhere.saturating_add(IN_PLACE)
 }
 
-/// The memory that `value` would take as JSON: what it takes itself is in the same order where it keeps values that it
-/// does not know.
+/// The memory, in bytes, that `value` would take as JSON. If the type keeps unknown members as JSON, its own size is of
+/// the same order.
 pub fn weight_of(value: &impl Serialize) -> usize {
     serde_json::to_value(value).map_or(usize::MAX, |value| weight(&value))
 }

@@ -8,7 +8,7 @@ fn ctx() -> Ctx {
     Ctx::new(UnixTime(1), [7; 32])
 }
 
-/// A recipient with the key that it keeps.
+/// A recipient and its private key.
 fn recipient(kid: Option<&str>) -> (PrivateKey, Recipient) {
     let own = PrivateKey::from_private_key(&ECDH_P256, &[9; 32]).unwrap();
     let point = own.compute_public_key().unwrap();
@@ -20,7 +20,7 @@ fn recipient(kid: Option<&str>) -> (PrivateKey, Recipient) {
     (own, Recipient::of(&jwk).unwrap())
 }
 
-/// What the recipient reads, and the header.
+/// The header and the plaintext that the recipient decrypts.
 fn decrypted(own: &PrivateKey, token: &str) -> Option<(Value, Vec<u8>)> {
     let parts: Vec<&str> = token.split('.').collect();
     let [protected, "", nonce, sealed, tag] = parts[..] else {

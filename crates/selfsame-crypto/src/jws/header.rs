@@ -13,37 +13,37 @@ const LIMITS: Limits = Limits {
     max_depth: 8,
     max_members: 512,
 };
-/// The longest certificate chain that is read.
+/// The maximum length of a certificate chain.
 const MAX_CERTIFICATES: usize = 8;
 
-/// The protected header, with the members every user of a JWS needs taken out.
+/// The protected header, with the common members parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// The signature algorithm.
     pub alg: Algorithm,
-    /// The media type of the whole.
+    /// The media type of the JWS.
     pub typ: Option<String>,
-    /// Which key signed.
+    /// The identifier of the signing key.
     pub kid: Option<String>,
-    /// The key that signed, public members only.
+    /// The signing key, public members only.
     pub jwk: Option<Jwk>,
-    /// The certificate chain of the key that signed, each in DER, the key's own first.
+    /// The certificate chain of the signing key, each in DER, the key's own certificate first.
     pub x5c: Option<Vec<Vec<u8>>>,
     /// All other members.
     pub other: Map<String, Value>,
 }
 
 impl Header {
-    /// Reads the header's JSON.
+    /// Parses the header's JSON.
     pub fn parse(bytes: &[u8]) -> Result<Self, JwsError> {
         let Ok(Value::Object(mut members)) = json::parse(bytes, &LIMITS) else {
             return Err(JwsError::Header);
         };
-        // RFC 7515 §4.1.11: extensions named here must be understood; none is.
+        // RFC 7515 §4.1.11: extensions named here must be understood. None is supported.
         if members.contains_key("crit") {
             return Err(JwsError::Critical);
         }
-        // RFC 7797 §3: an unencoded payload changes what is signed. Only the default may be stated.
+        // RFC 7797 §3: an unencoded payload changes the signed bytes. Only the default value is accepted.
         if members
             .get("b64")
             .is_some_and(|b64| *b64 != Value::Bool(true))
@@ -65,8 +65,8 @@ impl Header {
         })
     }
 
-    /// Whether `typ` is the media type `application/<subtype>`. The part before the slash may be left out
-    /// (RFC 7515 §4.1.9), and case does not count in media types (RFC 2045 §5.1).
+    /// Whether `typ` is the media type `application/<subtype>`. The prefix `application/` may be omitted (RFC 7515
+    /// §4.1.9), and media types are case-insensitive (RFC 2045 §5.1).
     pub fn is_of_type(&self, subtype: &str) -> bool {
         let named = |typ: &str| match typ.split_once('/') {
             Some((kind, rest)) => {

@@ -1,21 +1,21 @@
-//! The second coordinate of a point on P-256, from its first. aws-lc finds it with numbers of any length, and takes
-//! several times as long; whatever is found here it is given whole, and refuses if it is not on the curve.
+//! Computes y of a P-256 point from x. aws-lc does this with general big-number arithmetic, several times as slowly.
+//! aws-lc still receives each point found here in full, and refuses it if it is not on the curve.
 
 use crate::wide::{Wide, product, repeated, sum};
 
-/// A number below the field's prime; in Montgomery's form but where it says otherwise.
+/// A field element, in Montgomery form unless stated otherwise.
 type Element = Wide;
 
 /// 2^256 - 2^224 + 2^192 + 2^96 - 1 (SP 800-186 §3.2.1.3).
 const PRIME: Element = [u64::MAX, 0xffff_ffff, 0, 0xffff_ffff_0000_0001];
-/// The square of Montgomery's 2^256: what brings a number into his form. Not in his form.
+/// 2^512 modulo the prime: multiplying by it converts a number to Montgomery form. Not in Montgomery form.
 const INTO: Element = [
     3,
     0xffff_fffb_ffff_ffff,
     0xffff_ffff_ffff_fffe,
     0x4_ffff_fffd,
 ];
-/// The curve's b. Not in Montgomery's form.
+/// The curve's b. Not in Montgomery form.
 const B: Element = [
     0x3bce_3c3e_27d2_604b,
     0x651d_06b0_cc53_b0f6,
@@ -23,7 +23,7 @@ const B: Element = [
     0x5ac6_35d8_aa3a_93e7,
 ];
 
-/// A candidate for y, of the parity that is asked for: y² = x³ - 3x + b if there is such a point at all.
+/// A candidate for y with the requested parity: y² = x³ - 3x + b if there is such a point.
 pub(super) fn candidate(x: &[u8; 32], is_odd: bool) -> [u8; 32] {
     let x = multiply(&read(x), &INTO);
     let b = multiply(&B, &INTO);
@@ -38,11 +38,11 @@ pub(super) fn candidate(x: &[u8; 32], is_odd: bool) -> [u8; 32] {
     })
 }
 
-/// The root of a square: its power by a quarter of the prime and one, 2^254 - 2^222 + 2^190 + 2^94, since the prime is 3
+/// The square root of a square: the number to the power (p + 1) / 4 = 2^254 - 2^222 + 2^190 + 2^94, as the prime is 3
 /// modulo 4.
 fn root(square: &Element) -> Element {
     let mut ones = *square;
-    // 32 ones: each step doubles how many there are.
+    // An exponent of 32 one bits: each step doubles their number.
     for count in [1_u32, 2, 4, 8, 16] {
         ones = multiply(&squared(ones, count), &ones);
     }
@@ -55,13 +55,13 @@ fn squared(number: Element, times: u32) -> Element {
     repeated(number, times, square)
 }
 
-/// The product divided by 2^256.
+/// The Montgomery product: a times b, divided by 2^256.
 fn multiply(a: &Element, b: &Element) -> Element {
     let (lower, upper) = product(a, b);
     divided(lower, &upper)
 }
 
-/// The square divided by 2^256: what stands beside the diagonal is there twice, and computed once.
+/// The Montgomery square: the square divided by 2^256. Products off the diagonal occur twice and are computed once.
 fn square(number: &Element) -> Element {
     let [a0, a1, a2, a3] = *number;
     let (t1, carry) = a0.carrying_mul(a1, 0);
@@ -81,25 +81,26 @@ fn square(number: &Element) -> Element {
     let (s4, carry) = d2.carrying_add(twice(t4, t3), carry);
     let (s5, carry) = h2.carrying_add(twice(t5, t4), carry);
     let (s6, carry) = d3.carrying_add(twice(t6, t5), carry);
-    // The square of what is below 2^256 is below 2^512.
+    // The square of a number below 2^256 is below 2^512.
     let (s7, _) = h3.carrying_add(t6 >> 63, carry);
     divided([d0, s1, s2, s3], &[s4, s5, s6, s7])
 }
 
-/// A number below 2^256 times the prime, divided by 2^256 (Montgomery 1985): four times as much of the prime is added as
-/// makes the lowest limb zero, which is that limb times the prime, as the prime is -1 modulo 2^64.
+/// Montgomery reduction (Montgomery 1985): divides a number below 2^256 times the prime by 2^256. Four times, a
+/// multiple of the prime is added that makes the lowest limb zero. The factor is that limb itself, as the prime is -1
+/// modulo 2^64.
 #[inline]
 fn divided(lower: Element, upper: &Element) -> Element {
     let [.., top] = PRIME;
     let mut rest = lower;
     for _ in 0..4 {
         let [r0, r1, r2, r3] = rest;
-        // The prime's lower limbs and one are 2^96.
+        // The prime's lower two limbs plus one are 2^96.
         let (r1, carry) = r1.carrying_add(r0 << 32, false);
         let (r2, carry) = r2.carrying_add(r0 >> 32, carry);
         let (low, high) = r0.carrying_mul(top, 0);
         let (r3, carry) = r3.carrying_add(low, carry);
-        // The upper half of a product is below its factors.
+        // The upper half of a product is less than either factor.
         let r4 = high.wrapping_add(u64::from(carry));
         rest = [r1, r2, r3, r4];
     }
@@ -120,7 +121,7 @@ fn subtract(a: &Element, b: &Element) -> Element {
     }
 }
 
-/// What is below twice the prime, `carry` being 2^256 of it.
+/// Reduces a number below twice the prime. `carry` stands for 2^256.
 fn reduced(number: Element, carry: bool) -> Element {
     let (less, borrow) = raw_subtract(&number, &PRIME);
     match carry || !borrow {
@@ -137,7 +138,7 @@ fn raw_subtract([a0, a1, a2, a3]: &Element, [b0, b1, b2, b3]: &Element) -> (Elem
     ([d0, d1, d2, d3], borrow)
 }
 
-/// Of 32 bytes, the greatest first.
+/// Reads 32 big-endian bytes.
 fn read(bytes: &[u8; 32]) -> Element {
     let mut limbs = [0; 4];
     let eights = bytes.as_chunks::<8>().0.iter().rev();
@@ -165,7 +166,7 @@ mod tests {
     use crate::p256::CURVE;
     use crate::{KeyType, PrivateKey, PublicKey};
 
-    /// What aws-lc makes of a compressed point by itself.
+    /// The point as aws-lc decompresses it.
     fn theirs(point: &[u8]) -> Option<Vec<u8>> {
         let parsed = ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).ok()?;
         let spki: PublicKeyX509Der<'_> = parsed.as_der().ok()?;
@@ -177,7 +178,7 @@ mod tests {
         Some(key.bytes().to_vec())
     }
 
-    /// x at the ends of the field and beside them, where carries and borrows go furthest.
+    /// Values of x at and near the ends of the field, where carries and borrows propagate furthest.
     #[test]
     fn points_at_the_ends_of_the_field_are_found_or_refused_as_by_aws_lc() {
         let prime = super::write(&super::PRIME);
@@ -186,7 +187,7 @@ mod tests {
             let mut small = [0; 32];
             small[31] = by;
             let mut large = prime;
-            // The prime ends in 255: these are the last numbers below it, and itself.
+            // The last byte of the prime is 255: these are the largest numbers below it, and the prime itself.
             large[31] -= by;
             let mut high = [255; 32];
             high[31] = by;
@@ -199,7 +200,7 @@ mod tests {
                 accepted += usize::from(ours(&point).is_some());
             }
         }
-        // About half of all numbers are the x of a point, each of two.
+        // About half of all numbers are the x of a point; each such x has two points.
         assert!((300..700).contains(&accepted), "{accepted}");
     }
 

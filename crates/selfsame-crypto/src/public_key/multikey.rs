@@ -1,4 +1,4 @@
-//! Multikey: multibase text of a multicodec prefix and a key, as did:key and Data Integrity write keys.
+//! Multikeys, as did:key and Data Integrity encode keys: a multicodec prefix and a key, as multibase text.
 
 use crate::algorithm::KeyType;
 use crate::encoding::{multibase_base58_encode, multibase_decode};
@@ -26,7 +26,7 @@ pub(super) fn from_multicodec(bytes: &[u8]) -> Result<PublicKey, KeyError> {
     for key_type in EC_TYPES {
         let point = curve(key_type).and_then(|curve| bytes.strip_prefix(&curve.multicodec));
         if let Some(point) = point {
-            // One key has one multikey, so that comparing identifiers compares keys.
+            // A key has only one multikey, so comparing identifiers compares keys.
             return match point.first() {
                 Some(2 | 3) => PublicKey::from_raw(key_type, point),
                 _ => Err(KeyError::Malformed("multikey point that is not compressed")),

@@ -5,12 +5,12 @@ use super::*;
 #[test]
 fn the_examples_of_rfc_3339_are_read() {
     let read = |text| UnixTime::parse_rfc3339(text).unwrap().rfc3339();
-    // RFC 3339 §5.8, with years moved past 1970 left as they stand.
+    // RFC 3339 §5.8. Years before 1970 are replaced by later ones.
     assert_eq!(read("1985-04-12T23:20:50.52Z"), "1985-04-12T23:20:50Z");
     assert_eq!(read("1996-12-19T16:39:57-08:00"), "1996-12-20T00:39:57Z");
     assert_eq!(read("1990-12-31T23:59:60Z"), "1991-01-01T00:00:00Z");
     assert_eq!(read("1990-12-31T15:59:60-08:00"), "1991-01-01T00:00:00Z");
-    // The last example of RFC 3339 §5.8 is from 1937, before this clock begins; others may still state it.
+    // The last example of RFC 3339 §5.8 is from 1937, before `UnixTime` begins; other parties may still state it.
     let of_1937 = "1937-01-01T12:00:27.87+00:20";
     assert_eq!(UnixTime::parse_rfc3339(of_1937), None);
     let seconds = seconds_of_rfc3339(of_1937).unwrap();

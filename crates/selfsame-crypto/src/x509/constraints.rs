@@ -1,4 +1,4 @@
-//! Which names an authority may certify (RFC 5280 §4.2.1.10), applied to more than the specification applies them to.
+//! Name constraints of authorities (RFC 5280 §4.2.1.10), applied more broadly than the specification requires.
 
 use webpki::VerifiedPath;
 
@@ -11,12 +11,12 @@ const PERMITTED: u8 = 0xa0;
 const EXCLUDED: u8 = 0xa1;
 const DNS_NAME: u8 = 0x82;
 
-/// Whether each URI that the first certificate names is at a host that each authority above it may certify.
-///
-/// RFC 5280 §4.2.1.10 has constraints on URIs that are apart from those on DNS names, and authorities state the latter
-/// alone. An issuer's URI speaks for its host here, so an authority for some DNS names would speak for all others by
-/// URIs. So constraints on DNS names hold for the hosts of URIs too, which is stricter than the paragraph. A URI
-/// without a host that can be compared is at none that is permitted.
+/// Whether each authority above the first certificate may certify the host of each of its URIs.
+/// 
+/// RFC 5280 §4.2.1.10 keeps constraints on URIs apart from those on DNS names, and authorities state only the latter.
+/// Here an issuer's URI speaks for its host, so an authority constrained to some DNS names could speak for all others
+/// by URIs. Therefore constraints on DNS names also apply to the hosts of URIs, which is stricter than the paragraph. A
+/// URI without a comparable host is outside every permitted subtree.
 pub(super) fn allow_uris(path: &VerifiedPath<'_>, anchor: Option<&[u8]>) -> bool {
     let uris: Vec<&str> = path.end_entity().valid_uri_names().collect();
     if uris.is_empty() {
@@ -27,7 +27,7 @@ pub(super) fn allow_uris(path: &VerifiedPath<'_>, anchor: Option<&[u8]>) -> bool
     above.all(|holds| holds) && anchor.is_some_and(|anchor| allow(anchor, &uris))
 }
 
-/// What cannot be read permits nothing.
+/// Constraints that cannot be read permit nothing.
 fn allow(authority: &[u8], uris: &[&str]) -> bool {
     match extension(authority, NAME_CONSTRAINTS) {
         Some(None) => true,
@@ -36,7 +36,7 @@ fn allow(authority: &[u8], uris: &[&str]) -> bool {
     }
 }
 
-/// The subtrees of DNS names.
+/// The permitted and excluded subtrees of DNS names.
 struct Constraints<'a> {
     permitted: Vec<&'a str>,
     excluded: Vec<&'a str>,
@@ -69,7 +69,7 @@ impl<'a> Constraints<'a> {
     }
 }
 
-/// The DNS names of GeneralSubtrees; the bases of other kinds are webpki's to judge.
+/// The DNS names of GeneralSubtrees. webpki checks the other kinds of names.
 fn dns_names(mut subtrees: &[u8]) -> Option<Vec<&str>> {
     let mut names = Vec::new();
     while !subtrees.is_empty() {
@@ -82,8 +82,8 @@ fn dns_names(mut subtrees: &[u8]) -> Option<Vec<&str>> {
     Some(names)
 }
 
-/// The host of `scheme://host[:port]…`. Whatever could be read in two ways has none: user information, backslashes,
-/// escapes, addresses.
+/// The host of `scheme://host[:port]…`. `None` for anything ambiguous: user information, backslashes, escapes,
+/// addresses.
 fn host(uri: &str) -> Option<&str> {
     let (_, rest) = uri.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -96,8 +96,8 @@ fn host(uri: &str) -> Option<&str> {
     (is_plain && !is_address).then_some(host)
 }
 
-/// Whether a host is the base of a subtree or below it; a base that begins with a dot means what is below it alone, and
-/// an empty one every name.
+/// Whether a host is the base of a subtree or below it. A base with a leading dot matches only names below it; an empty
+/// base matches every name.
 fn is_in(host: &str, base: &str) -> bool {
     if base.is_empty() {
         return true;

@@ -1,4 +1,4 @@
-//! What a certificate allows its key to be used for (RFC 5280 §4.2.1.3).
+//! The uses that a certificate permits for its key (RFC 5280 §4.2.1.3).
 
 use webpki::{Cert, VerifiedPath};
 
@@ -15,16 +15,16 @@ const DIGITAL_SIGNATURE: u8 = 0x80;
 const NON_REPUDIATION: u8 = 0x40;
 const KEY_CERT_SIGN: u8 = 0x04;
 
-/// Whether each key of the path may do what it did: the first sign a token, those above it certificates. The
-/// anchor is not of the path (RFC 5280 §6.1).
+/// Whether each key of the path was permitted its use: the first to sign a token, those above it to sign certificates.
+/// The anchor is not part of the path (RFC 5280 §6.1).
 pub(super) fn allows(path: &VerifiedPath<'_>) -> bool {
     may_sign_tokens(path.end_entity())
         && path.intermediate_certificates().all(may_sign_certificates)
 }
 
-/// RFC 5280 §4.2.1.3: either bit says that the key verifies signatures other than those on certificates and lists
-/// of revoked ones. The seals of organisations may have `nonRepudiation` alone, and who reads signed messages takes
-/// either too (RFC 8550 §4.4.2).
+/// RFC 5280 §4.2.1.3: either bit permits signatures other than those on certificates and revocation lists. Seals of
+/// organisations may have `nonRepudiation` alone; readers of signed messages accept either bit as well (RFC 8550
+/// §4.4.2).
 fn may_sign_tokens(certificate: &Cert<'_>) -> bool {
     may(certificate, DIGITAL_SIGNATURE | NON_REPUDIATION)
 }
@@ -34,13 +34,13 @@ fn may_sign_certificates(certificate: &Cert<'_>) -> bool {
     may(certificate, KEY_CERT_SIGN)
 }
 
-/// Whether the key of this certificate, in DER, may sign the handshakes of TLS: where key usages are stated,
-/// `digitalSignature` has to be among them (RFC 8446 §4.4.2.2).
+/// Whether the key of this certificate (DER) may sign TLS handshakes: if key usages are stated, they must include
+/// `digitalSignature` (RFC 8446 §4.4.2.2).
 pub fn may_sign_handshakes(certificate: &[u8]) -> bool {
     states(certificate, DIGITAL_SIGNATURE)
 }
 
-/// Whether one of these usages is allowed; without the extension, each is.
+/// Whether any of these usages is permitted. Without the extension, all are.
 fn may(certificate: &Cert<'_>, any_of: u8) -> bool {
     states(&certificate.der(), any_of)
 }
@@ -53,7 +53,7 @@ fn states(certificate: &[u8], any_of: u8) -> bool {
     }
 }
 
-/// The first eight bits of the extension, if it is there; nothing if the certificate cannot be read.
+/// The first eight bits of the extension, if present; `None` if the certificate cannot be read.
 fn stated(certificate: &[u8]) -> Option<Option<u8>> {
     match extension(certificate, KEY_USAGE)? {
         Some(value) => usages(value).map(Some),
@@ -61,12 +61,12 @@ fn stated(certificate: &[u8]) -> Option<Option<u8>> {
     }
 }
 
-/// What an extension of this certificate, in DER, holds, if it is there; nothing if the certificate cannot be read.
-/// webpki has seen to it that there is one of a kind at most.
+/// The value of an extension of this certificate (DER), if present; `None` if the certificate cannot be read. webpki
+/// has checked that no extension occurs twice.
 pub(super) fn extension<'a>(certificate: &'a [u8], wanted: &[u8]) -> Option<Option<&'a [u8]>> {
     let (certificate, _) = der::take(certificate, der::SEQUENCE)?;
     let (mut rest, _) = der::take(certificate, der::SEQUENCE)?;
-    // The extensions stand last, after what has other tags (RFC 5280 §4.1).
+    // The extensions come last, after fields with other tags (RFC 5280 §4.1).
     let extensions = loop {
         let Some(tag) = rest.first() else {
             return Some(None);
@@ -82,7 +82,7 @@ pub(super) fn extension<'a>(certificate: &'a [u8], wanted: &[u8]) -> Option<Opti
         let (extension, after) = der::take(extensions, der::SEQUENCE)?;
         let (id, value) = der::take(extension, OBJECT_IDENTIFIER)?;
         if id == wanted {
-            // Behind the mark that it is critical, if that is there.
+            // Skips the critical flag, if present.
             let value = der::take(value, BOOLEAN).map_or(value, |(_, value)| value);
             return der::only(value, OCTET_STRING).map(Some);
         }
@@ -95,6 +95,6 @@ pub(super) fn extension<'a>(certificate: &'a [u8], wanted: &[u8]) -> Option<Opti
 fn usages(value: &[u8]) -> Option<u8> {
     let (unused, bits) = der::only(value, der::BIT_STRING)?.split_first()?;
     let first = bits.first().copied().unwrap_or_default();
-    // No bits at all are no usage; unused ones of the last byte are zero in DER (X.690 §11.2).
+    // An empty bit string permits nothing. In DER the unused bits of the last byte are zero (X.690 §11.2).
     (*unused < 8).then_some(first)
 }

@@ -1,4 +1,4 @@
-//! Whom a certificate names, for people and for programs that decide by it (RFC 5280 §4.1.2.6, §4.2.1.6).
+//! The subject names of a certificate, for display and for decisions of programs (RFC 5280 §4.1.2.6, §4.2.1.6).
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -12,7 +12,7 @@ const PRINTABLE_STRING: u8 = 0x13;
 const IA5_STRING: u8 = 0x16;
 /// id-ce-subjectAltName, 2.5.29.17.
 const SUBJECT_ALT_NAME: &[u8] = &[0x55, 0x1d, 0x11];
-/// id-at-commonName, 2.5.4.3, and others that have a short name (RFC 4514 §3).
+/// id-at-commonName, 2.5.4.3, and other attributes with a short name (RFC 4514 §3).
 const ATTRIBUTES: [(&[u8], &str); 6] = [
     (&[0x55, 4, 3], "CN"),
     (&[0x55, 4, 6], "C"),
@@ -21,23 +21,23 @@ const ATTRIBUTES: [(&[u8], &str); 6] = [
     (&[0x55, 4, 10], "O"),
     (&[0x55, 4, 11], "OU"),
 ];
-/// So many names are told.
+/// The maximum number of names listed.
 const MAX_NAMES: usize = 16;
-/// A name longer than this is cut.
+/// Longer names are cut.
 const MAX_CHARS: usize = 256;
 
-/// Whom a certificate names.
+/// The names of a certificate's subject.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Named {
-    /// The subject's attributes that have short names, such as `CN=sensor, O=Plant`; empty if there are none.
+    /// The subject's attributes with short names, such as `CN=sensor, O=Plant`; empty if there are none.
     pub subject: String,
     /// The subject's common name.
     pub common_name: Option<String>,
-    /// The alternative names, each with its kind: `dns:`, `email:`, `uri:` or `ip:`.
+    /// The subject alternative names, each with its kind: `dns:`, `email:`, `uri:` or `ip:`.
     pub alternatives: Vec<String>,
 }
 
-/// Whom this certificate, in DER, names; nothing if it cannot be read.
+/// The subject names of this certificate (DER); `None` if it cannot be read.
 pub fn named(certificate: &[u8]) -> Option<Named> {
     let (subject, _) = der::take(super::after_validity(certificate)?, der::SEQUENCE)?;
     let attributes = attributes(subject)?;
@@ -81,7 +81,7 @@ fn text(value: &[u8]) -> Option<String> {
     Some(plain(std::str::from_utf8(content.next()?).ok()?))
 }
 
-/// GeneralNames ::= SEQUENCE OF GeneralName, whose kinds are told by their tags.
+/// GeneralNames ::= SEQUENCE OF GeneralName, whose kinds differ in their tags.
 fn alternatives(names: &[u8]) -> Option<Vec<String>> {
     let (mut names, mut read) = (der::only(names, der::SEQUENCE)?, Vec::new());
     while let (Some(tag), true) = (names.first(), read.len() < MAX_NAMES) {
@@ -108,7 +108,7 @@ fn address(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// In one line, so that a name can pass for nothing else in a log.
+/// Makes a name a single line, so that it cannot imitate other output in a log.
 fn plain(text: &str) -> String {
     let plain = text.chars().take(MAX_CHARS);
     plain

@@ -205,7 +205,7 @@ fn a_certificate_says_when_it_begins_and_ends_in_either_form_of_time() {
     assert_eq!(not_after(&certificate), end);
     let begin = UnixTime::parse_rfc3339("2020-01-01T00:00:00Z");
     assert_eq!(not_before(&certificate), begin);
-    // After 2049 only GeneralizedTime has enough digits.
+    // After 2049, only GeneralizedTime has enough digits.
     let mut params = CertificateParams::default();
     params.not_after = date_time_ymd(2075, 6, 30);
     let late = params.signed_by(&key, &pki.issuer).unwrap();
@@ -219,7 +219,7 @@ fn a_certificate_says_when_it_begins_and_ends_in_either_form_of_time() {
     assert_eq!(not_before(b"no certificate"), None);
 }
 
-/// A certificate authority under `pki` whose certificate says this of its key; the one in DER, the other to sign by.
+/// An authority under `pki` with these key usages: its certificate in DER, and the authority that signs.
 fn middle(pki: &Pki, usages: &[KeyUsagePurpose], key: KeyPair) -> (Vec<u8>, Pki) {
     let mut params = CertificateParams::default();
     params
@@ -351,7 +351,7 @@ fn a_key_signs_handshakes_unless_its_certificate_states_other_usages_alone() {
     assert!(!may_sign_handshakes(&stated(&[encipher])));
 }
 
-/// An authority for what these constraints leave, and a certificate of it that names these URIs.
+/// Verifies a certificate with these URIs under an authority with these name constraints.
 fn constrained(
     pki: &Pki,
     permitted: &[&str],
@@ -372,7 +372,7 @@ fn constrained(
         excluded_subtrees: trees(excluded),
     });
     let middle = params.signed_by(&key, &pki.issuer).unwrap().der().to_vec();
-    // The same authority as an anchor, which an operator may have chosen for its constraints.
+    // The same authority as a trust anchor, as an operator may choose it for its constraints.
     let anchor = params.self_signed(&key).unwrap().der().to_vec();
     let middle_issuer = Issuer::new(params, key);
     let mut params = CertificateParams::default();
