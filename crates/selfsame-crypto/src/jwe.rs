@@ -68,7 +68,7 @@ pub struct JweError;
 
 impl Recipient {
     /// The recipient with this `ECDH-ES` key on P-256.
-    /// 
+    ///
     /// # Errors
     /// `Unsupported` if the key's curve, algorithm or use is another; other `KeyError`s if the key is invalid.
     pub fn of(jwk: &Jwk) -> Result<Self, KeyError> {
@@ -85,7 +85,7 @@ impl Recipient {
     }
 
     /// Encrypts to the recipient, with an ephemeral key that is used only once.
-    /// 
+    ///
     /// # Errors
     /// If the cryptographic library fails.
     pub fn encrypt(

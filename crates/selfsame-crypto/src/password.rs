@@ -120,7 +120,7 @@ impl Stretching {
     }
 
     /// Derives the sealing key from this passphrase. Takes about a second of one core and 256 MiB.
-    /// 
+    ///
     /// # Errors
     /// `TooLong`; `Backend` if there is not enough memory.
     pub fn key(&self, passphrase: &SecretString) -> Result<SealingKey, PasswordError> {

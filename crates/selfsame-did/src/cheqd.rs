@@ -1,4 +1,4 @@
-//! did:cheqd: identifiers of the cheqd network, and the bytes that their keys sign to change them.
+//! did:cheqd: identifiers of the cheqd network, and the bytes that their keys sign for changes.
 
 mod draft;
 pub mod resource;
@@ -13,24 +13,24 @@ use crate::did::{Did, SyntaxError};
 
 pub use draft::{Draft, deactivation_bytes};
 
-/// The bytes of an identifier in Indy's form.
+/// The length in bytes of an Indy-style identifier.
 const INDY_BYTES: usize = 16;
-/// The lengths of the parts of a UUID in text (RFC 9562 §4).
+/// The lengths of the parts of a UUID in text form (RFC 9562 §4).
 const UUID_PARTS: [usize; 5] = [8, 4, 4, 4, 12];
 
-/// The ledgers of did:cheqd.
+/// The cheqd ledgers.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
-    /// What is written there costs.
+    /// Writing there costs money.
     Mainnet,
-    /// For trials.
+    /// For tests.
     #[default]
     Testnet,
 }
 
 impl Network {
-    /// The name in DIDs.
+    /// The network's name in DIDs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mainnet => "mainnet",
@@ -57,12 +57,12 @@ impl fmt::Display for Network {
     }
 }
 
-/// The DID of these random bytes on a network.
+/// Makes the DID of these random bytes on a network.
 pub fn create(network: Network, random: [u8; 16]) -> Did {
     Did::made("cheqd", format_args!("{network}:{}", uuid(random)))
 }
 
-/// Network and identifier of a did:cheqd; `None` if it is not one.
+/// The network and the identifier of a did:cheqd; `None` for another method.
 ///
 /// The identifier is a UUID in lower case or the base58 of 16 bytes (cheqd's ADR 001 and its validation of
 /// identifiers). A UUID in upper case would be a second name for the same subject and is refused.
@@ -75,9 +75,9 @@ pub fn parts(did: &Did) -> Option<(Network, &str)> {
     is_id.then(|| Some((network.parse().ok()?, id)))?
 }
 
-/// A random UUID (RFC 9562 §5.4) of these bytes.
+/// Makes a random UUID (RFC 9562 §5.4) from these bytes.
 pub fn uuid(random: [u8; 16]) -> String {
-    // The version, 4, and the variant, 0b10.
+    // The bits of the version, 4, and of the variant, 0b10.
     const FIXED: u128 = (0xf << 76) | (0b11 << 62);
     const VALUE: u128 = (0x4 << 76) | (0b10 << 62);
     let value = u128::from_be_bytes(random) & !FIXED | VALUE;

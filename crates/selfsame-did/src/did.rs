@@ -1,4 +1,4 @@
-//! Decentralized identifiers by the grammar of DID Core §3.1.
+//! Decentralized identifiers (DIDs), by the grammar of DID Core §3.1.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,25 +9,25 @@ mod url;
 
 pub use url::DidUrl;
 
-/// The longest DID or DID URL that is read; a did:jwk of the largest RSA key needs 2,000 bytes.
+/// The maximum length of a DID or DID URL in bytes. A did:jwk of the largest RSA key needs 2,000 bytes.
 pub(crate) const MAX_BYTES: usize = 4096;
 
-/// A text is not a DID or not a DID URL.
+/// Why a text is not a DID or not a DID URL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum SyntaxError {
     /// The text is longer than 4,096 bytes.
     #[error("the identifier is too long")]
     TooLong,
-    /// It does not begin with `did:`.
+    /// The text does not start with `did:`.
     #[error("the identifier does not begin with did:")]
     Scheme,
-    /// The method's name is empty or has other than lower-case letters and digits.
+    /// The method name is empty or has characters other than lower-case letters and digits.
     #[error("the DID method is malformed")]
     Method,
-    /// The part after the method is empty, ends in a colon or has a character that is not allowed.
+    /// The part after the method name is empty, ends in a colon or has a character that is not allowed.
     #[error("the method-specific identifier is malformed")]
     MethodId,
-    /// Path, query or fragment has a character that is not allowed.
+    /// The path, query or fragment has a character that is not allowed.
     #[error("the path, query or fragment of the DID URL is malformed")]
     Url,
 }
@@ -38,7 +38,7 @@ pub enum SyntaxError {
 pub struct Did(String);
 
 impl Did {
-    /// Reads a DID.
+    /// Parses a DID.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         if text.len() > MAX_BYTES {
             return Err(SyntaxError::TooLong);
@@ -60,27 +60,27 @@ impl Did {
         Ok(Self(text.to_owned()))
     }
 
-    /// The whole identifier.
+    /// The complete identifier.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The method's name.
+    /// The method name.
     pub fn method(&self) -> &str {
         self.parts().0
     }
 
-    /// The part after the method.
+    /// The method-specific identifier.
     pub fn method_id(&self) -> &str {
         self.parts().1
     }
 
-    /// The DID URL that names the part `fragment` of this DID's document.
+    /// The DID URL of this DID with the fragment `fragment`.
     pub fn with_fragment(&self, fragment: &str) -> Result<DidUrl, SyntaxError> {
         DidUrl::parse(&format!("{self}#{fragment}"))
     }
 
-    /// A DID of a method whose identifiers are made here, of characters that are always allowed.
+    /// Makes a DID of a method whose identifiers contain only allowed characters.
     pub(crate) fn made(method: &str, id: impl fmt::Display) -> Self {
         let did = Self(format!("did:{method}:{id}"));
         debug_assert!(Self::parse(&did.0).is_ok());
@@ -95,7 +95,7 @@ impl Did {
     }
 }
 
-/// Whether every byte is allowed or part of a percent-encoded one (RFC 3986 §2.1).
+/// Whether every byte is allowed or part of a percent-encoding (RFC 3986 §2.1).
 pub(crate) fn is_encoded(text: &str, allowed: impl Fn(u8) -> bool) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -1,4 +1,4 @@
-//! DID documents (DID Core §5): typed, checked when read, and the keys they give.
+//! DID documents (DID Core §5): typed, checked when they are read. Access to their keys.
 
 mod method;
 mod read;
@@ -16,60 +16,60 @@ pub use method::{Material, VerificationMethod};
 pub use service::Service;
 pub use write::Representation;
 
-/// What a DID's subject says of its keys and services.
+/// A DID document: the keys and services of a DID's subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// The DID described.
+    /// The DID that the document describes.
     pub id: Did,
     /// Other identifiers that the subject claims for itself.
     pub also_known_as: Vec<String>,
-    /// Who may change the document.
+    /// The DIDs that may change the document.
     pub controller: Vec<Did>,
-    /// The keys that relationships refer to.
+    /// The verification methods that relationships refer to.
     pub verification_method: Vec<VerificationMethod>,
-    /// Keys that prove the subject's presence.
+    /// Keys that authenticate the subject.
     pub authentication: Vec<Reference>,
     /// Keys that sign the subject's claims, credentials among them.
     pub assertion_method: Vec<Reference>,
-    /// Keys that messages to the subject are encrypted with.
+    /// Keys that messages to the subject are encrypted to.
     pub key_agreement: Vec<Reference>,
-    /// Keys that use the subject's capabilities.
+    /// Keys that invoke the subject's capabilities.
     pub capability_invocation: Vec<Reference>,
-    /// Keys that hand the subject's capabilities on.
+    /// Keys that delegate the subject's capabilities.
     pub capability_delegation: Vec<Reference>,
     /// Where the subject can be reached.
     pub service: Vec<Service>,
-    /// The JSON-LD contexts it was read with; empty if it was read as plain JSON or made here.
+    /// The JSON-LD contexts as read; empty if the document was plain JSON or was made here.
     pub context: Vec<Value>,
     /// Members that DID Core does not define.
     pub other: Map<String, Value>,
 }
 
-/// A relationship names a verification method or holds one of its own.
+/// An entry of a relationship: the identifier of a verification method, or an embedded one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reference {
     /// The identifier of a verification method.
     Id(DidUrl),
-    /// A verification method for this relationship alone.
+    /// A verification method for this relationship only.
     Embedded(Box<VerificationMethod>),
 }
 
-/// What a key is for (DID Core §5.3).
+/// The purpose of a key (DID Core §5.3).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Relationship {
-    /// Proving the subject's presence.
+    /// Authenticating the subject.
     Authentication,
     /// Signing claims.
     AssertionMethod,
     /// Agreeing on keys for encryption.
     KeyAgreement,
-    /// Using capabilities.
+    /// Invoking capabilities.
     CapabilityInvocation,
-    /// Handing capabilities on.
+    /// Delegating capabilities.
     CapabilityDelegation,
 }
 
-/// Why a document or a key in it is not accepted. Its publisher must act.
+/// Why a document or a key in it is refused. The publisher of the document must act.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum DocumentError {
     /// The text is not JSON within the limits.
@@ -84,16 +84,16 @@ pub enum DocumentError {
     /// Two verification methods have the same identifier.
     #[error("the DID document uses an identifier twice")]
     Duplicate,
-    /// The document shows a private key.
+    /// The document contains a private key.
     #[error("the DID document shows a private key")]
     PrivateKey,
-    /// The document has no verification method of this identifier.
+    /// The document has no verification method with this identifier.
     #[error("the DID document has no such verification method")]
     NoSuchKey,
-    /// The key is there but not for this purpose.
+    /// The key exists, but is not listed for this purpose.
     #[error("the key is not listed for {}", .0.as_str())]
     NotForPurpose(Relationship),
-    /// The verification method belongs to another controller.
+    /// The verification method has another controller.
     #[error("the verification method is controlled by another DID")]
     OtherController,
     /// The key's material cannot be used.
@@ -102,7 +102,7 @@ pub enum DocumentError {
 }
 
 impl Relationship {
-    /// All of them, in the order of the specification.
+    /// All relationships, in the order of the specification.
     pub const ALL: [Self; 5] = [
         Self::Authentication,
         Self::AssertionMethod,
@@ -110,7 +110,7 @@ impl Relationship {
         Self::CapabilityInvocation,
         Self::CapabilityDelegation,
     ];
-    /// Those that signature keys serve.
+    /// The relationships of signature keys.
     pub const SIGNING: [Self; 4] = [
         Self::Authentication,
         Self::AssertionMethod,
@@ -118,7 +118,7 @@ impl Relationship {
         Self::CapabilityDelegation,
     ];
 
-    /// The name of the member.
+    /// The member name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Authentication => "authentication",
@@ -131,7 +131,7 @@ impl Relationship {
 }
 
 impl Document {
-    /// A document that says nothing of `id` yet.
+    /// An empty document of `id`.
     pub fn new(id: Did) -> Self {
         Self {
             id,
@@ -179,7 +179,7 @@ impl Document {
         }
     }
 
-    /// The key `id`, if the document lists it for `relationship` and the document's own subject controls it
+    /// The key `id`, if the document lists it for `relationship` and its controller is the document's subject
     /// (Controlled Identifiers §3.3).
     pub fn key(&self, id: &DidUrl, relationship: Relationship) -> Result<PublicKey, DocumentError> {
         let listed = self
@@ -195,8 +195,8 @@ impl Document {
         }
     }
 
-    /// The keys that can be used for `relationship`, in the document's order; those of kinds not supported, or
-    /// that others control, are passed over.
+    /// The keys for `relationship`, in the document's order. Keys of unsupported types and keys of other controllers
+    /// are skipped.
     pub fn keys(&self, relationship: Relationship) -> impl Iterator<Item = (DidUrl, PublicKey)> {
         self.references(relationship)
             .iter()
@@ -212,7 +212,7 @@ impl Document {
             })
     }
 
-    /// All verification methods, embedded ones too.
+    /// All verification methods, including embedded ones.
     pub fn methods(&self) -> impl Iterator<Item = &VerificationMethod> {
         let embedded = Relationship::ALL.into_iter().flat_map(|relationship| {
             self.references(relationship)

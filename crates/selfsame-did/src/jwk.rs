@@ -1,4 +1,4 @@
-//! did:jwk: a JSON Web Key as an identifier.
+//! did:jwk: identifiers that contain a JSON Web Key.
 
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::json::{self, Limits};
@@ -10,7 +10,7 @@ use crate::document::{Document, Relationship, Representation, VerificationMethod
 use crate::key::error;
 use crate::resolution::{Resolution, ResolutionError};
 
-/// The did:jwk of a key: its required members in canonical order, for Ed25519 with `use`, since that key can
+/// Makes the did:jwk of a key: the required members in canonical order. Ed25519 keys also get `use`, since they can
 /// only sign.
 pub fn create(key: &PublicKey) -> Did {
     let mut jwk = key.to_jwk();
@@ -20,13 +20,12 @@ pub fn create(key: &PublicKey) -> Did {
     Did::made("jwk", base64url_encode(&json::jcs(&jwk.to_value())))
 }
 
-/// The key that a did:jwk is.
+/// The key that a did:jwk contains.
 pub fn public_key(did: &Did) -> Result<PublicKey, KeyError> {
     PublicKey::from_jwk(&read(did)?.1)
 }
 
-/// The document that a did:jwk stands for. The key need not be one that can be verified with: `X25519` has a
-/// document too.
+/// The document of a did:jwk. The key may be of a type that cannot verify: `X25519` has a document too.
 pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, ResolutionError> {
     let (value, jwk) = read(did).map_err(error)?;
     let key = match PublicKey::from_jwk(&jwk) {

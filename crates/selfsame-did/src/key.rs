@@ -1,4 +1,4 @@
-//! did:key: a public key as an identifier (did:key Method v0.7, and EBSI's jwk_jcs-pub form).
+//! did:key: identifiers that contain a public key (did:key Method v0.7, and EBSI's jwk_jcs-pub form).
 
 use selfsame_crypto::encoding::{multibase_base58_encode, multibase_decode};
 use selfsame_crypto::json::{self, Limits};
@@ -11,23 +11,23 @@ use crate::resolution::{Resolution, ResolutionError};
 /// The multicodec `jwk_jcs-pub` (0xeb51) as a varint.
 const JWK_JCS_PUB: [u8; 3] = [0xd1, 0xd6, 0x03];
 
-/// The did:key of a key in its multicodec form.
+/// Makes the did:key of a key in its multicodec form.
 pub fn create(key: &PublicKey) -> Did {
     Did::made("key", key.to_multikey())
 }
 
-/// The did:key of a key as canonical JWK (multicodec jwk_jcs-pub), as EBSI's natural persons use it.
+/// Makes the did:key of a key as canonical JWK (multicodec jwk_jcs-pub), as EBSI's natural persons use it.
 pub fn create_jwk_jcs(key: &PublicKey) -> Did {
     let bytes = [&JWK_JCS_PUB, json::jcs(&key.to_jwk().to_value()).as_slice()].concat();
     Did::made("key", multibase_base58_encode(&bytes))
 }
 
-/// The key that a did:key is.
+/// The key that a did:key contains.
 pub fn public_key(did: &Did) -> Result<PublicKey, KeyError> {
     read(did).map(|(key, _, _)| key)
 }
 
-/// The document that a did:key stands for.
+/// The document of a did:key.
 pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, ResolutionError> {
     let (key, value, is_jwk) = read(did).map_err(error)?;
     let id = did
@@ -53,12 +53,12 @@ pub(crate) fn error(error: KeyError) -> ResolutionError {
     }
 }
 
-/// The key, its multibase text, and whether it was a JWK.
+/// The key, its multibase text, and whether it is in JWK form.
 fn read(did: &Did) -> Result<(PublicKey, &str, bool), KeyError> {
     let malformed = KeyError::Malformed("did:key");
     let value = match did.method_id().split_once(':') {
         None => did.method_id(),
-        // did:key §3.1.1 step 3: a version, if there is one, must be a positive integer.
+        // did:key §3.1.1 step 3: a version, if present, must be a positive integer.
         Some((version, value)) if version.parse::<u32>().is_ok_and(|version| version > 0) => value,
         Some(_) => return Err(malformed),
     };
@@ -72,7 +72,7 @@ fn read(did: &Did) -> Result<(PublicKey, &str, bool), KeyError> {
     }
 }
 
-/// Only the canonical text of the required members is accepted, so that a key has one identifier of this form.
+/// Only the canonical text of the required members is accepted, so that each key has one identifier of this form.
 fn canonical_jwk(bytes: &[u8]) -> Result<PublicKey, KeyError> {
     let malformed = KeyError::Malformed("JWK in a did:key");
     let value = json::parse(bytes, &Limits::default()).map_err(|_| malformed)?;

@@ -1,8 +1,8 @@
-//! DID syntax, DID documents, resolution results and methods; a resolution *plan*, not a fetch.
+//! DID syntax, DID documents, DID methods and resolution results. Plans resolution, but fetches nothing.
 //!
-//! Owns: what a DID, a DID URL and a DID document may be; which key a document gives for which relationship;
-//! how `did:key`, `did:jwk`, `did:web`, `did:selfsame` and `did:cheqd` identifiers are made and read; what is said to
-//! a registrar of other methods.
+//! Owns: the forms of DIDs, DID URLs and DID documents; the keys a document gives for each relationship; making and
+//! reading `did:key`, `did:jwk`, `did:web`, `did:selfsame` and `did:cheqd` identifiers; the messages to and from
+//! registrars of other methods.
 //!
 //! Does not own: fetching and caching (selfsame-net, selfsame-app), the state behind `did:selfsame`
 //! (selfsame-registry), HTTP status codes (selfsame-server).

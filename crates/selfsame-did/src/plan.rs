@@ -1,4 +1,4 @@
-//! What to do to resolve a DID: answer at once, or say what to ask for.
+//! Plans how to resolve a DID: answer at once, or name the source to ask.
 
 use url::Url;
 
@@ -6,31 +6,31 @@ use crate::did::Did;
 use crate::resolution::{Options, Resolution, ResolutionError};
 use crate::{jwk, key, web};
 
-/// What resolving a DID takes.
+/// The next action to resolve a DID.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plan {
-    /// Nothing more: the DID held it all.
+    /// Nothing: the DID itself contained everything.
     Done(Box<Resolution>),
-    /// Fetch this over HTTPS and give it to [`web::read`].
+    /// Fetch this URL over HTTPS and pass the body to [`web::read`].
     Fetch {
-        /// Where the document is.
+        /// The URL of the document.
         url: Url,
     },
-    /// Ask the registry of the DID's network.
+    /// Query the registry of the DID's network.
     Registry {
         /// The DID.
         did: Did,
-        /// What the caller wants.
+        /// The options of the caller.
         options: Options,
     },
-    /// Ask a resolver of the cheqd network, or another one that is configured for it, and read its answer with
+    /// Query a resolver of the cheqd network, or another resolver configured for it, and read its answer with
     /// [`Resolution::told`].
     Cheqd(Did),
-    /// Ask another resolver, if one is configured, and read its answer with [`Resolution::told`].
+    /// Query another resolver, if one is configured, and read its answer with [`Resolution::told`].
     Foreign(Did),
 }
 
-/// Plans how to resolve `did`. Errors are results: they belong into [`Resolution::failed`].
+/// Plans how to resolve `did`. Pass an error to [`Resolution::failed`]: it is the result of the resolution.
 pub fn plan(did: &Did, options: &Options) -> Result<Plan, ResolutionError> {
     if options.version_id.is_some() && options.version_time.is_some() {
         return Err(ResolutionError::InvalidOptions);

@@ -1,4 +1,4 @@
-//! What is said to a DID registrar and what it answers (DIF DID Registration), where the keys stay with its client.
+//! Requests to and answers of a DID registrar (DIF DID Registration). The keys stay with its client.
 
 use selfsame_crypto::encoding::{base64_decode, base64_encode};
 use selfsame_crypto::json::{self, Limits};
@@ -7,26 +7,26 @@ use serde_json::{Map, Value, json};
 use crate::did::Did;
 use crate::did::DidUrl;
 
-/// The most signatures one operation asks for.
+/// The maximum number of signatures in one operation.
 const MAX_SIGNATURES: usize = 32;
-/// The longest names of jobs and of signing requests, in bytes.
+/// The maximum length of the names of jobs and signing requests, in bytes.
 const MAX_NAME: usize = 256;
-/// The longest reason that is repeated, in bytes.
+/// The maximum length of a reason that is passed on, in bytes.
 const MAX_REASON: usize = 300;
 
-/// What is done to a DID.
+/// An operation on a DID.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Operation {
     /// `create()`.
     Create,
-    /// `update()`, by a whole new document.
+    /// `update()`, with a complete new document.
     Update,
     /// `deactivate()`.
     Deactivate,
 }
 
 impl Operation {
-    /// The last segment of its address (DID Registration, HTTPS binding).
+    /// The last path segment of the operation's URL (DID Registration, HTTPS binding).
     pub const fn path(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -36,25 +36,25 @@ impl Operation {
     }
 }
 
-/// An operation as a registrar is asked for it.
+/// A request to a registrar.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// What is to be done.
+    /// The requested operation.
     pub operation: Operation,
-    /// To which DID.
+    /// The DID that the operation is for.
     pub did: &'a Did,
-    /// The new document; `None` to deactivate.
+    /// The new document; `None` for a deactivation.
     pub document: Option<Value>,
-    /// Options of the DID's method.
+    /// Options specific to the DID method.
     pub options: Map<String, Value>,
-    /// The job that goes on, once there is one.
+    /// The job to continue, if it has been started.
     pub job: Option<&'a str>,
-    /// Signatures, each with the request it answers.
+    /// Signatures, each with the signing request it answers.
     pub signatures: Vec<(SigningRequest, Vec<u8>)>,
 }
 
 impl Request<'_> {
-    /// The body.
+    /// The request body.
     pub fn to_value(&self) -> Value {
         let mut options = self.options.clone();
         options.insert("clientSecretMode".to_owned(), Value::Bool(true));
@@ -82,7 +82,7 @@ impl Request<'_> {
         }
         let document = self.document.clone();
         match self.operation {
-            // The specification has `did` absent or null where the document names it.
+            // In the specification, `did` is absent or null if the document contains the identifier.
             Operation::Create => {}
             Operation::Update | Operation::Deactivate => {
                 body.insert("did".to_owned(), Value::String(self.did.to_string()));
@@ -103,47 +103,47 @@ impl Request<'_> {
     }
 }
 
-/// The algorithm of the signatures: the one that did:cheqd knows.
+/// The signature algorithm: the one that did:cheqd supports.
 const ALGORITHM: &str = "EdDSA";
 
-/// What a registrar answers.
+/// An answer of a registrar.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Answer {
     /// The operation is done.
     Finished,
-    /// It goes on; ask again.
+    /// The operation is still running; ask again.
     Wait {
         /// The job.
         job: String,
-        /// Milliseconds to wait, if the registrar says.
+        /// Milliseconds to wait, if the registrar states it.
         milliseconds: Option<u64>,
     },
-    /// These bytes are to be signed.
+    /// The registrar asks for signatures.
     Sign {
         /// The job.
         job: String,
-        /// What is to be signed.
+        /// The bytes to sign.
         requests: Vec<SigningRequest>,
     },
-    /// The registrar has given up.
+    /// The operation failed.
     Failed {
-        /// Its reason, cut to what can be shown.
+        /// The registrar's reason, shortened for display.
         reason: String,
     },
 }
 
-/// Bytes that a registrar wants signed. Whoever signs them judges first what they say.
+/// Bytes that a registrar wants signed. The signer must first check what they contain.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SigningRequest {
-    /// The registrar's name for it.
+    /// The registrar's name for the request.
     pub id: String,
-    /// The key.
+    /// The identifier of the key.
     pub kid: DidUrl,
-    /// The bytes.
+    /// The bytes to sign.
     pub payload: Vec<u8>,
 }
 
-/// Why an answer is not accepted. The registrar must act.
+/// Why an answer is refused. The registrar must act.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum AnswerError {
     /// The answer is not JSON within the limits, or a member is missing or of the wrong type.
@@ -152,13 +152,13 @@ pub enum AnswerError {
     /// The answer is about another DID.
     #[error("the registrar's answer is about another DID")]
     OtherDid,
-    /// The registrar wants something other than signatures of a kind that is made here.
+    /// The registrar asks for an action other than supported signatures.
     #[error("the registrar asks for something that is not done here")]
     Unsupported,
 }
 
 impl Answer {
-    /// Reads an answer about `did`.
+    /// Parses an answer about `did`.
     pub fn parse(bytes: &[u8], did: &Did) -> Result<Self, AnswerError> {
         let malformed = AnswerError::Malformed;
         let value = json::parse(bytes, &Limits::default()).map_err(|_| malformed("form"))?;
@@ -175,7 +175,7 @@ impl Answer {
                 .ok_or(malformed("jobId"))
         };
         match text("state").ok_or(malformed("state"))? {
-            // Done must be done to our DID, by its name.
+            // A finished operation must name our DID.
             "finished" if text("did") == Some(did.as_str()) => Ok(Self::Finished),
             "finished" => Err(AnswerError::OtherDid),
             "wait" => Ok(Self::Wait {
@@ -225,7 +225,7 @@ fn is_name(text: &str) -> bool {
     (1..=MAX_NAME).contains(&text.len())
 }
 
-/// A reason of another party: of one line, and not too long.
+/// The reason given by the other party, as one line and shortened.
 fn reason(text: Option<&str>) -> String {
     let text: String = text
         .unwrap_or("no reason given")

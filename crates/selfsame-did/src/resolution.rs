@@ -1,4 +1,4 @@
-//! What resolving a DID gives (DID Resolution §4): document, metadata, errors, and their JSON envelope.
+//! The result of resolving a DID (DID Resolution §4): document, metadata, errors, and their JSON envelope.
 
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
@@ -9,40 +9,40 @@ use serde_json::{Value, json};
 use crate::did::Did;
 use crate::document::{Document, DocumentError, Representation};
 
-/// The limits of a result: its metadata may list some thousand linked resources, as cheqd's resolver does.
+/// The limits on a result's JSON. Its metadata may list some thousand linked resources, as cheqd's resolver does.
 pub(crate) const LIMITS: Limits = Limits {
     max_bytes: 1 << 20,
     max_depth: 32,
     max_members: 40_000,
 };
 
-/// What the caller wants (DID Resolution §4.1).
+/// The options of the caller (DID Resolution §4.1).
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Options {
-    /// The version of the document.
+    /// The wanted version of the document.
     pub version_id: Option<String>,
-    /// The instant at which the document held.
+    /// The instant for which the document is wanted.
     pub version_time: Option<UnixTime>,
-    /// The representation.
+    /// The wanted representation.
     pub accept: Representation,
 }
 
-/// The result of resolving a DID, as the `application/did-resolution` envelope carries it.
+/// The result of resolving a DID. As JSON, it is the `application/did-resolution` envelope.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resolution {
     /// The document; absent after an error and for a deactivated DID.
     #[serde(rename = "didDocument", default)]
     pub document: Option<Document>,
-    /// What is known of the document.
+    /// Metadata about the document.
     #[serde(rename = "didDocumentMetadata", default)]
     pub document_metadata: DocumentMetadata,
-    /// What is known of the resolving.
+    /// Metadata about the resolution.
     #[serde(rename = "didResolutionMetadata", default)]
     pub metadata: ResolutionMetadata,
 }
 
-/// What is known of a document (DID Resolution §4.3).
+/// Metadata about a document (DID Resolution §4.3).
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DocumentMetadata {
@@ -52,70 +52,71 @@ pub struct DocumentMetadata {
     /// When this version was made.
     #[serde(with = "datetime", skip_serializing_if = "Option::is_none")]
     pub updated: Option<UnixTime>,
-    /// Whether the DID is no longer in use.
+    /// Whether the DID has been deactivated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deactivated: bool,
     /// When the next version was made, if this is not the latest.
     #[serde(with = "datetime", skip_serializing_if = "Option::is_none")]
     pub next_update: Option<UnixTime>,
-    /// This version.
+    /// The identifier of this version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version_id: Option<String>,
-    /// The next version, if this is not the latest.
+    /// The identifier of the next version, if this is not the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_version_id: Option<String>,
-    /// Other forms of the DID that its method holds equal.
+    /// Other forms of the DID that its method declares equivalent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equivalent_id: Vec<Did>,
-    /// The form of the DID that its method prefers.
+    /// The canonical form of the DID according to its method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canonical_id: Option<Did>,
 }
 
-/// What is known of the resolving (DID Resolution §4.2).
+/// Metadata about the resolution (DID Resolution §4.2).
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResolutionMetadata {
     /// The media type of the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Why there is no document.
+    /// The error, if there is no document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ResolutionError>,
-    /// The resolver whose word was taken for all this without a proof; absent where the answer follows from the DID,
-    /// from its own host or from a registry. Never read from others: what they say of themselves counts for nothing.
+    /// The resolver that was trusted for this result without a proof. `None` if the result comes from the DID itself,
+    /// its own host or a registry. Never read from other resolvers: they cannot vouch for themselves.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub trusted_resolver: Option<String>,
-    /// The signed state of the registry that all this is of; absent where it comes from no registry. Never read from
-    /// others either.
+    /// The signed registry state that the result is based on; `None` if it is not from a registry. Never read from
+    /// other resolvers.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<AsOf>,
-    /// Why nothing was found, or could be said at this moment, for people.
+    /// Why nothing was found or no answer was possible, for people.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The same for who runs this resolver: what was met on the way to another host tells what names and addresses his
-    /// network has, so it is never written for others.
+    /// The reason for the operator of this resolver. It may reveal names and addresses in the operator's network, so it
+    /// is never sent to other parties.
     #[serde(skip)]
     pub inside: Option<String>,
-    /// After how many seconds it is worth asking again.
+    /// Seconds after which a retry is worthwhile.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
 }
 
-/// A registry's state, by the checkpoint that was signed of it.
+/// A registry state, identified by its signed checkpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct AsOf {
-    /// When it was signed.
+    /// When the checkpoint was signed.
     #[serde(serialize_with = "datetime::one")]
     pub time: UnixTime,
-    /// Of which block.
+    /// The block height.
     pub height: u64,
 }
 
-/// Why a DID was not resolved (DID Resolution §10); written as an RFC 9457 object, read in the older one-word form too.
+/// Why a DID was not resolved (DID Resolution §10). Written as an RFC 9457 object; the older one-word form can be read
+/// too.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 pub enum ResolutionError {
-    /// The text is not a DID, or not one of its method.
+    /// The text is not a DID, or not a valid one of its method.
     #[error("the DID is invalid")]
     InvalidDid,
     /// The text is not a DID URL.
@@ -124,28 +125,28 @@ pub enum ResolutionError {
     /// The document is malformed or describes another DID.
     #[error("the DID document is invalid")]
     InvalidDidDocument,
-    /// There is no such DID, or no such version of it.
+    /// The DID, or the requested version of it, does not exist.
     #[error("no such DID document was found")]
     NotFound,
-    /// The representation asked for cannot be given.
+    /// The requested representation is not available.
     #[error("the representation asked for is not supported")]
     RepresentationNotSupported,
-    /// The method is not known here.
+    /// The DID method is not supported.
     #[error("the DID method is not supported")]
     MethodNotSupported,
-    /// An option has a value it cannot have.
+    /// An option has an invalid value.
     #[error("an option is invalid")]
     InvalidOptions,
-    /// The method or this resolver does not have what was asked for.
+    /// The method or this resolver does not support the requested feature.
     #[error("the feature asked for is not supported")]
     FeatureNotSupported,
-    /// Something failed here or further on.
+    /// This resolver or one it asked failed.
     #[error("resolving failed")]
     InternalError,
 }
 
 impl Resolution {
-    /// A document was found.
+    /// The result with this document.
     pub fn found(document: Document, representation: Representation) -> Self {
         Self {
             document: Some(document),
@@ -157,7 +158,7 @@ impl Resolution {
         }
     }
 
-    /// Nothing was found.
+    /// The result with this error.
     pub fn failed(error: ResolutionError) -> Self {
         Self {
             metadata: ResolutionMetadata {
@@ -168,7 +169,7 @@ impl Resolution {
         }
     }
 
-    /// Nothing can be said at this moment, and why; after so many seconds it is worth asking again.
+    /// The result that no answer is possible now, with the reason and the seconds after which to retry.
     pub fn unavailable(reason: String, retry_after: Option<u64>) -> Self {
         let mut failed = Self::failed(ResolutionError::InternalError);
         failed.metadata.reason = Some(reason);
@@ -176,7 +177,7 @@ impl Resolution {
         failed
     }
 
-    /// The DID was in use once (DID Resolution §4.4 step 5).
+    /// The result for a deactivated DID (DID Resolution §4.4 step 5).
     pub fn deactivated(metadata: DocumentMetadata) -> Self {
         Self {
             document_metadata: DocumentMetadata {
@@ -187,7 +188,7 @@ impl Resolution {
         }
     }
 
-    /// Reads what another resolver answered about `did`. A document alone is taken too.
+    /// Parses another resolver's answer about `did`. A bare document is accepted too.
     pub fn parse(bytes: &[u8], did: &Did) -> Self {
         let Ok(value) = json::parse(bytes, &LIMITS) else {
             return Self::failed(ResolutionError::InvalidDidDocument);
@@ -216,8 +217,8 @@ impl Resolution {
         }
     }
 
-    /// Reads what a resolver at `origin` answered about `did` as these options ask, and marks it as taken on its word.
-    /// The versions must be those asked for, as far as the answer names its own.
+    /// Parses the answer of the resolver at `origin` about `did` with these options, and marks the resolver as trusted.
+    /// Versions that the answer states must be those requested.
     pub fn told(bytes: &[u8], (did, options): (&Did, &Options), origin: &str) -> Self {
         let mut told = Self::parse(bytes, did);
         if told.metadata.error.is_none() && !told.document_metadata.fits(options) {
@@ -227,7 +228,7 @@ impl Resolution {
         told
     }
 
-    /// Whether these bytes are a result that says why there is no document.
+    /// Whether these bytes are a result with an error in place of a document.
     pub fn is_failure(bytes: &[u8]) -> bool {
         json::parse(bytes, &LIMITS).is_ok_and(|value| {
             value
@@ -236,7 +237,7 @@ impl Resolution {
         })
     }
 
-    /// The document, or why there is none. A deactivated DID has none.
+    /// The document, or the error. A deactivated DID has no document.
     pub fn document(&self) -> Result<&Document, ResolutionError> {
         match (&self.document, self.metadata.error) {
             (_, Some(error)) => Err(error),
@@ -245,7 +246,7 @@ impl Resolution {
         }
     }
 
-    /// The document, which must be that of `did`.
+    /// The document, if it describes `did`.
     pub fn document_of(&self, did: &Did) -> Result<&Document, ResolutionError> {
         let document = self.document()?;
         if document.id == *did {
@@ -255,7 +256,8 @@ impl Resolution {
         }
     }
 
-    /// Neither document nor error nor deactivation says nothing; an error beside a document leaves the error.
+    /// A result without document, error or deactivation becomes `NotFound`. If there is an error, the document is
+    /// dropped.
     fn checked(self) -> Self {
         match (&self.document, self.metadata.error) {
             (_, Some(error)) => Self::failed(error),
@@ -268,7 +270,7 @@ impl Resolution {
 }
 
 impl DocumentMetadata {
-    /// Whether this can be the version that was asked for. What a resolver does not say is not held against it.
+    /// Whether this can be the requested version. Members that the resolver does not state are not checked.
     fn fits(&self, options: &Options) -> bool {
         let is_named = match (&options.version_id, &self.version_id) {
             (Some(asked), Some(named)) => asked == named,
@@ -299,7 +301,7 @@ impl ResolutionError {
         Self::InternalError,
     ];
 
-    /// The one-word form of the older drafts, `notFound`.
+    /// The one-word code of the older drafts, `notFound`.
     pub const fn code(self) -> &'static str {
         match self {
             Self::InvalidDid => "invalidDid",
@@ -314,7 +316,7 @@ impl ResolutionError {
         }
     }
 
-    /// The problem type, `https://www.w3.org/ns/did#NOT_FOUND`.
+    /// The URI of the problem type, `https://www.w3.org/ns/did#NOT_FOUND`.
     pub const fn type_uri(self) -> &'static str {
         match self {
             Self::InvalidDid => "https://www.w3.org/ns/did#INVALID_DID",
@@ -348,7 +350,7 @@ impl<'de> Deserialize<'de> for ResolutionError {
         let known = Self::ALL
             .into_iter()
             .find(|error| error.code() == text || error.type_uri() == text);
-        // Errors of other resolvers' own say no more than that they failed.
+        // Error types specific to other resolvers are treated as an internal error.
         Ok(known.unwrap_or(Self::InternalError))
     }
 }

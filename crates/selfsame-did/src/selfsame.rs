@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::did::{Did, SyntaxError};
 
-/// The bytes of a digest that name a network.
+/// The number of digest bytes in a network's name.
 const NETWORK_BYTES: usize = 10;
-/// The bytes of a digest that name a subject.
+/// The number of digest bytes in a subject's identifier.
 const ID_BYTES: usize = 16;
 
-/// The name of a registry's network: lower-case base32 of the first 10 bytes of its genesis' SHA-256.
+/// The name of a registry network: lower-case base32 of the first 10 bytes of its genesis' SHA-256.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Network(String);
 
 impl Network {
-    /// The network that begins with this genesis.
+    /// The network with this genesis.
     pub fn of_genesis(genesis: &[u8]) -> Self {
         let digest = sha256(genesis);
         Self(base32_lower_encode(
@@ -30,7 +30,7 @@ impl Network {
         ))
     }
 
-    /// Reads a network's name.
+    /// Parses a network's name.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         match base32_lower_decode(text) {
             Ok(bytes) if bytes.len() == NETWORK_BYTES => Ok(Self(text.to_owned())),
@@ -38,18 +38,18 @@ impl Network {
         }
     }
 
-    /// The name.
+    /// The network's name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The DID of the subject whose first key is `initial`.
+/// Makes the DID of the subject whose first key is `initial`.
 pub fn create(network: &Network, initial: &PublicKey) -> Did {
     Did::made("selfsame", format_args!("{network}:{}", id_of(initial)))
 }
 
-/// Network and subject of a did:selfsame; `None` if it is not one.
+/// The network and subject of a did:selfsame; `None` for another method.
 pub fn parts(did: &Did) -> Option<(Network, String)> {
     let (network, id) = did
         .method_id()
@@ -59,7 +59,7 @@ pub fn parts(did: &Did) -> Option<(Network, String)> {
     is_id.then(|| Some((Network::parse(network).ok()?, id.to_owned())))?
 }
 
-/// The bytes that name the subject of a did:selfsame of this network; `None` of every other DID.
+/// The bytes of the subject's identifier, if `did` is a did:selfsame of this network; otherwise `None`.
 pub fn id_in(did: &Did, network: &Network) -> Option<[u8; ID_BYTES]> {
     let (of, id) = did
         .method_id()
@@ -71,7 +71,7 @@ pub fn id_in(did: &Did, network: &Network) -> Option<[u8; ID_BYTES]> {
     }
 }
 
-/// The subject that a first key makes: base58 of the first 16 bytes of the SHA-256 of the key with its multicodec.
+/// The subject identifier for a first key: base58 of the first 16 bytes of the SHA-256 of the key with its multicodec.
 pub fn id_of(initial: &PublicKey) -> String {
     base58_encode(
         sha256(&initial.to_multicodec())
@@ -80,8 +80,8 @@ pub fn id_of(initial: &PublicKey) -> String {
     )
 }
 
-/// The subject that Indy's rule makes of an Ed25519 key: base58 of its first 16 bytes. Only for DIDs that are
-/// registered by seed.
+/// The subject identifier for an Ed25519 key under Indy's rule: base58 of the key's first 16 bytes. Only for DIDs that
+/// are registered by seed.
 pub fn indy_id_of(initial: &PublicKey) -> Option<String> {
     let is_ed25519 = initial.key_type() == KeyType::Ed25519;
     initial

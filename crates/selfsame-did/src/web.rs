@@ -1,4 +1,4 @@
-//! did:web: a document published on a web server.
+//! did:web: documents published on a web server.
 
 use url::{Host, Url};
 
@@ -6,21 +6,21 @@ use crate::did::Did;
 use crate::document::{Document, Representation};
 use crate::resolution::{Resolution, ResolutionError};
 
-/// A did:web and a URL do not correspond. Whoever made them must act.
+/// Why a did:web and a URL do not correspond. Their author must act.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum WebError {
-    /// It is not a did:web.
+    /// The DID is of another method.
     #[error("the DID is not a did:web")]
     Method,
-    /// The host is an IP address, or no domain name, or has a malformed port.
+    /// The host is an IP address or not a domain name, or its port is malformed.
     #[error("the host is not a domain name with an optional port")]
     Host,
-    /// A segment of the path is empty, is a dot or hides a slash.
+    /// A path segment is empty, is a dot segment or contains an encoded slash.
     #[error("the path is malformed")]
     Path,
 }
 
-/// Where the document of a did:web is (did:web §2.5.2).
+/// The URL of a did:web's document (did:web §2.5.2).
 pub fn url(did: &Did) -> Result<Url, WebError> {
     if did.method() != "web" {
         return Err(WebError::Method);
@@ -38,7 +38,7 @@ pub fn url(did: &Did) -> Result<Url, WebError> {
     };
     let text = format!("https://{host}/{path}/did.json");
     let url = Url::parse(&text).map_err(|_| WebError::Host)?;
-    // What the URL parser would rewrite (a number that is an IP address, an upper-case host) is refused.
+    // Refuses names that the URL parser would rewrite (a number that is an IP address, an upper-case host).
     let is_unchanged = url.as_str() == text || url.as_str() == text.replacen(":443/", "/", 1);
     match url.host() {
         Some(Host::Domain(_)) if is_unchanged => Ok(url),
@@ -46,8 +46,8 @@ pub fn url(did: &Did) -> Result<Url, WebError> {
     }
 }
 
-/// The did:web whose document is served under `base`: `https://example.com/issuer` gives
-/// `did:web:example.com:issuer`, with the document at `/issuer/did.json`.
+/// The did:web whose document is served under `base`: `https://example.com/issuer` gives `did:web:example.com:issuer`,
+/// with the document at `/issuer/did.json`.
 pub fn did_for(base: &Url) -> Result<Did, WebError> {
     let Some(Host::Domain(host)) = base.host() else {
         return Err(WebError::Host);
@@ -72,7 +72,7 @@ pub fn did_for(base: &Url) -> Result<Did, WebError> {
     Did::parse(&format!("did:web:{host}{port}{path}")).map_err(|_| WebError::Path)
 }
 
-/// Reads what was fetched from [`url()`]: the document must describe `did`.
+/// Reads the body fetched from [`url()`]: the document must describe `did`.
 pub fn read(did: &Did, body: &[u8]) -> Resolution {
     match Document::parse(body, did) {
         Ok(document) => {
@@ -88,7 +88,7 @@ pub fn read(did: &Did, body: &[u8]) -> Resolution {
     }
 }
 
-/// A domain name in lower case with an optional port, the colon percent-decoded.
+/// A domain name in lower case with an optional port. The colon before the port is percent-decoded.
 fn host(text: &str) -> Result<String, WebError> {
     let decoded = text.replacen("%3A", ":", 1).replacen("%3a", ":", 1);
     let (name, port) = decoded
@@ -103,7 +103,7 @@ fn host(text: &str) -> Result<String, WebError> {
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
-    // A last label of digits would make the name an IPv4 address (WHATWG URL §3.1).
+    // If the last label were digits, the name would be an IPv4 address (WHATWG URL §3.1).
     let is_name = name.len() <= 253 && name.split('.').all(is_label);
     let is_number = name
         .rsplit('.')
@@ -120,7 +120,7 @@ fn host(text: &str) -> Result<String, WebError> {
     }
 }
 
-/// A segment that names one directory: not empty, not `.` or `..`, no slash or backslash in percent-encoding.
+/// Whether a segment names one directory: not empty, not `.` or `..`, no percent-encoded slash or backslash.
 fn is_plain(segment: &str) -> bool {
     let lower = segment.to_ascii_lowercase().replace("%2e", ".");
     !lower.is_empty()

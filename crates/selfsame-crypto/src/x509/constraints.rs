@@ -12,7 +12,7 @@ const EXCLUDED: u8 = 0xa1;
 const DNS_NAME: u8 = 0x82;
 
 /// Whether each authority above the first certificate may certify the host of each of its URIs.
-/// 
+///
 /// RFC 5280 §4.2.1.10 keeps constraints on URIs apart from those on DNS names, and authorities state only the latter.
 /// Here an issuer's URI speaks for its host, so an authority constrained to some DNS names could speak for all others
 /// by URIs. Therefore constraints on DNS names also apply to the hosts of URIs, which is stricter than the paragraph. A

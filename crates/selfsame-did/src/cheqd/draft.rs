@@ -1,4 +1,4 @@
-//! What is to be written to the cheqd network: the document for a registrar, and the bytes its keys sign.
+//! Drafts of changes on the cheqd network: the document for a registrar, and the bytes that its keys sign.
 
 use selfsame_crypto::{KeyType, PublicKey};
 use serde_json::Value;
@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::did::{Did, SyntaxError};
 use crate::document::{Document, Relationship, Representation, VerificationMethod};
 
-/// The field numbers of `MsgCreateDidDocPayload` and, equal to them, of `MsgUpdateDidDocPayload`
-/// (`cheqd/did/v2/tx.proto`), with the members of the document that they hold.
+/// Field numbers of `MsgCreateDidDocPayload`, with the document's members they hold. `MsgUpdateDidDocPayload` has the
+/// same numbers (`cheqd/did/v2/tx.proto`).
 const LISTS: [(u32, &str); 2] = [(5, "authentication"), (6, "assertionMethod")];
 const CONTEXT: u32 = 1;
 const ID: u32 = 2;
@@ -15,7 +15,7 @@ const CONTROLLER: u32 = 3;
 const VERIFICATION_METHOD: u32 = 4;
 const VERSION: u32 = 12;
 
-/// A document of a did:cheqd whose keys are Ed25519, controlled by itself.
+/// A document of a did:cheqd with Ed25519 keys, controlled by the DID itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
     document: Document,
@@ -29,10 +29,10 @@ impl Draft {
         Self { document }
     }
 
-    /// Adds a key. The current one proves presence and signs claims; former ones only verify claims.
+    /// Adds a key. The current key authenticates and signs claims; former keys only verify claims.
     ///
     /// # Errors
-    /// If the fragment can't be one, or the key is not of the kind that the network's signatures are made with.
+    /// If the fragment is malformed, or the key type is not the one of the network's signatures.
     pub fn add(
         &mut self,
         fragment: &str,
@@ -51,12 +51,12 @@ impl Draft {
         Ok(())
     }
 
-    /// The document.
+    /// The drafted document.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// The document as a registrar takes it: all that may be a list is one.
+    /// The document in the form a registrar accepts: every member that may be a list is a list.
     pub fn to_value(&self) -> Value {
         let mut value = self.document.to_value(Representation::JsonLd);
         let controller = Value::Array(vec![Value::String(self.document.id.to_string())]);
@@ -66,7 +66,7 @@ impl Draft {
         value
     }
 
-    /// What the keys sign to create or update the DID with this document as the version of this name: the payload
+    /// The bytes that the keys sign to create or update the DID, with this document as version `version`: the payload
     /// in Protocol Buffers, fields in the order of their numbers.
     pub fn signing_bytes(&self, version: &str) -> Vec<u8> {
         let value = self.to_value();
@@ -77,7 +77,7 @@ impl Draft {
         let methods = value.get("verificationMethod").and_then(Value::as_array);
         for method in methods.into_iter().flatten() {
             let mut inner = Message::default();
-            // `VerificationMethod` of cheqd/did/v2/diddoc.proto; the material of this type is its multibase text.
+            // `VerificationMethod` of cheqd/did/v2/diddoc.proto. For this type, the material is the multibase text.
             for (number, name) in [
                 (1, "id"),
                 (2, "type"),
@@ -99,7 +99,7 @@ impl Draft {
     }
 }
 
-/// What the keys sign to deactivate a DID (`MsgDeactivateDidDocPayload`), by a version of this name.
+/// The bytes that the keys sign to deactivate a DID (`MsgDeactivateDidDocPayload`), as version `version`.
 pub fn deactivation_bytes(did: &Did, version: &str) -> Vec<u8> {
     let mut message = Message::default();
     message.text(1, did.as_str());
@@ -107,12 +107,12 @@ pub fn deactivation_bytes(did: &Did, version: &str) -> Vec<u8> {
     message.0
 }
 
-/// A message of Protocol Buffers, of texts and messages only.
+/// A Protocol Buffers message with only strings and messages as fields.
 #[derive(Default)]
 struct Message(Vec<u8>);
 
 impl Message {
-    /// A text; an empty one is its field's default and not written.
+    /// Writes a string. An empty string is the field's default and is omitted.
     fn text(&mut self, number: u32, text: &str) {
         if !text.is_empty() {
             self.bytes(number, text.as_bytes());
@@ -127,7 +127,7 @@ impl Message {
     }
 
     fn bytes(&mut self, number: u32, bytes: &[u8]) {
-        // The wire type of what has a length is 2.
+        // 2 is the wire type of length-delimited fields.
         self.varint(u64::from(number).saturating_mul(8) | 2);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! DID-linked resources of the cheqd network: which one a DID URL names, and what its metadata says of it.
+//! DID-linked resources of the cheqd network: which resource a DID URL names, and its metadata.
 
 use selfsame_crypto::encoding::hex_decode;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use super::{is_uuid, parts};
 use crate::did::DidUrl;
 use crate::resolution::{LIMITS, ResolutionError};
 
-/// The parameters that choose a resource, with the member of its metadata that each is compared with; `None` where the
-/// resolver alone judges.
+/// The query parameters that select a resource, each with the metadata member it is compared with; `None` if only the
+/// resolver can compare.
 const PARAMETERS: [(&str, Option<&str>); 7] = [
     ("resourceId", Some("resourceId")),
     ("resourceName", Some("resourceName")),
@@ -19,32 +19,32 @@ const PARAMETERS: [(&str, Option<&str>); 7] = [
     ("resourceVersionTime", None),
 ];
 
-/// The resource that a DID URL names.
+/// The resource named by a DID URL.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Wanted {
-    /// By its identifier, in the path.
+    /// Named by its identifier, in the path.
     Id(String),
-    /// By parameters of the query, decoded.
+    /// Named by query parameters, decoded.
     Query(Vec<(String, String)>),
 }
 
-/// What is known of a resource.
+/// A resource's metadata.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Resource {
-    /// Its identifier, a UUID.
+    /// The identifier, a UUID.
     pub id: String,
-    /// Its media type.
+    /// The media type.
     pub media_type: String,
-    /// The SHA-256 of its bytes.
+    /// The SHA-256 of the resource's bytes.
     pub checksum: [u8; 32],
-    /// All that the resolver says of it.
+    /// The complete metadata from the resolver.
     pub metadata: Value,
 }
 
-/// The resource that `url` names; `None` if it names none.
+/// The resource that `url` names; `None` if `url` names no resource.
 ///
 /// # Errors
-/// `InvalidDid` or `InvalidDidUrl` for what looks like one and is malformed.
+/// `InvalidDid` or `InvalidDidUrl` if the name of a resource is malformed.
 pub fn wanted(url: &DidUrl) -> Result<Option<Wanted>, ResolutionError> {
     let query = url.query.as_deref().unwrap_or_default();
     let pairs: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes())
@@ -76,11 +76,11 @@ pub fn wanted(url: &DidUrl) -> Result<Option<Wanted>, ResolutionError> {
     }
 }
 
-/// Reads the metadata of the one resource that was wanted, from an answer that lists it alone or among others.
+/// Reads the metadata of the wanted resource from an answer that lists it alone or with others.
 ///
 /// # Errors
-/// `NotFound` if it is not there, `InvalidDidUrl` if it is not the only one, `InvalidDidDocument` for an answer that is
-/// malformed, the resolver's own error.
+/// `NotFound` if it is missing, `InvalidDidUrl` if several resources match, `InvalidDidDocument` if the answer is
+/// malformed, or the resolver's own error.
 pub fn read(bytes: &[u8], wanted: &Wanted) -> Result<Resource, ResolutionError> {
     let malformed = ResolutionError::InvalidDidDocument;
     let value = selfsame_crypto::json::parse(bytes, &LIMITS).map_err(|_| malformed)?;
@@ -99,7 +99,7 @@ pub fn read(bytes: &[u8], wanted: &Wanted) -> Result<Resource, ResolutionError> 
         .filter(|resource| resource.is(wanted))
         .collect();
     if found.len() > 1 {
-        // Versions of one resource have its name and type; the last has none after it.
+        // Versions of one resource share its name and type. The latest has no next version.
         found.retain(|resource| {
             let next = resource.metadata.get("nextVersionId");
             next.is_none_or(|next| next.is_null() || *next == "")
@@ -112,7 +112,7 @@ pub fn read(bytes: &[u8], wanted: &Wanted) -> Result<Resource, ResolutionError> 
     }
 }
 
-/// The places where versions of cheqd's resolver have the metadata of resources.
+/// The places where the versions of cheqd's resolver put the metadata of resources.
 fn candidates(value: &Value) -> Vec<&Value> {
     let listed = [
         "/didDocumentMetadata/linkedResourceMetadata",

@@ -5,7 +5,7 @@ use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use super::*;
 use crate::Document;
 
-/// The key of the example document of cheqd's resolver.
+/// The key from the example document of cheqd's resolver.
 const MULTIKEY: &str = "z6Mkjhidm3FJxUo4FekqyhXGMqrDLnrw9NtuzfmGQ61UXW1e";
 const DID: &str = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
 
@@ -70,7 +70,7 @@ fn a_registrar_gets_lists_where_there_may_be_lists() {
     let key = format!("{DID}#key-1");
     assert_eq!(value["authentication"], serde_json::json!([key]));
     assert_eq!(value["assertionMethod"], serde_json::json!([key]));
-    // It reads back as what it was made of.
+    // The document reads back as it was made.
     let document = Document::from_value(value).unwrap();
     assert_eq!(
         document.verification_method,
@@ -83,7 +83,7 @@ fn the_payload_of_a_document_has_its_fields_by_number() {
     let bytes = draft().signing_bytes("e5615fc2-6f13-42b1-989c-49576a574cef");
     let mut fields = Vec::new();
     let mut rest = bytes.as_slice();
-    // All fields have numbers below 16, so a tag is one byte; all texts here are shorter than 16 kB.
+    // All field numbers are below 16, so a tag is one byte. All strings are shorter than 16 kB.
     while let [tag, after @ ..] = rest {
         let (length, after) = match after {
             [low, high, after @ ..] if low & 0x80 != 0 => {

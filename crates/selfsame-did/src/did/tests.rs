@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_identifiers_of_did_core_are_read() {
-    // DID Core §3.1 and §3.2, examples.
+    // Examples from DID Core §3.1 and §3.2.
     for text in [
         "did:example:123456789abcdefghi",
         "did:example:123%20a",

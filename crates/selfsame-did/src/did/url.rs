@@ -13,16 +13,16 @@ use super::{Did, MAX_BYTES, SyntaxError, is_encoded};
 pub struct DidUrl {
     /// The DID.
     pub did: Did,
-    /// The path with its leading slash; empty if there is none.
+    /// The path with its leading slash, or empty.
     pub path: String,
-    /// What follows `?`.
+    /// The query, without `?`.
     pub query: Option<String>,
-    /// What follows `#`.
+    /// The fragment, without `#`.
     pub fragment: Option<String>,
 }
 
 impl DidUrl {
-    /// Reads an absolute DID URL.
+    /// Parses an absolute DID URL.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         if text.len() > MAX_BYTES {
             return Err(SyntaxError::TooLong);
@@ -50,7 +50,7 @@ impl DidUrl {
         })
     }
 
-    /// Reads a DID URL that may be relative to `base` (DID Core §3.2.2): `#key-1`, `/path`, `?query`.
+    /// Parses a DID URL that may be relative to `base` (DID Core §3.2.2): `#key-1`, `/path`, `?query`.
     pub fn join(base: &Did, text: &str) -> Result<Self, SyntaxError> {
         if text.starts_with(['#', '/', '?']) {
             Self::parse(&format!("{base}{text}"))
@@ -59,7 +59,7 @@ impl DidUrl {
         }
     }
 
-    /// The value of a parameter of the query, as it stands; `None` if it is absent or stands twice.
+    /// The value of a query parameter, not decoded; `None` if it is absent or occurs twice.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let query = self.query.as_deref()?;
         let mut values = query
@@ -78,7 +78,7 @@ fn split(text: &str, at: char) -> (&str, Option<&str>) {
         .map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
-/// RFC 3986 §3.3, without percent-encoding.
+/// `pchar` of RFC 3986 §3.3, without percent-encoding.
 fn is_pchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(

@@ -1,4 +1,4 @@
-//! Verification methods (DID Core §5.2): which types are known and which key material each may carry.
+//! Verification methods (DID Core §5.2): the known types and the key material each may have.
 
 use std::sync::OnceLock;
 
@@ -18,21 +18,20 @@ pub(super) const ED25519_2020: &str = "Ed25519VerificationKey2020";
 pub(super) const ED25519_2018: &str = "Ed25519VerificationKey2018";
 pub(super) const SECP256K1_2019: &str = "EcdsaSecp256k1VerificationKey2019";
 
-/// A key in a document, with who controls it.
+/// A key in a document, with its controller.
 #[derive(Clone, Debug)]
 pub struct VerificationMethod {
     /// Its identifier.
     pub id: DidUrl,
-    /// Who can use the private key.
+    /// The DID that controls the private key.
     pub controller: Did,
     /// Members that DID Core does not define.
     pub other: Map<String, Value>,
     type_: String,
-    /// Of a Multikey that was made of a key here, once somebody has asked: base58 takes time that grows with the square
-    /// of a key's length.
+    /// For a Multikey made here from a key. Computed on first use: base58 takes time quadratic in the key's length.
     material: OnceLock<Material>,
-    /// What type and material make, once somebody has asked: to find the point of a compressed key takes as long as to
-    /// verify a signature with it.
+    /// The key from type and material. Computed on first use: decompressing a point takes as long as verifying a
+    /// signature.
     key: OnceLock<Result<PublicKey, KeyError>>,
 }
 
@@ -54,16 +53,16 @@ impl PartialEq for VerificationMethod {
     }
 }
 
-/// Key material as it is written; whether it makes a key shows when the key is asked for.
+/// Key material as written in the document. Whether it is a valid key is checked only when the key is requested.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Material {
-    /// `publicKeyJwk`, free of private members.
+    /// `publicKeyJwk`, without private members.
     Jwk(Value),
     /// `publicKeyMultibase`.
     Multibase(String),
     /// `publicKeyBase58`, of the older types.
     Base58(String),
-    /// Some other material, or none.
+    /// Another material, or none.
     Unknown,
 }
 
@@ -87,14 +86,14 @@ impl VerificationMethod {
         }
     }
 
-    /// A key in the form did:key gives it: Ed25519 by its own type of 2020, all others as `JsonWebKey2020`.
+    /// A key in the form did:key uses: Ed25519 as `Ed25519VerificationKey2020`, other keys as `JsonWebKey2020`.
     pub fn suited(id: DidUrl, key: &PublicKey) -> Self {
         match key.key_type() {
             KeyType::Ed25519 => {
                 let material = Material::Multibase(key.to_multikey());
                 Self::new(id, ED25519_2020, material).made(key)
             }
-            // RFC 9964's JWKs are younger than the type JsonWebKey2020.
+            // The JWKs of RFC 9964 are newer than the type JsonWebKey2020.
             KeyType::MlDsa44 | KeyType::MlDsa65 => Self::multikey(id, key),
             KeyType::P256 | KeyType::Secp256k1 | KeyType::P384 | KeyType::Rsa => {
                 Self::json_web_key(id, key)
@@ -102,7 +101,7 @@ impl VerificationMethod {
         }
     }
 
-    /// A `JsonWebKey2020` as it was read, and the key it makes, if it makes one.
+    /// A `JsonWebKey2020` as it was read, with its key if that is valid.
     pub(crate) fn from_json_web_key(id: DidUrl, jwk: Value, key: Option<PublicKey>) -> Self {
         let method = Self::new(id, JSON_WEB_KEY_2020, Material::Jwk(jwk));
         match key {
@@ -123,7 +122,7 @@ impl VerificationMethod {
         }
     }
 
-    /// The material was written from this key.
+    /// Marks that the material was made from this key.
     fn made(self, key: &PublicKey) -> Self {
         Self {
             key: OnceLock::from(Ok(key.clone())),
@@ -131,7 +130,7 @@ impl VerificationMethod {
         }
     }
 
-    /// Its type, which says how the material is written.
+    /// The type, which determines the form of the material.
     pub fn type_name(&self) -> &str {
         &self.type_
     }
@@ -144,7 +143,7 @@ impl VerificationMethod {
         })
     }
 
-    /// The same with other material.
+    /// This verification method with other material.
     pub fn with_material(self, material: Material) -> Self {
         Self {
             material: OnceLock::from(material),
@@ -153,10 +152,10 @@ impl VerificationMethod {
         }
     }
 
-    /// The key, if type and material agree and make one.
+    /// The key, if the material fits the type and is valid.
     ///
     /// # Errors
-    /// Material of another type, or that makes no key.
+    /// If the material does not fit the type or is not a valid key.
     pub fn public_key(&self) -> Result<PublicKey, KeyError> {
         self.key.get_or_init(|| self.make_key()).clone()
     }
@@ -215,7 +214,7 @@ impl VerificationMethod {
             (None, Some(Value::String(text)), None) => Material::Multibase(text),
             (None, None, Some(Value::String(text))) => Material::Base58(text),
             (None, None, None) => Material::Unknown,
-            // DID Core §5.2.1: a verification method must not hold several materials for one key.
+            // DID Core §5.2.1: a verification method must not have more than one material for one key.
             _ => return Err(malformed()),
         };
         if members

@@ -11,10 +11,10 @@ use super::{Document, DocumentError, Reference, Relationship, Service, Verificat
 use crate::did::Did;
 use crate::did::DidUrl;
 
-/// The most verification methods, references of one relationship, services, controllers or other names.
+/// The maximum number of verification methods, references of one relationship, services, controllers or other names.
 const MAX_LIST: usize = 128;
-/// How much JSON a document may be. Anybody may have any document read; one with ten keys and ten services has 150
-/// members.
+/// The limits on a document's JSON. Anyone can make the instance read a document. A document with ten keys and ten
+/// services has 150 members.
 const LIMITS: Limits = Limits {
     max_bytes: 256 * 1024,
     max_depth: 32,
@@ -27,7 +27,7 @@ const BASE_CONTEXTS: [&str; 2] = [
 ];
 
 impl Document {
-    /// Reads a document in JSON or JSON-LD that must describe `expected`.
+    /// Parses a document in JSON or JSON-LD, which must describe `expected`.
     pub fn parse(bytes: &[u8], expected: &Did) -> Result<Self, DocumentError> {
         let document = Self::from_value(json::parse(bytes, &LIMITS).map_err(DocumentError::Json)?)?;
         if document.id == *expected {
@@ -37,7 +37,7 @@ impl Document {
         }
     }
 
-    /// Reads a document whose JSON has been read strictly already. The caller compares the identifier.
+    /// Reads a document from strictly parsed JSON. The caller must compare the identifier.
     pub fn from_value(value: Value) -> Result<Self, DocumentError> {
         let Value::Object(mut members) = value else {
             return Err(DocumentError::Malformed("form"));
@@ -77,7 +77,7 @@ impl Document {
         Ok(document)
     }
 
-    /// Two methods of one identifier would let a reference mean either key.
+    /// If two methods shared an identifier, a reference to it would be ambiguous.
     fn has_unique_ids(&self) -> Result<(), DocumentError> {
         let mut seen = BTreeSet::new();
         let unique = self.methods().all(|method| seen.insert(&method.id));
@@ -99,7 +99,7 @@ impl<'de> Deserialize<'de> for Document {
 
 /// Takes members out of an object.
 pub(super) trait Members {
-    /// The text under `name`; `None` if it is absent or no text.
+    /// The string under `name`; `None` if it is absent or not a string.
     fn text(&mut self, name: &str) -> Option<String>;
 }
 
@@ -116,7 +116,7 @@ pub(super) fn take(members: &mut Map<String, Value>, name: &str) -> Option<Value
     members.remove(name)
 }
 
-/// A text or a list of texts.
+/// Accepts a string or a list of strings.
 pub(super) fn strings(value: Option<Value>) -> Option<Vec<String>> {
     match value? {
         Value::String(text) => Some(vec![text]),

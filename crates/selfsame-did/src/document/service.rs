@@ -6,14 +6,14 @@ use super::DocumentError;
 use super::read::{Members, strings, take};
 use crate::did::Did;
 
-/// A way to reach a DID's subject.
+/// A service through which a DID's subject can be reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Service {
-    /// Its identifier, an absolute URI.
+    /// The identifier, an absolute URI.
     pub id: String,
-    /// Its types.
+    /// The types.
     pub type_: Vec<String>,
-    /// Where it is: a text, an object, or an array of these.
+    /// The endpoint: a string, an object, or an array of these.
     pub endpoint: Value,
     /// Members that DID Core does not define.
     pub other: Map<String, Value>,

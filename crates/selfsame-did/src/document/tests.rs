@@ -51,7 +51,7 @@ fn a_document_gives_each_key_for_the_relationships_that_list_it_only() {
         refused,
         Err(DocumentError::NotForPurpose(Relationship::Authentication))
     );
-    // DID Core §5.3.1: an embedded method serves the one relationship that holds it.
+    // DID Core §5.3.1: an embedded method belongs only to the relationship that contains it.
     let refused = document.key(&url("b"), Relationship::AssertionMethod);
     assert_eq!(
         refused,
@@ -313,7 +313,7 @@ fn each_representation_is_read_back_and_contexts_fit_the_types() {
 
 #[test]
 fn a_document_has_a_thousand_members_at_most() {
-    // Beside `id` and `x` itself.
+    // The members `id` and `x` themselves count as well.
     let with = |elements: usize| read(&json!({"id": "did:example:123", "x": vec![0; elements]}));
     assert!(with(998).is_ok());
     assert_eq!(with(999), Err(DocumentError::Json(JsonError::TooMany)));

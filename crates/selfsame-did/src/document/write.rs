@@ -1,4 +1,4 @@
-//! Writing DID documents: the representations and the contexts they need.
+//! Writing DID documents: the representations and their contexts.
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -11,14 +11,14 @@ use super::{Document, Reference, Relationship};
 /// The base context of DID Core §6.3.1.
 const BASE_CONTEXT: &str = "https://www.w3.org/ns/did/v1";
 
-/// How a document is written.
+/// The representation of a document.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub enum Representation {
     /// `application/did` (DID 1.1): JSON with `@context`.
     #[default]
     #[serde(rename = "application/did")]
     Did,
-    /// `application/did+ld+json` (DID 1.0): the same with its older name.
+    /// `application/did+ld+json` (DID 1.0): the older name of `application/did`.
     #[serde(rename = "application/did+ld+json")]
     JsonLd,
     /// `application/did+json` (DID 1.0): JSON without `@context`.
@@ -36,7 +36,7 @@ impl Representation {
         }
     }
 
-    /// The representation of this media type, parameters aside.
+    /// The representation with this media type. Parameters are ignored.
     pub fn from_media_type(text: &str) -> Option<Self> {
         let essence = text.split(';').next().unwrap_or_default().trim();
         [Self::Did, Self::JsonLd, Self::Json]
@@ -101,7 +101,7 @@ impl Document {
         Value::Object(members)
     }
 
-    /// The contexts it was read with, or those that its types need.
+    /// The contexts as read, or those that its types need.
     fn contexts(&self) -> Vec<Value> {
         if !self.context.is_empty() {
             return self.context.clone();

@@ -73,7 +73,7 @@ fn keys_as_canonical_jwk_are_read_back_and_no_other_text_of_them_is() {
 
 #[test]
 fn a_jwk_jcs_did_made_elsewhere_is_the_one_made_here() {
-    // A did:key and the JWK beside it in the public documentation of the wallet messaging protocol by Boruta.
+    // A did:key and its JWK from the public documentation of the wallet messaging protocol by Boruta.
     let jwk = Jwk::from_value(&serde_json::json!({"crv": "P-256", "kty": "EC",
         "x": "ZCxAyldWT7bLzYB9PiuSu0SDbKtVYvt-cqgneoh4vvw", "y": "FgznAd76v49x8HgST76gLqPRWrRSKPa07d0dQAqdoG4"}));
     let did = "did:key:z2dmzD81cgPx8Vki7JbuuMmFYrWPgYoytykUZ3eyqht1j9KbqfP8PC5rxKQNVsWdUfonBBcEisrMdFZ8iAMi9FLEFnWmKZamRQioiqxc7KRwYDbTMgvfJN6gcoB4XM6R83whvnb7kehnCEDCr5ce6FSdehHd1uBYSZTrGsN5tmDuDciBzL";

@@ -66,7 +66,7 @@ fn a_deactivated_did_has_no_document() {
     let again = Resolution::parse(value.to_string().as_bytes(), &did());
     assert!(again.document_metadata.deactivated && again.metadata.error.is_none());
     assert_eq!(again.document().err(), Some(ResolutionError::NotFound));
-    // A resolver that sends the document of a deactivated DID along does not bring it back.
+    // Even if a resolver includes a document, a deactivated DID stays deactivated.
     let with_document = json!({"didDocument": {"id": "did:example:123"}, "didDocumentMetadata": {"deactivated": true}});
     assert!(
         Resolution::parse(with_document.to_string().as_bytes(), &did())
@@ -108,7 +108,7 @@ fn what_another_resolver_says_of_another_did_or_in_another_form_is_not_taken() {
     assert_eq!(bare.document().unwrap().id, did());
 }
 
-/// What a resolver says of `did:example:123`, with this metadata of the document.
+/// A resolver's answer about `did:example:123`, with this metadata of the document.
 fn told(metadata: Value, options: &Options) -> Resolution {
     let answer = json!({
         "didDocument": {"id": "did:example:123"},
@@ -130,7 +130,7 @@ fn what_was_taken_on_a_resolvers_word_says_so_and_names_it() {
         serde_json::to_value(&found).unwrap()["didResolutionMetadata"],
         json!({"trustedResolver": "https://resolver.example"})
     );
-    // What a resolver says of that itself is not read.
+    // What a resolver states about this is not read.
     let text = serde_json::to_vec(&found).unwrap();
     assert_eq!(
         Resolution::parse(&text, &did()).metadata.trusted_resolver,

@@ -10,7 +10,7 @@ fn ask(rest: &str) -> Result<Option<Wanted>, ResolutionError> {
     wanted(&DidUrl::parse(&format!("{DID}{rest}")).unwrap())
 }
 
-/// The metadata of the example of cheqd's resolver.
+/// The metadata from the example of cheqd's resolver.
 fn metadata(id: &str, next: Option<&str>) -> Value {
     json!({
         "resourceURI": format!("{DID}/resources/{id}"),
@@ -68,7 +68,7 @@ fn a_url_that_names_a_resource_in_a_malformed_way_is_refused() {
     ] {
         assert_eq!(ask(rest), Err(ResolutionError::InvalidDidUrl), "{rest}");
     }
-    // The parameters are no other method's.
+    // Other DID methods do not have these parameters.
     let other = DidUrl::parse("did:example:1?resourceName=x").unwrap();
     assert_eq!(wanted(&other), Ok(None));
     let other = DidUrl::parse(&format!("did:example:1/resources/{ID}")).unwrap();
