@@ -1,4 +1,5 @@
-//! What the store costs on this machine: `cargo run --release -p selfsame-store --example latency [directory]`.
+//! Measures the latency of the store on this machine: `cargo run --release -p selfsame-store --example latency
+//! [directory]`.
 #![allow(
     clippy::disallowed_methods,
     reason = "it measures time, which is its whole purpose"
@@ -25,7 +26,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let backend = Arc::new(Sqlite::open(&path)?);
     let store = Store::open(backend, Vault::from_master(SealingKey::from_bytes([1; 32]))).await?;
     let tenant = TenantId::parse("someone")?;
-    // On a task, as in a server: the thread that runs `main` is not one of the runtime's own.
+    // On a task, as in a server: the thread that runs `main` is not a worker thread of the runtime.
     tokio::spawn(measure(store, tenant)).await??;
     std::fs::remove_dir_all(path.parent().unwrap_or(&directory))?;
     Ok(())

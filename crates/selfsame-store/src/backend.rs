@@ -1,4 +1,4 @@
-//! The seam below the front: what a back end keeps, already sealed and hashed.
+//! The interface to back ends. They store data that is already sealed and hashed.
 
 use std::fmt;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use crate::record::Expect;
 pub use crate::record::Window;
 use crate::tenant::TenantId;
 
-/// How long a dead letter is kept before [`crate::Store::purge_expired`] removes it.
+/// How long a dead letter is kept before [`crate::Store::purge_expired`] removes it, in seconds.
 pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;
 
-/// Names an entry of the outbox; unique in the instance.
+/// Identifies an outbox entry; unique in the instance.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct OutboxId(pub u64);
 
@@ -28,7 +28,7 @@ impl fmt::Display for OutboxId {
     }
 }
 
-/// Where a record lies.
+/// The key of a record.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Place {
     /// The tenant.
@@ -39,195 +39,196 @@ pub struct Place {
     pub id: String,
 }
 
-/// A record as kept.
+/// A record as stored.
 #[derive(Clone, Debug)]
 pub struct SealedRecord {
     /// The identifier.
     pub id: String,
-    /// The order of insertion.
+    /// The sequence number, in order of insertion.
     pub seq: u64,
-    /// The version, which the sealed value is bound to.
+    /// The version. The sealed value is bound to it.
     pub version: u64,
-    /// From when on it reads as absent.
+    /// The time from which it reads as absent.
     pub expires: Option<UnixTime>,
     /// The sealed value.
     pub value: Vec<u8>,
 }
 
-/// An outbox entry as kept.
+/// An outbox entry as stored.
 #[derive(Clone, Debug)]
 pub struct SealedEntry {
-    /// Its identifier, unique in the instance.
+    /// The identifier, unique in the instance.
     pub id: OutboxId,
-    /// The tenant whose key seals it.
+    /// The tenant whose key sealed it.
     pub tenant: TenantId,
-    /// A keyed hash of destination and subject; entries of a lane are carried out one after the other.
+    /// A keyed hash of destination and subject. The entries of a lane are executed one after the other.
     pub lane: [u8; 16],
-    /// Not before that time.
+    /// The earliest time of execution.
     pub not_before: UnixTime,
-    /// How often it was retried.
+    /// The number of retries.
     pub attempts: u32,
     /// When it was enqueued.
     pub created: UnixTime,
-    /// The sealed rest.
+    /// The remaining fields, sealed.
     pub sealed: Vec<u8>,
 }
 
-/// A dead letter as kept.
+/// A dead letter as stored.
 #[derive(Clone, Debug)]
 pub struct SealedLetter {
     /// The entry.
     pub entry: SealedEntry,
-    /// The order.
+    /// The sequence number, in order of burial.
     pub seq: u64,
-    /// Why it was given up.
+    /// Why the entry was given up.
     pub reason: String,
-    /// When it was given up.
+    /// When the entry was given up.
     pub buried: UnixTime,
 }
 
 /// One write of a batch.
 #[derive(Clone, Debug)]
 pub enum Write {
-    /// Judged before all other writes.
+    /// A condition. All conditions are checked before any other write.
     Expect(Place, Expect),
-    /// A record whole.
+    /// Writes a whole record.
     Put {
-        /// Where.
+        /// The key of the record.
         place: Place,
         /// The new version.
         version: u64,
         /// The sealed value.
         value: Vec<u8>,
-        /// The tag keys, sorted and without repetition.
+        /// The tag keys, sorted and without duplicates.
         tags: Vec<Vec<u8>>,
-        /// From when on it reads as absent.
+        /// The time from which it reads as absent.
         expires: Option<UnixTime>,
     },
-    /// A new value for a record whose version was expected.
+    /// Writes a new value of a record whose version is among the conditions.
     Update {
-        /// Where.
+        /// The key of the record.
         place: Place,
         /// The new version.
         version: u64,
         /// The sealed value.
         value: Vec<u8>,
     },
-    /// No such record any more.
+    /// Deletes a record.
     Delete(Place),
-    /// A new entry at the end of its lane.
+    /// Adds a new entry at the end of its lane.
     Enqueue(SealedEntry),
-    /// A pending entry is done.
+    /// Removes a pending entry that has been executed.
     Settle(OutboxId),
-    /// A pending entry waits until that time.
+    /// Postpones a pending entry until this time.
     Retry(OutboxId, UnixTime),
-    /// A pending entry becomes a dead letter, for that reason.
+    /// Makes a pending entry a dead letter, with this reason.
     Bury(OutboxId, String),
-    /// A dead letter becomes the last pending entry of its lane.
+    /// Makes a dead letter the last pending entry of its lane.
     Replay(OutboxId),
-    /// Raises a counter by so much.
+    /// Raises a counter by this amount.
     Reserve(TenantId, String, u64),
-    /// Raises every counter by so much.
+    /// Raises every counter by this amount.
     Leap(u64),
-    /// Removes what has expired, and dead letters older than that time, so many at most of each.
+    /// Removes expired records and dead letters older than this time, at most this number of each.
     Purge(UnixTime, usize),
 }
 
 /// Writes that take effect together.
 #[derive(Clone, Debug)]
 pub struct SealedBatch {
-    /// When it was made.
+    /// The time at which the batch was made.
     pub now: UnixTime,
-    /// False if it need not wait for the disk.
+    /// False if the commit need not wait for the disk.
     pub durable: bool,
-    /// What to write.
+    /// The writes.
     pub writes: Vec<Write>,
 }
 
-/// What a batch gave.
+/// The result of a batch.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Outcome {
-    /// What was reserved of counters, in the order of the batch.
+    /// The reserved counter ranges, in the order of the batch.
     pub reserved: Vec<Range<u64>>,
-    /// How much was purged.
+    /// The number of records and letters purged.
     pub purged: u64,
-    /// The entries enqueued that are first of their lane.
+    /// The enqueued entries that are first in their lane.
     pub heads: Vec<OutboxId>,
 }
 
-/// How much waits in the outbox.
+/// The number of entries in the outbox.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Backlog {
-    /// Entries to be carried out.
+    /// Pending entries.
     pub pending: u64,
-    /// Entries given up.
+    /// Dead letters.
     pub dead: u64,
 }
 
-/// How much there is of something.
+/// The size of a set of records.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Weight {
-    /// Records.
+    /// The number of records.
     pub records: u64,
-    /// Bytes of their sealed values.
+    /// The total length of their sealed values in bytes.
     pub bytes: u64,
 }
 
-/// Keeps sealed records, the outbox and counters. Reads see every commit that was answered before them.
+/// Stores sealed records, the outbox and counters. A read sees every commit that was acknowledged before it.
 #[async_trait]
 pub trait Backend: Send + Sync {
-    /// The record there, unless absent or expired.
+    /// The record at `place`, unless absent or expired.
     async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>>;
-    /// The version of the record there, unless absent or expired.
+    /// The version of the record at `place`, unless absent or expired.
     async fn version(&self, place: &Place, now: UnixTime) -> Result<Option<u64>> {
         let record = self.read(place, now).await?;
         Ok(record.map(|record| record.version))
     }
-    /// Records of a tag key.
+    /// The records with a tag key.
     async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>>;
-    /// Records of a tenant's kind.
+    /// The records of one kind of a tenant.
     async fn list(
         &self,
         shelf: (&TenantId, &str),
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>>;
-    /// How much there is of a tenant's kind, what has expired and is still there with it: of so many records at most, the
-    /// oldest, so that whoever asks whether a bound is reached looks at no more than it takes to say.
+    /// The size of one kind of a tenant. Expired records that have not been purged count as well. Only the `most`
+    /// oldest records are counted, so checking a limit costs no more than the limit.
     async fn weight(&self, shelf: (&TenantId, &str), most: u64) -> Result<Weight>;
 
-    /// Compares what is kept with the sum that was left of it under this key, before anything else is done, and keeps the
-    /// sum from then on. `Tampered` if a row was removed, put back, moved or changed from outside, or the sum is missing
-    /// though it was `kept` before.
+    /// Compares the data with the keyed sum stored under this key, before anything else is done, and maintains the sum
+    /// from then on. `Tampered` if a row was removed, restored, moved or changed from outside, or if the sum is missing
+    /// although it was `kept` before.
     async fn guard(&self, _key: SealingKey, _kept: bool) -> Result<()> {
         Ok(())
     }
-    /// How many commits are durable, if they are counted: more with each, and never less at a later start.
+    /// The number of durable commits, if they are counted. It grows with each commit and never shrinks, across restarts
+    /// too.
     fn generation(&self) -> Option<u64> {
         None
     }
-    /// Writes all or nothing. On success the batch is durable, unless it need not be.
+    /// Writes all or nothing. On success the batch is durable, unless it is deferred.
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome>;
-    /// Entries that are first of their lane and due, longest due first.
+    /// Due entries that are first in their lane, those due longest first.
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>>;
-    /// The entry, if it is first of its lane and due.
+    /// The entry, if it is due and first in its lane.
     async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>>;
-    /// Entries given up.
+    /// The dead letters.
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>>;
-    /// Whether there may be something to purge: what has expired, and dead letters older than `before`.
+    /// Whether there may be something to purge: expired records, or dead letters older than `before`.
     async fn has_expired(&self, _now: UnixTime, _before: UnixTime) -> Result<bool> {
         Ok(true)
     }
-    /// How much waits.
+    /// The number of entries in the outbox.
     async fn backlog(&self) -> Result<Backlog>;
-    /// Writes all that is kept, as of one moment, into a new file, and there, `mark` on top of it.
+    /// Writes a snapshot of all data to a new file, and applies `mark` to that file.
     async fn copy(&self, _to: &Path, _mark: SealedBatch) -> Result<()> {
         Err(StoreError::Malformed("copy: nothing is kept in a file"))
     }
-    /// Moves what has been committed to the one file that keeps it, if there is one, so that it is whole by itself.
+    /// Moves committed data from the log to the main file, if there is one, so that this file is complete on its own.
     async fn fold(&self) -> Result<()> {
         Ok(())
     }
-    /// What commits have cost.
+    /// Statistics of the commits.
     fn meter(&self) -> &Meter;
 }

@@ -1,4 +1,4 @@
-//! Batches: everything that is to become true at once, or not at all.
+//! Batches: writes that take effect together or not at all.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -7,16 +7,17 @@ use crate::outbox::NewOutbox;
 use crate::record::{Expect, Put, Record};
 use crate::tenant::TenantId;
 
-/// What a commit gave.
+/// The result of a commit.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Committed {
-    /// The entries enqueued, in the order of the batch.
+    /// The enqueued entries, in the order of the batch.
     pub outbox: Vec<OutboxId>,
     /// The versions written, in the order of the batch's puts and updates.
     pub versions: Vec<u64>,
 }
 
-/// Writes that take effect together, each thing once. Whether it may be written is judged against the state before.
+/// Writes that take effect together. Each item is written once; conditions are checked against the state before the
+/// batch.
 #[derive(Clone)]
 pub struct Batch {
     tenant: TenantId,
@@ -56,7 +57,7 @@ pub(crate) enum Step {
 }
 
 impl Batch {
-    /// An empty batch; what follows belongs to the tenant.
+    /// An empty batch. Writes added next belong to this tenant.
     pub fn new(tenant: TenantId) -> Self {
         Self {
             tenant,
@@ -65,14 +66,14 @@ impl Batch {
         }
     }
 
-    /// What follows belongs to this tenant.
+    /// Writes added from here on belong to this tenant.
     #[must_use]
     pub fn for_tenant(mut self, tenant: TenantId) -> Self {
         self.tenant = tenant;
         self
     }
 
-    /// Writes nothing of the batch unless this holds.
+    /// Adds a condition. If it does not hold, nothing of the batch is written.
     #[must_use]
     pub fn expect(self, kind: &str, id: &str, expect: Expect) -> Self {
         self.step(Step::Expect {
@@ -82,19 +83,19 @@ impl Batch {
         })
     }
 
-    /// Writes a record whole.
+    /// Writes a whole record.
     #[must_use]
     pub fn put(self, put: Put) -> Self {
         self.step(Step::Put(put))
     }
 
-    /// Expects the record as it was read and gives it a new value; its tags and expiry stay.
+    /// Writes a new value if the record has not changed since it was read. Its tags and expiry stay.
     #[must_use]
     pub fn update(self, kind: &str, read: &Record, value: Vec<u8>) -> Self {
         self.update_version(kind, (&read.id, read.version), value)
     }
 
-    /// The same of a record that is known by its version.
+    /// Writes a new value if the record has this version. Its tags and expiry stay.
     #[must_use]
     pub fn update_version(self, kind: &str, (id, version): (&str, u64), value: Vec<u8>) -> Self {
         let (kind, id) = (kind.to_owned(), id.to_owned());
@@ -106,7 +107,7 @@ impl Batch {
         })
     }
 
-    /// Deletes a record; one that is not there is no error.
+    /// Deletes a record. Deleting an absent record is not an error.
     #[must_use]
     pub fn delete(self, kind: &str, id: &str) -> Self {
         self.step(Step::Delete {
@@ -115,25 +116,25 @@ impl Batch {
         })
     }
 
-    /// Adds an effect to be carried out after the commit, at least once.
+    /// Adds an effect, which is executed at least once after the commit.
     #[must_use]
     pub fn enqueue(self, entry: NewOutbox) -> Self {
         self.step(Step::Enqueue(entry))
     }
 
-    /// The effect has been carried out; a conflict if the entry is no longer pending.
+    /// Removes an effect that has been executed. A conflict if the entry is no longer pending.
     #[must_use]
     pub fn settle(self, id: OutboxId) -> Self {
         self.step(Step::Settle(id))
     }
 
-    /// The effect is to be tried again from that time on.
+    /// Postpones the effect until this time.
     #[must_use]
     pub fn retry(self, id: OutboxId, not_before: UnixTime) -> Self {
         self.step(Step::Retry { id, not_before })
     }
 
-    /// The effect is given up and becomes a dead letter. The reason is stored in the clear.
+    /// Gives up the effect: it becomes a dead letter. The reason is stored unencrypted.
     #[must_use]
     pub fn bury(self, id: OutboxId, reason: impl Into<String>) -> Self {
         self.step(Step::Bury {
@@ -142,14 +143,14 @@ impl Batch {
         })
     }
 
-    /// Puts a dead letter back, behind what waits for the same destination and subject.
+    /// Makes a dead letter pending again, behind the pending entries with its destination and subject.
     #[must_use]
     pub fn replay(self, id: OutboxId) -> Self {
         self.step(Step::Replay(id))
     }
 
-    /// Does not wait for the disk: visible at once, and safe from a killed process and a power cut from the next
-    /// durable commit on, or after a moment.
+    /// Commits without waiting for the disk. The writes are visible at once. They survive a crash or power cut from the
+    /// next durable commit on, or after a short time.
     #[must_use]
     pub fn deferred(mut self) -> Self {
         self.deferred = true;

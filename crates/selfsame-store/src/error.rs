@@ -1,59 +1,59 @@
-//! What can go wrong in the store, by who must act.
+//! Errors of the store, by who must act.
 
 use std::path::PathBuf;
 
-/// Why the store did not do what was asked.
+/// Why the store refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The caller read something that has changed since; read again and decide anew. Nothing was written.
+    /// The data changed after the caller read them. Read again and decide anew. Nothing was written.
     #[error("{kind} has changed since it was read")]
     Conflict {
-        /// The kind of what clashed: a record's kind, `outbox` or `route`.
+        /// The kind of the conflicting item: a record's kind, `outbox` or `route`.
         kind: String,
-        /// Its identifier (empty for a route, whose key is not shown).
+        /// The item's identifier (empty for a route, whose key is not shown).
         id: String,
     },
-    /// The caller asked for more than the store's limits allow.
+    /// The request exceeds a limit of the store.
     #[error("{what} exceeds the limit of {limit}")]
     TooLarge {
-        /// What was too large.
+        /// The part that is too large.
         what: &'static str,
         /// The limit.
         limit: usize,
     },
-    /// The caller passed something malformed.
+    /// The caller passed a malformed value.
     #[error("malformed {0}")]
     Malformed(&'static str),
-    /// The store has too much to do; try again later. Nothing was written.
+    /// The store is overloaded; try again later. Nothing was written.
     #[error("the store is busy")]
     Busy,
-    /// No answer in time. A commit may or may not take effect; read before trying again.
+    /// No answer in time. A commit may or may not have taken effect; read before trying again.
     #[error("the store did not answer in time")]
     Deadline,
-    /// The operator gave another master key than the one these data were written with.
+    /// The master key is not the one the data were written with; the operator must act.
     #[error("the master key does not open this store")]
     WrongKey,
-    /// A stored value is not what the store wrote; the operator must restore from a backup.
+    /// A stored value was changed outside the store; the operator must restore from a backup.
     #[error("a stored {0} was altered or damaged")]
     Tampered(&'static str),
-    /// The data were written by another release; the operator must use that one.
+    /// Another release wrote the data; the operator must use that release.
     #[error("the data have layout {found}, and this release reads layout {known} only")]
     OtherLayout {
-        /// The layout found.
+        /// The layout of the data.
         found: u32,
-        /// The layout known.
+        /// The layout that this release reads.
         known: u32,
     },
     /// Another process has the data open.
     #[error("{0} is in use by another process")]
     InUse(PathBuf),
-    /// The file is not one of ours.
+    /// The file is not a Selfsame data file.
     #[error("{0} is not a Selfsame data file")]
     Foreign(PathBuf),
-    /// There is no room on the disk, or none that this process may use. Nothing was written.
+    /// The disk is full, or this process may not use more of it. Nothing was written.
     #[error("the disk is full: {0}")]
     Full(String),
-    /// The disk or the database failed; the operator must look at the cause.
+    /// The disk or the database failed; the operator must find the cause.
     #[error("storage failed: {0}")]
     Storage(String),
 }
@@ -62,13 +62,13 @@ pub enum StoreError {
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
-    /// Whether there is no room.
+    /// Whether the disk is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(self, Self::Full(_))
     }
 
-    /// The same failure, for one more whom it concerns.
+    /// A copy of the error, for another caller it concerns.
     pub(crate) fn again(&self) -> Self {
         match self {
             Self::Full(reason) => Self::Full(reason.clone()),

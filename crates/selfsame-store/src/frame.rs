@@ -1,17 +1,17 @@
-//! Several byte strings in one, so that no two lists give the same bytes.
+//! Joins byte strings into one, so that different lists never give the same bytes.
 
-/// Each part behind its length.
+/// Joins the parts, each preceded by its length.
 pub(crate) fn join(parts: &[&[u8]]) -> Vec<u8> {
     let mut joined = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
     for part in parts {
-        // Every part is far below 4 GiB: the store's limits are checked before anything is framed.
+        // Every part is far below 4 GiB: the store checks its limits before framing.
         joined.extend_from_slice(&u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
         joined.extend_from_slice(part);
     }
     joined
 }
 
-/// The parts again, or nothing if the bytes were not made by [`join`].
+/// Splits bytes made by [`join`] into their parts; `None` if [`join`] did not make them.
 pub(crate) fn split(mut joined: &[u8]) -> Option<Vec<&[u8]>> {
     let mut parts = Vec::new();
     while !joined.is_empty() {

@@ -1,4 +1,4 @@
-//! The ledger's storage: blocks of entries and the state they lead to. Unsealed, since all of it is public.
+//! The ledger's storage: blocks of entries and the resulting state. Unencrypted, since all of it is public.
 
 pub mod index;
 mod memory;
@@ -19,69 +19,69 @@ pub use newest::Newest;
 pub use sqlite::SqliteLedger;
 pub use sqlite::offline::LedgerFile;
 
-/// The most entries given at once.
+/// The maximum number of entries returned at once.
 pub const MAX_ENTRIES: u64 = 1_000;
 
-/// So many heights a node outlives the tree it was in: the checkpoint of a height is complete some blocks later, and
-/// until then reads are proven under the one before.
+/// The number of heights for which a node outlives its tree. The checkpoint of a height is completed some blocks later;
+/// until then, reads are proven under the previous checkpoint.
 pub const KEPT_HEIGHTS: u64 = 16;
 
 /// The last block.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Head {
-    /// Its height; the first block has height 1.
+    /// The height. The first block has height 1.
     pub height: u64,
-    /// How many entries there are up to it.
+    /// The number of entries up to this block.
     pub size: u64,
-    /// What the sequencer keeps of it.
+    /// Data of the sequencer about this block.
     pub bytes: Vec<u8>,
 }
 
-/// A transaction as accepted.
+/// An accepted transaction.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Entry {
-    /// Its hash, which the ledger looks it up by.
+    /// The hash, by which the entry can be looked up.
     pub hash: [u8; 32],
-    /// Its bytes.
+    /// The transaction's bytes.
     pub bytes: Vec<u8>,
 }
 
-/// An entry in its place.
+/// An entry with its position.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Placed {
-    /// Its number; the first entry has 1.
+    /// The sequence number. The first entry has 1.
     pub seq: u64,
-    /// The height of its block.
+    /// The height of the entry's block.
     pub height: u64,
     /// The entry.
     pub entry: Entry,
 }
 
-/// A block to be appended.
+/// A block to append.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The height: one above the head's.
+    /// The height: one above the head.
     pub height: u64,
-    /// Its entries, none of which is in the ledger.
+    /// The entries. None of them may be in the ledger yet.
     pub entries: Vec<Entry>,
-    /// What changes in the state.
+    /// Changes of the state.
     pub writes: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// What changes in the tree over the state.
+    /// Changes of the tree over the state.
     pub tree: TreeChanges,
-    /// What the sequencer keeps of the block.
+    /// Data of the sequencer about this block.
     pub head: Vec<u8>,
 }
 
-/// What a block changes in the tree over the state.
+/// A block's changes of the tree over the state.
 #[derive(Clone, Debug, Default)]
 pub struct TreeChanges {
-    /// New nodes by their keys; a node never changes.
+    /// New nodes with their keys. A node never changes.
     pub nodes: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Keys of nodes the newest tree no longer has. They stay readable for [`KEPT_HEIGHTS`] more heights.
+    /// Keys of nodes that are not in the newest tree. They stay readable for [`KEPT_HEIGHTS`] more heights.
     pub stale: Vec<Vec<u8>>,
 }
 
-/// The state and its tree as of one moment, for who reads much of them at once.
+/// A snapshot of the state and its tree, for many reads at once.
 pub trait LedgerView {
     /// As [`LedgerStore::get`].
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
@@ -91,7 +91,7 @@ pub trait LedgerView {
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 }
 
-/// A ledger read one by one.
+/// A view whose reads go to the ledger one by one.
 struct EachAlone<'a, S: ?Sized>(&'a S);
 
 impl<S: LedgerStore + ?Sized> LedgerView for EachAlone<'_, S> {
@@ -108,55 +108,55 @@ impl<S: LedgerStore + ?Sized> LedgerView for EachAlone<'_, S> {
     }
 }
 
-/// Keeps a ledger. Reads are point reads and answer at once; they see every append that was answered before.
+/// Stores a ledger. Reads are point reads and return at once. A read sees every append that was acknowledged before it.
 #[async_trait]
 pub trait LedgerStore: Send + Sync {
     /// A value of the state.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
-    /// The key of a value of the state by its place in the tree, SHA-256 of the key.
+    /// The key of a state value, looked up by its place in the tree, the SHA-256 of the key.
     fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>>;
-    /// A node of the tree over the state, of the newest tree or of one of the [`KEPT_HEIGHTS`] before it.
+    /// A node of the newest state tree or of one of the [`KEPT_HEIGHTS`] trees before it.
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
-    /// A view that sees every append that was answered before, and may see one that is under way. Appends may wait until
-    /// it is dropped; a thread has one at a time.
+    /// A view that sees every append that was acknowledged before, and possibly one in progress. Appends may wait until
+    /// the view is dropped. A thread may hold one view at a time.
     fn view(&self) -> Result<Box<dyn LedgerView + '_>> {
         Ok(Box::new(EachAlone(self)))
     }
     /// The last block.
     fn head(&self) -> Result<Option<Head>>;
-    /// What the sequencer kept of the block of that height.
+    /// The sequencer's data about the block at this height.
     fn block(&self, height: u64) -> Result<Option<Vec<u8>>>;
-    /// The entry of that number.
+    /// The entry with this sequence number.
     fn entry(&self, seq: u64) -> Result<Option<Placed>>;
-    /// The entries of those numbers, [`MAX_ENTRIES`] at most.
+    /// The entries with these sequence numbers, at most [`MAX_ENTRIES`].
     fn entries(&self, seqs: Range<u64>) -> Result<Vec<Placed>>;
-    /// The number of the entry with that hash.
+    /// The sequence number of the entry with this hash.
     fn by_hash(&self, hash: &[u8; 32]) -> Result<Option<u64>>;
-    /// Appends a block in one durable transaction. A conflict if the height does not follow or an entry is there
-    /// already; then nothing is written.
+    /// Appends a block in one durable transaction. If the height does not follow the head or an entry is already in the
+    /// ledger, it returns a conflict and writes nothing.
     async fn append(&self, block: Block) -> Result<Head>;
-    /// Writes all of it, as of one moment, into a new file, which tells of itself that it is a copy.
+    /// Writes a snapshot of the ledger to a new file, which is marked as a copy.
     async fn copy(&self, _to: &Path) -> Result<()> {
         Err(StoreError::Malformed("copy: nothing is kept in a file"))
     }
-    /// The height at which this ledger was copied, if it is a copy.
+    /// The height at which this ledger was copied; `None` if it is not a copy.
     fn copied_at(&self) -> Result<Option<u64>> {
         Ok(None)
     }
-    /// Moves what has been committed to the one file that keeps it, if there is one, so that it is whole by itself.
+    /// Moves committed data from the log to the main file, if there is one, so that this file is complete on its own.
     async fn fold(&self) -> Result<()> {
         Ok(())
     }
-    /// What each append from now on keeps of the store beside this ledger: how far that had come
-    /// ([`crate::Store::generation`]).
+    /// Sets the generation of the store beside this ledger ([`crate::Store::generation`]). Each append from now on
+    /// records it.
     fn note_store(&self, _generation: u64) {}
-    /// How far the store beside this ledger had come, as the appends kept it.
+    /// The store's generation that the last append recorded.
     fn noted_store(&self) -> Result<Option<u64>> {
         Ok(None)
     }
-    /// What appends have cost.
+    /// Statistics of the appends.
     fn meter(&self) -> &Meter;
-    /// Where an [`index::Index`] of it may be kept; none where it is made in memory.
+    /// The path for an [`index::Index`] of this ledger; `None` if the index is kept in memory.
     fn index_file(&self) -> Option<PathBuf> {
         None
     }

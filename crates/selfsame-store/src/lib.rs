@@ -1,5 +1,5 @@
-//! Owns everything that is kept: encrypted records, their outbox and counters, and the ledger's storage.
-//! Does not own what the values mean, when effects are carried out, or what a counter's numbers stand for.
+//! Owns all stored data: encrypted records, their outbox and counters, and the ledger's storage. Does not own the
+//! meaning of the values, the time when effects are executed, or the use of a counter's numbers.
 
 pub mod backend;
 mod batch;

@@ -1,30 +1,30 @@
-//! What a look through a file has found.
+//! The results of checking a file.
 
 use crate::error::Result;
 
-/// So much damage of one kind is told in words; the rest is counted.
+/// The number of damages of one kind that are described; further ones are counted only.
 const TOLD: usize = 20;
 
-/// What was found of one thing that can be damaged.
+/// The result of checking one part of a file.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Looked {
-    /// What was looked at.
+    /// The name of the part.
     pub what: &'static str,
-    /// How many of it.
+    /// The number of items checked.
     pub seen: u64,
-    /// What is wrong, in words for the operator: the first of it.
+    /// Descriptions of the first damages, for the operator.
     pub damage: Vec<String>,
-    /// How much more is wrong.
+    /// The number of further damages.
     pub untold: u64,
-    /// Why it was not looked at, or not as ever.
+    /// Why the part was not checked, or not completely.
     pub note: Option<&'static str>,
 }
 
-/// Told what is looked at, and how many of it have been seen.
+/// Progress callback: the part being checked, and the number of items checked.
 pub type Tell<'a> = &'a (dyn Fn(&'static str, u64) + Send + Sync);
 
 impl Looked {
-    /// Nothing was found yet.
+    /// An empty result.
     #[must_use]
     pub fn at(what: &'static str) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Looked {
         }
     }
 
-    /// It was not looked at.
+    /// The result for a part that was not checked.
     #[must_use]
     pub fn not(what: &'static str, why: &'static str) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Looked {
         }
     }
 
-    /// What a look at all of it found; what keeps it from its end is damage too.
+    /// Runs a check. An error that stops it counts as damage.
     pub fn through(what: &'static str, look: impl FnOnce(&mut Self) -> Result<()>) -> Self {
         let mut looked = Self::at(what);
         if let Err(error) = look(&mut looked) {
@@ -51,7 +51,7 @@ impl Looked {
         looked
     }
 
-    /// One more was seen.
+    /// Counts one item.
     pub fn one(&mut self, tell: Tell<'_>) {
         self.seen = self.seen.saturating_add(1);
         if self.seen.is_multiple_of(64) {
@@ -59,7 +59,7 @@ impl Looked {
         }
     }
 
-    /// Something is wrong.
+    /// Records a damage.
     pub fn wrong(&mut self, what: impl Into<String>) {
         match self.damage.len() < TOLD {
             true => self.damage.push(what.into()),
@@ -67,7 +67,7 @@ impl Looked {
         }
     }
 
-    /// Whether nothing is wrong.
+    /// Whether no damage was found.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.damage.is_empty()

@@ -1,4 +1,4 @@
-//! The back end in memory: for tests, and the measure of what the others do.
+//! The in-memory back end: for tests, and as the reference for the others.
 
 mod outbox;
 mod state;
@@ -19,7 +19,7 @@ use crate::tenant::TenantId;
 
 use state::{State, page};
 
-/// Keeps everything in memory; gone with the process.
+/// Keeps everything in memory only.
 #[derive(Debug, Default)]
 pub struct Memory {
     state: Mutex<State>,

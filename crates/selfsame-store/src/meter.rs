@@ -1,4 +1,4 @@
-//! Counts durable commits and remembers how long the recent ones took.
+//! Counts durable commits and records the time of recent ones.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const REMEMBERED: usize = 1_024;
 
-/// What durable commits have cost.
+/// Statistics of durable commits.
 #[derive(Debug, Default)]
 pub struct Meter {
     commits: AtomicU64,
@@ -22,12 +22,12 @@ struct Recent {
 }
 
 impl Meter {
-    /// Durable commits so far: how often the disk was waited for.
+    /// The number of durable commits so far: how often the disk was waited for.
     pub fn commits(&self) -> u64 {
         self.commits.load(Ordering::Relaxed)
     }
 
-    /// What all of them took together, each from the end of its last write to the disk's answer.
+    /// The total time of these commits, each from the end of its last write to the disk's answer.
     pub fn spent(&self) -> Duration {
         Duration::from_micros(self.spent_micros.load(Ordering::Relaxed))
     }
@@ -43,7 +43,7 @@ impl Meter {
         Some(Duration::from_micros(u64::from(*median)))
     }
 
-    /// What the last durable commit took.
+    /// The time of the last durable commit.
     pub(crate) fn last(&self) -> Duration {
         Duration::from_micros(u64::from(self.last_micros.load(Ordering::Relaxed)))
     }
@@ -66,7 +66,7 @@ impl Meter {
     }
 }
 
-/// Runs and measures; the only place of the crate that looks at a monotonic clock.
+/// Runs and measures. The only place in this crate that reads a monotonic clock.
 #[allow(
     clippy::disallowed_methods,
     reason = "the cost of the disk can only be measured where it is waited for"

@@ -1,4 +1,4 @@
-//! Files that no process has open, for who looks through all of one: nothing in them is changed.
+//! Checks of files that no process has open. They change nothing in the files.
 
 pub use crate::ledger::LedgerFile;
 pub use crate::looked::{Looked, Tell};

@@ -1,4 +1,4 @@
-//! The outbox: effects that must happen at least once, in order per destination and subject.
+//! The outbox: effects that are executed at least once, in order for each destination and subject.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,39 +13,39 @@ use crate::frame;
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, bound};
 
-/// An effect to be enqueued.
+/// An effect to enqueue.
 #[derive(Clone)]
 pub struct NewOutbox {
-    /// Who carries it out or receives it; with `subject` the lane within which order is kept.
+    /// The executor or receiver. Together with `subject` it determines the lane; a lane keeps its order.
     pub destination: String,
-    /// What it is about.
+    /// The subject of the effect.
     pub subject: String,
-    /// By which the receiver knows it again.
+    /// A key by which the receiver recognises repetitions.
     pub key: String,
-    /// What to do.
+    /// The instructions.
     pub payload: Vec<u8>,
-    /// Not before that time.
+    /// The earliest time of execution.
     pub not_before: UnixTime,
 }
 
-/// An effect to be carried out.
+/// An effect to execute.
 #[derive(Clone)]
 pub struct OutboxEntry {
-    /// Its identifier.
+    /// The identifier.
     pub id: OutboxId,
-    /// The tenant whose effect it is.
+    /// The tenant of the effect.
     pub tenant: TenantId,
-    /// Who carries it out or receives it.
+    /// The executor or receiver.
     pub destination: String,
-    /// What it is about.
+    /// The subject of the effect.
     pub subject: String,
-    /// By which the receiver knows it again.
+    /// A key by which the receiver recognises repetitions.
     pub key: String,
-    /// What to do.
+    /// The instructions.
     pub payload: Vec<u8>,
-    /// Not before that time.
+    /// The earliest time of execution.
     pub not_before: UnixTime,
-    /// How often it was put off by `retry`.
+    /// The number of times `retry` postponed it.
     pub attempts: u32,
     /// When it was enqueued.
     pub created: UnixTime,
@@ -66,23 +66,23 @@ impl fmt::Debug for OutboxEntry {
 pub struct DeadLetter {
     /// The effect.
     pub entry: OutboxEntry,
-    /// Why.
+    /// Why it was given up.
     pub reason: String,
-    /// When.
+    /// When it was given up.
     pub buried: UnixTime,
     pub(crate) seq: u64,
 }
 
 impl DeadLetter {
-    /// Where the page after this letter begins.
+    /// The cursor of the page after this letter.
     pub fn cursor(&self) -> String {
         self.seq.to_string()
     }
 }
 
-/// An entry that nobody else in this process works on while this is held.
+/// An entry reserved for one worker of this process while this is held.
 ///
-/// Keep it until the commit that settles, retries or buries the entry is done. It is in memory only: when the
+/// Keep it until the commit that settles, retries or buries the entry has finished. The lease is in memory only: if the
 /// process dies, the entry is due again.
 #[derive(Debug)]
 pub struct Leased {
@@ -107,7 +107,7 @@ impl Deref for Leased {
     }
 }
 
-/// The entries somebody works on.
+/// The entries in work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leases(Arc<Mutex<HashSet<OutboxId>>>);
 
@@ -129,17 +129,16 @@ impl Leases {
     }
 }
 
-/// Entries that were written just now and that nobody has claimed since, first of their lanes: whoever writes an effect
-/// to carry it out himself need not read it back. Whoever claims or changes an entry takes it out of here, so what is
-/// here is as it was written.
+/// A cache of entries just written, first in their lanes and not yet claimed. It saves the writer of an effect, who
+/// executes it too, from reading it back. Claiming or changing an entry removes it, so cached entries are as written.
 #[derive(Debug, Default)]
 pub(crate) struct Fresh(Mutex<HashMap<OutboxId, SealedEntry>>);
 
-/// Entries remembered at most; one that is not is read back.
+/// The maximum number of entries in the cache; other entries are read back.
 const FRESH_MAX: usize = 1_024;
 
 impl Fresh {
-    /// Called before the commit, so that no claim comes in between.
+    /// Adds entries. Called before the commit, so that no claim comes in between.
     pub(crate) fn keep(&self, writes: &[Write]) {
         for write in writes {
             match write {
@@ -157,7 +156,7 @@ impl Fresh {
         }
     }
 
-    /// Called after the commit with what it wrote, and what of it comes first in its lane.
+    /// Of the entries that a commit wrote, keeps only those first in their lanes. Called after the commit.
     pub(crate) fn drop_but(&self, heads: &[OutboxId], written: &[OutboxId]) {
         for id in written {
             if !heads.contains(id) {

@@ -1,4 +1,4 @@
-//! Records as callers see them: opened, with tags to find them by.
+//! Records as callers see them: decrypted, with tags to find them.
 
 use std::fmt;
 
@@ -6,35 +6,35 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::error::{Result, StoreError};
 
-/// The largest page.
+/// The maximum page size.
 pub const MAX_PAGE: usize = 1_000;
 
 /// A record as read.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Record {
-    /// Its identifier within tenant and kind.
+    /// The identifier within tenant and kind.
     pub id: String,
-    /// What was put.
+    /// The value.
     pub value: Vec<u8>,
-    /// An opaque stamp that every write changes; expect it in a batch to write only if nobody else did.
+    /// An opaque stamp that changes with every write. Expect it in a batch to detect writes by others.
     pub version: u64,
-    /// From when on it reads as absent.
+    /// The time from which it reads as absent.
     pub expires: Option<UnixTime>,
-    /// Its place in the order of insertion; kept by later writes.
+    /// The sequence number, in order of insertion; later writes keep it.
     pub seq: u64,
 }
 
-/// What must hold for a batch to be written.
+/// A condition for a batch to be written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Expect {
-    /// There is no such record (or it has expired).
+    /// The record is absent or has expired.
     Absent,
     /// The record has this version.
     Version(u64),
 }
 
 impl Record {
-    /// Where the page after this record begins.
+    /// The cursor of the page after this record.
     pub fn cursor(&self) -> String {
         self.seq.to_string()
     }
@@ -52,21 +52,21 @@ impl fmt::Debug for Record {
     }
 }
 
-/// What a record is to be found by.
+/// A tag by which a record can be found.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Tag {
-    /// Stored as a keyed hash: equality can be asked for, nothing can be read off.
+    /// Stored as a keyed hash: it can be compared for equality, but not read.
     Hashed {
-        /// What the tag means.
+        /// The tag's name.
         name: &'static str,
-        /// The value looked for.
+        /// The tag's value.
         value: String,
     },
-    /// Stored as it is: only for values that anyone who has the file may read.
+    /// Stored as plain text: only for values that anyone with access to the file may read.
     Plain {
-        /// What the tag means.
+        /// The tag's name.
         name: &'static str,
-        /// The value looked for.
+        /// The tag's value.
         value: String,
     },
 }
@@ -80,7 +80,7 @@ impl Tag {
         }
     }
 
-    /// A tag stored in the clear.
+    /// A tag stored as plain text.
     pub fn plain(name: &'static str, value: impl Into<String>) -> Self {
         Self::Plain {
             name,
@@ -89,18 +89,18 @@ impl Tag {
     }
 }
 
-/// A record to be written, whole: what is not said again is gone.
+/// A record to write. It replaces the old record completely, including tags and expiry.
 #[derive(Clone)]
 pub struct Put {
     /// The kind.
     pub kind: &'static str,
-    /// The identifier. It is stored in the clear, so it must say nothing about the person.
+    /// The identifier. It is stored unencrypted, so it must not identify a person.
     pub id: String,
     /// The value, sealed before it leaves memory.
     pub value: Vec<u8>,
-    /// What it is found by.
+    /// The tags.
     pub tags: Vec<Tag>,
-    /// From when on it reads as absent.
+    /// The time from which it reads as absent.
     pub expires: Option<UnixTime>,
 }
 
@@ -123,7 +123,7 @@ impl Put {
         self
     }
 
-    /// Lets it expire.
+    /// Sets the expiry.
     #[must_use]
     pub fn expires(mut self, at: UnixTime) -> Self {
         self.expires = Some(at);
@@ -131,14 +131,14 @@ impl Put {
     }
 }
 
-/// A part of a list, in order of insertion.
+/// A page of a list in order of insertion.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Page {
-    /// The cursor of the last record of the page before.
+    /// The cursor of the last record of the previous page.
     pub after: Option<String>,
-    /// How many at most; more than [`MAX_PAGE`] are never given.
+    /// The maximum number of records, capped at [`MAX_PAGE`].
     pub limit: usize,
-    /// From the newest to the oldest.
+    /// Newest first instead of oldest first.
     pub newest_first: bool,
 }
 
@@ -161,7 +161,7 @@ impl Page {
         }
     }
 
-    /// The page after that cursor.
+    /// The page after this cursor.
     #[must_use]
     pub fn after(mut self, cursor: impl Into<String>) -> Self {
         self.after = Some(cursor.into());
@@ -190,11 +190,11 @@ impl Page {
 /// A page with its cursor parsed.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// The sequence number of the last record of the page before.
+    /// The sequence number of the last record of the previous page.
     pub after: Option<u64>,
-    /// How many at most.
+    /// The maximum number of records.
     pub limit: usize,
-    /// From the newest to the oldest.
+    /// Newest first instead of oldest first.
     pub newest_first: bool,
 }
 

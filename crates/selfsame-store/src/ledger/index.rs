@@ -1,4 +1,4 @@
-//! What pages find transactions by: labels and words. Made of the log and made again from it, so nothing is lost with it.
+//! The search index of transactions for the web pages: labels and words. It can always be rebuilt from the log.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,7 +18,7 @@ const FORMAT: Format = Format {
     shrinks: false,
 };
 
-/// `nth` numbers what has a label from 1 without gaps, so a page of it is found without counting; `found` numbers all.
+/// `nth` numbers the hits of a label from 1 without gaps, so a page needs no counting; `found` numbers all operations.
 const SCHEMA: &str = "
 CREATE TABLE progress (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -44,84 +44,84 @@ CREATE TABLE labelled (
 CREATE VIRTUAL TABLE words USING fts5(labels, said, content = '', detail = full);
 ";
 
-/// Hits of words are counted up to here.
+/// Hits of a word search are counted up to this number.
 pub const COUNTED_MAX: u64 = 10_000;
-/// Words of a search that count; the others are left out.
+/// The maximum number of words in a search; further words are ignored.
 const WORDS_MAX: usize = 16;
 
-/// What one operation is found by.
+/// An operation to index.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Marked {
-    /// The number of its transaction.
+    /// The sequence number of its transaction.
     pub seq: u64,
-    /// Which of the transaction's operations it is, from 0.
+    /// Its position among the transaction's operations, from 0.
     pub place: u64,
-    /// What it can be listed by, exactly.
+    /// Labels for exact lookup.
     pub labels: Vec<String>,
-    /// What it can be searched by, word for word.
+    /// Text for word search.
     pub words: String,
 }
 
-/// What is looked for.
+/// A query.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// It has all of these labels.
+    /// Labels that a hit must all have.
     pub labels: Vec<String>,
-    /// It has all of these words; the last may be begun only.
+    /// Words that a hit must all have. The last word may be incomplete.
     pub words: Option<String>,
     /// Where the answer begins.
     pub from: From,
-    /// So many at most.
+    /// The maximum number of hits.
     pub count: u64,
 }
 
-/// Where an answer begins.
+/// The order and start of an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum From {
-    /// The oldest first, but for so many.
+    /// Oldest first.
     Oldest {
-        /// So many are left out.
+        /// The number of hits to skip.
         skip: u64,
     },
-    /// The newest first.
+    /// Newest first.
     Newest {
-        /// Only what is older than the hit of this cursor.
+        /// Only hits older than the one with this cursor.
         before: Option<u64>,
     },
 }
 
-/// What was found.
+/// The result of a query.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Hits {
-    /// How many there are in all; of words, [`COUNTED_MAX`] at most.
+    /// The total number of hits; for word searches at most [`COUNTED_MAX`].
     pub total: u64,
-    /// Those asked for.
+    /// The requested hits.
     pub hits: Vec<Hit>,
 }
 
-/// An operation that was found.
+/// An operation found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Hit {
-    /// Where the list goes on after it.
+    /// The cursor to continue after this hit.
     pub cursor: u64,
-    /// The number of its transaction.
+    /// The sequence number of its transaction.
     pub seq: u64,
-    /// Which of its operations, from 0.
+    /// Its position among the transaction's operations, from 0.
     pub place: u64,
 }
 
 /// The index of one ledger.
 pub struct Index {
     connection: Mutex<Connection>,
-    // Last, so that it is given up when the connection is closed.
+    // Last field, so that the lock is released after the connection is closed.
     _lock: Option<File>,
 }
 
 impl Index {
-    /// Opens the index in this file; one of another release is made anew.
+    /// Opens the index in this file. An index of another release is replaced by an empty one.
     ///
     /// # Errors
-    /// If the file is another's or in use, or the disk fails.
+    /// If the file is not an index, is in use, or the disk fails.
     pub fn open(path: &Path) -> Result<Self> {
         let (lock, connection) = match file::open_writer(path, &FORMAT) {
             Err(StoreError::OtherLayout { .. }) => {
@@ -134,7 +134,7 @@ impl Index {
             }
             opened => opened?,
         };
-        // The log is what must not be lost.
+        // Durability is not needed: the log must not be lost, but the index can be rebuilt.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         Ok(Self {
             connection: Mutex::new(connection),
@@ -142,10 +142,10 @@ impl Index {
         })
     }
 
-    /// An index in memory.
+    /// Creates an index in memory.
     ///
     /// # Errors
-    /// If there is no memory.
+    /// If there is not enough memory.
     pub fn in_memory() -> Result<Self> {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(SCHEMA)?;
@@ -156,7 +156,7 @@ impl Index {
         })
     }
 
-    /// The last transaction that is in it, with its hash; none where it is empty.
+    /// The last transaction in the index, with its hash; `None` if the index is empty.
     ///
     /// # Errors
     /// If the disk fails.
@@ -169,7 +169,7 @@ impl Index {
             .optional()?)
     }
 
-    /// Adds what follows, which reaches up to the transaction of this number and hash.
+    /// Adds operations. The index then reaches up to the transaction with this number and hash.
     ///
     /// # Errors
     /// If the disk fails; then nothing is added.
@@ -187,7 +187,7 @@ impl Index {
         Ok(transaction.commit()?)
     }
 
-    /// Forgets all: the ledger is another than the one this was made of.
+    /// Empties the index, for a ledger other than the one it was built from.
     ///
     /// # Errors
     /// If the disk fails.
@@ -197,7 +197,7 @@ impl Index {
         Ok(self.connection().execute_batch(clear)?)
     }
 
-    /// How many have this label.
+    /// The number of operations with this label.
     ///
     /// # Errors
     /// If the disk fails.
@@ -205,7 +205,8 @@ impl Index {
         Ok(self::label(&self.connection(), label)?.map_or(0, |(_, count)| count))
     }
 
-    /// What is looked for. A single label costs what the answer costs; words, what has them.
+    /// Runs a query. For a single label, the cost depends on the size of the answer; for words, on the number of
+    /// matches.
     ///
     /// # Errors
     /// If the disk fails.
@@ -258,7 +259,7 @@ fn add(transaction: &Transaction<'_>, one: &Marked) -> Result<()> {
     Ok(())
 }
 
-/// What stands for a label among words: its number, so that no spelling of labels can be mistaken.
+/// The search token of a label: derived from its number, so that the spelling of a label cannot be confused with words.
 fn token(label: i64) -> String {
     format!("l{label}")
 }
@@ -318,8 +319,8 @@ fn searched(connection: &Connection, labels: &[(i64, u64)], wanted: &Wanted) -> 
     Ok(Hits { total, hits })
 }
 
-/// Labels and words in FTS5's query language, where each word is a string and so means nothing but itself. None where
-/// there is nothing to look for.
+/// Labels and words in FTS5's query language. Every word is quoted and so never read as an operator. `None` if the
+/// query is empty.
 fn expression(labels: &[(i64, u64)], words: Option<&str>) -> Option<String> {
     let labels = labels
         .iter()
@@ -365,7 +366,7 @@ mod tests {
         }
     }
 
-    /// A hundred of one kind, every tenth also of another.
+    /// A hundred operations with one label, every tenth of them with a second label.
     fn filled(index: &Index) {
         let all: Vec<Marked> = (1..=100)
             .map(|seq| match seq % 10 {

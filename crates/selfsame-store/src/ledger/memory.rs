@@ -12,7 +12,7 @@ use super::{Block, Entry, Head, KEPT_HEIGHTS, LedgerStore, MAX_ENTRIES, Placed, 
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
 
-/// Keeps the ledger in memory; gone with the process.
+/// Keeps the ledger in memory only.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
     state: Mutex<State>,

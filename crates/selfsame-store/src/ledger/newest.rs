@@ -1,26 +1,26 @@
-//! The head of a ledger as it was stored last, to which each reading of it is compared: nothing else says that its bits
-//! are still those.
+//! The last known head of a ledger. Each head that is read is compared with it, as nothing else shows whether its bits
+//! are intact.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many heads whose storing came to no answer may still turn up.
+/// The number of heads without a known storage result that may still appear.
 const DUE_MAX: usize = 8;
 
-/// What the newest head may be. Clones are the same.
+/// The possible values of the newest head. Clones share their state.
 #[derive(Clone, Debug)]
 pub struct Newest(Arc<Mutex<Heads>>);
 
 #[derive(Debug)]
 struct Heads {
-    /// As it was read last; none before the first block.
+    /// The head at the last read; `None` before the first block.
     last: Option<Vec<u8>>,
-    /// Those that were handed to the store since.
+    /// The heads handed to the store since then.
     due: VecDeque<Vec<u8>>,
 }
 
 impl Newest {
-    /// Of a ledger that is opened.
+    /// The state for a ledger just opened, with its head.
     #[must_use]
     pub fn of(last: Option<Vec<u8>>) -> Self {
         Self(Arc::new(Mutex::new(Heads {
@@ -29,7 +29,7 @@ impl Newest {
         })))
     }
 
-    /// This is handed to the store.
+    /// Records that this head is being handed to the store.
     pub fn may_become(&self, head: &[u8]) {
         let mut heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if heads.due.len() == DUE_MAX {
@@ -38,10 +38,10 @@ impl Newest {
         heads.due.push_back(head.to_vec());
     }
 
-    /// The head.
+    /// Reads the head and compares it with the possible ones.
     ///
     /// # Errors
-    /// `wrong` if it is another than can be there, those of `read`.
+    /// `wrong` if the head is not a possible one; errors of `read`.
     pub fn read<E>(
         &self,
         read: impl Fn() -> Result<Option<Vec<u8>>, E>,
@@ -52,7 +52,8 @@ impl Newest {
         if heads.accept(found.as_deref()) {
             return Ok(found);
         }
-        // Since it was read another may have been stored, and seen by somebody else. That can't go on meanwhile.
+        // Another head may have been stored after the read, and been seen by another thread. The lock excludes that
+        // now.
         let found = read()?;
         match heads.accept(found.as_deref()) {
             true => Ok(found),

@@ -1,4 +1,4 @@
-//! A ledger in SQLite, on a file of its own.
+//! A ledger in SQLite, in a file of its own.
 
 mod nodes;
 pub(crate) mod offline;
@@ -35,22 +35,22 @@ static FORMAT: Format = Format {
     shrinks: true,
 };
 
-/// 32 MiB and 96 MiB: a page that changes in many blocks goes to the file once.
+/// 32 MiB and 96 MiB. A page that changes in many blocks is moved to the main file only once.
 const LOG: Limits = Limits {
     every: 8_192,
     log: 24_576,
 };
-/// What is left of the log when it begins anew, in bytes.
+/// The size to which the log is truncated when it restarts, in bytes.
 const LOG_KEPT: i64 = 4 * 1_024 * 1_024;
 
-/// Memory for pages of the file, in KiB: the upper nodes of the tree and the blocks written last stay at hand.
+/// The page cache in KiB: holds the upper nodes of the tree and the blocks written last.
 const CACHE_KIB: i64 = 24 * 1_024;
-/// The same for views that are had while a block is stored. They read each page anew after every block.
+/// The page cache of views opened during an append, in KiB. They read each page anew after every block.
 const VIEW_CACHE_KIB: i64 = 6 * 1_024;
-/// So many free pages are given back to the file system at a time.
+/// The number of free pages returned to the file system at a time.
 const GIVEN_BACK: u32 = 2_048;
 
-/// A transaction is found by the first bytes of its hash; the rest is compared.
+/// Transactions are indexed by the first bytes of their hash; the remaining bytes are compared.
 const SCHEMA: [&str; 4] = [
     "
 CREATE TABLE blocks (
@@ -77,10 +77,10 @@ CREATE TABLE hashes (
 
 const HEAD: &str = "SELECT height, size, head FROM blocks ORDER BY height DESC LIMIT 1";
 const NODE: &str = "SELECT node FROM nodes WHERE key = ?1";
-/// Written into a copy alone; what is copied may be one.
+/// Written to copies only. The source may itself be a copy.
 const MARK: &str = "DROP TABLE IF EXISTS copied;
     CREATE TABLE copied AS SELECT max(height) AS height FROM blocks;";
-/// How far the store beside it had come at the last block; ledgers that were begun before have none.
+/// The generation of the store beside the ledger at the last block. Older ledgers lack this table.
 const NOTED: &str = "CREATE TABLE IF NOT EXISTS noted (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     generation INTEGER NOT NULL
@@ -90,22 +90,22 @@ const NOTE: &str = "INSERT INTO noted (one, generation) VALUES (1, ?1)
 const BY_HASH: &str = "SELECT hashes.seq FROM hashes JOIN entries ON entries.seq = hashes.seq
     WHERE hashes.start = ?1 AND entries.hash = ?2";
 
-/// Keeps the ledger in one file, which one process has open at a time.
+/// Keeps the ledger in one file, which only one process may have open.
 pub struct SqliteLedger {
     path: PathBuf,
     readers: Readers,
     viewer: Mutex<Connection>,
     writer: Arc<Mutex<Writer>>,
-    /// Appends that have been begun.
+    /// The number of appends in progress.
     appending: Arc<AtomicUsize>,
-    /// How far the store beside it has come.
+    /// The generation of the store beside the ledger.
     store: Arc<AtomicU64>,
     meter: Arc<Meter>,
-    // Last, so that it is given up when all connections are closed.
+    // Last field, so that the lock is released after all connections are closed.
     _lock: File,
 }
 
-/// The connection that writes, and what it has put off.
+/// The writing connection and its postponed work.
 struct Writer {
     connection: Connection,
     checkpoints: Checkpoints,
@@ -117,7 +117,7 @@ struct Writer {
 }
 
 impl SqliteLedger {
-    /// Opens the file, creating it if there is none.
+    /// Opens the file. Creates it if it does not exist.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (lock, connection) = file::open_writer(path, &FORMAT)?;
@@ -125,7 +125,7 @@ impl SqliteLedger {
         connection.pragma_update(None, "journal_size_limit", LOG_KEPT)?;
         connection.execute_batch(NOTED)?;
         let store = Arc::default();
-        // Moving pages from the log to the file is left to another thread.
+        // Another thread moves pages from the log to the main file.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let writer = Writer {
             nodes: Nodes::count(&connection)?,
@@ -149,8 +149,8 @@ impl SqliteLedger {
         })
     }
 
-    /// The same for a file that is made anew, and of no use where this process ends before it is whole: appends do not
-    /// wait for the disk. Whoever needs the file folds it at the end and has it written out.
+    /// Opens a file that is built anew and is useless unless completed. Appends do not wait for the disk. At the end
+    /// the caller must fold the file and sync it.
     pub fn begin(path: impl AsRef<Path>) -> Result<Self> {
         let ledger = Self::open(path)?;
         let writer = ledger.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,13 +161,13 @@ impl SqliteLedger {
         Ok(ledger)
     }
 
-    /// Notes that this is a copy, as far as it has come now.
+    /// Marks the ledger as a copy at its present height.
     pub fn mark_as_copy(&self) -> Result<()> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(writer.connection.execute_batch(MARK)?)
     }
 
-    /// Looks through a file that nobody writes for damage; a file of another kind or layout is refused.
+    /// Checks a file that is not being written for damage. Refuses files of another kind or layout.
     pub fn check(path: impl AsRef<Path>) -> Result<()> {
         file::check(path.as_ref(), &FORMAT)
     }
@@ -187,8 +187,8 @@ impl SqliteLedger {
     }
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        // While nobody writes, the writer's connection has at hand what was written last; others first drop what they
-        // know of a file that has changed.
+        // While no append runs, the writer's connection has the latest pages in its cache. Other connections must drop
+        // their cache when the file has changed.
         match self.writer.try_lock() {
             Ok(writer) if writer.connection.is_autocommit() => read(&writer.connection),
             _ => self.readers.now(read),
@@ -211,7 +211,7 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn view(&self) -> Result<Box<dyn LedgerView + '_>> {
-        // A view may be long: who appends at the same time does not wait for it.
+        // A view may last long; it must not block a concurrent append.
         let writer = match self.appending.load(Ordering::Relaxed) {
             0 => self.writer.try_lock().ok(),
             _ => None,
@@ -306,7 +306,7 @@ impl LedgerStore for SqliteLedger {
     }
 }
 
-/// An append that is under way, to its end.
+/// Counts an append as in progress until it is dropped.
 struct Begun(Arc<AtomicUsize>);
 
 impl Begun {
@@ -322,7 +322,7 @@ impl Drop for Begun {
     }
 }
 
-/// The height at which a file was copied, if it is a copy.
+/// The height at which a file was copied; `None` if it is not a copy.
 fn copied_at(connection: &Connection) -> Result<Option<u64>> {
     if !connection.table_exists(None, "copied")? {
         return Ok(None);
@@ -368,7 +368,7 @@ fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
     let written = write(writer, (pace, meter), block);
     match &written {
         Ok(_) => writer.idle = pace != Pace::Busy,
-        // What was counted of a block that is not there does not hold.
+        // The counts include a block that was not written, so they are wrong now.
         Err(_) => {
             writer.nodes = Nodes::count(&writer.connection)?;
             writer.places = Places::count(&writer.connection)?;
@@ -434,12 +434,12 @@ fn write(writer: &mut Writer, (pace, meter): (Pace, &Meter), block: Block) -> Re
     })
 }
 
-/// Makes the file smaller by pages that nothing is in.
+/// Shrinks the file by its free pages.
 fn give_back(connection: &Connection) -> Result<()> {
     let free = format!("PRAGMA incremental_vacuum({GIVEN_BACK})");
     let mut free = connection.prepare(&free)?;
     let mut pages = free.query([])?;
-    // A page each time.
+    // Each step frees one page.
     while pages.next()?.is_some() {}
     Ok(())
 }

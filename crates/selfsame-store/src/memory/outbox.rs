@@ -32,7 +32,7 @@ impl Outbox {
         }
     }
 
-    /// The entry's identifier if it is first of its lane.
+    /// Enqueues an entry. Returns its identifier if it is first in its lane.
     pub(super) fn enqueue(&mut self, entry: SealedEntry) -> Option<OutboxId> {
         self.last_seq += 1;
         let lane = self.lanes.entry(entry.lane).or_default();

@@ -1,4 +1,4 @@
-//! The state in memory: what may be written, and writing it.
+//! The in-memory state: checking conditions, and writing.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -186,7 +186,7 @@ impl State {
     }
 }
 
-/// The sequence numbers of a page, in its order.
+/// The items of a page, in its order.
 pub(super) fn page<T>(all: &BTreeMap<u64, T>, window: Window) -> Vec<&T> {
     let admitted = |(seq, _): &(&u64, &T)| window.admits(**seq);
     if window.newest_first {

@@ -1,5 +1,5 @@
-//! Nodes of the tree in the file: written one behind the other, forgotten once they are stale, and moved together where
-//! few of their neighbours are left.
+//! Storage of tree nodes: written one after the other and deleted once stale. Where few neighbours are left, nodes are
+//! moved together.
 
 use std::collections::BTreeMap;
 
@@ -22,43 +22,43 @@ CREATE TABLE stale (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Nodes are forgotten when this part of all is to be, and so many at least: so each page they leave is written once and
-/// not for each of them.
+/// Stale nodes are deleted in bulk: once they are this fraction of all nodes, and at least this number. So each page is
+/// rewritten once, not once for each node.
 const FORGOTTEN_PART: u64 = 4;
 const FORGOTTEN_AT_ONCE: u64 = 4_096;
-/// So many numbers that follow each other are looked at together.
+/// The number of consecutive node numbers that form a chunk.
 const CHUNK: u64 = 512;
-/// While transactions come, what is less full than a half is moved, and only where the whole is; at rest, what is less
-/// full than seven eighths.
+/// Thresholds for moving nodes, in eighths. Under load, chunks less than half full are moved, and only if the file as a
+/// whole is. At rest, chunks less than seven eighths full are moved.
 const FULL: u64 = 8;
 const BUSY: u64 = 4;
 const RESTING: u64 = 7;
-/// So many nodes are moved in a block at rest.
+/// The maximum number of nodes moved in a block at rest.
 const MOVED_AT_REST: u64 = 16_384;
 
-/// What is known of the nodes in the file.
+/// Statistics of the nodes in the file.
 pub(super) struct Nodes {
-    /// The number of the next one.
+    /// The number of the next node.
     next: u64,
-    /// How many are left of each chunk of numbers.
+    /// The number of nodes left in each chunk.
     chunks: BTreeMap<u64, u64>,
-    /// How many became stale at a height and are there still.
+    /// For each height, the number of nodes that became stale there and are still stored.
     stale: BTreeMap<u64, u64>,
 }
 
-/// How much there is to do beside a block.
+/// How busy the ledger is.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Pace {
-    /// Transactions come.
+    /// This block has transactions.
     Busy,
-    /// None is in this block.
+    /// This block has no transactions.
     Idle,
-    /// None has been in the block before either.
+    /// Neither this block nor the one before it has transactions.
     Resting,
 }
 
 impl Nodes {
-    /// Counts what is in the file.
+    /// Counts the nodes in the file.
     pub(super) fn count(connection: &Connection) -> Result<Self> {
         let counted = |query: &str| -> Result<BTreeMap<u64, u64>> {
             let mut query = connection.prepare(query)?;
@@ -78,8 +78,8 @@ impl Nodes {
         })
     }
 
-    /// Takes in what a block changes, and tidies up as far as there is time. After an error the nodes are to be counted
-    /// anew. Gives roughly how many pages were written.
+    /// Writes a block's changes, and cleans up as far as the pace permits. After an error the nodes must be counted
+    /// anew. Returns roughly how many pages were written.
     pub(super) fn change(
         &mut self,
         transaction: &Transaction<'_>,
@@ -107,8 +107,8 @@ impl Nodes {
         Ok(pages + moved / 2)
     }
 
-    /// Writes new nodes in the order of their keys: what stands beside each other in the tree, and is soon replaced
-    /// together, then stands beside each other in the file.
+    /// Writes new nodes in key order: neighbours in the tree, which tend to be replaced together, then are neighbours
+    /// in the file.
     fn add(&mut self, transaction: &Transaction<'_>, changes: &TreeChanges) -> Result<()> {
         let mut nodes: Vec<&(Vec<u8>, Vec<u8>)> = changes.nodes.iter().collect();
         nodes.sort_unstable();
@@ -138,7 +138,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Drops the nodes that became stale up to a height, in the order in which they stand in the file.
+    /// Deletes the nodes that became stale up to a height, in file order.
     fn forget(&mut self, transaction: &Transaction<'_>, last: u64) -> Result<()> {
         let gone = "SELECT nodes.id FROM stale JOIN nodes ON nodes.key = stale.key
             WHERE stale.height <= ?1 ORDER BY nodes.id";
@@ -156,12 +156,12 @@ impl Nodes {
         Ok(())
     }
 
-    /// Moves what is left of the emptiest chunks behind all others, so many nodes at most: the pages they leave are free.
+    /// Moves the nodes of the emptiest chunks to the end, at most `most` of them. This frees the pages of those chunks.
     fn gather(&mut self, transaction: &Transaction<'_>, eighths: u64, most: u64) -> Result<u64> {
         let first = "SELECT id FROM nodes WHERE id >= ?1 AND id < ?2 ORDER BY id";
         let mut first = transaction.prepare_cached(first)?;
         let mut to = transaction.prepare_cached("UPDATE nodes SET id = ?2 WHERE id = ?1")?;
-        // The last one is not full yet.
+        // The last chunk is still being filled.
         let full = ..self.next / CHUNK;
         let sparse = self.chunks.range(full).map(|(chunk, left)| (*left, *chunk));
         let mut sparse: Vec<(u64, u64)> = sparse
@@ -186,7 +186,7 @@ impl Nodes {
         Ok(moved)
     }
 
-    /// A number for a node.
+    /// Takes the next node number.
     fn number(&mut self) -> u64 {
         let id = self.next;
         self.next = id.saturating_add(1);
@@ -204,12 +204,12 @@ impl Nodes {
         }
     }
 
-    /// How many there are.
+    /// The number of nodes.
     fn len(&self) -> u64 {
         self.chunks.values().sum()
     }
 
-    /// How many there would be room for.
+    /// The number of nodes that the existing chunks could hold.
     fn room(&self) -> u64 {
         CHUNK.saturating_mul(self.chunks.len() as u64)
     }

@@ -1,4 +1,4 @@
-//! A ledger's file that no process has open: what is in it, and whether its indices lead there.
+//! Access to a ledger's file while no process has it open: its content, and a check of its indices.
 
 use std::fs::File;
 use std::ops::Range;
@@ -23,15 +23,15 @@ const VALUES: &str = "SELECT state.id, state.key, state.value, state.at, entries
 pub struct LedgerFile {
     path: PathBuf,
     connection: Connection,
-    // Last, so that it is given up when the connection is closed.
+    // Last field, so that the lock is released after the connection is closed.
     _lock: File,
 }
 
 impl LedgerFile {
-    /// Opens a file and keeps others away from it.
+    /// Opens a file and locks it against other processes.
     ///
     /// # Errors
-    /// `InUse` where a process has it open, `Foreign` and `OtherLayout` for other files.
+    /// `InUse` if another process has it open, `Foreign` and `OtherLayout` for other files.
     pub fn open(path: &Path) -> Result<Self> {
         let (lock, connection) = file::open_offline(path, &FORMAT)?;
         Ok(Self {
@@ -41,7 +41,7 @@ impl LedgerFile {
         })
     }
 
-    /// Looks at its pages, and whether its indices lead to all that is in it.
+    /// Checks its pages, and whether its indices lead to all of its content.
     pub fn look(&self, tell: Tell<'_>) -> Vec<Looked> {
         let through = |what, look: &dyn Fn(&mut Looked) -> Result<()>| {
             tell(what, 0);
@@ -68,7 +68,7 @@ impl LedgerFile {
         Ok(self.connection.query_row(HEAD, [], head).optional()?)
     }
 
-    /// The blocks above that height, so many at most.
+    /// The blocks above this height, at most `count`.
     ///
     /// # Errors
     /// If they can't be read.
@@ -78,7 +78,7 @@ impl LedgerFile {
         Ok(blocks.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The entries of those numbers.
+    /// The entries with these sequence numbers.
     ///
     /// # Errors
     /// If they can't be read.
@@ -88,10 +88,10 @@ impl LedgerFile {
         Ok(entries.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// All keys and values of the state, in the order in which they were written first.
+    /// Calls a function with all keys and values of the state, in the order in which they were first written.
     ///
     /// # Errors
-    /// If they can't be read, or what is called with them says so.
+    /// If they can't be read; errors of the function.
     pub fn for_each_value(
         &self,
         mut each: impl FnMut(Result<(Vec<u8>, Vec<u8>)>) -> Result<()>,
@@ -107,7 +107,7 @@ impl LedgerFile {
         Ok(())
     }
 
-    /// How far the store beside it had come, as the appends kept it.
+    /// The store's generation that the last append recorded.
     ///
     /// # Errors
     /// If it can't be read.
@@ -122,7 +122,7 @@ impl LedgerFile {
         Ok(noted.optional()?.map(i64::cast_unsigned))
     }
 
-    /// The height at which it was copied, if it is a copy.
+    /// The height at which it was copied; `None` if it is not a copy.
     ///
     /// # Errors
     /// If it can't be read.
@@ -130,11 +130,11 @@ impl LedgerFile {
         copied_at(&self.connection)
     }
 
-    /// Puts another ledger's file, which is whole by itself, in the place of this one, which is kept under another
-    /// name. At every moment one of both is there.
+    /// Replaces this file by another ledger's file, which must be complete on its own, and keeps this one under another
+    /// name. At every moment one of the two is in place.
     ///
     /// # Errors
-    /// If the disk fails; this file then is still in its place.
+    /// If the disk fails; this file then is still in place.
     pub fn give_way(self, new: &Path, kept: &Path) -> Result<()> {
         let Self {
             path,
@@ -142,7 +142,7 @@ impl LedgerFile {
             _lock,
         } = self;
         drop(connection);
-        // What is in the log belongs to this file, and would be taken for the other's.
+        // The log belongs to this file, but SQLite would apply it to the new one.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let writer = Connection::open_with_flags(&path, flags)?;
         file::set_up(&writer)?;
@@ -175,7 +175,7 @@ impl LedgerFile {
         self.for_each_value(|value| {
             values = values.saturating_add(1);
             looked.one(tell);
-            // What can't be read is told by who looks at the state.
+            // Unreadable values are reported by the check of the state.
             let Ok((key, value)) = value else {
                 return Ok(());
             };
@@ -233,7 +233,7 @@ impl LedgerView for LedgerFile {
     }
 }
 
-/// A key of the state for people.
+/// A state key, printable.
 fn shown(key: &[u8]) -> String {
     key.escape_ascii().to_string()
 }

@@ -1,14 +1,14 @@
-//! Keys as the file has them: a digest that stands in a key in hex takes half its length.
+//! Compact storage of keys: a digest in hex is stored as bytes, in half the length.
 
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 
-/// Stands before the 32 bytes of a digest. It is in no text in UTF-8, nor is the other.
+/// Precedes the 32 bytes of a digest. UTF-8 text contains neither this byte nor `PLAIN`.
 const DIGEST: u8 = 0xff;
-/// Stands before a key that is kept as it is, since one of these two is in it.
+/// Precedes a key that is stored unchanged because it contains one of these two bytes.
 const PLAIN: u8 = 0xfe;
 const DIGEST_BYTES: usize = 32;
 
-/// The form in which a key is kept: each part between slashes that is 64 digits of hex in lower case becomes 32 bytes.
+/// Packs a key: each part between slashes that is 64 lower-case hex digits becomes 32 bytes.
 pub(super) fn pack(key: &[u8]) -> Vec<u8> {
     if key.iter().any(|byte| *byte >= PLAIN) {
         return [&[PLAIN], key].concat();
@@ -29,7 +29,7 @@ pub(super) fn pack(key: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// The key that is kept in this form; none if none is.
+/// Unpacks a key; `None` if the bytes are not a packed key.
 pub(super) fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     if let Some((&PLAIN, key)) = packed.split_first() {
         return Some(key.to_vec());

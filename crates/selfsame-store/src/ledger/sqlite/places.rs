@@ -1,7 +1,7 @@
-//! Where the values of the state stand, by the first bytes of their keys' digests: what is new is collected in a small
-//! index, and moved from there to the large one in the order of the digests.
+//! The indices from the first bytes of a key's digest to the state value. New entries go to a small index, and are
+//! moved from there to the large one in digest order.
 //!
-//! Digests are spread evenly, so each value that were put into the large index at once would change a page of its own.
+//! Digests are evenly distributed, so each value put directly into the large index would change a different page.
 
 use rusqlite::{Row, Transaction, params};
 
@@ -22,23 +22,23 @@ CREATE TABLE recent (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// The small index may hold this part of all, or more where blocks are large.
+/// The small index may hold this fraction of all entries, or more if blocks are large.
 const RECENT_PART: u64 = 32;
-/// So many are moved in a block that has nothing else to do.
+/// The number of entries moved in a block without transactions.
 const MOVED_AT_REST: u64 = 16_384;
 
-/// What is known of the indices in the file.
+/// Statistics of the indices in the file.
 pub(super) struct Places {
-    /// How many are in the small one.
+    /// The number of entries in the small index.
     recent: u64,
-    /// How many there are.
+    /// The number of all entries.
     all: u64,
-    /// Where moving goes on.
+    /// The digest beginning where moving continues.
     from: i64,
 }
 
 impl Places {
-    /// Counts what is in the file.
+    /// Counts the entries in the file.
     pub(super) fn count(connection: &rusqlite::Connection) -> Result<Self> {
         let count = |query| -> Result<u64> {
             let counted: i64 = connection.query_row(query, [], |row| row.get(0))?;
@@ -51,15 +51,15 @@ impl Places {
         })
     }
 
-    /// Takes in the values that a block adds, by the beginnings of their digests, and tidies up as far as there is time.
-    /// After an error the places are to be counted anew.
+    /// Adds a block's new values, by the beginnings of their digests, and moves entries as far as the pace permits.
+    /// After an error the entries must be counted anew.
     pub(super) fn add(
         &mut self,
         transaction: &Transaction<'_>,
         mut new: Vec<(i64, i64)>,
         pace: Pace,
     ) -> Result<()> {
-        // In their order, so that what stands on one page is written together.
+        // In digest order, so that entries on one page are written together.
         new.sort_unstable();
         put(transaction, "recent", &new)?;
         let added = new.len() as u64;
@@ -77,14 +77,14 @@ impl Places {
         }
     }
 
-    /// How many the small index may hold where so many come with a block. A block changes its pages and those of the
-    /// large one where as many are moved; at the square root both together are fewest.
+    /// The maximum size of the small index if a block adds `added` entries. A block changes pages of the small index
+    /// and, by moving as many entries, of the large one. At the square root the total number of pages is lowest.
     fn bound(&self, added: u64) -> u64 {
         let fewest = added.saturating_mul(self.all).isqrt();
         fewest.max(self.all / RECENT_PART)
     }
 
-    /// Moves the next so many.
+    /// Moves the next entries, at most `most`.
     fn advance(&mut self, transaction: &Transaction<'_>, most: u64) -> Result<()> {
         if most == 0 || self.recent == 0 {
             return Ok(());
@@ -158,7 +158,7 @@ mod tests {
 
         #[test]
         fn every_value_has_one_place_whenever_it_is_moved(
-            // Few beginnings, so that several values share one.
+            // Few different beginnings, so that several values share one.
             blocks in prop::collection::vec((prop::collection::vec(-20_i64..20, 0..60), 0_u8..8), 1..40),
             reopened in 0_usize..40,
         ) {

@@ -1,4 +1,5 @@
-//! The state in the file: values are written one behind the other and found by the first bytes of their key's digest.
+//! Storage of the state: values are written one after the other, and looked up by the first bytes of their key's
+//! digest.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,8 +11,8 @@ use crate::error::{Result, StoreError};
 use crate::ledger::Entry;
 use crate::sqlite::sql;
 
-/// Values that a transaction wrote often hold its hash, which is in the log already. `at` says where it has been left
-/// out, `seq` which transaction's.
+/// Values written by a transaction often contain its hash, which the log has already. `at` is the offset where it was
+/// left out, `seq` its transaction.
 pub(super) const SCHEMA: &str = "
 CREATE TABLE state (
     id INTEGER PRIMARY KEY,
@@ -22,7 +23,7 @@ CREATE TABLE state (
 ) STRICT;
 ";
 
-/// The numbers of values whose keys' digests begin so, wherever they stand (`places`).
+/// The numbers of the values whose keys' digests begin like this, from both indices (`places`).
 macro_rules! found {
     () => {
         "(SELECT id FROM recent WHERE start = ?1 UNION ALL SELECT id FROM places WHERE start = ?1) AS found
@@ -37,19 +38,19 @@ const VALUE: &str = concat!(
 const KEYS: &str = concat!("SELECT state.key FROM ", found!());
 const NUMBER: &str = concat!("SELECT state.id FROM ", found!(), " WHERE state.key = ?2");
 
-/// What stands before a hash in the values that are looked into: a string of 32 bytes (RFC 8949 §3).
+/// The bytes before a hash in values that are searched for one: the CBOR head of a 32-byte string (RFC 8949 §3).
 const BEFORE_A_HASH: [u8; 2] = [0x58, 0x20];
 
-/// The numbers of a block's transactions, by their hashes.
+/// The sequence numbers of a block's transactions, by hash.
 pub(super) type Numbers = HashMap<[u8; 32], u64>;
 
-/// The numbers of the entries that follow so many.
+/// The sequence numbers of entries that follow the first `size`.
 pub(super) fn numbers(size: u64, entries: &[Entry]) -> Numbers {
     let numbered = entries.iter().zip(size.saturating_add(1)..);
     numbered.map(|(entry, seq)| (entry.hash, seq)).collect()
 }
 
-/// The first eight bytes of a digest, by which is looked for; who finds several compares the rest.
+/// The first eight bytes of a digest, used for lookup. Among several matches, the caller compares the rest.
 pub(super) fn start(digest: &[u8; 32]) -> i64 {
     let [a, b, c, d, e, f, g, h, ..] = *digest;
     i64::from_be_bytes([a, b, c, d, e, f, g, h])
@@ -67,7 +68,7 @@ pub(super) fn value(connection: &Connection, key: &[u8]) -> Result<Option<Vec<u8
         .transpose()
 }
 
-/// The key whose digest this is.
+/// The key with this digest.
 pub(super) fn key(connection: &Connection, place: &[u8; 32]) -> Result<Option<Vec<u8>>> {
     let mut statement = connection.prepare_cached(KEYS)?;
     let mut rows = statement.query([start(place)])?;
@@ -81,7 +82,7 @@ pub(super) fn key(connection: &Connection, place: &[u8; 32]) -> Result<Option<Ve
     Ok(None)
 }
 
-/// Puts what a block writes, and gives what is new of it: the beginnings of the keys' digests, and the values' numbers.
+/// Writes a block's values. Returns the new ones: the beginnings of the keys' digests, and the values' numbers.
 pub(super) fn put(
     transaction: &Transaction<'_>,
     writes: &BTreeMap<Vec<u8>, Vec<u8>>,
@@ -112,7 +113,7 @@ pub(super) fn put(
     Ok(new)
 }
 
-/// A value without the hash of a transaction of its block, that one's number, and where the hash was.
+/// A value without the hash of a transaction of its block, the number of that transaction, and the offset of the hash.
 fn without_hash(value: &[u8], numbers: &Numbers) -> (Vec<u8>, Option<i64>, Option<i64>) {
     let found = (0..value.len()).find_map(|at| {
         let hash = value.get(at..)?.strip_prefix(&BEFORE_A_HASH)?;
@@ -130,7 +131,7 @@ fn without_hash(value: &[u8], numbers: &Numbers) -> (Vec<u8>, Option<i64>, Optio
     }
 }
 
-/// A value with the hash that was left out of it.
+/// Restores the hash that was left out of a value.
 pub(super) fn whole(value: Vec<u8>, at: Option<i64>, hash: Option<Vec<u8>>) -> Result<Vec<u8>> {
     let Some(at) = at else {
         return Ok(value);

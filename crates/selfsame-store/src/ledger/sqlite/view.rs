@@ -1,4 +1,4 @@
-//! Many reads as of one moment: each alone costs as much again for the file's locks.
+//! Views: many reads under one lock of the file. Locking for each read would double its cost.
 
 use std::sync::MutexGuard;
 
@@ -8,15 +8,15 @@ use super::{NODE, Writer, state};
 use crate::error::Result;
 use crate::ledger::LedgerView;
 
-/// The connection that is read from, held meanwhile.
+/// The connection of a view, held while the view exists.
 pub(super) enum Held<'a> {
-    /// The writer's, which has at hand what was written last.
+    /// The writer's connection, which has the latest pages in its cache.
     Writer(MutexGuard<'a, Writer>),
-    /// One for views alone.
+    /// The connection for views.
     Own(MutexGuard<'a, Connection>),
 }
 
-/// A ledger as of one moment.
+/// A snapshot of the ledger.
 pub(super) struct View<'a>(Held<'a>);
 
 impl Held<'_> {
