@@ -31,18 +31,18 @@ use readers::Readers;
 use sums::Sums;
 use writer::Writer;
 
-/// Keeps everything in one file, which one process has open at a time.
+/// Keeps everything in one file, which only one process may have open.
 pub struct Sqlite {
     path: PathBuf,
     writer: Writer,
     readers: Readers,
     meter: Arc<Meter>,
-    // Last, so that it is given up when all connections are closed.
+    // Last field, so that the lock is released after all connections are closed.
     _lock: File,
 }
 
 impl Sqlite {
-    /// Opens the file, creating it if there is none.
+    /// Opens the file. Creates it if it does not exist.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (lock, connection) = file::open_writer(path, &schema::FORMAT)?;
@@ -58,15 +58,15 @@ impl Sqlite {
         })
     }
 
-    /// Looks through a file that nobody writes for damage; a file of another kind or layout is refused.
+    /// Checks a file that is not being written for damage. Refuses files of another kind or layout.
     pub fn check(path: impl AsRef<Path>) -> Result<()> {
         file::check(path.as_ref(), &schema::FORMAT)
     }
 }
 
 impl Sqlite {
-    /// Reads at once: with the writer's own connection while it rests, for that one need not look at the log again
-    /// for what others wrote since its last read; else with one of the readers'.
+    /// Reads on the calling thread: with the writer's own connection while it is idle, since that one need not check
+    /// the log for writes of others since its last read; otherwise with a reader's connection.
     fn now<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         match self.writer.resting() {
             Some(resting) => read(resting.connection()),
@@ -77,7 +77,7 @@ impl Sqlite {
         }
     }
 
-    /// Reads so many rows: at once if they are few, else in the blocking pool.
+    /// Reads `rows` rows at most: on the calling thread if they are few, otherwise in the blocking pool.
     async fn rows<T, R>(&self, rows: usize, read: R) -> Result<T>
     where
         T: Send + 'static,
@@ -91,7 +91,7 @@ impl Sqlite {
     }
 }
 
-/// SQL's integers are signed. No time or number of ours comes near the end of them; a hostile one is cut there.
+/// SQL integers are signed. No time or number of this store comes near their maximum; larger input is capped there.
 pub(crate) fn sql(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -160,7 +160,7 @@ fn all<T>(
         .map_err(StoreError::from)
 }
 
-/// The query and the sequence number to start from.
+/// The query for this direction and the sequence number to start from.
 fn directed(queries: [&'static str; 2], window: Window) -> (&'static str, i64) {
     let [oldest_first, newest_first] = queries;
     match (window.newest_first, window.after) {
@@ -242,7 +242,7 @@ impl Backend for Sqlite {
                 bytes: u64::try_from(bytes).unwrap_or_default(),
             })
         };
-        // No value is read, and of records no more than there may be.
+        // Reads no values, and at most a limited number of records.
         self.now(read)
     }
 

@@ -1,4 +1,4 @@
-//! The front: seals what goes down, opens what comes up, and hashes what is looked for.
+//! The front of the store: seals what is written, opens what is read, and hashes tags.
 
 mod allocate;
 mod copy;
@@ -24,11 +24,11 @@ use crate::record::{Expect, Page, Record, Tag};
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, Vault, bound};
 
-/// Kinds of the store itself; callers cannot name them.
+/// The prefix of the store's own kinds, which callers cannot use.
 const OWN_KINDS: &str = "selfsame.";
 pub(crate) const KEY_KIND: &str = "selfsame.key";
 
-/// Tells the time by which records expire.
+/// Returns the current time, for the expiry of records.
 pub type Clock = Arc<dyn Fn() -> UnixTime + Send + Sync>;
 
 /// Encrypted records, their outbox and counters. Clones share one store.
@@ -42,7 +42,7 @@ struct Inner {
     leases: Leases,
     fresh: Fresh,
     counters: allocate::Counters,
-    /// Whether the last commit failed for want of room.
+    /// Whether the last commit failed because the disk was full.
     full: AtomicBool,
 }
 
@@ -53,13 +53,13 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens a store; [`StoreError::WrongKey`] if the data were written under another master key, and
-    /// [`StoreError::Tampered`] if rows were removed, put back, moved or changed from outside.
+    /// Opens a store. [`StoreError::WrongKey`] if the data were written under another master key,
+    /// [`StoreError::Tampered`] if rows were removed, restored, moved or changed from outside.
     pub async fn open(backend: Arc<dyn Backend>, vault: Vault) -> Result<Self> {
         Self::open_with_clock(backend, vault, Arc::new(system_now)).await
     }
 
-    /// The same with a clock of the caller's.
+    /// Opens a store as [`Store::open`] does, with a clock of the caller.
     pub async fn open_with_clock(
         backend: Arc<dyn Backend>,
         vault: Vault,
@@ -75,7 +75,7 @@ impl Store {
             counters,
             full: AtomicBool::new(false),
         }));
-        // Under another master key nothing would be as it was summed: that is said first.
+        // A wrong master key would also fail the check of the sum, so it is reported first.
         let own = store.keys(&TenantId::instance()).await?;
         // Without its own key an instance has written nothing, with a sum or without.
         let kept = own.is_none_or(|own| own.is_summed());
@@ -88,7 +88,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Notes under the master key that the rows are summed, where a former build has wrapped the instance's own key.
+    /// Marks under the master key that the rows are summed, if a former build wrapped the instance's own key.
     async fn mark_summed(&self) -> Result<()> {
         let place = place(&TenantId::instance(), KEY_KIND, "");
         let kept = self.0.backend.read(&place, self.now()).await?;
@@ -108,8 +108,9 @@ impl Store {
         self.write(batch).await.map(drop)
     }
 
-    /// How many commits of this store are durable, if they are counted: a store that has fewer than it had is an older
-    /// one, put back. Beginning with a copy made by [`Store::copy`] leaps ahead of all that may have followed it.
+    /// The number of durable commits, if they are counted. A store with fewer than before is an older one that was
+    /// restored. Starting from a copy made by [`Store::copy`] leaps ahead of all commits that may have followed the
+    /// copy.
     #[must_use]
     pub fn generation(&self) -> Option<u64> {
         self.0.backend.generation()
@@ -127,7 +128,7 @@ impl Store {
         open(&keys, tenant, kind, sealed).map(Some)
     }
 
-    /// The version of the record, unless absent or expired: for whoever has the record of that version already.
+    /// The version of the record, unless absent or expired. For callers that have a version of the record already.
     pub async fn version(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<u64>> {
         let place = place(tenant, kind, id);
         self.0.backend.version(&place, self.now()).await
@@ -174,7 +175,7 @@ impl Store {
             .collect()
     }
 
-    /// Has the back end write, and notes whether there was room for it.
+    /// Lets the back end write, and notes whether the disk was full.
     async fn write(&self, batch: SealedBatch) -> Result<Outcome> {
         let outcome = self.0.backend.commit(batch).await;
         match &outcome {
@@ -185,18 +186,18 @@ impl Store {
         outcome
     }
 
-    /// Whether the last commit failed for want of room. It is tried again with the next one.
+    /// Whether the last commit failed because the disk was full. The next commit tries again.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.0.full.load(Ordering::Relaxed)
     }
 
-    /// How much a tenant keeps of a kind, the counting of which ends after so many records.
+    /// The size of one kind of a tenant, counting at most the `most` oldest records.
     pub async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {
         self.0.backend.weight((tenant, kind), most).await
     }
 
-    /// Writes the batch, all or nothing. When this answers, it is durable (unless the batch is deferred).
+    /// Writes the batch, all or nothing. On return it is durable, unless it is deferred.
     pub async fn commit(&self, batch: Batch) -> Result<Committed> {
         if batch.is_empty() {
             return Ok(Committed::default());
@@ -209,10 +210,10 @@ impl Store {
         outcome.map(|_| committed)
     }
 
-    /// Removes at most so many expired records and old dead letters; says how many.
+    /// Removes at most `limit` expired records and at most `limit` old dead letters; returns their number.
     pub async fn purge_expired(&self, now: UnixTime, limit: usize) -> Result<u64> {
         let before = now.minus(DEAD_LETTER_SECONDS);
-        // Often there is nothing, and a commit costs more than a look.
+        // Often there is nothing to purge, and a commit costs more than this check.
         if !self.0.backend.has_expired(now, before).await? {
             return Ok(0);
         }
@@ -227,26 +228,26 @@ impl Store {
         Ok(outcome.purged)
     }
 
-    /// Moves what has been committed to the one file that keeps it, so that it is whole by itself; for times of rest,
-    /// and the end.
+    /// Moves committed data from the log to the main file, so that this file is complete on its own. For idle times and
+    /// the shutdown.
     ///
     /// # Errors
-    /// `Busy` if others write all the while, else that the disk failed; what was committed is safe all the same.
+    /// `Busy` if others write all the time; otherwise the disk failed. Committed data are safe in either case.
     pub async fn fold(&self) -> Result<()> {
         self.0.backend.fold().await
     }
 
-    /// Durable commits so far.
+    /// The number of durable commits so far.
     pub fn commits(&self) -> u64 {
         self.0.backend.meter().commits()
     }
 
-    /// What all durable commits so far took together.
+    /// The total time of all durable commits so far.
     pub fn commits_took(&self) -> Duration {
         self.0.backend.meter().spent()
     }
 
-    /// The median time of the last durable commits.
+    /// The median time of the recent durable commits.
     pub fn commit_time(&self) -> Option<Duration> {
         self.0.backend.meter().median()
     }
@@ -261,7 +262,7 @@ impl Store {
             .ok_or(StoreError::Tampered("key"))
     }
 
-    /// The tenant's keys, if it has any: a tenant that never wrote has nothing to read.
+    /// The tenant's keys; `None` for a tenant that has never written and so has nothing to read.
     async fn keys(&self, tenant: &TenantId) -> Result<Option<Arc<TenantKeys>>> {
         if let Some(keys) = self.0.vault.cached(tenant) {
             return Ok(Some(keys));
@@ -300,7 +301,7 @@ impl Store {
             writes: vec![expect, put],
         };
         match self.write(batch).await {
-            // Another task was faster: its key is as good.
+            // Another task was faster; its key is just as good.
             Ok(_) | Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error),
         }

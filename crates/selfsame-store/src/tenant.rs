@@ -1,4 +1,4 @@
-//! Tenants: one organisation or one person with keys of its own.
+//! Tenants: organisations or persons, each with its own keys.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use crate::error::{Result, StoreError};
 
 const MAX_LENGTH: usize = 128;
 
-/// Names a tenant. It is stored in the clear, so it must say nothing about the person: use a random token.
+/// Identifies a tenant. Stored unencrypted, so it must not identify a person: use a random token.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct TenantId(Arc<str>);
 
 impl TenantId {
-    /// A tenant by its name: 1 to 128 visible ASCII characters.
+    /// Parses a tenant's name: 1 to 128 visible ASCII characters.
     pub fn parse(name: &str) -> Result<Self> {
         let fits = (1..=MAX_LENGTH).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_graphic());
@@ -26,12 +26,12 @@ impl TenantId {
         }
     }
 
-    /// The instance itself: what belongs to no tenant in particular.
+    /// The instance itself, for data that belong to no particular tenant.
     pub fn instance() -> Self {
         Self("instance".into())
     }
 
-    /// The name.
+    /// The tenant's name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

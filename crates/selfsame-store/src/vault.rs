@@ -1,4 +1,4 @@
-//! Keys: a data key for each tenant, wrapped by the master key; a bounded cache of unwrapped ones.
+//! Keys: a data key for each tenant, wrapped by the master key, and a bounded cache of unwrapped keys.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,14 +12,14 @@ use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::tenant::TenantId;
 
-/// Stands behind the instance's own key once the rows of its store are summed. It is sealed with the key, so that nobody
-/// without the master key can take it away to present the file as one that never had a sum.
+/// A mark after the instance's own key once the store's rows are summed. It is sealed with the key, so that only a
+/// holder of the master key can remove it to present the file as one that never had a sum.
 const SUMMED: u8 = 1;
 
-/// Unwrapped keys kept: twice this many tenants at most.
+/// The size of a generation of unwrapped keys. The cache holds at most two generations.
 const GENERATION: usize = 2_048;
 
-/// Holds the master key and unwraps the tenants' keys with it.
+/// Holds the master key, and unwraps the tenants' keys with it.
 pub struct Vault {
     wrap: SealingKey,
     stamps: Arc<Stamps>,
@@ -37,7 +37,7 @@ impl Vault {
         }
     }
 
-    /// What the sum over all rows is kept with.
+    /// The key of the sum over all rows.
     pub(crate) fn sum_key(&self) -> SealingKey {
         self.wrap.derive(b"selfsame/store/sum")
     }
@@ -49,7 +49,7 @@ impl Vault {
             .get(tenant)
     }
 
-    /// A new data key: its wrapped form, to be stored, and the version it is bound to.
+    /// Makes a data key. Returns its wrapped form, to be stored, and the version it is bound to.
     pub(crate) fn fresh(&self, tenant: &TenantId) -> Result<(u64, Vec<u8>)> {
         let mut plain = Zeroizing::new(random_seed().to_vec());
         if tenant == &TenantId::instance() {
@@ -58,7 +58,7 @@ impl Vault {
         self.wrapped(tenant, &plain)
     }
 
-    /// The instance's own key again, with the mark that the rows of its store are summed.
+    /// Wraps the instance's own key again, with the mark that the store's rows are summed.
     pub(crate) fn marked(&self, version: u64, wrapped: &[u8]) -> Result<(u64, Vec<u8>)> {
         let instance = TenantId::instance();
         let opened = self.wrap.open(&wrapping(&instance, version), wrapped);
@@ -80,7 +80,7 @@ impl Vault {
         version: u64,
         wrapped: &[u8],
     ) -> Result<Arc<TenantKeys>> {
-        // The instance's key is opened first: if it opens, the master key is right.
+        // The instance's key is opened first: if that succeeds, the master key is right.
         let refused = || match tenant == &TenantId::instance() {
             true => StoreError::WrongKey,
             false => StoreError::Tampered("key"),
@@ -121,7 +121,7 @@ fn wrapping(tenant: &TenantId, version: u64) -> Vec<u8> {
     ])
 }
 
-/// What seals and indexes a tenant's data.
+/// The keys that seal and index a tenant's data.
 pub(crate) struct TenantKeys {
     value: SealingKey,
     index: SealingKey,
@@ -134,7 +134,7 @@ impl TenantKeys {
         self.stamps.next()
     }
 
-    /// Whether the rows of the store were summed when this key was wrapped; said by the instance's own key alone.
+    /// Whether the store's rows were summed when this key was wrapped. Only the instance's own key says so.
     pub(crate) fn is_summed(&self) -> bool {
         self.is_summed
     }
@@ -166,7 +166,7 @@ impl TenantKeys {
     }
 }
 
-/// What a sealed value is bound to: anywhere else it does not open.
+/// The associated data of a sealed value: in any other place, the value does not open.
 pub(crate) fn bound(tenant: &TenantId, kind: &str, id: &str, version: u64) -> Vec<u8> {
     let parts = [
         b"selfsame/store/record",
@@ -178,7 +178,7 @@ pub(crate) fn bound(tenant: &TenantId, kind: &str, id: &str, version: u64) -> Ve
     frame::join(&parts)
 }
 
-/// Numbers that this process gives once, and that others are most unlikely to give: versions and nonces.
+/// Versions and nonces: unique in this process, and very unlikely to occur in another.
 struct Stamps {
     process: [u8; 4],
     next: AtomicU64,
@@ -194,7 +194,7 @@ impl Stamps {
         }
     }
 
-    /// 63 bits, so that SQL's signed integers hold it.
+    /// 63 bits, to fit SQL's signed integers.
     fn next(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed) & (u64::MAX >> 1)
     }
@@ -207,7 +207,7 @@ impl Stamps {
     }
 }
 
-/// Two generations: when the younger is full, the older is forgotten (the keys zeroise themselves).
+/// A cache of two generations: when the younger is full, the older is dropped (the keys zeroise themselves).
 #[derive(Default)]
 struct Cache {
     young: HashMap<TenantId, Arc<TenantKeys>>,

@@ -1,4 +1,4 @@
-//! A process that is killed at any instant loses nothing that it had acknowledged.
+//! A process that is killed at any instant loses nothing that it has acknowledged.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -16,7 +16,7 @@ use selfsame_store::{
 
 const KILLS: u32 = 60;
 const WRITERS: u64 = 4;
-/// Says to the same test, run again as a process of its own, that it is the victim, and where its data are.
+/// The variable that makes this test, run in a process of its own, the victim. Its value is the data directory.
 const VICTIM: &str = "SELFSAME_STORE_CRASH_VICTIM";
 
 async fn open(path: &Path) -> Store {
@@ -31,11 +31,11 @@ fn tenant() -> TenantId {
 }
 
 fn acknowledge(line: &str) {
-    // Past the test harness, which keeps what is printed to itself. A broken pipe means that nobody listens any more.
+    // Bypasses the test harness, which captures output. A broken pipe means that the reader is gone.
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
 }
 
-/// Writes and acknowledges until it is killed.
+/// Writes and acknowledges until the process is killed.
 async fn victim(store: Store, writer: u64, round: String) {
     let tenant = tenant();
     let chain = format!("chain{writer}");
@@ -74,7 +74,7 @@ async fn victim(store: Store, writer: u64, round: String) {
             Some(record) => batch.update("chain", record, length.to_be_bytes().to_vec()),
             None => batch.put(Put::new("chain", &chain, length.to_be_bytes().to_vec())),
         };
-        // The oldest effect is done in the same batch: both or neither.
+        // The oldest effect is settled in the same batch: both writes or neither.
         store
             .commit(batch.settle(committed.outbox[0]))
             .await
@@ -99,7 +99,7 @@ fn spawn(path: &Path, round: u32) -> (Child, Receiver<String>) {
     let (send, lines) = channel();
     std::thread::spawn(move || {
         let mut line = String::new();
-        // A line without its end was cut off: not an acknowledgement.
+        // A line without its end was cut off and is not an acknowledgement.
         while output.read_line(&mut line).is_ok_and(|length| length > 0) && line.ends_with('\n') {
             if line.starts_with("ack ") && send.send(line.trim_end().to_owned()).is_err() {
                 break;
@@ -110,7 +110,7 @@ fn spawn(path: &Path, round: u32) -> (Child, Receiver<String>) {
     (child, lines)
 }
 
-/// All that was acknowledged so far.
+/// Everything acknowledged so far.
 #[derive(Default)]
 struct Acked {
     records: Vec<(String, OutboxId)>,
@@ -205,7 +205,7 @@ async fn kill_again_and_again() {
     let path = dir.path().join("store.db");
     let mut acked = Acked::default();
     let mut round = 0;
-    // On a machine with much to do few get as far as to settle something.
+    // On a busy machine, few victims get far enough to settle anything.
     while round < KILLS || acked.settled.len() <= KILLS as usize {
         assert!(round < 20 * KILLS, "{} were settled", acked.settled.len());
         let (mut child, lines) = spawn(&path, round);

@@ -1,4 +1,4 @@
-//! The data files: who may read them, and which of them are refused.
+//! The data files: their permissions, and which files are refused.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn put(id: &str, version: u64) -> Write {
     }
 }
 
-/// A second one of it cannot be written.
+/// Enqueueing this entry a second time fails.
 fn enqueue() -> Write {
     Write::Enqueue(SealedEntry {
         id: OutboxId(7),
@@ -143,7 +143,7 @@ fn files_of_others_are_refused_and_left_alone() {
     let ledger = dir.path().join("ledger.db");
     drop(SqliteLedger::open(&ledger).unwrap());
     assert!(matches!(Sqlite::open(&ledger), Err(StoreError::Foreign(_))));
-    // It has our tables, and no layout that we ever gave one.
+    // It has our tables, but a layout that no release had.
     let file = Connection::open(&ledger).unwrap();
     file.pragma_update(None, "user_version", 0).unwrap();
     drop(file);
@@ -204,7 +204,7 @@ async fn a_deferred_batch_is_seen_at_once_and_outlives_a_neighbour_that_fails() 
     for round in 1..=40 {
         let deferred = batch(false, vec![put("deferred", round)]);
         backend.commit(deferred).await.unwrap();
-        // It is written half, fails, and takes nothing with it.
+        // It is half written, fails, and takes no other batch with it.
         let failing = batch(true, vec![put("failing", 1), enqueue()]);
         assert!(backend.commit(failing).await.is_err());
         // It is refused before anything is written.
@@ -212,7 +212,7 @@ async fn a_deferred_batch_is_seen_at_once_and_outlives_a_neighbour_that_fails() 
         assert!(backend.commit(refused).await.is_err());
         assert_eq!(version(&backend, "deferred").await, Some(round));
         assert_eq!(version(&backend, "failing").await, None);
-        // Another connection sees what this one does.
+        // Another connection sees the same data.
         let window = Window {
             newest_first: true,
             after: None,
@@ -298,7 +298,7 @@ async fn a_file_is_whole_by_itself_once_its_log_is_folded_in_while_it_stays_open
     assert!(is_whole().await);
     let log = std::fs::metadata(dir.path().join("store.db-wal")).unwrap();
     assert_eq!(log.len(), 0);
-    // It goes on.
+    // The store continues to work.
     let written = backend.commit(batch(true, vec![put("then", 1)])).await;
     written.unwrap();
     assert_eq!(version(&backend, "then").await, Some(1));
@@ -328,9 +328,9 @@ async fn the_log_stays_bounded_while_there_is_no_rest() {
     for task in tasks {
         task.await.unwrap();
     }
-    // 720 MB were written. The writer stands back once 64 MiB were written since a checkpoint was asked for that does
-    // not come, or when one that comes finds that much: with one that takes its time while another waits, that is the
-    // most thrice.
+    // 720 MB were written. The writer waits once 64 MiB were written after a checkpoint was requested that does not
+    // come, or when a checkpoint that comes finds that much. With a slow checkpoint and another one waiting, the log
+    // reaches three times that at most.
     let log = std::fs::metadata(dir.path().join("store.db-wal"))
         .unwrap()
         .len();
@@ -486,7 +486,7 @@ async fn a_ledger_that_is_never_at_rest_forgets_nodes_too_even_if_it_was_closed_
             drop(ledger);
             ledger = SqliteLedger::open(&path).unwrap();
         }
-        // What is kept is kept, and the rest does not grow without bound.
+        // Kept heights stay readable, and the rest does not grow without bound.
         let first_kept = height.saturating_sub(KEPT_HEIGHTS).max(1);
         for kept in first_kept..=height {
             assert!(ledger.node(&node(kept, 0)).unwrap().is_some(), "{kept}");
@@ -525,7 +525,7 @@ async fn a_ledger_at_rest_gives_back_the_room_of_forgotten_nodes_and_keeps_the_o
         ledger.append(block).await.unwrap();
     };
     append(1, NODES, Vec::new()).await;
-    // One of eight stays, so each page keeps some.
+    // One node of eight stays, so each page keeps some.
     for height in 2..=10 {
         let stale = (0..NODES).filter(|n| n % 8 != 0);
         append(height, NODES, stale.map(|n| node(height - 1, n)).collect()).await;
@@ -547,7 +547,7 @@ async fn a_ledger_at_rest_gives_back_the_room_of_forgotten_nodes_and_keeps_the_o
     }
     drop(ledger);
     SqliteLedger::check(&path).unwrap();
-    // Of 8 MB of nodes 2 MB are left.
+    // 2 MB of 8 MB of nodes are left.
     assert!(
         size() < busy / 2 && size() < 4 << 20,
         "{} of {busy}",
@@ -600,7 +600,7 @@ async fn a_look_at_a_ledger_names_indices_that_do_not_lead_to_what_is_in_it() {
         panic!("{:?}", looked());
     };
     assert!(said.contains("is not found by its key"), "{said}");
-    // The first twenty are named, and the others counted.
+    // The first twenty are described, and the others counted.
     assert_eq!((*what, *untold), ("indices", 20));
 }
 
@@ -620,7 +620,7 @@ async fn a_ledger_is_folded_in_though_another_checkpoint_is_under_way() {
         head: b"head".to_vec(),
     };
     ledger.append(block).await.unwrap();
-    // A checkpoint that waits for a reader: it holds the file's checkpoint lock until it gives up.
+    // A checkpoint that waits for a reader: it holds the file's checkpoint lock until its timeout.
     let reader = Connection::open(&path).unwrap();
     reader.execute_batch("BEGIN").unwrap();
     let entries = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
@@ -659,7 +659,7 @@ async fn a_ledger_takes_the_place_of_another_which_is_kept_with_all_that_was_in_
     new.append(block(b"new")).await.unwrap();
     new.fold().await.unwrap();
     drop(new);
-    // What was committed stands in the log alone, as after a process was killed.
+    // Committed data are in the log only, as after a process was killed.
     let old = SqliteLedger::open(path("old.db")).unwrap();
     old.append(block(b"old")).await.unwrap();
     for suffix in ["", "-wal"] {

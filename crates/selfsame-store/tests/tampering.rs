@@ -1,4 +1,4 @@
-//! What becomes of a store whose file somebody edited, or whose rows are others than were written, while it was closed.
+//! Detection of changes that were made to a store's file while it was closed.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ fn tenant() -> TenantId {
     TenantId::parse("anna").unwrap()
 }
 
-/// A store in a file, opened and closed again and again.
+/// A store in a file, opened and closed repeatedly.
 struct Closed(TempDir);
 
 impl Closed {
-    /// Two records with a tag each, one of them changed since, a counter and an entry of the outbox.
+    /// Two records with a tag each, one of them updated, a counter and an outbox entry.
     async fn with_rows() -> Self {
         let closed = Self(TempDir::new().unwrap());
         let store = closed.open().await.unwrap();
@@ -163,7 +163,7 @@ async fn an_index_of_tags_that_lost_or_won_a_row_is_made_again_of_the_records() 
     }
 }
 
-/// What a build before the sum left: no sum, no mark of one at the instance's own key, and a table of routes.
+/// The file as a build before the sum left it: no sum, no mark at the instance's own key, and a table of routes.
 fn as_before_the_sum(closed: &Closed) {
     let connection = Connection::open(closed.file()).unwrap();
     let own = "FROM records WHERE tenant = 'instance' AND kind = 'selfsame.key'";
@@ -251,7 +251,7 @@ async fn a_store_with_a_table_of_routes_loses_it_and_nothing_else() {
     assert_eq!(wrong(&closed), []);
 }
 
-/// Changes one letter of the record `one` in the index by which records are found, and nowhere else.
+/// Changes one letter of the record `one` in the index of records, and nowhere else.
 fn flip_in_index(closed: &Closed) {
     const LEAF_OF_INDEX: u8 = 10;
     let connection = Connection::open(closed.file()).unwrap();
@@ -275,7 +275,7 @@ fn flip_in_index(closed: &Closed) {
     std::fs::write(closed.file(), bytes).unwrap();
 }
 
-/// Has an index made without the record `one`.
+/// Makes an index without the record `one`.
 fn leave_out_of_index(closed: &Closed) {
     let set = |sql: &str| {
         let connection = Connection::open(closed.file()).unwrap();
@@ -346,7 +346,7 @@ fn master() -> Vault {
     Vault::from_master(SealingKey::from_bytes([1; 32]))
 }
 
-/// What is wrong with a store that nobody has open, by what was looked at.
+/// The damage found in a store that no process has open, with the part that was checked.
 fn wrong(closed: &Closed) -> Vec<(&'static str, String)> {
     let before = std::fs::read(closed.file()).unwrap();
     let file = StoreFile::open(&closed.file(), master()).unwrap();
@@ -466,7 +466,7 @@ async fn a_look_names_pages_that_are_no_more_what_was_written() {
     let mut bytes = std::fs::read(closed.file()).unwrap();
     let page = 4_096;
     for at in (page..bytes.len()).step_by(page) {
-        // The kind of each page of a table or an index.
+        // The type byte of each page of a table or an index.
         bytes[at] ^= 0x40;
     }
     std::fs::write(closed.file(), bytes).unwrap();
@@ -479,7 +479,7 @@ async fn a_store_that_is_open_or_of_another_key_is_not_looked_at() {
     let other = Vault::from_master(SealingKey::from_bytes([2; 32]));
     let refused = StoreFile::open(&closed.file(), other).err();
     assert!(matches!(refused, Some(StoreError::WrongKey)), "{refused:?}");
-    // The right one is told from a wrong one even where the key's own record is damaged.
+    // The right key is told from a wrong one even if the key's own record is damaged.
     closed.edit(
         "UPDATE records SET value = x'00' WHERE tenant = 'instance' OR kind = 'selfsame.key'",
     );

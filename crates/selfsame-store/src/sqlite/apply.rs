@@ -1,4 +1,4 @@
-//! What the writes of a batch are in SQL.
+//! Executes the writes of a batch in SQL.
 
 mod outbox;
 
@@ -12,14 +12,14 @@ use crate::frame;
 use crate::record::Expect;
 use crate::tenant::TenantId;
 
-/// Writes batches within a transaction that the caller holds.
+/// Writes batches in a transaction opened by the caller.
 pub(super) struct Apply<'a> {
     connection: &'a Connection,
     now: i64,
     last: &'a mut Last,
 }
 
-/// The last sequence numbers given. There is one writer, so they live in memory.
+/// The last sequence numbers assigned. They are kept in memory, as there is only one writer.
 #[derive(Debug)]
 pub(super) struct Last {
     record: i64,
@@ -58,7 +58,7 @@ impl<'a> Apply<'a> {
         }
     }
 
-    /// Whether the batch may be written; writes nothing.
+    /// Checks all conditions of the batch; writes nothing.
     pub(super) fn judge(&self, batch: &SealedBatch) -> Result<()> {
         for write in &batch.writes {
             match write {

@@ -1,4 +1,4 @@
-//! Moves committed pages from the write-ahead log to the file, beside the writer rather than in its way.
+//! Moves committed pages from the write-ahead log to the main file, concurrently with the writer.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Result, StoreError};
 
-/// How long the log may become.
+/// Limits on the length of the log.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Pages written between two checkpoints, roughly.
+    /// The approximate number of pages written between two checkpoints.
     pub(crate) every: usize,
-    /// Pages in the log past which the writer stands back until it is empty.
+    /// The number of pages in the log above which the writer waits until the log is empty.
     pub(crate) log: usize,
 }
 
-/// What becomes of the log.
+/// The kind of checkpoint.
 #[derive(Clone, Copy)]
 enum Mode {
-    /// What is in it is moved to the file; it goes on, or begins anew if nobody reads it.
+    /// Moves pages to the main file. The log continues, or restarts if it has no readers.
     Passive,
-    /// It is emptied, unless somebody reads it.
+    /// Empties the log, unless it has readers.
     Truncate,
 }
 
@@ -38,7 +38,7 @@ impl Mode {
     }
 }
 
-/// The thread that makes checkpoints, as the writer sees it.
+/// The writer's handle to the checkpoint thread.
 pub(crate) struct Checkpoints {
     due: Option<SyncSender<Mode>>,
     behind: Arc<AtomicBool>,
@@ -49,7 +49,7 @@ pub(crate) struct Checkpoints {
 
 impl Checkpoints {
     pub(crate) fn start(path: &Path, limits: Limits) -> Result<Self> {
-        // Readers hold the log for microseconds.
+        // Readers hold the log for microseconds only.
         let connection = connect(path, Duration::from_millis(100))?;
         let (due, asked) = sync_channel(1);
         let behind = Arc::new(AtomicBool::new(false));
@@ -66,17 +66,17 @@ impl Checkpoints {
         })
     }
 
-    /// Whether the writer must stand back at the next call of [`Self::after_commit`], which may take long.
+    /// Whether the writer must wait at the next call of [`Self::after_commit`], which may take long.
     pub(crate) fn are_behind(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Called by the writer between two transactions; says roughly how many pages were written.
+    /// Called by the writer between two transactions, with the approximate number of pages written.
     pub(crate) fn after_commit(&mut self, writer: &Connection, pages: usize) {
         self.pages += pages;
         if self.are_behind() {
-            // Readers hold the log for microseconds, a checkpoint that is under way for longer. Past this the next
-            // commit tries again.
+            // Readers hold the log for microseconds, a running checkpoint holds it longer. On timeout, the next commit
+            // tries again.
             let emptied = writer
                 .busy_timeout(Duration::from_secs(1))
                 .and_then(|()| checkpoint(writer, "RESTART"));
@@ -87,7 +87,8 @@ impl Checkpoints {
         } else if self.pages >= self.limits.every
             && let Some(due) = &self.due
         {
-            // Full: one is asked for already. If it does not come, the writer makes it itself.
+            // If the channel is full, a checkpoint has been requested already. If it does not come, the writer makes
+            // one itself.
             if due.try_send(Mode::Passive).is_ok() {
                 self.pages = 0;
             } else if self.pages >= self.limits.log {
@@ -96,7 +97,7 @@ impl Checkpoints {
         }
     }
 
-    /// Called when there is nothing else to do: what is in the log goes to the file, so that the log can begin anew.
+    /// Called when the writer has no work: moves the log's pages to the main file, so that the log can restart.
     pub(crate) fn at_rest(&mut self) {
         let asked = |due: &SyncSender<Mode>| due.try_send(Mode::Passive).is_ok();
         if self.pages > 0 && self.due.as_ref().is_some_and(asked) {
@@ -104,7 +105,7 @@ impl Checkpoints {
         }
     }
 
-    /// Called when there has been nothing to do for a while: the log is left empty.
+    /// Called when the writer has had no work for a while: empties the log.
     pub(crate) fn for_long(&mut self) {
         if let Some(due) = &self.due
             && due.try_send(Mode::Truncate).is_ok()
@@ -123,13 +124,13 @@ impl Drop for Checkpoints {
     }
 }
 
-/// Moves all that is in the log to the file and empties the log, so that the file is whole by itself. Whoever writes
-/// meanwhile waits for the last of it alone.
+/// Moves the log's pages to the main file and empties the log, so that the file is complete on its own. Concurrent
+/// writers wait only for the last part.
 pub(crate) async fn fold(path: PathBuf) -> Result<()> {
     let folding = tokio::task::spawn_blocking(move || {
         let connection = connect(&path, Duration::from_secs(1))?;
         checkpoint(&connection, "PASSIVE")?;
-        // While another checkpoint is under way, SQLite refuses this one at once, whatever its timeout.
+        // While another checkpoint runs, SQLite refuses this one at once, whatever its timeout.
         for tries in 0..=8 {
             match checkpoint(&connection, "TRUNCATE")? {
                 (true, _) => std::thread::sleep(Duration::from_millis(10 << tries)),
@@ -162,7 +163,7 @@ fn run((connection, limits): (&Connection, Limits), asked: &Receiver<Mode>, behi
     }
 }
 
-/// Whether it was kept from finishing, and how many pages are in the log.
+/// Makes a checkpoint. Returns whether it was prevented from finishing, and the number of pages in the log.
 fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<(bool, i64)> {
     let mut statement = connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})"))?;
     statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -1,4 +1,4 @@
-//! Data files: who may open them, which format they have, how connections to them are set up.
+//! Data files: access rights, formats, and the setup of connections.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Result, StoreError};
 
-/// What kind of file it is and how it is laid out.
+/// The kind and layout of a file.
 pub(crate) struct Format {
-    /// Tells our files from others.
+    /// The application identifier, which marks our files.
     pub(crate) application: u32,
-    /// The layout this release knows.
+    /// The layout of this release.
     pub(crate) version: u32,
-    /// Layouts that whoever opens the file makes into this one.
+    /// Former layouts, which the caller converts to this one on opening.
     pub(crate) former: &'static [u32],
-    /// Lay out an empty file, one after the other.
+    /// The statements that lay out an empty file, in order.
     pub(crate) schema: &'static [&'static str],
-    /// Whether pages that nothing is in may be given back to the file system.
+    /// Whether free pages may be returned to the file system.
     pub(crate) shrinks: bool,
 }
 
@@ -30,7 +30,7 @@ impl Format {
 
 const STATEMENTS_CACHED: usize = 48;
 
-/// Opens the file for writing, creating it if there is none. The lock is held until it is dropped.
+/// Opens the file for writing. Creates it if it does not exist. Dropping the returned lock releases the file.
 pub(crate) fn open_writer(path: &Path, format: &Format) -> Result<(File, Connection)> {
     let parent = path
         .parent()
@@ -42,11 +42,11 @@ pub(crate) fn open_writer(path: &Path, format: &Format) -> Result<(File, Connect
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut writer = Connection::open_with_flags(path, flags)?;
     if format.shrinks {
-        // Has an effect on an empty file alone.
+        // Takes effect only on an empty file.
         writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     }
     lay_out(&mut writer, path, format)?;
-    // WAL keeps readers and the writer apart. FULL: a commit is on the disk before it is answered.
+    // WAL lets readers and the writer work concurrently. FULL: a commit is on disk before it is acknowledged.
     writer.pragma_update(None, "journal_mode", "WAL")?;
     writer.pragma_update(None, "synchronous", "FULL")?;
     writer.pragma_update(None, "cache_size", -4_096)?;
@@ -55,7 +55,7 @@ pub(crate) fn open_writer(path: &Path, format: &Format) -> Result<(File, Connect
     Ok((lock, writer))
 }
 
-/// Opens the file, which a writer has opened before, for reading.
+/// Opens a file for reading that a writer has opened before.
 pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let reader = Connection::open_with_flags(path, flags)?;
@@ -64,8 +64,8 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     Ok(reader)
 }
 
-/// Writes the file's content, as of one moment, to a new file, whatever is written meanwhile, and lets `mark` write on
-/// top of it there. Done where nobody waits, since it may take long.
+/// Writes a snapshot of the file to a new file, while writes to the source continue, and lets `mark` write to the copy.
+/// Runs in the blocking pool, since it may take long.
 pub(crate) async fn copy(
     from: PathBuf,
     (to, format): (PathBuf, &'static Format),
@@ -87,20 +87,20 @@ fn copy_now(
     if to.exists() {
         return Err(StoreError::Storage(format!("{} exists", to.display())));
     }
-    // Made by us, empty, so that only its owner can ever read it.
+    // Created here, empty, so that only its owner can ever read it.
     let file = private_file(to)?;
     let name = to.to_str().ok_or(StoreError::Malformed("path"))?;
     open_reader(from)?.execute("VACUUM INTO ?1", [name])?;
     file.sync_all()?;
     let (lock, mut connection) = open_writer(to, format)?;
     mark(&mut connection)?;
-    // One file, without a log beside it.
+    // A single file, without a log beside it.
     connection.pragma_update(None, "journal_mode", "DELETE")?;
     drop((connection, lock));
     Ok(std::fs::remove_file(beside(to, ".lock"))?)
 }
 
-/// Looks through the whole file for damage.
+/// Checks the whole file for damage.
 pub(crate) fn check(path: &Path, format: &Format) -> Result<()> {
     let connection = open_reader(path)?;
     is_of(&connection, path, format)?;
@@ -111,7 +111,7 @@ pub(crate) fn check(path: &Path, format: &Format) -> Result<()> {
     Ok(())
 }
 
-/// Opens a file that no process has open, for reading. The lock keeps others away until it is dropped.
+/// Opens a file for reading that no process has open. The returned lock keeps other processes out until it is dropped.
 pub(crate) fn open_offline(path: &Path, format: &Format) -> Result<(File, Connection)> {
     if !path.exists() {
         return Err(StoreError::Foreign(path.to_owned()));
@@ -122,7 +122,7 @@ pub(crate) fn open_offline(path: &Path, format: &Format) -> Result<(File, Connec
     Ok((lock, connection))
 }
 
-/// What SQLite finds wrong in a file: nothing, where it is sound.
+/// The damage that SQLite finds in a file; empty if it is sound.
 pub(crate) fn unsound(connection: &Connection) -> Result<Vec<String>> {
     let mut check = connection.prepare("PRAGMA integrity_check")?;
     let said = check.query_map([], |row| row.get::<_, String>(0))?;
@@ -131,7 +131,7 @@ pub(crate) fn unsound(connection: &Connection) -> Result<Vec<String>> {
     Ok(said)
 }
 
-/// Whether a file is of this kind, and of a layout that this release knows.
+/// Checks that a file is of this kind and has a layout that this release reads.
 fn is_of(connection: &Connection, path: &Path, format: &Format) -> Result<()> {
     let number =
         |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
@@ -150,7 +150,7 @@ fn is_of(connection: &Connection, path: &Path, format: &Format) -> Result<()> {
 }
 
 pub(crate) fn set_up(connection: &Connection) -> Result<()> {
-    // A plan does not depend on the values bound to it: else SQLite parses some statements anew for each of them.
+    // Makes query plans independent of bound values; otherwise SQLite prepares some statements anew for each value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -168,7 +168,7 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
     let version = number("user_version")?;
     let tables: u32 =
         writer.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-    // An empty file has neither mark nor tables; ours get all of them at once.
+    // An empty file has neither identifier nor tables; ours get both at once.
     let is_empty = found == 0 && version == 0 && tables == 0;
     let is_ours = found == format.application && version != 0;
     if !is_empty && !is_ours {
@@ -192,7 +192,7 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
     Ok(())
 }
 
-/// A file that belongs to this one, named by what is added to its name.
+/// The path of an accompanying file: this path with a suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -220,7 +220,7 @@ fn private_file(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Creates what is missing of the path, for its owner only; a directory that is there is left as it is.
+/// Creates missing directories of the path, accessible to their owner only. Existing directories are left unchanged.
 fn private_directory(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

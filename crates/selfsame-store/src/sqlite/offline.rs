@@ -1,4 +1,4 @@
-//! A store's file that no process has open: what of it is damaged, and single records of it.
+//! Access to a store's file while no process has it open: a check for damage, and reads of single records.
 
 use std::fs::File;
 use std::path::Path;
@@ -21,15 +21,15 @@ const RECORD: &str = "SELECT seq, tenant, kind, id, version, value FROM records
 const OUTBOX: &str =
     "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox ORDER BY seq";
 
-/// A store's file, with the key that it is sealed with.
+/// A store's file and the key it is sealed with.
 pub struct StoreFile {
     connection: Connection,
     vault: Vault,
-    // Last, so that it is given up when the connection is closed.
+    // Last field, so that the lock is released after the connection is closed.
     _lock: File,
 }
 
-/// A record as it stands in the file.
+/// A record as stored in the file.
 struct Kept {
     tenant: TenantId,
     kind: String,
@@ -39,11 +39,11 @@ struct Kept {
 }
 
 impl StoreFile {
-    /// Opens a file and keeps others away from it.
+    /// Opens a file and locks it against other processes.
     ///
     /// # Errors
-    /// `InUse` where a process has it open, `Foreign` and `OtherLayout` for other files, `WrongKey` where nothing in it
-    /// was written under this key.
+    /// `InUse` if another process has it open, `Foreign` and `OtherLayout` for other files, `WrongKey` if nothing in
+    /// the file was written under this key.
     pub fn open(path: &Path, vault: Vault) -> Result<Self> {
         let (lock, connection) = file::open_offline(path, &schema::FORMAT)?;
         let opened = Self {
@@ -53,12 +53,12 @@ impl StoreFile {
         };
         match opened.is_of_this_key() {
             Ok(false) => Err(StoreError::WrongKey),
-            // What can't be read is told by those who look at it.
+            // Errors are reported by the checks.
             Ok(true) | Err(_) => Ok(opened),
         }
     }
 
-    /// Looks through all of it.
+    /// Checks the whole file.
     pub fn look(&self, tell: Tell<'_>) -> Vec<Looked> {
         let sums = Sums::new(self.vault.sum_key());
         let through = |what, look: &dyn Fn(&mut Looked) -> Result<()>| {
@@ -82,10 +82,10 @@ impl StoreFile {
         ]
     }
 
-    /// The value of a record, whether it has expired or not.
+    /// The value of a record, even if it has expired.
     ///
     /// # Errors
-    /// If it can't be read, or does not open.
+    /// If it can't be read or decrypted.
     pub fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Vec<u8>>> {
         let Some(kept) = self.kept(tenant, kind, id)? else {
             return Ok(None);
@@ -93,7 +93,7 @@ impl StoreFile {
         self.opened(&kept).map(Some)
     }
 
-    /// Whether it is a copy that nobody has begun with.
+    /// Whether the file is a copy that has not been started from yet.
     ///
     /// # Errors
     /// If it can't be read.
@@ -101,7 +101,7 @@ impl StoreFile {
         Ok(self.kept(&TenantId::instance(), COPIED, "")?.is_some())
     }
 
-    /// How many commits of it are counted; none where they are not counted yet.
+    /// The number of commits counted; `None` if they are not counted yet.
     ///
     /// # Errors
     /// If it can't be read.
@@ -117,8 +117,7 @@ impl StoreFile {
         Ok(generation.optional()?.map(i64::cast_unsigned))
     }
 
-    /// The key is right if the sum is sealed with it or the instance's own key opens; both may be damaged, but hardly
-    /// at once.
+    /// The key is right if it sealed the sum or opens the instance's own key. Both may be damaged, but hardly at once.
     fn is_of_this_key(&self) -> Result<bool> {
         let sums = Sums::new(self.vault.sum_key());
         if sums.is_of_this_key(&self.connection).ok().flatten() == Some(true) {
@@ -127,7 +126,7 @@ impl StoreFile {
         match self.keys(&TenantId::instance()) {
             Ok(_) => Ok(true),
             Err(StoreError::WrongKey) => Ok(false),
-            // There is no such record: an empty file is of every key.
+            // If there is no such record, the file is empty and fits every key.
             Err(StoreError::Tampered("key")) => {
                 let records = "SELECT EXISTS (SELECT 1 FROM records)";
                 let some: bool = self.connection.query_row(records, [], |row| row.get(0))?;
@@ -137,11 +136,12 @@ impl StoreFile {
         }
     }
 
-    /// Whether its rows were summed, by what stands under the key. Without its own key an instance has written nothing.
+    /// Whether the rows were summed, according to the instance's own key. Without that key, the instance has written
+    /// nothing.
     fn was_summed(&self) -> Result<bool> {
         let kept = self.kept(&TenantId::instance(), KEY_KIND, "")?;
         let own = kept.map(|kept| self.unwrapped(&kept)).transpose();
-        // One that does not open is told with the records.
+        // A key that does not open is reported with the records.
         Ok(own.is_ok_and(|own| own.is_none_or(|own| own.is_summed())))
     }
 

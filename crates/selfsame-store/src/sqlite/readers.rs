@@ -1,5 +1,5 @@
-//! Connections that read. A point read is done where it is asked for: it took 4 µs there and 15 µs by way of a
-//! blocking thread (`examples/latency.rs` measures both). Long reads go to the blocking pool, a few at a time.
+//! Reading connections. Point reads run on the calling thread: that took 4 µs, against 15 µs on a blocking thread
+//! (`examples/latency.rs` measures both). Long reads run in the blocking pool, a few at a time.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -11,13 +11,14 @@ use tokio::sync::Semaphore;
 use super::file;
 use crate::error::{Result, StoreError};
 
-/// Rows up to which a read counts as short.
+/// The maximum number of rows of a short read.
 pub(super) const SHORT: usize = 50;
-/// Long reads at a time. Each takes a connection; there are that many more than threads that read at once.
+/// The maximum number of concurrent long reads. Each takes a connection; the pool has this many beyond the number of
+/// reading threads.
 const LONG_AT_ONCE: usize = 2;
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// A small pool of connections that read.
+/// A small pool of reading connections.
 #[derive(Clone)]
 pub(crate) struct Readers(Arc<Pool>);
 
@@ -39,7 +40,7 @@ impl Readers {
         })))
     }
 
-    /// Reads at once.
+    /// Reads on the calling thread.
     pub(crate) fn now<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         for connection in &self.0.connections {
             match connection.try_lock() {
@@ -48,7 +49,7 @@ impl Readers {
                 Err(TryLockError::WouldBlock) => {}
             }
         }
-        // More threads read than there are connections; a short read is soon over.
+        // All connections are in use; waits for one, since a short read ends soon.
         match self.0.connections.first() {
             Some(first) => read(&first.lock().unwrap_or_else(PoisonError::into_inner)),
             None => Err(StoreError::Busy),

@@ -1,4 +1,4 @@
-//! How the tables are laid out, and the queries that look things up.
+//! The layout of the tables, and the look-up queries.
 
 use rusqlite::Connection;
 
@@ -13,7 +13,7 @@ pub(super) static FORMAT: Format = Format {
     shrinks: false,
 };
 
-/// `seq` orders records by insertion. A record's own list of its tag keys saves an index of tags by record.
+/// `seq` orders records by insertion. Each record lists its own tag keys, which saves an index of tags by record.
 const SCHEMA: &str = "
 CREATE TABLE records (
     seq INTEGER PRIMARY KEY,
@@ -57,11 +57,11 @@ CREATE INDEX outbox_lanes ON outbox (lane, seq) WHERE buried IS NULL;
 CREATE INDEX outbox_dead ON outbox (seq, buried) WHERE buried IS NOT NULL;
 ";
 
-/// A former layout, which has no sum over its rows.
+/// A former layout, without a sum over its rows.
 const UNSUMMED: u32 = 2;
-/// A former layout. This and the one before it had a table of routes, which nobody asked for.
+/// A former layout. This and the one before it had an unused table of routes.
 const ROUTED: u32 = 3;
-/// The sum over all rows of the other tables but those that follow from them.
+/// The sum over all rows of the other tables, except tables derived from them.
 const TOTALS: &str = "
 CREATE TABLE totals (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -77,7 +77,7 @@ pub(super) fn lacks_sum(connection: &Connection) -> error::Result<bool> {
     Ok(version(connection)? == UNSUMMED)
 }
 
-/// Gives a file of a former layout what it lacks, and takes what is needed no more.
+/// Converts a file of a former layout: adds missing tables and drops unused ones.
 pub(super) fn take_over(connection: &Connection) -> error::Result<()> {
     let found = version(connection)?;
     if found == UNSUMMED {
@@ -114,7 +114,7 @@ pub(super) const LIST: [&str; 2] = [
     WHERE tenant = ?1 AND kind = ?2 AND seq < ?3 AND (expires IS NULL OR expires > ?4) ORDER BY seq DESC LIMIT ?5",
 ];
 
-/// Lengths stand in the heads of rows: values are not read.
+/// Row headers contain the lengths, so no values are read.
 pub(super) const WEIGHT: &str = "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM (
     SELECT LENGTH(value) AS bytes FROM records INDEXED BY records_by_kind
     WHERE tenant = ?1 AND kind = ?2 ORDER BY seq LIMIT ?3)";
@@ -172,11 +172,11 @@ mod tests {
         for query in [
             READ, FIND[0], FIND[1], LIST[0], LIST[1], DUE, ENTRY, EXPIRED, WEIGHT,
         ] {
-            // What a sub-query gave is gone through, and is no table.
+            // Scanning a subquery's result is not a table scan.
             let plan = plan(query).replace("SCAN (subquery", "(subquery");
             assert!(!plan.contains("SCAN"), "{query}\n{plan}");
         }
-        // The order of insertion comes out of the index: a page never sorts all of a tag or a kind.
+        // The index gives the order of insertion: a page never sorts all records of a tag or kind.
         for query in [FIND[0], FIND[1], LIST[0], LIST[1]] {
             assert!(
                 !plan(query).contains("TEMP B-TREE"),

@@ -1,8 +1,8 @@
-//! A keyed sum over all rows: each row has an element that only the key's holder can compute, and the sum of all stands in
-//! a row of its own, written in the commit that changes them. A row that was taken out, put back older or moved leaves a
-//! sum that differs.
+//! A keyed sum over all rows. Each row has an element that only the holder of the key can compute. Their sum is stored
+//! in a separate row and written in the commit that changes the rows. If a row is removed, moved or replaced by an
+//! older version, the sum does not match.
 //!
-//! Triggers keep it, so that no statement that writes can forget to, and a rollback undoes it with the rest.
+//! Triggers maintain the sum, so that no writing statement can omit it, and a rollback reverts it with the rest.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::looked::Looked;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct Sum([u64; 4]);
 
-/// What is summed: a table and its columns.
+/// The summed tables and their columns.
 const SUMMED: [(&str, &[&str]); 3] = [
     (
         "records",
@@ -48,16 +48,16 @@ const SUMMED: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Each commit is counted, and what stands there is bound together by the key.
+/// Counts a commit. The MAC binds sum, number of rows and count together.
 const SEAL: &str =
     "UPDATE totals SET generation = generation + 1, mac = total(sum, rows, generation + 1)";
 const TOTALS: &str = "SELECT sum, rows, generation, mac FROM totals";
 
-/// Sums with a key.
+/// Computes sums with a key.
 #[derive(Clone)]
 pub(super) struct Sums(Arc<SealingKey>);
 
-/// What stands in the row of the sum.
+/// The row of the sum.
 struct Totals {
     sum: Vec<u8>,
     rows: i64,
@@ -86,7 +86,7 @@ impl Sum {
         self
     }
 
-    /// What gives nothing together with this one.
+    /// The additive inverse.
     fn negative(self) -> Self {
         Self(self.0.map(|limb| !limb)).plus(Self([1, 0, 0, 0]))
     }
@@ -97,7 +97,7 @@ impl Sums {
         Self(Arc::new(key))
     }
 
-    /// Keeps the sum on this connection from now on.
+    /// Maintains the sum on this connection from now on.
     pub(super) fn keep(&self, connection: &Connection) -> Result<()> {
         self.teach(connection)?;
         for (table, columns) in SUMMED {
@@ -106,7 +106,7 @@ impl Sums {
         Ok(())
     }
 
-    /// Gives a connection the functions by which sums are made.
+    /// Registers the SQL functions that compute sums on a connection.
     fn teach(&self, connection: &Connection) -> Result<()> {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         let sums = self.clone();
@@ -128,16 +128,16 @@ impl Sums {
         Ok(())
     }
 
-    /// Counts a commit, whose changes the sum has.
+    /// Counts a commit whose changes are in the sum.
     pub(super) fn seal(connection: &Connection) -> Result<()> {
         Ok(connection.prepare_cached(SEAL)?.execute([]).map(drop)?)
     }
 
-    /// Sums all rows again and compares; then the index of tags with the records that have them. A file without a sum is
-    /// given one, unless it had one before: `kept` says so under the key.
+    /// Recomputes the sum over all rows and compares it, then compares the tag index with the records. A file without a
+    /// sum gets one, unless it had one before, which `kept` says, as recorded under the key.
     ///
     /// # Errors
-    /// `Tampered` if a row was taken out, put back, moved or changed.
+    /// `Tampered` if a row was removed, restored, moved or changed.
     pub(super) fn begin(&self, connection: &mut Connection, kept: bool) -> Result<()> {
         let sound = is_sound(connection)?;
         let former = schema::lacks_sum(connection)?;
@@ -159,7 +159,7 @@ impl Sums {
             None => return Err(StoreError::Tampered("sum of all records")),
         }
         if !sound {
-            // What the rows are is settled, and an index is made of nothing else.
+            // The rows are verified, and indices are derived from them alone.
             made_again(connection)?;
         }
         tags_are_whole(connection)
@@ -203,7 +203,7 @@ impl Sums {
         }
     }
 
-    /// Whether what stands in the row of the sum was written under this key.
+    /// Whether the row of the sum was written under this key.
     fn has_sealed(&self, found: &Totals) -> bool {
         let said = [
             framed(ValueRef::Blob(&found.sum)),
@@ -213,7 +213,7 @@ impl Sums {
         self.0.mac(&said.concat())[..] == found.mac[..]
     }
 
-    /// Whether a file has a sum that was written under this key; none where it has no sum.
+    /// Whether a file has a sum that was written under this key; `None` if it has no sum.
     pub(super) fn is_of_this_key(&self, connection: &Connection) -> Result<Option<bool>> {
         if schema::lacks_sum(connection)? {
             return Ok(None);
@@ -221,8 +221,8 @@ impl Sums {
         Ok(totals(connection)?.map(|found| self.has_sealed(&found)))
     }
 
-    /// Says how the rows of a file are not those that its sum is of.
-    /// One without a sum is damaged too if it had one before: `kept` says so under the key.
+    /// Reports how the rows of a file differ from its sum. A missing sum is damage too if the file had one before,
+    /// which `kept` says, as recorded under the key.
     pub(super) fn look(
         &self,
         connection: &Connection,
@@ -281,14 +281,14 @@ impl Sums {
     }
 }
 
-/// How many commits are counted.
+/// The number of commits counted.
 pub(super) fn generation(connection: &Connection) -> Result<u64> {
     let mut statement = connection.prepare_cached("SELECT generation FROM totals")?;
     let generation: i64 = statement.query_row([], |row| row.get(0))?;
     Ok(generation.cast_unsigned())
 }
 
-/// Makes a file whose rows are those of its sum one of the layout of this release.
+/// Converts a file to this release's layout, after its rows have matched the sum.
 fn taken_over(connection: &mut Connection) -> Result<()> {
     let transaction = connection.transaction()?;
     schema::take_over(&transaction)?;
@@ -307,10 +307,10 @@ fn totals(connection: &Connection) -> Result<Option<Totals>> {
     Ok(connection.query_row(TOTALS, [], read).optional()?)
 }
 
-/// Whether SQLite finds nothing wrong. If only indices differ from the rows of their tables, that can be made good.
+/// Whether SQLite finds no damage. Indices that differ from their tables can be rebuilt.
 ///
 /// # Errors
-/// `Tampered` for cells and pages that are no more what SQLite writes.
+/// `Tampered` for cells and pages that SQLite cannot have written.
 fn is_sound(connection: &Connection) -> Result<bool> {
     let said = file::unsound(connection)?;
     if let Some(said) = said.iter().find(|line| !is_of_an_index(line)) {
@@ -320,7 +320,7 @@ fn is_sound(connection: &Connection) -> Result<bool> {
     Ok(said.is_empty())
 }
 
-/// Whether this line of `PRAGMA integrity_check` is about an index that differs from its table.
+/// Whether this line of `PRAGMA integrity_check` reports an index that differs from its table.
 fn is_of_an_index(line: &str) -> bool {
     [
         " missing from index ",
@@ -332,7 +332,7 @@ fn is_of_an_index(line: &str) -> bool {
     .any(|what| line.contains(what))
 }
 
-/// Makes all indices of the file again.
+/// Rebuilds all indices of the file.
 fn made_again(connection: &Connection) -> Result<()> {
     connection.execute_batch("REINDEX")?;
     match is_sound(connection)? {
@@ -346,7 +346,7 @@ fn made_again(connection: &Connection) -> Result<()> {
     }
 }
 
-/// How many tags the records have, how many of those the index lacks, and how many it has.
+/// The number of tags of the records, the number of those missing in the index, and the number in the index.
 fn compared(connection: &Connection) -> Result<(i64, i64, i64)> {
     let (mut tags, mut missing) = (0_i64, 0_i64);
     let mut find = connection.prepare("SELECT 1 FROM tags WHERE tag = ?1 AND seq = ?2")?;
@@ -359,7 +359,7 @@ fn compared(connection: &Connection) -> Result<(i64, i64, i64)> {
     Ok((tags, missing, found))
 }
 
-/// Says how the index of tags is not that of the records.
+/// Reports how the tag index differs from the records.
 pub(super) fn look_at_tags(connection: &Connection, looked: &mut Looked) -> Result<()> {
     let (tags, missing, found) = compared(connection)?;
     looked.seen = tags.cast_unsigned();
@@ -377,7 +377,7 @@ pub(super) fn look_at_tags(connection: &Connection, looked: &mut Looked) -> Resu
     Ok(())
 }
 
-/// The index of tags follows from the records' own lists of them: where it differs it is made again.
+/// Checks the tag index, which is derived from the records' own lists of tags, and rebuilds it if it differs.
 fn tags_are_whole(connection: &mut Connection) -> Result<()> {
     let transaction = connection.transaction()?;
     let (tags, missing, found) = compared(&transaction)?;
@@ -435,7 +435,7 @@ fn triggers(table: &str, columns: &[&str]) -> String {
     )
 }
 
-/// All arguments, each behind its kind and length, so that no two rows give the same bytes.
+/// All arguments, each preceded by its type and length, so that different rows never give the same bytes.
 fn values(row: &Context<'_>) -> rusqlite::Result<Vec<u8>> {
     Ok((0..row.len())
         .flat_map(|at| framed(row.get_raw(at)))

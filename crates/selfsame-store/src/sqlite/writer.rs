@@ -1,12 +1,12 @@
-//! The one writer: a desk at which one transaction at a time is written, and a thread that drains its whole queue into
-//! each, so that one wait for the disk serves all batches that came in meanwhile. There is no timer.
+//! The only writer: a desk, where one transaction at a time is written, and a thread that takes the whole queue into
+//! each transaction. So one wait for the disk serves all batches that arrived meanwhile. There is no timer.
 //!
-//! A batch that comes alone is written by who brings it, which saves waking a thread and being woken by it. While
-//! batches come together, all go by the queue, so that nobody but the writer waits for the disk.
+//! A batch that arrives alone is written by the calling thread, which saves waking two threads. While batches arrive
+//! together, all go through the queue, so that only the writer thread waits for the disk.
 //!
-//! A deferred batch that comes alone is held back: its transaction stays open for the next batch, most of whose pages
-//! are the same, and is committed with it, or after a moment. Until then it is read at the desk; before another
-//! connection reads, it is committed.
+//! A deferred batch that arrives alone is held back: its transaction stays open for the next batch, which mostly
+//! changes the same pages, and is committed with it or after a short time. Until then it can be read at the desk; it is
+//! committed before another connection reads.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -25,18 +25,18 @@ use crate::backend::{Outcome, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
 
-/// Batches that may wait; past it callers wait, and past the deadline they are told to come back.
+/// The maximum number of queued batches. Beyond it callers wait, and after the deadline they get `Busy`.
 const QUEUE: usize = 1_024;
-/// Batches of one transaction at most.
+/// The maximum number of batches in one transaction.
 const GROUP: usize = 256;
 const DEADLINE: Duration = Duration::from_secs(15);
-/// Transactions of a single batch after which batches count as coming alone again.
+/// After this many transactions of a single batch, batches count as arriving alone again.
 const ALONE_AFTER: u32 = 8;
-/// A disk that takes longer is never waited for where requests are served.
+/// If the last commit took longer, threads that serve requests do not wait for the disk.
 const QUICK: Duration = Duration::from_millis(1);
-/// So long a batch is held back.
+/// How long a batch is held back.
 const MOMENT: Duration = Duration::from_millis(20);
-/// Batches that are held back together, and pages of each.
+/// The maximum number of batches held back together, and of pages of each.
 const HELD: usize = 16;
 const HELD_PAGES: usize = 32;
 
@@ -46,7 +46,7 @@ const LOG: Limits = Limits {
     log: 16_384,
 };
 
-/// The desk, and the queue to the thread that waits at it.
+/// The desk, and the queue of the writer thread.
 pub(super) struct Writer {
     desk: Arc<Desk>,
     queue: Option<mpsc::Sender<Job>>,
@@ -55,7 +55,7 @@ pub(super) struct Writer {
 
 enum Job {
     Write(SealedBatch, Answer),
-    /// What is held back is committed.
+    /// Commit the held-back batches.
     Publish,
 }
 
@@ -63,7 +63,7 @@ type Answer = oneshot::Sender<Result<Outcome>>;
 
 impl Writer {
     pub(super) fn start(path: &Path, connection: Connection, meter: Arc<Meter>) -> Result<Self> {
-        // Moving pages from the log to the file is left to another thread.
+        // Another thread moves pages from the log to the main file.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let (queue, jobs) = mpsc::channel(QUEUE);
         let last = Last::read(&connection)?;
@@ -101,17 +101,18 @@ impl Writer {
         })
     }
 
-    /// The writer's connection for a short read, if nobody writes or waits to.
+    /// The writer's connection for a short read, if no batch is being written or waiting.
     pub(super) fn resting(&self) -> Option<Resting<'_>> {
         self.desk.resting(self.queue.as_ref()?)
     }
 
-    /// Commits what is held back, so that other connections see it.
+    /// Commits the held-back batches, so that other connections see them.
     pub(super) fn publish(&self) {
         self.desk.publish();
     }
 
-    /// Compares all rows with their sum, and keeps it from now on. Done where nobody waits, since it may take long.
+    /// Compares all rows with their sum, and maintains it from now on. Runs in the blocking pool, since it may take
+    /// long.
     pub(super) async fn guard(&self, sums: Sums, kept: bool) -> Result<()> {
         let desk = self.desk.clone();
         tokio::task::spawn_blocking(move || desk.book().guard(sums, kept))
@@ -119,13 +120,13 @@ impl Writer {
             .map_err(|_| stopped())?
     }
 
-    /// How many commits are durable, if they are counted.
+    /// The number of durable commits, if they are counted.
     pub(super) fn generation(&self) -> Option<u64> {
         let generation = self.desk.generation.load(Ordering::Relaxed);
         (generation > 0).then_some(generation)
     }
 
-    /// What keeps the sum over all rows, if it is kept.
+    /// The sums over all rows, if they are maintained.
     pub(super) fn sums(&self) -> Option<Sums> {
         self.desk.book().sums.clone()
     }
@@ -151,7 +152,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// What was queued is written before the store is gone.
+    /// Queued batches are written before the store closes.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
@@ -164,7 +165,7 @@ fn stopped() -> StoreError {
     StoreError::Storage("the writer has stopped".to_owned())
 }
 
-/// Roughly how many pages a batch writes: its values, and for each write those of a table and its indices.
+/// Roughly how many pages a batch writes: its values, and for each write the pages of a table and its indices.
 fn pages(batch: &SealedBatch) -> usize {
     let of = |write: &Write| match write {
         Write::Put { value, .. } | Write::Update { value, .. } => 4 + value.len() / 4_096,
@@ -175,24 +176,24 @@ fn pages(batch: &SealedBatch) -> usize {
     batch.writes.iter().map(of).sum()
 }
 
-/// Where transactions are written, one at a time.
+/// The place where transactions are written, one at a time.
 struct Desk {
     book: Mutex<Book>,
     meter: Arc<Meter>,
-    /// Above zero while batches come together.
+    /// Above zero while batches arrive together.
     crowded: AtomicU32,
-    /// Whether somebody reads at the desk, which takes microseconds.
+    /// Whether a thread is reading at the desk, which takes microseconds.
     read: AtomicBool,
-    /// Whether something is held back.
+    /// Whether batches are held back.
     holds: AtomicBool,
-    /// How often something that was held back was committed.
+    /// How many times held-back batches were committed.
     published: Arc<AtomicU64>,
-    /// How many commits are durable; none while they are not counted.
+    /// The number of durable commits; zero while they are not counted.
     generation: Arc<AtomicU64>,
 }
 
-/// The writer's connection between two transactions, for who holds this. It has what was written last at hand, where
-/// other connections first drop what they know and read it again.
+/// The writer's connection between two transactions, while this is held. It has the latest pages in its cache; other
+/// connections must first drop their cache and read them again.
 pub(super) struct Resting<'a> {
     book: MutexGuard<'a, Book>,
     read: &'a AtomicBool,
@@ -211,7 +212,7 @@ impl Drop for Resting<'_> {
 }
 
 impl Desk {
-    /// Writes the batch here and now if nobody else writes or waits, else gives it back.
+    /// Writes the batch on the calling thread if no other batch is being written or waiting; otherwise returns it.
     fn alone(
         &self,
         batch: SealedBatch,
@@ -242,7 +243,7 @@ impl Desk {
         Ok(outcome.unwrap_or_else(|| Err(stopped())))
     }
 
-    /// The book, if nobody writes in it. Who reads in it is soon done.
+    /// The book, if it is not being written to. A reader is soon done, so this waits for one.
     fn free(&self) -> Option<MutexGuard<'_, Book>> {
         match self.book.try_lock() {
             Ok(book) => Some(book),
@@ -267,7 +268,7 @@ impl Desk {
         })
     }
 
-    /// The thread: one transaction for all that is queued, again and again.
+    /// The writer thread: writes one transaction for all queued batches, repeatedly.
     fn serve(&self, mut jobs: mpsc::Receiver<Job>) {
         let mut group = Vec::with_capacity(GROUP);
         while jobs.blocking_recv_many(&mut group, GROUP) > 0 {
@@ -285,7 +286,7 @@ impl Desk {
             self.note(&book);
             drop(book);
             for (answer, outcome) in answers.into_iter().zip(outcomes) {
-                // Who no longer waits does not need the answer.
+                // A caller that no longer waits does not need the answer.
                 let _ = answer.send(outcome);
             }
             self.book().turn_pages();
@@ -293,7 +294,7 @@ impl Desk {
         self.publish();
     }
 
-    /// The batches among the jobs; what else is to be done is done.
+    /// Separates the batches from the other jobs, and executes the latter.
     fn sort(&self, jobs: &mut Vec<Job>) -> (Vec<SealedBatch>, Vec<Answer>) {
         let (mut batches, mut answers) = (Vec::with_capacity(jobs.len()), Vec::new());
         for job in jobs.drain(..) {
@@ -308,7 +309,7 @@ impl Desk {
         (batches, answers)
     }
 
-    /// Commits what is held back. Where that fails it stays held back, until the next commit.
+    /// Commits the held-back batches. On failure they stay held back until the next commit.
     fn publish(&self) {
         if !self.holds.load(Ordering::Acquire) {
             return;
@@ -320,7 +321,7 @@ impl Desk {
         self.note(&book);
     }
 
-    /// Notes whether the book holds something back; says whether it did not until now.
+    /// Records whether the book holds batches back. Returns true if it has just begun to.
     fn note(&self, book: &Book) -> bool {
         let holds = !book.held.is_empty();
         !self.holds.swap(holds, Ordering::AcqRel) && holds
@@ -332,28 +333,28 @@ impl Desk {
     }
 }
 
-/// What transactions are written with.
+/// The state for writing transactions.
 struct Book {
     connection: Connection,
     last: Last,
     meter: Arc<Meter>,
     checkpoints: Checkpoints,
-    /// Written since the checkpoints were told, roughly.
+    /// Approximate number of pages written and not yet reported to the checkpoints.
     pages: usize,
     full: bool,
-    /// What the open transaction has, to be written again should it fail with another batch.
+    /// The batches of the open transaction. They are written again if it fails together with another batch.
     held: Vec<SealedBatch>,
     published: Arc<AtomicU64>,
-    /// What keeps the sum over all rows.
+    /// The sums over all rows.
     sums: Option<Sums>,
     generation: Arc<AtomicU64>,
-    /// How many rows had changed at the commit that was counted last.
+    /// The connection's count of row changes at the last counted commit.
     sealed_at: u64,
 }
 
 impl Book {
-    /// One transaction for all, together with what is held back; each batch succeeds or fails on its own. A batch that
-    /// is alone may be held back too.
+    /// Writes one transaction with all batches and the held-back ones. Each batch succeeds or fails on its own. A
+    /// single batch may be held back too.
     fn group(&mut self, batches: Vec<SealedBatch>, hold: bool) -> Vec<Result<Outcome>> {
         let count = batches.len();
         self.pages += batches.iter().map(pages).sum::<usize>();
@@ -399,7 +400,7 @@ impl Book {
         let durable = durable && outcomes.iter().any(Result::is_ok);
         match self.commit(durable) {
             Ok(()) => Ok(outcomes),
-            // What made the database give up says more than that it did.
+            // The cause of a failed transaction says more than the failure of its commit.
             Err(error) => Err(outcomes
                 .into_iter()
                 .find_map(|outcome| outcome.err().filter(StoreError::is_full))
@@ -407,7 +408,7 @@ impl Book {
         }
     }
 
-    /// Begins a transaction, or goes on with the one that is held open.
+    /// Begins a transaction, or continues the open one.
     fn begin(&mut self, durable: bool) -> Result<()> {
         if !self.held.is_empty() && !self.connection.is_autocommit() {
             return Ok(());
@@ -439,7 +440,7 @@ impl Book {
         Ok(())
     }
 
-    /// Counts the commit that follows, if it changes anything.
+    /// Counts the next commit, if it changes anything.
     fn seal(&mut self) -> Result<()> {
         if self.sums.is_some() && self.connection.total_changes() != self.sealed_at {
             Sums::seal(&self.connection)?;
@@ -448,7 +449,8 @@ impl Book {
         Ok(())
     }
 
-    /// Notes how many commits the disk has for certain: what did not wait for it may be lost with the power.
+    /// Records the number of commits that are certainly on disk: a commit that did not wait for the disk may be lost in
+    /// a power cut.
     fn count(&self) -> Result<()> {
         if self.sums.is_some() && self.full {
             let generation = sums::generation(&self.connection)?;
@@ -457,8 +459,8 @@ impl Book {
         Ok(())
     }
 
-    /// Compares the rows with their sum, and keeps it from now on. The start is a commit of its own, so that all before
-    /// it is durable.
+    /// Compares the rows with their sum, and maintains it from now on. The start is a commit of its own, so that all
+    /// earlier commits are durable.
     fn guard(&mut self, sums: Sums, kept: bool) -> Result<()> {
         self.publish()?;
         self.synchronise(true)?;
@@ -470,7 +472,7 @@ impl Book {
         self.count()
     }
 
-    /// Commits what is held back.
+    /// Commits the held-back batches.
     fn publish(&mut self) -> Result<()> {
         if self.held.is_empty() {
             return Ok(());
@@ -487,7 +489,7 @@ impl Book {
         Apply::new(&self.connection, &mut self.last, batch.now)
     }
 
-    /// A batch that is not alone in its transaction can be undone by itself.
+    /// Writes a batch that shares its transaction with others, so that it can be undone alone.
     fn batch(&mut self, batch: SealedBatch) -> Result<Outcome> {
         self.apply(&batch).judge(&batch)?;
         self.execute("SAVEPOINT batch")?;
@@ -501,7 +503,7 @@ impl Book {
         written
     }
 
-    /// Tells the checkpoints what was written.
+    /// Reports the pages written to the checkpoints.
     fn turn_pages(&mut self) {
         if !self.held.is_empty() {
             return;
@@ -510,7 +512,7 @@ impl Book {
         self.checkpoints.after_commit(&self.connection, pages);
     }
 
-    /// FULL waits for the disk at each commit, NORMAL leaves that to the next that does.
+    /// FULL waits for the disk at each commit. NORMAL leaves that to the next commit that waits.
     fn synchronise(&mut self, full: bool) -> Result<()> {
         if self.full != full {
             self.execute(if full {
@@ -531,7 +533,7 @@ impl Book {
             .map(drop)?)
     }
 
-    /// Undoes the transaction, and writes again what was held back in it.
+    /// Rolls the transaction back, and writes its held-back batches again.
     fn roll_back(&mut self) {
         if !self.connection.is_autocommit() && self.execute("ROLLBACK").is_err() {
             tracing::error!("a failed transaction could not be rolled back");
@@ -557,7 +559,7 @@ impl Book {
     }
 }
 
-/// Asks the writer after a moment to commit what is held back now, unless that was done meanwhile.
+/// Asks the writer, after a short time, to commit the batches held back now, unless they have been committed by then.
 fn publish_later(queue: mpsc::WeakSender<Job>, published: Arc<AtomicU64>) {
     let before = published.load(Ordering::Relaxed);
     tokio::spawn(async move {
@@ -565,7 +567,7 @@ fn publish_later(queue: mpsc::WeakSender<Job>, published: Arc<AtomicU64>) {
         if published.load(Ordering::Relaxed) == before
             && let Some(queue) = queue.upgrade()
         {
-            // Full: whoever is served next has it committed.
+            // If the queue is full, the next transaction commits the held-back batches.
             let _ = queue.try_send(Job::Publish);
         }
     });

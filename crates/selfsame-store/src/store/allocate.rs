@@ -1,4 +1,4 @@
-//! Counters: numbers handed out from memory, out of blocks whose end was made durable first.
+//! Counters: numbers are handed out from memory, in blocks whose end is durable before.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,15 +9,15 @@ use crate::backend::{SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::tenant::TenantId;
 
-/// Numbers made durable at a time; what a crash loses of them becomes a gap.
+/// The block size. A crash leaves the rest of a block as a gap.
 const BLOCK: u64 = 1_024;
 const MAX_COUNT: u64 = 1 << 32;
-/// Blocks held open. Past it all are dropped, at the price of gaps.
+/// The maximum number of open blocks. Beyond it all are dropped, which leaves gaps.
 const MAX_OPEN: usize = 1_024;
 
 type Block = Arc<tokio::sync::Mutex<Range<u64>>>;
 
-/// The blocks that are being handed out.
+/// The open blocks.
 #[derive(Default)]
 pub(super) struct Counters(Mutex<HashMap<(TenantId, String), Block>>);
 
@@ -35,7 +35,7 @@ impl Counters {
 }
 
 impl Store {
-    /// Numbers that were never given before and never will be again, even after a crash. There may be gaps.
+    /// Numbers that are never handed out twice, even after a crash. There may be gaps.
     pub async fn allocate(
         &self,
         tenant: &TenantId,
@@ -51,7 +51,7 @@ impl Store {
         let block = self.0.counters.block(tenant, counter);
         let mut block = block.lock().await;
         if block.end - block.start < count {
-            // A new block may begin where the old one ends; then nothing is lost.
+            // If the new block begins where the old one ends, nothing is lost.
             let reserved = reserve(self, tenant, counter, count.max(BLOCK)).await?;
             if reserved.start == block.end && !block.is_empty() {
                 block.end = reserved.end;

@@ -1,4 +1,4 @@
-//! Copies of a store, and what keeps a copy that is put back from giving out again what was given out since.
+//! Copies of a store. A restored copy does not hand out again numbers that were handed out after it was made.
 
 use std::path::Path;
 
@@ -10,15 +10,15 @@ use crate::error::{Result, StoreError};
 use crate::tenant::TenantId;
 use crate::vault::bound;
 
-/// Stands in a copy until somebody has begun with it.
+/// A record in a copy, until an instance has started from it.
 pub(crate) const COPIED: &str = "selfsame.copied";
 
 impl Store {
-    /// Writes all that is kept, as of one moment, into the new file `to`, which tells of itself that it is a copy.
-    /// It is sealed with the same master key. Commits go on meanwhile.
+    /// Writes a snapshot of all data to the new file `to`, which is marked as a copy and sealed with the same master
+    /// key. Commits continue meanwhile.
     ///
     /// # Errors
-    /// If the file exists or can't be written, or nothing is kept in files.
+    /// If the file exists or can't be written, or the back end has no file.
     pub async fn copy(&self, to: &Path) -> Result<()> {
         debug_assert!(COPIED.starts_with(OWN_KINDS));
         let (instance, now) = (TenantId::instance(), self.now());
@@ -42,10 +42,10 @@ impl Store {
         self.0.backend.copy(to, mark).await
     }
 
-    /// When this copy was made, if it is one that nobody has begun with.
+    /// When this copy was made; `None` if the store is not a copy or has been started from.
     ///
     /// # Errors
-    /// The store's.
+    /// The errors of the store.
     pub async fn copied_at(&self) -> Result<Option<UnixTime>> {
         let Some(record) = self.read(&TenantId::instance(), COPIED, "").await? else {
             return Ok(None);
@@ -55,8 +55,8 @@ impl Store {
         Ok(Some(UnixTime(u64::from_be_bytes(time))))
     }
 
-    /// Begins with a copy: every counter is raised by `leap`. Whatever of a counter was given out after the copy was
-    /// made, unless it was more than that, is left out for ever.
+    /// Starts from a copy: raises every counter by `leap`. Numbers handed out after the copy was made are skipped for
+    /// ever, unless there were more of them than that.
     ///
     /// # Errors
     /// As [`Store::commit`].

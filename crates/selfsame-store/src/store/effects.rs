@@ -1,4 +1,4 @@
-//! The outbox as the front shows it: what is due, leased to one at a time.
+//! The outbox interface: due effects, each leased to one worker at a time.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -10,7 +10,7 @@ use crate::outbox::{self, DeadLetter, Leased};
 use crate::record::Page;
 
 impl Store {
-    /// Effects to be carried out: due, first of their lane, and not leased to somebody else in this process.
+    /// Effects to execute: due, first in their lanes, and not leased by another worker of this process.
     pub async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<Leased>> {
         let ids = self
             .0
@@ -27,18 +27,18 @@ impl Store {
         Ok(due)
     }
 
-    /// The effect, to be carried out at once; nothing if another has it, or it is not due or not first of its lane.
+    /// Leases the effect for immediate execution; `None` if it is leased, not due or not first in its lane.
     pub async fn lease(&self, id: OutboxId) -> Result<Option<Leased>> {
         self.lease_at(id, self.now()).await
     }
 
-    /// The same for an effect that its writer carries out himself, whose time need not have come: a time in the
-    /// near future keeps everybody else from taking it in between.
+    /// Leases an effect for its own writer, even before its time. A time in the near future keeps other workers from
+    /// taking it before the writer does.
     pub async fn lease_early(&self, id: OutboxId) -> Result<Option<Leased>> {
         self.lease_at(id, UnixTime(u64::MAX)).await
     }
 
-    /// Effects that were given up.
+    /// The dead letters.
     pub async fn dead_letters(&self, page: &Page) -> Result<Vec<DeadLetter>> {
         let mut letters = Vec::new();
         for letter in self.0.backend.dead_letters(page.window()?).await? {
@@ -51,13 +51,13 @@ impl Store {
         Ok(letters)
     }
 
-    /// How much waits in the outbox.
+    /// The number of entries in the outbox.
     pub async fn backlog(&self) -> Result<Backlog> {
         self.0.backend.backlog().await
     }
 
     async fn lease_at(&self, id: OutboxId, now: UnixTime) -> Result<Option<Leased>> {
-        // Claimed first, read second: an entry settled by its last holder is then seen to be gone.
+        // Claims first, then reads: an entry settled by its last holder is then seen to be gone.
         let Some(claim) = self.0.leases.claim(id) else {
             return Ok(None);
         };

@@ -1,4 +1,4 @@
-//! Makes a sealed batch of a batch, within the store's limits.
+//! Seals a batch, within the store's limits.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Store {
     }
 }
 
-/// A sealed batch in the making.
+/// A sealed batch being built.
 struct Draft {
     now: UnixTime,
     writes: Vec<Write>,
@@ -152,7 +152,7 @@ impl Draft {
     }
 }
 
-/// A batch writes each thing once, so that all can be judged before anything is written.
+/// A batch writes each item once, so that all conditions can be checked before anything is written.
 fn each_once(writes: &[Write]) -> Result<()> {
     let (mut places, mut entries) = (Vec::new(), Vec::new());
     for write in writes {
@@ -183,7 +183,7 @@ fn repeats<T: Ord>(mut list: Vec<T>) -> bool {
     list.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// What a tag is kept as: a keyed hash, or tenant, kind and name before the plain value.
+/// The stored form of a tag: a keyed hash, or tenant, kind and name before the plain value.
 pub(super) fn tag_key(keys: &TenantKeys, tenant: &TenantId, kind: &str, tag: &Tag) -> Vec<u8> {
     match tag {
         Tag::Hashed { name, value } => [&[0][..], &keys.tag(kind, name, value)].concat(),

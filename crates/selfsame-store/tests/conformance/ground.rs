@@ -1,4 +1,4 @@
-//! What the checks of the suite stand on.
+//! The fixtures of the suite.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use selfsame_store::ledger::{LedgerStore, MemoryLedger, SqliteLedger};
 use selfsame_store::{Memory, Record, Result, Sqlite, Store, TenantId, Vault};
 use tempfile::TempDir;
 
-/// When the suite's clock starts.
+/// The start time of the suite's clock.
 pub const START: u64 = 1_700_000_000;
 
-/// A back end with a clock that the check moves.
+/// A back end with a clock that the check sets.
 pub struct Ground {
     kind: Kind,
     clock: Arc<AtomicU64>,
@@ -40,7 +40,7 @@ impl Ground {
         }
     }
 
-    /// Another of the same kind, empty.
+    /// Another empty back end of this kind.
     pub fn another(&self) -> Self {
         match self.kind {
             Kind::Memory(_) => Self::memory(),
@@ -48,7 +48,7 @@ impl Ground {
         }
     }
 
-    /// The back end, opened (again; what was opened before must have been dropped).
+    /// Opens the back end, possibly again; the one opened before must have been dropped.
     pub fn backend(&self) -> Arc<dyn Backend> {
         match &self.kind {
             Kind::Memory(memory) => memory.clone(),
@@ -84,7 +84,7 @@ impl Ground {
         }
     }
 
-    /// The files, if there are any.
+    /// The data files; empty for a back end without files.
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.kind {
             Kind::Memory(_) => Vec::new(),
@@ -104,7 +104,7 @@ impl Ground {
     }
 }
 
-/// A record as if it had been read with that version.
+/// A record as if read with this version.
 pub fn read_as(id: &str, version: u64) -> Record {
     Record {
         id: id.to_owned(),

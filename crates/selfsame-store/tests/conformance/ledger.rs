@@ -1,4 +1,4 @@
-//! The ledger: blocks one after the other, nothing twice, nothing half.
+//! The ledger: blocks follow each other, no entry occurs twice, no block is half written.
 
 use std::collections::BTreeMap;
 
@@ -173,7 +173,7 @@ pub async fn keys_are_found_by_their_place(ground: Ground) {
 
 pub async fn a_value_that_holds_its_transactions_hash_comes_back_as_it_was(ground: Ground) {
     let ledger = ground.ledger();
-    // As deterministic CBOR has it: a string of 32 bytes, between others.
+    // As in deterministic CBOR: a string of 32 bytes, among other values.
     let receipt = |hash: u8| [&[0x84, 0x01, 0x58, 0x20][..], &[hash; 32], &[0x07]].concat();
     let mut first = block(1, &[1, 2], &[]);
     for (key, hash) in [("own", 2), ("unknown", 9), ("other", 1)] {

@@ -1,4 +1,4 @@
-//! Any sequence of batches, compared with a model so simple that it is evidently right.
+//! Random sequences of batches, compared with a model simple enough to be correct by inspection.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ pub async fn any_sequence_of_batches_does_what_the_model_does(ground: Ground) {
     tokio::task::spawn_blocking(run).await.unwrap();
 }
 
-/// A store, and what it should be.
+/// A store, and the model's state.
 struct Game {
     ground: Ground,
     store: Store,
@@ -101,7 +101,7 @@ struct Game {
     order: u64,
 }
 
-/// A batch on both sides.
+/// A batch for the store and the model.
 struct Turn {
     batch: Batch,
     after: Model,
@@ -217,7 +217,7 @@ impl Game {
         turn
     }
 
-    /// What the place holds when the action has been done.
+    /// The content of the place after the action.
     fn kept(&mut self, known: Option<Kept>, action: &Action) -> Option<Kept> {
         self.order += 1;
         let order = known.as_ref().map_or(self.order, |known| known.order);

@@ -104,7 +104,7 @@ pub async fn a_settled_entry_is_never_given_again(ground: Ground) {
     ));
     assert!(is_conflict(store.commit(batch().bury(id, "no")).await));
     assert!(is_conflict(store.commit(batch().replay(id)).await));
-    // Whoever loses a race to settle writes nothing else either.
+    // The loser of a race to settle writes nothing else either.
     let id = enqueue(&store, "2", "s").await;
     store.commit(batch().settle(id)).await.unwrap();
     assert!(is_conflict(
@@ -129,7 +129,7 @@ pub async fn a_retried_entry_waits_and_holds_its_lane(ground: Ground) {
         .unwrap();
     assert_eq!(due(&ground, &store).await, ["3"]);
     assert!(store.lease(id).await.unwrap().is_none());
-    // Its writer may take it before its time, as one holder alone.
+    // Its writer may take it before its time, as the only holder.
     let early = store.lease_early(id).await.unwrap().unwrap();
     assert!(store.lease_early(id).await.unwrap().is_none());
     drop(early);

@@ -1,4 +1,4 @@
-//! Races: whatever happens at once, single things happen once.
+//! Races: under concurrency, single events still happen once.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::ground::{Ground, read_as, tenant};
 
 const KIND: &str = "code";
 
-/// Runs the commits at once and says how many succeeded; all others must have lost to a conflict.
+/// Runs the commits concurrently and returns how many succeeded. All others must have failed with a conflict.
 async fn winners(
     ground: &Ground,
     batches: impl IntoIterator<Item = Batch>,
@@ -45,7 +45,7 @@ pub async fn of_many_commits_with_one_expectation_exactly_one_wins(ground: Groun
         let batch = Batch::new(anna.clone())
             .update(KIND, &read_as("1", version), vec![number])
             .put(spent);
-        // Durable and deferred ones share transactions.
+        // Durable and deferred batches share transactions.
         if number.is_multiple_of(3) {
             batch.deferred()
         } else {

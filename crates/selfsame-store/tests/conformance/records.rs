@@ -1,4 +1,4 @@
-//! Records: what is written is read, by the right tenant, in order, until it expires.
+//! Records: written values are read by the right tenant, in order, until they expire.
 
 use selfsame_store::backend::{Place, SealedBatch, Write};
 use selfsame_store::{
@@ -196,7 +196,7 @@ pub async fn tags_find_records_in_order_page_by_page(ground: Ground) {
     for tag in [Tag::hashed("color", "red"), Tag::plain("color", "red")] {
         let mut batch = Batch::new(anna.clone());
         for number in 0..7 {
-            // Not in the order of identifiers, and with others in between.
+            // Not in identifier order, and with other records between them.
             batch = batch.put(
                 Put::new(KIND, format!("{}", 9 - number), vec![number])
                     .tag(tag.clone())
@@ -264,7 +264,7 @@ pub async fn what_a_tenant_keeps_of_a_kind_has_a_number_and_a_weight(ground: Gro
     put(&store, &otto, Put::new(KIND, "a", vec![0; 1000])).await;
     let three = store.weight(&anna, KIND, u64::MAX).await.unwrap();
     assert_eq!(three.records, 3);
-    // Sealing adds a little.
+    // Sealing adds a few bytes.
     assert!((3000..3300).contains(&three.bytes), "{three:?}");
     let batch = Batch::new(anna.clone()).delete(KIND, "b");
     store.commit(batch).await.unwrap();

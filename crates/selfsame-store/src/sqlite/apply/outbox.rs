@@ -1,7 +1,7 @@
-//! The outbox in SQL. `head` marks the first pending entry of a lane, so that what is due is found by one index.
+//! The outbox in SQL. `head` marks the first pending entry of a lane, so that one index finds the due entries.
 //!
-//! What is known of an entry is read before it is changed: SQLite's RETURNING makes a table of its own for each
-//! statement, which costs several times a look-up.
+//! An entry's fields are read before it is changed: for RETURNING, SQLite makes a temporary table for each statement,
+//! which costs several times a look-up.
 
 use rusqlite::{OptionalExtension, params};
 use selfsame_crypto::time::UnixTime;
@@ -25,7 +25,7 @@ impl Apply<'_> {
         }
     }
 
-    /// Whether the entry is first of its lane.
+    /// Enqueues an entry. Returns whether it is first in its lane.
     pub(super) fn enqueue(&mut self, entry: &SealedEntry) -> Result<bool> {
         self.last.outbox += 1;
         let first = "SELECT NOT EXISTS (SELECT 1 FROM outbox WHERE lane = ?1 AND buried IS NULL)";
