@@ -1,4 +1,4 @@
-//! What was fetched, kept for a while: one flight per key, bounded in bytes, the longest unused goes first.
+//! A cache of fetched values: one fetch at a time per key, limited in bytes, least recently used entries evicted first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -10,20 +10,20 @@ use tokio::sync::watch;
 
 use crate::error::NetError;
 
-/// How much a [`Cache`] keeps and for how long.
+/// The limits of a [`Cache`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CacheSettings {
-    /// Most entries kept.
+    /// Maximum number of entries.
     pub capacity: usize,
-    /// Most bytes of memory that all entries take together. One that takes more than an eighth is not kept.
+    /// Maximum memory of all entries, in bytes. A value that takes more than an eighth of it is not cached.
     pub max_bytes: usize,
-    /// Seconds a value is kept.
+    /// Time to live of a value, in seconds.
     pub ttl: u64,
-    /// Seconds a failure, or a value that says "there is none", is kept.
+    /// Time to live of a failure or of a value that reports an absence, in seconds.
     pub negative_ttl: u64,
 }
 
-/// A fetched value and how long it may be kept.
+/// A fetched value and how long it may be cached.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fresh<V> {
     value: V,
@@ -32,7 +32,7 @@ pub struct Fresh<V> {
 }
 
 impl<V> Fresh<V> {
-    /// Kept for the cache's time to live.
+    /// A value with the cache's time to live.
     pub fn new(value: V) -> Self {
         Self {
             value,
@@ -41,7 +41,7 @@ impl<V> Fresh<V> {
         }
     }
 
-    /// Says "there is none": kept for the shorter, negative time to live.
+    /// A value that reports an absence: it has the shorter, negative time to live.
     pub fn negative(value: V) -> Self {
         Self {
             value,
@@ -50,7 +50,7 @@ impl<V> Fresh<V> {
         }
     }
 
-    /// Kept for so many seconds at most; with 0 it goes to those already waiting and no further.
+    /// Limits the time to live to `seconds`. With 0, only callers already waiting get the value.
     pub fn at_most(mut self, seconds: u64) -> Self {
         self.at_most = self.at_most.min(seconds);
         self
@@ -69,24 +69,24 @@ type Found<V> = Result<(Arc<V>, UnixTime), NetError>;
 struct Entries<K, V> {
     kept: HashMap<K, Kept<V>>,
     flights: HashMap<K, Flying<V>>,
-    /// Keys by the tick of their last use, the longest unused first.
+    /// Keys by the tick of their last use, least recently used first.
     by_use: BTreeMap<u64, K>,
-    /// Keys by their end and the tick at which they were kept.
+    /// Keys by expiry and the tick at which they were stored.
     by_end: BTreeMap<(UnixTime, u64), K>,
     bytes: usize,
     tick: u64,
 }
 
-/// What an entry takes beside its key, which is kept four times, and its value.
+/// The memory of an entry in bytes, without its value and its key, which is stored four times.
 const OVERHEAD: usize = 512;
-/// One entry has no more than this share of all bytes.
+/// An entry may take at most one part in this many of all bytes.
 const LARGEST_SHARE: usize = 8;
 
 struct Kept<V> {
     found: Found<V>,
     since: UnixTime,
     until: UnixTime,
-    /// When it may be fetched anew before its end: not at once after that failed.
+    /// The time from which it may be fetched again before it expires: some time after a failed fetch.
     anew_from: UnixTime,
     used: u64,
     kept_at: u64,
@@ -123,7 +123,7 @@ impl<K, V> std::fmt::Debug for Cache<K, V> {
 }
 
 impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
-    /// An empty cache, whose values take the memory that `weigh` says, in bytes.
+    /// An empty cache. `weigh` returns the memory of a value in bytes.
     pub fn new(settings: CacheSettings, weigh: fn(&V) -> usize) -> Self {
         Self {
             settings,
@@ -139,8 +139,8 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
         }
     }
 
-    /// The kept value, or what `fetch` brings. Of callers that come while one fetches, none
-    /// fetches too; should that one be cancelled, the next takes over with its own `fetch`.
+    /// Returns the cached value or calls `fetch`. Callers that arrive during a fetch wait for it; if it is cancelled,
+    /// the next of them calls its own `fetch`.
     pub async fn get<F>(
         &self,
         key: &K,
@@ -153,8 +153,9 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
         self.get_newer(key, (now, None), fetch).await
     }
 
-    /// The same for who found what was fetched at `outdated`, or before, to be so: it is fetched anew. Should that
-    /// fail, it stays, and is what all get for the negative time to live: others may need no more than what it says.
+    /// Like [`Cache::get`], for a caller that found the value fetched at `outdated` or before to be outdated: it is
+    /// fetched anew. If that fails, the old value stays, and all callers get it for the negative time to live, as it
+    /// may suffice for others.
     pub async fn get_newer<F>(
         &self,
         key: &K,
@@ -173,7 +174,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
                         Some(found) => return found.clone(),
                         None => continue,
                     },
-                    // The leader was cancelled: whoever comes first leads next.
+                    // The leader was cancelled: the first caller to come leads next.
                     Err(_) => continue,
                 },
             };
@@ -182,7 +183,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
                 key,
                 number,
             };
-            // Kept before the flight ends, so that nobody fetches in between.
+            // Cached before the flight ends, so that no other caller fetches in between.
             let found = flight.keep(self.judge(fetch.await, now), now);
             drop(flight);
             landing.send_replace(Some(found.clone()));
@@ -190,29 +191,29 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
         }
     }
 
-    /// What is kept, without fetching.
+    /// The cached value, without fetching.
     pub fn at_hand(&self, key: &K, now: UnixTime) -> Option<Result<(Arc<V>, UnixTime), NetError>> {
         self.lock().touch(key, now, None)
     }
 
-    /// Forgets one key, so that the next caller fetches; what is being fetched for it is not kept.
+    /// Removes a key, so that the next caller fetches. The result of a running fetch is not cached.
     pub fn forget(&self, key: &K) {
         let mut entries = self.lock();
         entries.remove(key);
         entries.flights.remove(key);
     }
 
-    /// How many bytes of memory all entries take.
+    /// The memory of all entries in bytes.
     pub fn bytes(&self) -> usize {
         self.lock().bytes
     }
 
-    /// How many entries are kept. Outdated ones stay until the cache is used next.
+    /// The number of entries. Outdated ones stay until the next use of the cache.
     pub fn len(&self) -> usize {
         self.lock().kept.len()
     }
 
-    /// Whether nothing is kept.
+    /// Whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -243,7 +244,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
                 };
                 (Ok((Arc::new(fresh.value), now)), ttl.min(fresh.at_most))
             }
-            // Our own congestion says nothing about the key.
+            // This instance's own congestion is no result for the key.
             Err(error @ NetError::Busy { .. }) => (Err(error), 0),
             Err(error) => (Err(error), self.settings.negative_ttl),
         }
@@ -255,7 +256,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
 }
 
 impl<V> Kept<V> {
-    /// What comes from the future was kept before the clock was set back: nobody knows how old it is.
+    /// An entry from the future was stored before the clock was set back, so its age is unknown.
     fn lasts(&self, now: UnixTime) -> bool {
         (self.since..self.until).contains(&now)
     }
@@ -312,7 +313,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Entries<K, V> {
         }
     }
 
-    /// Whether this flight is the one under way; one that was forgotten is not.
+    /// Whether this flight is the current one for its key. Removing the key ends that.
     fn is_flying(&self, key: &K, number: u64) -> bool {
         self.flights
             .get(key)
@@ -325,7 +326,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Entries<K, V> {
     }
 }
 
-/// A fetch under way; its end, cancelled or not, makes way for the next.
+/// A running fetch. When it ends, even by cancellation, the next one can start.
 struct Flight<'a, K: AsRef<str> + Clone + Eq + Hash, V> {
     cache: &'a Cache<K, V>,
     key: &'a K,
@@ -333,7 +334,7 @@ struct Flight<'a, K: AsRef<str> + Clone + Eq + Hash, V> {
 }
 
 impl<K: AsRef<str> + Clone + Eq + Hash, V> Flight<'_, K, V> {
-    /// Keeps what was found, or else what is there already; the one of both that is to be told.
+    /// Caches the result, or on failure leaves a cached value that still lasts. Returns the one to give to the callers.
     fn keep(&self, (found, seconds): (Found<V>, u64), now: UnixTime) -> Found<V> {
         let settings = &self.cache.settings;
         let value = found

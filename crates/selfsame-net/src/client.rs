@@ -1,4 +1,4 @@
-//! The client: guard, gate, connection pool, limits, redirects.
+//! The HTTP client: address guard, concurrency gate, connection pool, limits, redirects.
 
 use std::error::Error as StdError;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,7 @@ pub struct Net(Arc<Inner>);
 struct Inner {
     own: PerThread<Pool>,
     public: PerThread<Pool>,
-    /// Origins that are reached by DIDs and credentials in place of certificates.
+    /// Origins reached by DIDs and credentials instead of certificates.
     nodes: OnceLock<Vec<(Origin, PerThread<NodePool>)>>,
     settings: Settings,
     own_origins: Vec<Origin>,
@@ -58,7 +58,7 @@ impl std::fmt::Debug for Net {
 }
 
 impl Net {
-    /// Sets the client up; reads the system's TLS roots where the settings ask for them.
+    /// Creates the client. Reads the system's TLS roots if the settings require them.
     pub fn new(settings: Settings) -> Result<Self, NetError> {
         let tls = tls_config(&settings)?;
         let lower =
@@ -81,11 +81,11 @@ impl Net {
         })))
     }
 
-    /// Reaches these origins by DIDs and credentials from now on, and never again by certificates. It is said once, and
-    /// not with the settings, since who is met there may have to be looked up through this very client.
+    /// From now on, reaches these origins by DIDs and credentials only, not by certificates. Called once, after
+    /// construction: resolving a node's DID may need this client.
     ///
     /// # Errors
-    /// If an origin is none of [`Settings::own_origins`], or it was said before.
+    /// If an origin is not among [`Settings::own_origins`], or if this was called before.
     pub fn reach_nodes(&self, nodes: Vec<(Origin, Connector)>) -> Result<(), NetError> {
         let own = &self.0.own_origins;
         if !nodes.iter().all(|(origin, _)| own.contains(origin)) {
@@ -112,7 +112,7 @@ impl Net {
         found.map(|(_, pool)| pool.here())
     }
 
-    /// Whether a URL is called at all; nothing is resolved for this.
+    /// Whether the client may call a URL. Resolves no names.
     pub fn check(&self, url: &Url) -> Result<Reach, NetError> {
         guard::check_url(url, &self.0.own_origins).map_err(NetError::Refused)
     }
@@ -129,7 +129,7 @@ impl Net {
         .await
     }
 
-    /// Posts to a URL; follows no redirect.
+    /// Posts to a URL. Redirects are not followed.
     pub async fn post(
         &self,
         url: &Url,
@@ -146,12 +146,12 @@ impl Net {
         .await
     }
 
-    /// Requests sent so far, redirects followed included.
+    /// The number of requests sent so far, including followed redirects.
     pub fn requests(&self) -> u64 {
         self.0.requests.load(Ordering::Relaxed)
     }
 
-    /// Makes a call, within its limits of time and size.
+    /// Makes a call within its limits on time and size.
     pub async fn call(&self, call: Call<'_>) -> Result<Response, NetError> {
         let limits = call.request.limits.unwrap_or(self.0.limits);
         let origin = call.url.origin().ascii_serialization();
@@ -208,8 +208,8 @@ impl Net {
         reach: Reach,
         outgoing: &Outgoing,
     ) -> Result<Answer, NetError> {
-        // What may be repeated has places of its own: a verifier that judges what wallets post fetches lists and DIDs,
-        // perhaps from the very origin that all the posts go to, and must not wait for them to end.
+        // GETs have a separate gate. A verifier checking what wallets post fetches lists and DIDs, perhaps from the
+        // origin that receives all the posts, and must not wait for these to end.
         let repeatable = outgoing.method == Method::Get;
         let gate = format!("{repeatable} {}", url.origin().ascii_serialization());
         let _place = self.0.gates.enter(&gate).await?;
@@ -239,7 +239,7 @@ impl Net {
                 None => Err(NetError::Redirected { status }),
             };
         }
-        // Only `identity` is accepted, so a coding that comes is a mistake or a decompression bomb.
+        // Only `identity` is accepted, so any coding is a mistake or a decompression bomb.
         if head
             .headers
             .get(header::CONTENT_ENCODING)
@@ -285,7 +285,7 @@ impl Outgoing {
     }
 }
 
-/// Only a GET that carries no authority follows redirects.
+/// Only GETs without authorization follow redirects.
 fn allowed_redirects(call: &Call<'_>, most: u8) -> u8 {
     match (call.method, &call.authorization) {
         (Method::Get, Authorization::None) => call.request.redirects.min(most),
@@ -296,7 +296,7 @@ fn allowed_redirects(call: &Call<'_>, most: u8) -> u8 {
 fn request_headers(call: &Call<'_>) -> Result<HeaderMap, NetError> {
     let mut headers = HeaderMap::with_capacity(5);
     headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
-    // RFC 9110 §12.5.3: without it any coding would be acceptable.
+    // RFC 9110 §12.5.3: without this header, any coding would be acceptable.
     headers.insert(
         header::ACCEPT_ENCODING,
         HeaderValue::from_static("identity"),
@@ -315,7 +315,7 @@ fn request_headers(call: &Call<'_>) -> Result<HeaderMap, NetError> {
     Ok(headers)
 }
 
-/// The connection's buffer bounds what is held; a read that fills it in one go may still exceed it.
+/// The connection's buffer limits the memory; a single read that fills it may still exceed the limit on headers.
 fn header_bytes(headers: &HeaderMap) -> usize {
     headers
         .iter()
@@ -355,7 +355,7 @@ fn explain_body(error: &hyper::Error) -> NetError {
     }
 }
 
-/// Finds the cause of a failed exchange in the chain of errors around it.
+/// Finds the cause of a failed exchange in its chain of errors.
 fn explain(error: &hyper_util::client::legacy::Error) -> NetError {
     let mut cause: Option<&(dyn StdError + 'static)> = error.source();
     while let Some(current) = cause {
@@ -407,7 +407,7 @@ fn known(error: &(dyn StdError + 'static)) -> Option<NetError> {
     known(error.get_ref()?)
 }
 
-/// HTTP/1.1 only: one framing less to be attacked through, and connections are pooled.
+/// HTTP/1.1 only: one framing less to attack, and connections are pooled.
 fn pool(settings: &Settings, tls: ClientConfig, (reach, resolver): (Reach, Resolver)) -> Pool {
     let mut http = HttpConnector::new_with_resolver(resolver);
     http.enforce_http(false);

@@ -1,15 +1,15 @@
-//! A bare TCP connection to where the operator said: for what carries connections and makes no calls of its own.
+//! Plain TCP connections to addresses set by the operator, for proxies that make no calls of their own.
 
 use std::io;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
 
-/// Connects to `host:port`, trying each of its addresses until one answers. No guard stands here: the address is the
-/// operator's own word, and private ones are what is meant.
+/// Connects to `host:port`. Tries each of its addresses until one answers. The address guard does not apply: the
+/// operator configured the address, and private addresses are intended.
 ///
 /// # Errors
-/// If there is no such host, if nobody listens there, or if it takes longer than `within`.
+/// If the host is unknown, if nothing listens there, or if connecting takes longer than `within`.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the crate that dials out"

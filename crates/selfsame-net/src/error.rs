@@ -1,26 +1,26 @@
-//! What can go wrong with a call, and who must act on it.
+//! Errors of calls, and who must act on them.
 
 use crate::guard::Refusal;
 
-/// Why a call gave no answer. Holds no body, no header and no query of the call.
+/// Why a call failed. Contains no body, header or query of the call.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NetError {
-    /// The URL points where this instance does not call.
+    /// The URL points to an address that this instance does not call.
     #[error("address refused: {0}")]
     Refused(Refusal),
-    /// Too many calls to this origin are under way.
+    /// Too many calls to this origin are in progress.
     #[error("too many calls to this origin are under way")]
     Busy {
         /// Seconds to wait before trying again.
         retry_after: u64,
     },
-    /// The host's name has no address.
+    /// The host name has no address.
     #[error("the host's name could not be resolved")]
     UnknownHost,
-    /// No connection could be made; nothing of the call was sent.
+    /// No connection could be made; no part of the call was sent.
     #[error("the host could not be reached")]
     Unconnected,
-    /// The connection broke before the answer was here.
+    /// The connection broke before the answer was complete.
     #[error("the connection broke before the answer was here")]
     Unreachable,
     /// The host's certificate or TLS parameters were refused.
@@ -35,38 +35,38 @@ pub enum NetError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The host redirects where redirects are not followed, or too often.
+    /// The host redirects too often, or the call follows no redirects.
     #[error("the host redirects where no redirect is followed")]
     Redirected {
         /// HTTP status of the redirect.
         status: u16,
     },
-    /// The answer is not proper HTTP, or not in a form that was asked for.
+    /// The answer is not valid HTTP, or not in a requested form.
     #[error("the answer is malformed: {0}")]
     Malformed(&'static str),
-    /// The call itself cannot be put into HTTP.
+    /// The call cannot be expressed in HTTP.
     #[error("the call is malformed: {0}")]
     BadCall(&'static str),
-    /// The client cannot be set up.
+    /// The client cannot be created.
     #[error("the outbound client cannot be set up: {0}")]
     Setup(String),
 }
 
-/// Who can do something about a [`NetError`].
+/// Who can resolve a [`NetError`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WhoMustAct {
-    /// Whoever supplied the URL.
+    /// The party that supplied the URL.
     Caller,
-    /// The host that was called, or the way to it; trying later may help.
+    /// The called host or the network in between; a later attempt may succeed.
     Peer,
-    /// Nobody: come back later.
+    /// No one: try again later.
     Later,
     /// The operator of this instance.
     Operator,
 }
 
 impl NetError {
-    /// Who can do something about it.
+    /// Who can resolve the error.
     pub fn who_must_act(&self) -> WhoMustAct {
         match self {
             Self::Refused(_) | Self::BadCall(_) => WhoMustAct::Caller,
@@ -83,7 +83,7 @@ impl NetError {
         }
     }
 
-    /// Seconds after which the same call may succeed, where that is known.
+    /// Seconds after which this call may succeed, if known.
     pub fn retry_after(&self) -> Option<u64> {
         match self {
             Self::Busy { retry_after } => Some(*retry_after),
@@ -91,7 +91,7 @@ impl NetError {
         }
     }
 
-    /// Whether the same call may succeed later with nobody changing anything.
+    /// Whether this call may succeed later without any change.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -103,7 +103,7 @@ impl NetError {
         )
     }
 
-    /// Whether nothing of the call can have reached its host, so that making it again is making it once.
+    /// Whether no part of the call can have reached its host, so that repeating the call is safe.
     pub fn is_unsent(&self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
-//! How many calls to one origin are under way and how many wait: past both bounds a call fails at
-//! once instead of piling up.
+//! Limits the calls in progress and the waiting calls for each origin. Beyond both limits, a call fails at once instead
+//! of queueing.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::NetError;
 
-/// Origins remembered before those without calls are forgotten.
+/// The number of origins above which those without calls are forgotten.
 const MAX_ORIGINS: usize = 1_024;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct Gate {
     waiting: AtomicUsize,
 }
 
-/// A place among the calls under way; given back when dropped.
+/// A slot for a call in progress; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
@@ -76,7 +76,7 @@ impl Gates {
     }
 }
 
-/// Counts a waiting call, also when it is cancelled while it waits.
+/// Counts a waiting call, even if it is cancelled while it waits.
 struct Waiting<'a>(&'a Gate);
 
 impl<'a> Waiting<'a> {

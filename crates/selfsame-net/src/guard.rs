@@ -1,38 +1,37 @@
-//! Which URLs and addresses this instance calls, and which it refuses to (server-side request
-//! forgery).
+//! Decides which URLs and addresses this instance calls (protection against server-side request forgery).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Origin, Url};
 
-/// Longest URL that is called.
+/// Maximum length of a URL, in bytes.
 pub const MAX_URL_BYTES: usize = 8 * 1024;
 
 /// Why an address is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Refusal {
-    /// Neither https nor an own http origin.
+    /// Neither https nor an own origin with http.
     #[error("only https is called")]
     Scheme,
-    /// The URL carries a user name or password.
+    /// The URL contains a user name or password.
     #[error("the URL carries a user name or password")]
     UserInfo,
     /// The URL has no host.
     #[error("the URL has no host")]
     Host,
-    /// The host's name can only be local.
+    /// The host name is local by definition.
     #[error("the host's name is a local one")]
     LocalName,
-    /// The port belongs to another service.
+    /// The port belongs to another kind of service.
     #[error("the port belongs to another kind of service")]
     Port,
     /// The URL is too long.
     #[error("the URL is too long")]
     TooLong,
-    /// The host is, or resolves to, an address that is not public.
+    /// The host is, or resolves to, a non-public address.
     #[error("the host's address is not a public one")]
     Address,
-    /// A redirect leads from outside to one of the instance's own origins.
+    /// A redirect leads from another origin to one of the instance's own.
     #[error("a redirect leads inward")]
     Inward,
 }
@@ -42,11 +41,11 @@ pub enum Refusal {
 pub enum Reach {
     /// One of the instance's own origins: any address, http too.
     Own,
-    /// Any other: https to public addresses.
+    /// Any other origin: https to public addresses.
     Public,
 }
 
-/// Judges a URL before anything is resolved.
+/// Checks a URL before its name is resolved.
 pub fn check_url(url: &Url, own_origins: &[Origin]) -> Result<Reach, Refusal> {
     if url.as_str().len() > MAX_URL_BYTES {
         return Err(Refusal::TooLong);
@@ -72,7 +71,7 @@ pub fn check_url(url: &Url, own_origins: &[Origin]) -> Result<Reach, Refusal> {
     }
 }
 
-/// Judges where a redirect leads: like a first URL, and never from outside to an own origin.
+/// Checks the target of a redirect like a first URL. In addition, an own origin may be reached only from an own origin.
 pub fn check_hop(from: Reach, to: &Url, own_origins: &[Origin]) -> Result<Reach, Refusal> {
     match (from, check_url(to, own_origins)?) {
         (Reach::Public, Reach::Own) => Err(Refusal::Inward),
@@ -80,7 +79,7 @@ pub fn check_hop(from: Reach, to: &Url, own_origins: &[Origin]) -> Result<Reach,
     }
 }
 
-/// Whether an address is one anybody on the Internet could call.
+/// Whether an address is reachable from the whole Internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -92,7 +91,7 @@ fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// 443, or a port no system service owns.
+/// 443, or a port outside the range of system services.
 fn is_allowed_port(port: Option<u16>) -> bool {
     port.is_none_or(|port| port == 443 || port >= 1024)
 }
@@ -107,7 +106,7 @@ fn is_local_name(name: &str) -> bool {
         || name.ends_with(".home.arpa")
 }
 
-/// The IANA registry of special-purpose addresses, everything not globally reachable.
+/// All ranges in the IANA registry of special-purpose addresses that are not globally reachable.
 const NOT_PUBLIC_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8),       // this network
     (Ipv4Addr::new(10, 0, 0, 0), 8),      // private
@@ -126,8 +125,8 @@ const NOT_PUBLIC_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
 ];
 
-/// What is not public within 2000::/3. All outside of that block is refused, and with it loopback,
-/// IPv4-mapped and -compatible addresses, NAT64, discard, unique local, link-local and multicast.
+/// Non-public ranges within 2000::/3. Addresses outside of this block are refused, which includes loopback, IPv4-mapped
+/// and -compatible addresses, NAT64, discard, unique local, link-local and multicast.
 const NOT_PUBLIC_V6: &[(Ipv6Addr, u32)] = &[
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments, Teredo, ORCHID
     (Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 0), 32), // documentation
@@ -153,7 +152,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         })
 }
 
-/// RFC 5214 §6.1: an IPv4 address behind the interface identifier `[02]00:5efe`.
+/// RFC 5214 §6.1: an IPv4 address after the interface identifier `[02]00:5efe`.
 fn is_isatap(address: Ipv6Addr) -> bool {
     let [_, _, _, _, high, low, _, _] = address.segments();
     low == 0x5efe && high & 0xfdff == 0
@@ -194,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_own_origin_in_another_spelling_is_the_same_address_or_none() {
-        // The URL parser normalises these to 127.0.0.1, so they are the own origin itself.
+        // The URL parser normalises these to 127.0.0.1, so they are the own origin.
         assert_eq!(check("http://2130706433:7380/"), Ok(Reach::Own));
         assert_eq!(
             check("http://127.0.0.1:7380@evil.example/"),

@@ -1,5 +1,5 @@
-//! Owns: every outbound call, the guard against calls that point inward, the cache of what
-//! was fetched. Does not own: what is fetched, what it means, whether it is trusted.
+//! Owns: all outbound calls, the guard against calls to internal addresses, the cache of fetched values. Does not own:
+//! what is fetched, its meaning, whether it is trusted.
 
 mod cache;
 mod client;

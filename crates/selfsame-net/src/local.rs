@@ -1,4 +1,4 @@
-//! One of a thing for each thread that serves, so that an answer arrives on the thread that asked.
+//! One value for each serving thread, so that an answer arrives on the thread that asked.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,17 +8,17 @@ thread_local! {
     static PLACE: usize = NEXT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// As many as the machine has cores; threads beyond that share.
+/// As many values as the machine has cores. Further threads share them.
 pub struct PerThread<T>(Vec<T>);
 
 impl<T> PerThread<T> {
-    /// Makes them all.
+    /// Creates all values.
     pub fn new(make: impl Fn() -> T) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self((0..cores).map(|_| make()).collect())
     }
 
-    /// The calling thread's.
+    /// The value of the calling thread.
     pub fn here(&self) -> &T {
         let place = PLACE.with(|place| place % self.0.len());
         &self.0[place]

@@ -1,4 +1,4 @@
-//! Where `localhost` leads.
+//! The addresses of `localhost`.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,7 +9,8 @@ const EVERY_LOOPBACK: [IpAddr; 2] = [
     IpAddr::V6(Ipv6Addr::LOCALHOST),
 ];
 
-/// Where `localhost` leads, for [`Settings::hosts`](crate::Settings::hosts): never to what a resolver says of it. Who listens on loopback himself is found there first.
+/// The addresses of `localhost`, for [`Settings::hosts`](crate::Settings::hosts): a resolver is never asked. If the
+/// instance listens on a loopback address, that one comes first.
 pub fn localhost(listening: Option<IpAddr>) -> BTreeMap<String, Vec<IpAddr>> {
     let own = listening.filter(|ip| ip.is_loopback());
     let others = EVERY_LOOPBACK.into_iter().filter(|ip| Some(*ip) != own);

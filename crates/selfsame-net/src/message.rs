@@ -1,4 +1,4 @@
-//! What a call carries out and brings back.
+//! Calls and their answers.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::error::NetError;
 /// Limits of one call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Largest body accepted, in bytes.
+    /// Maximum length of the answer's body, in bytes.
     pub max_body: usize,
-    /// Time from the call to the last byte of the answer, redirects and waiting included.
+    /// Maximum time from the call to the last byte of the answer, including redirects and waiting.
     pub total_timeout: Duration,
 }
 
@@ -27,55 +27,55 @@ impl Default for Limits {
     }
 }
 
-/// How a GET is made.
+/// The options of a GET.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
     /// The `Accept` header.
     pub accept: Option<&'a str>,
-    /// Limits other than the instance's own.
+    /// Limits in place of the instance's defaults.
     pub limits: Option<Limits>,
-    /// Redirects followed; none unless asked for.
+    /// The maximum number of redirects followed; 0 by default.
     pub redirects: u8,
 }
 
-/// The methods that leave an instance.
+/// The supported methods.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Method {
-    /// May be repeated without harm.
+    /// `GET`: may be repeated without harm.
     Get,
-    /// May not.
+    /// `POST`: must not be repeated.
     Post,
-    /// Gives a thing at its address a new state.
+    /// `PUT`: replaces the resource at the URL.
     Put,
-    /// Removes what is at an address.
+    /// `DELETE`: removes the resource at the URL.
     Delete,
 }
 
-/// One call in full, for what [`crate::Net::get`] and [`crate::Net::post`] do not offer.
+/// A complete call, with options that [`crate::Net::get`] and [`crate::Net::post`] do not offer.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// What is done at the address.
+    /// The HTTP method.
     pub method: Method,
-    /// Where to.
+    /// The URL.
     pub url: &'a Url,
-    /// What is sent.
+    /// The body.
     pub body: Body,
-    /// Sent to this URL only: a call that carries it follows no redirect.
+    /// Sent to this URL only: a call with authorization follows no redirects.
     pub authorization: Authorization,
-    /// Accept, limits, redirects.
+    /// `Accept`, limits, redirects.
     pub request: Request<'a>,
 }
 
-/// What a call sends.
+/// The body of a call.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// Nothing.
+    /// No body.
     Empty,
-    /// `application/x-www-form-urlencoded`.
+    /// A form, `application/x-www-form-urlencoded`.
     Form(Vec<(String, String)>),
-    /// `application/json`, already encoded.
+    /// JSON (`application/json`), already encoded.
     Json(Vec<u8>),
-    /// Anything else.
+    /// Bytes of any other type.
     Bytes {
         /// The `Content-Type` header.
         content_type: String,
@@ -84,23 +84,23 @@ pub enum Body {
     },
 }
 
-/// Who calls.
+/// The authorization of a call.
 #[derive(Clone, Debug)]
 pub enum Authorization {
-    /// Nobody in particular.
+    /// No authorization.
     None,
-    /// The bearer of a token (RFC 6750 §2.1).
+    /// A bearer token (RFC 6750 §2.1).
     Bearer(SecretString),
 }
 
-/// An answer, whatever its status, its body read in full.
+/// An answer with any status, its body read completely.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// HTTP status; never a redirect.
     pub status: u16,
     /// Media type with its parameters, as sent.
     pub content_type: Option<String>,
-    /// Seconds the answer may be kept; 0 where keeping it is forbidden.
+    /// Seconds for which the answer may be cached; 0 if caching is forbidden.
     pub cache_max_age: Option<u64>,
     /// Entity tag, as sent.
     pub etag: Option<String>,
@@ -158,7 +158,7 @@ impl Body {
     }
 }
 
-/// A header that may come once: two that differ would let two readers see two answers.
+/// A header that may occur once. If two differ, two readers could understand the answer differently.
 fn single(headers: &HeaderMap, name: &header::HeaderName) -> Result<Option<String>, NetError> {
     let mut values = headers.get_all(name).iter();
     let Some(first) = values.next() else {

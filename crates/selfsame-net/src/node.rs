@@ -1,4 +1,4 @@
-//! Calls to nodes that prove who they are by DIDs and credentials: a connector in the place of HTTPS, for exact origins.
+//! Calls to nodes that authenticate by DIDs and credentials: a connector in place of HTTPS, for exact origins.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -19,7 +19,7 @@ use tower::Service;
 
 use crate::dial::dial;
 
-/// Dials the host of a URL, or where its name is said to be, and makes the handshake.
+/// Connects to the host of a URL, or to its configured address, and makes the handshake.
 #[derive(Clone)]
 pub(crate) struct NodeConnector {
     pub(crate) connector: Connector,
@@ -38,7 +38,7 @@ impl NodeConnector {
         let stream = dial(&to, self.connect_timeout).await?;
         let secured = self.connector.connect(stream).await;
         let secured = secured.map_err(io::Error::other)?;
-        // The pool keeps it: who is met there is judged again for as long.
+        // As long as the pool keeps the connection, the peer's evidence is checked again.
         let (judges, peer) = (self.connector, Arc::clone(secured.peer()));
         let secured = secured.watched(async move {
             let lapse = judges.lapse(&peer, Watch::default()).await;
@@ -63,7 +63,7 @@ impl Service<Uri> for NodeConnector {
     }
 }
 
-/// A connection to a node that was accepted.
+/// A connection to an accepted node.
 pub(crate) struct NodeStream(TokioIo<Stream<TcpStream>>);
 
 impl Connection for NodeStream {

@@ -1,5 +1,5 @@
-//! Name resolution for connections: what the guard refuses is never connected to, because the
-//! addresses that were judged are the ones that are dialled.
+//! Name resolution for connections. The guard checks the addresses that are then dialled, so a refused address is never
+//! connected to.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -14,7 +14,7 @@ use tower::Service;
 
 use crate::guard::{self, Reach, Refusal};
 
-/// Most addresses of one name that are tried.
+/// Maximum number of addresses tried for one name.
 const MAX_ADDRESSES: usize = 16;
 
 #[derive(Clone, Debug)]

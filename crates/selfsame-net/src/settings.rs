@@ -1,4 +1,4 @@
-//! What an instance's outbound calls are allowed to do.
+//! Settings of an instance's outbound calls.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,26 +11,26 @@ use crate::message::Limits;
 /// Settings of [`crate::Net`].
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Exact origins (scheme, host, port) of the instance and its parts: these alone may be plain
-    /// http and at private addresses.
+    /// Exact origins (scheme, host, port) of the instance and its parts. Only these may have plain http and private
+    /// addresses.
     pub own_origins: Vec<Origin>,
-    /// Further trusted TLS roots, as DER certificates, beside the system's.
+    /// Trusted TLS roots in addition to the system's, as DER certificates.
     pub extra_roots: Vec<Vec<u8>>,
     /// Whether the system's TLS roots are trusted.
     pub native_roots: bool,
-    /// Answers used in place of DNS; the guard judges them like any others.
+    /// Addresses used in place of DNS. The guard checks them like any others.
     pub hosts: BTreeMap<String, Vec<IpAddr>>,
-    /// Time to connect, for each address.
+    /// Maximum time to connect to each address.
     pub connect_timeout: Duration,
-    /// Limits of a call that sets none itself.
+    /// Default limits of a call.
     pub limits: Limits,
-    /// Most redirects of a GET, whatever it asks for.
+    /// Maximum number of redirects of a GET, even if it requests more.
     pub max_redirects: u8,
-    /// Most calls under way to one origin.
+    /// Maximum number of calls in progress to one origin.
     pub max_in_flight: usize,
-    /// Most calls that wait for one of those; past it a call fails at once.
+    /// Maximum number of calls waiting for one origin. Beyond it a call fails at once.
     pub max_waiting: usize,
-    /// Idle connections kept for each origin.
+    /// Maximum number of idle connections to one origin.
     pub max_idle: usize,
     /// How long a connection is kept idle.
     pub idle_timeout: Duration,
@@ -49,7 +49,7 @@ impl Default for Settings {
             max_in_flight: 64,
             max_waiting: 2_048,
             max_idle: 64,
-            // Shorter than what common servers keep, so that a call seldom meets a closing one.
+            // Shorter than common servers' timeouts, so that a call seldom meets a closing connection.
             idle_timeout: Duration::from_secs(15),
         }
     }

@@ -1,4 +1,4 @@
-//! Calls to a node that proves who it is by its DID, in place of a certificate.
+//! Calls to a node that authenticates by its DID instead of a certificate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ fn driven() -> Driven<dyn Gather> {
     Driven::of(Arc::new(Offline))
 }
 
-/// A node that answers each request alike, to this client alone.
+/// A node that answers every request in one way, and only to this client.
 async fn listening(own: Config, client: &Did) -> Url {
     let config = ServerConfig::new(own, ClientAuth::Required(trust(client))).unwrap();
     let acceptor: Acceptor = Acceptor::new(Arc::new(config), driven());

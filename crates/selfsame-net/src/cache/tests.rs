@@ -166,7 +166,7 @@ async fn use_and_forgetting_leave_no_trace_in_the_order() {
     }
 }
 
-/// What is told to who found what was fetched at `outdated` to be so.
+/// The answer to a caller that found the value fetched at `outdated` to be outdated.
 async fn newer(
     cache: &Cache<String, u32>,
     (now, outdated): (UnixTime, UnixTime),
@@ -188,7 +188,7 @@ async fn what_was_found_to_be_outdated_is_fetched_anew_once() {
     let before = UnixTime(NOW.0 - 1);
     assert_eq!(newer(&cache, (later, before), Ok(2)).await, (1, NOW));
     assert_eq!(newer(&cache, (later, NOW), Ok(2)).await, (2, later));
-    // Somebody else found the same, after it was fetched anew.
+    // A second caller reports the same old value after it was fetched anew.
     assert_eq!(newer(&cache, (later, NOW), Ok(3)).await, (2, later));
     let entries = cache.lock();
     assert_eq!(entries.kept.len(), entries.by_use.len());
@@ -204,7 +204,7 @@ async fn what_cannot_be_fetched_anew_stays_and_is_not_asked_for_at_once_again() 
     assert_eq!(newer(&cache, (later.plus(4), NOW), Ok(2)).await, (1, NOW));
     let again = later.plus(5);
     assert_eq!(newer(&cache, (again, NOW), Ok(2)).await, (2, again));
-    // Beyond its end nothing is told.
+    // After its end the value is not returned.
     let end = again.plus(60);
     let fetch = async { failed().map(Fresh::new) };
     let key = "k".to_owned();
@@ -218,7 +218,7 @@ async fn what_was_being_fetched_when_its_key_was_forgotten_is_not_kept() {
     let key = "k".to_owned();
     let fetch = async {
         cache.forget(&key);
-        // Somebody else fetches meanwhile, and has the newer answer.
+        // Another caller fetches meanwhile and has the newer answer.
         assert_eq!(get(&cache, "k", NOW, 2).await.0, 2);
         Ok(Fresh::new(1))
     };

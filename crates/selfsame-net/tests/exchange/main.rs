@@ -1,4 +1,4 @@
-//! Calls against real servers on loopback: one that speaks plain HTTP, one that speaks TLS.
+//! Calls to real servers on loopback: one with plain HTTP, one with TLS.
 
 mod server;
 
@@ -183,7 +183,7 @@ async fn redirects_are_followed_by_a_get_that_asks_and_only_so_often() {
         let refused = net.get(&url, &asking(redirects)).await;
         assert_eq!(refused.unwrap_err(), NetError::Redirected { status: 302 });
     }
-    // The instance's own bound holds whatever the call asks for.
+    // The instance's own limit holds even if the call requests more.
     let refused = net.get(&server.url("/redirect?9"), &asking(200)).await;
     assert_eq!(refused.unwrap_err(), NetError::Redirected { status: 302 });
 }
@@ -349,8 +349,8 @@ async fn calls_past_the_bounds_fail_at_once_and_the_rest_are_answered() {
         answered >= 8 && busy > 0,
         "{answered} answered, {busy} refused"
     );
-    // Four at a time, and each of the two threads keeps its own; no call has more than one in any case, should one not
-    // be back yet when the next call begins.
+    // Four calls at a time, and each of the two threads has its own pool. If a connection is not back in the pool when
+    // the next call begins, there may be more, but at most one for each call.
     assert!(server.connections() <= answered.max(2 * 4));
     assert!(
         get(&net, &server.url("/echo")).await.is_ok(),

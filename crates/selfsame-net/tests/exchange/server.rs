@@ -1,4 +1,4 @@
-//! A server on loopback that behaves well or badly, as the path asks.
+//! A server on loopback that behaves well or badly, depending on the path.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ pub struct Server {
     address: SocketAddr,
     root: Vec<u8>,
     connections: Arc<AtomicUsize>,
-    /// Bound and never listened at, so that nobody else is given the port.
+    /// Bound but not listening, so that no other process gets the port.
     _held: Option<TcpSocket>,
 }
 
@@ -48,7 +48,7 @@ impl Server {
         Self::start(name, Some((TlsAcceptor::from(Arc::new(config)), root))).await
     }
 
-    /// An address nobody listens on.
+    /// An address on which nothing listens.
     pub fn unbound() -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
@@ -117,7 +117,7 @@ impl Server {
 
 async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(stream: S) {
     let service = service_fn(|request| async move { Ok::<_, Infallible>(reply(request).await) });
-    // An error is the client hanging up, which some tests are about.
+    // An error means that the client hung up, which some tests do on purpose.
     let _ = hyper::server::conn::http1::Builder::new()
         .serve_connection(TokioIo::new(stream), service)
         .await;
@@ -210,7 +210,7 @@ fn full(body: impl Into<Bytes>) -> BoxBody<Bytes, Infallible> {
     Full::new(body.into()).boxed()
 }
 
-/// `count` bytes, one at a time where they drip, without an announced length.
+/// `count` bytes without an announced length; with a pause, one at a time.
 fn stream(count: usize, pause: Duration) -> BoxBody<Bytes, Infallible> {
     let size = if pause.is_zero() { 100 } else { 1 };
     let frames = futures_util::stream::unfold(count, move |left| async move {
