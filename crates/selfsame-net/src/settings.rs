@@ -11,7 +11,7 @@ use crate::message::Limits;
 /// Settings of [`crate::Net`].
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Exact origins (scheme, host, port) of the instance and its parts. Only these may have plain http and private
+    /// Exact origins (scheme, host, port) of the instance and its parts. Only these may use plain http and private
     /// addresses.
     pub own_origins: Vec<Origin>,
     /// Trusted TLS roots in addition to the system's, as DER certificates.

@@ -1,4 +1,4 @@
-//! Deterministic CBOR (RFC 8949 §4.2.1): definite lengths, shortest forms, nothing else accepted.
+//! Deterministic CBOR (RFC 8949 §4.2.1): only definite lengths and shortest forms are accepted.
 
 use std::convert::Infallible;
 
@@ -6,28 +6,28 @@ use minicbor::data::Type;
 use minicbor::decode::Error as DecodeError;
 use minicbor::{Decoder, Encoder};
 
-/// Bytes that are not the one encoding of what they should be.
+/// The bytes are not the deterministic encoding of the expected item.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("malformed: {0}")]
 pub struct Malformed(pub &'static str);
 
-/// What has one encoding.
+/// A type with exactly one encoding.
 pub trait Item: Sized {
     /// Writes the item.
     fn write(&self, to: &mut Writer);
 
-    /// Reads an item; what follows it is left.
+    /// Reads an item and leaves the bytes after it.
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed>;
 
-    /// The one encoding.
+    /// The item's encoding.
     fn to_cbor(&self) -> Vec<u8> {
         let mut writer = Writer::new();
         self.write(&mut writer);
         writer.finish()
     }
 
-    /// Reads the whole of `bytes`. Whatever would not be written the same way is refused: longer
-    /// forms of lengths and numbers, indefinite lengths, bytes left over.
+    /// Reads an item from all of `bytes`. Refuses any other encoding of the item: longer forms of lengths and numbers,
+    /// indefinite lengths, trailing bytes.
     fn from_cbor(bytes: &[u8]) -> Result<Self, Malformed> {
         let item = Self::read(&mut Reader(Decoder::new(bytes)))?;
         let mut again = Writer::with_capacity(bytes.len());
@@ -40,14 +40,14 @@ pub trait Item: Sized {
     }
 }
 
-/// The encoding of what `write` writes, for what is only ever written.
+/// Encodes the output of `write`, for data that are never read back.
 pub fn encode(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
     let mut writer = Writer::new();
     write(&mut writer);
     writer.finish()
 }
 
-/// Writes in the one form.
+/// Writes deterministic CBOR.
 #[derive(Debug)]
 pub struct Writer(Encoder<Vec<u8>>);
 
@@ -64,7 +64,7 @@ impl Writer {
         self.0.into_writer()
     }
 
-    /// Begins an array of so many items.
+    /// Begins an array of `length` items.
     pub fn array(&mut self, length: usize) -> &mut Self {
         // A length in memory fits 64 bits.
         let length = u64::try_from(length).unwrap_or(u64::MAX);
@@ -72,32 +72,32 @@ impl Writer {
         self
     }
 
-    /// Begins a map of so many pairs; its keys have to follow in the order of their encodings.
+    /// Begins a map of `length` pairs. The keys must follow in the order of their encodings.
     pub fn map(&mut self, length: usize) -> &mut Self {
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         written(self.0.map(length));
         self
     }
 
-    /// A number that may be negative.
+    /// A signed number.
     pub fn int(&mut self, value: i64) -> &mut Self {
         written(self.0.i64(value));
         self
     }
 
-    /// A number.
+    /// An unsigned number.
     pub fn uint(&mut self, value: u64) -> &mut Self {
         written(self.0.u64(value));
         self
     }
 
-    /// A truth value.
+    /// A boolean.
     pub fn bool(&mut self, value: bool) -> &mut Self {
         written(self.0.bool(value));
         self
     }
 
-    /// A text.
+    /// A text string.
     pub fn text(&mut self, value: &str) -> &mut Self {
         written(self.0.str(value));
         self
@@ -109,7 +109,7 @@ impl Writer {
         self
     }
 
-    /// A byte string, or none: an array of one or nothing.
+    /// An optional byte string: an array of one byte string, or an empty array.
     pub fn option(&mut self, value: Option<&[u8]>) -> &mut Self {
         match value {
             Some(value) => self.array(1).bytes(value),
@@ -138,13 +138,13 @@ fn written<T>(result: Result<T, minicbor::encode::Error<Infallible>>) {
     debug_assert!(result.is_ok());
 }
 
-/// Reads what a [`Writer`] wrote. That it is in the one form is only known when [`Item::from_cbor`]
-/// has written it again.
+/// Reads the output of a [`Writer`]. Only [`Item::from_cbor`], which encodes the item again, ensures that the encoding
+/// is the deterministic one.
 #[derive(Debug)]
 pub struct Reader<'b>(Decoder<'b>);
 
 impl<'b> Reader<'b> {
-    /// An array of known length.
+    /// An array of a given length.
     pub fn tuple(&mut self, length: usize) -> Result<(), Malformed> {
         match self.array()? == length {
             true => Ok(()),
@@ -152,13 +152,13 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// An array of any length that the bytes left could hold.
+    /// An array of any length that fits in the remaining bytes.
     pub fn array(&mut self) -> Result<usize, Malformed> {
         let length = self.0.array().map_err(wrong)?;
         self.length(length)
     }
 
-    /// A map of any number of pairs that the bytes left could hold.
+    /// A map of any number of pairs that fits in the remaining bytes.
     pub fn map(&mut self) -> Result<usize, Malformed> {
         let length = self.0.map().map_err(wrong)?;
         self.length(length)
@@ -173,22 +173,22 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// A number that may be negative.
+    /// A signed number.
     pub fn int(&mut self) -> Result<i64, Malformed> {
         self.0.i64().map_err(wrong)
     }
 
-    /// A number.
+    /// An unsigned number.
     pub fn uint(&mut self) -> Result<u64, Malformed> {
         self.0.u64().map_err(wrong)
     }
 
-    /// A truth value.
+    /// A boolean.
     pub fn bool(&mut self) -> Result<bool, Malformed> {
         self.0.bool().map_err(wrong)
     }
 
-    /// A text.
+    /// A text string.
     pub fn text(&mut self) -> Result<&'b str, Malformed> {
         self.0.str().map_err(wrong)
     }
@@ -198,13 +198,13 @@ impl<'b> Reader<'b> {
         self.0.bytes().map_err(wrong)
     }
 
-    /// A byte string of known length.
+    /// A byte string of a given length.
     pub fn array_of<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         <[u8; N]>::try_from(self.bytes()?)
             .map_err(|_| Malformed("a byte string has another length"))
     }
 
-    /// A byte string, or none: an array of one or nothing.
+    /// An optional byte string: an array of one byte string, or an empty array.
     pub fn option(&mut self) -> Result<Option<&'b [u8]>, Malformed> {
         match self.array()? {
             0 => Ok(None),
@@ -218,7 +218,7 @@ impl<'b> Reader<'b> {
         (0..self.array()?).map(|_| T::read(self)).collect()
     }
 
-    /// A fixed text that says what the bytes are for.
+    /// A fixed text that identifies the purpose of the bytes.
     pub fn domain(&mut self, domain: &str) -> Result<(), Malformed> {
         match self.text()? == domain {
             true => Ok(()),
@@ -241,17 +241,17 @@ impl Item for String {
     }
 }
 
-/// How deep [`Any`] is read.
+/// The maximum nesting depth of [`Any`].
 const DEPTH_MAX: usize = 16;
 
-/// Whatever stands in a state, for people to look at.
+/// Any item that a state may contain, for display.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Any {
-    /// A number.
+    /// An unsigned number.
     Uint(u64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
-    /// A text.
+    /// A text string.
     Text(String),
     /// A byte string.
     Bytes(Vec<u8>),

@@ -9,7 +9,7 @@ use crate::log::Hash;
 use crate::note::{SignedNote, VerifierKey};
 use crate::validators::ValidatorSet;
 
-/// Most extension lines.
+/// The maximum number of extension lines.
 pub const MAX_EXTENSIONS: usize = 16;
 
 const STATE: &str = "state";
@@ -20,51 +20,50 @@ const APP_DOMAIN: &[u8] = b"selfsame/app/1";
 /// The head of a log.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Checkpoint {
-    /// Which log.
+    /// The log's identifier.
     pub origin: String,
-    /// How many entries it has.
+    /// The number of entries.
     pub size: u64,
-    /// Its root.
+    /// The root hash.
     pub root: Hash,
-    /// Further lines; for those of a block see [`Checkpoint::of_block`].
+    /// Extension lines. For those of a block see [`Checkpoint::of_block`].
     pub extensions: Vec<String>,
 }
 
-/// Where a registry stood after a block: all that its checkpoint says.
+/// The state of a registry after a block, as its checkpoint states it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Standing {
     /// The block's height.
     pub height: u64,
     /// The block's time.
     pub time: UnixTime,
-    /// How many transactions the log had.
+    /// The number of transactions in the log.
     pub size: u64,
-    /// The log's root.
+    /// The root of the log.
     pub log: Hash,
-    /// The root of the state's tree.
+    /// The root of the state tree.
     pub state: Hash,
 }
 
 impl Standing {
-    /// The digest of log and state, on which a network agrees: SHA-256 of `selfsame/app/1`, the
-    /// log's size (8 bytes, big endian), its root and that of the state. A block without
-    /// transactions does not change it.
+    /// The digest of log and state that a network agrees on: SHA-256 of `selfsame/app/1`, the size of the log (8 bytes,
+    /// big endian), its root and the root of the state tree. A block without transactions does not change it.
     pub fn app_hash(&self) -> Hash {
         sha256_parts(&[APP_DOMAIN, &self.size.to_be_bytes(), &self.log, &self.state])
     }
 }
 
-/// A checkpoint that a quorum of validators signed.
+/// A checkpoint signed by a quorum of validators.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Agreed {
-    /// What they agreed on.
+    /// The agreed standing.
     pub standing: Standing,
-    /// Who signed, by name.
+    /// The names of the signers.
     pub signers: Vec<String>,
 }
 
 impl Checkpoint {
-    /// The checkpoint of a block: lines `state <base64>`, `height <decimal>` and `time <unix>`.
+    /// The checkpoint of a block, with lines `state <base64>`, `height <decimal>` and `time <unix>`.
     pub fn of_block(origin: &str, standing: &Standing) -> Self {
         Self {
             origin: origin.to_owned(),
@@ -78,7 +77,7 @@ impl Checkpoint {
         }
     }
 
-    /// What a block's checkpoint says; an error where a line is missing or malformed.
+    /// The standing in a block's checkpoint. An error if a line is missing or malformed.
     pub fn standing(&self) -> Result<Standing, ProofError> {
         let bad = |line| ProofError::Checkpoint(line);
         let state = self.extension(STATE).and_then(hash);
@@ -92,8 +91,8 @@ impl Checkpoint {
         })
     }
 
-    /// Reads a block's checkpoint of a known network that validators with more than two thirds of
-    /// the power signed. Other signatures are ignored, but a wrong one of a validator is an error.
+    /// Reads a block's checkpoint of a known network, which validators with more than two thirds of the power must have
+    /// signed. Other signatures are ignored, but an invalid one of a validator is an error.
     pub fn agreed(
         note: &SignedNote,
         origin: &str,
@@ -120,15 +119,15 @@ impl Checkpoint {
         })
     }
 
-    /// The time of the last block, where the checkpoint has one.
+    /// The time of the last block, if the checkpoint states it.
     pub fn time(&self) -> Option<UnixTime> {
         decimal(self.extension(TIME)?).map(UnixTime)
     }
 
-    /// The checkpoint as a note to be signed.
+    /// The checkpoint as an unsigned note.
     pub fn to_note(&self) -> Result<SignedNote, ProofError> {
         let text = self.text();
-        // A line that would read back differently is refused before anybody signs it.
+        // A line that would read back differently is refused before the note can be signed.
         match Self::parse(&text) {
             Ok(read) if read == *self => SignedNote::new(text),
             Ok(_) => Err(ProofError::Checkpoint("a line has a line break")),
@@ -151,7 +150,7 @@ impl Checkpoint {
         text
     }
 
-    /// Reads a signed checkpoint of a known log, signed by at least one of the keys.
+    /// Reads a checkpoint of a known log, which at least one of the keys must have signed.
     pub fn open(note: &str, origin: &str, keys: &[VerifierKey]) -> Result<Self, ProofError> {
         let note = SignedNote::parse(note)?;
         let checkpoint = Self::parse(note.verify(keys)?)?;
@@ -161,7 +160,7 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// Reads the text of a note strictly. The text must have been verified, see [`Checkpoint::open`].
+    /// Parses the text of a note strictly. The caller must have verified it, see [`Checkpoint::open`].
     pub fn parse(text: &str) -> Result<Self, ProofError> {
         let bad = ProofError::Checkpoint;
         let body = text
@@ -187,7 +186,7 @@ impl Checkpoint {
         })
     }
 
-    /// The value of an extension line; none where it stands twice.
+    /// The value of an extension line; `None` if it is absent or occurs twice.
     fn extension(&self, name: &str) -> Option<&str> {
         let value =
             |line: &'_ str| -> bool { line.split_once(' ').is_some_and(|(n, _)| n == name) };
@@ -204,7 +203,7 @@ pub(crate) fn hash(text: &str) -> Option<Hash> {
     base64_decode(text).ok()?.try_into().ok()
 }
 
-/// ASCII decimal without leading zeroes.
+/// An ASCII decimal number without leading zeros.
 pub(crate) fn decimal(text: &str) -> Option<u64> {
     let canonical = text == "0" || !text.starts_with('0');
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! A reader's memory: what it trusts, the objects it has verified, and as of when they hold.
+//! The state of a reader: its trust root, the verified objects, and the checkpoints they are proven by.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -9,58 +9,58 @@ use crate::checkpoint::{Agreed, Standing};
 use crate::read::{Bundle, Known, Outcome, Policy, Question, Report, TrustRoot, judge_with};
 use crate::tree::{self, Proof};
 
-/// Checkpoints whose signatures held that are remembered.
+/// The number of verified checkpoints that are remembered.
 const KNOWN_MAX: usize = 32;
 
-/// Reads a registry without trusting the node that answers. It keeps no more than it is told to.
+/// Reads a registry without trusting the node that answers. Memory is limited to the configured size.
 #[derive(Debug)]
 pub struct Client {
     trust: TrustRoot,
     policy: Policy,
-    /// The newest first.
+    /// Newest first.
     known: VecDeque<Known>,
     /// The newest checkpoint seen, with its note.
     newest: Option<(Standing, String)>,
-    /// Two generations: the older is forgotten when the younger is full.
+    /// Verified objects in two generations: the older is dropped when the younger is full.
     young: HashMap<Vec<u8>, Remembered>,
     old: HashMap<Vec<u8>, Remembered>,
     bytes: usize,
     max_bytes: usize,
 }
 
-/// How long an object that was verified once may be used.
+/// How long a verified object may be used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Lasting {
-    /// It never changes once it is there.
+    /// The object never changes once it exists.
     Forever,
-    /// It may change: the checkpoint it is known by is at most so many seconds old.
+    /// The object may change: its checkpoint may be at most this many seconds old.
     Within(u64),
 }
 
-/// What is asked of an answer that somebody else got and hands on.
+/// The requirements on an answer that another party received and passes on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Handed {
-    /// Seconds its checkpoint may be old.
+    /// The maximum age of its checkpoint, in seconds.
     pub max_age: u64,
-    /// Seconds its checkpoint may be behind the newest one seen.
+    /// How far its checkpoint may be behind the newest one seen, in seconds.
     pub behind: u64,
 }
 
-/// An object and as of when it holds.
+/// An object and the checkpoint for which it is valid.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Found {
-    /// The object; none where there is none.
+    /// The object; `None` if it is proven absent.
     pub value: Option<Arc<[u8]>>,
-    /// The newest checkpoint for which it is known to hold.
+    /// The newest checkpoint for which it is known to be valid.
     pub as_of: Standing,
 }
 
-/// An object of a state, or that there is none, and why that is so.
+/// An object of a state, or its absence, with the proof.
 #[derive(Clone, Copy, Debug)]
 pub struct Object<'a> {
-    /// Its key.
+    /// The object's key.
     pub key: &'a [u8],
-    /// The object.
+    /// The object; `None` for absence.
     pub value: Option<&'a [u8]>,
     /// The proof.
     pub proof: &'a Proof,
@@ -73,8 +73,8 @@ struct Remembered {
 }
 
 impl Client {
-    /// A client that begins with this trust, asks this of each read (the age apart, which each read states), and
-    /// remembers objects of so many bytes.
+    /// A client with this trust root. `policy` applies to each read, except for the age, which each read states.
+    /// Remembers objects of up to `max_bytes` bytes.
     pub fn new(trust: TrustRoot, policy: Policy, max_bytes: usize) -> Self {
         Self {
             trust,
@@ -88,7 +88,7 @@ impl Client {
         }
     }
 
-    /// The same, where the trust was kept with the note of the newest checkpoint seen.
+    /// Sets the note of the newest checkpoint seen, if it was stored with the trust root.
     #[must_use]
     pub fn with_note(mut self, note: String) -> Self {
         self.newest = self.trust.seen.map(|seen| (seen, note));
@@ -100,12 +100,12 @@ impl Client {
         self.newest.as_ref()
     }
 
-    /// What it trusts now; to be kept, so that the next start goes on from here.
+    /// The present trust root. Store it to continue from here at the next start.
     pub fn trust(&self) -> &TrustRoot {
         &self.trust
     }
 
-    /// The object under a key, if it was verified and is recent enough; else it is to be fetched.
+    /// The object under a key, if it has been verified and is recent enough; otherwise the caller must fetch it.
     pub fn get(&self, key: &[u8], lasting: Lasting, now: UnixTime) -> Option<Found> {
         let object = self.object(key)?;
         let as_of = self.holds_since(object);
@@ -120,7 +120,7 @@ impl Client {
         })
     }
 
-    /// Judges the answer to what was asked for and, if it is verified, remembers it.
+    /// Judges the answer to a read and, if it is verified, remembers the object.
     pub fn accept(
         &mut self,
         key: &[u8],
@@ -145,8 +145,9 @@ impl Client {
         )
     }
 
-    /// Judges what somebody read before and hands on now, and remembers it if it is verified. Its checkpoint may be so
-    /// many seconds old, and so many behind the newest one seen; but what was seen to have changed since is refused.
+    /// Judges a read that another party made before and passes on, and remembers the object if it is verified. Its
+    /// checkpoint may be as old, and as far behind the newest one seen, as `Handed` allows. An object known to have
+    /// changed since is refused.
     pub fn accept_handed(
         &mut self,
         key: &[u8],
@@ -168,11 +169,11 @@ impl Client {
         )
     }
 
-    /// Judges several reads of one checkpoint that somebody made before and hands on now, as [`Self::accept_handed`]
-    /// does each of them: the checkpoint is judged with the first, and of the others their proofs.
+    /// Judges several reads of one checkpoint that another party made before and passes on, each as in
+    /// [`Self::accept_handed`]. The checkpoint is judged with the first read; of the others only the proofs are.
     ///
     /// # Errors
-    /// What is wrong with the first that is not verified. Those before it are remembered.
+    /// The report of the first read that is not verified. Reads before it are remembered.
     pub fn accept_all_handed(
         &mut self,
         (first, further): (&Bundle, &[Object<'_>]),
@@ -188,10 +189,10 @@ impl Client {
         Ok(as_of)
     }
 
-    /// Judges further objects of a state that was verified, and remembers them.
+    /// Judges further objects of a verified state, and remembers them.
     ///
     /// # Errors
-    /// What is wrong with the first that does not hold. Those before it are remembered.
+    /// The error of the first object whose proof is invalid. Objects before it are remembered.
     pub fn accept_further(
         &mut self,
         further: &[Object<'_>],
@@ -225,7 +226,7 @@ impl Client {
             report.overtaken();
             return report;
         }
-        // What other validators signed is judged anew.
+        // Checkpoints signed by other validators must be verified anew.
         if trust.from_height != self.trust.from_height {
             self.known.clear();
         }
@@ -248,7 +249,7 @@ impl Client {
         report
     }
 
-    /// The validators to ask with again, where an answer led on and had no room for all changes of them.
+    /// The trust root for the next request, if the answer could not hold all changes of validators.
     fn further(&self, report: &Report) -> Option<TrustRoot> {
         let next = report.leads_to.clone()?;
         (next.from_height > self.trust.from_height).then_some(next)
@@ -258,14 +259,14 @@ impl Client {
         self.young.get(key).or_else(|| self.old.get(key))
     }
 
-    /// Whether a newer state is known to say otherwise.
+    /// Whether a newer state with another value of this object is known.
     fn is_overtaken(&self, (key, value): (&[u8], Option<&[u8]>), as_of: &Standing) -> bool {
         self.object(key).is_some_and(|object| {
             object.as_of.height > as_of.height && object.value.as_deref() != value
         })
     }
 
-    /// An object under the root of the newest state holds as long as that root does.
+    /// An object proven under the newest state root is valid as long as that root is.
     fn holds_since(&self, object: &Remembered) -> Standing {
         match self.trust.seen {
             Some(seen) if seen.state == object.as_of.state && seen.time > object.as_of.time => seen,

@@ -1,4 +1,4 @@
-//! Transactions of the log with what proves them, as one node gives them: their one encoding, and the judgement.
+//! Transactions of the log with their proofs, as a node returns them: encoding and verification.
 
 use crate::ProofError;
 use crate::cbor::{Item, Malformed, Reader, Writer};
@@ -9,31 +9,31 @@ use crate::read::Bundle;
 pub use crate::log::ProvenEntry;
 
 const DOMAIN: &str = "selfsame/log/1";
-/// Longest answer read, in bytes.
+/// Maximum length of an answer, in bytes.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// Most transactions of an answer.
+/// Maximum number of transactions in an answer.
 pub const ENTRIES_MAX: usize = 200;
 
-/// Transactions, and the checkpoint under whose log they are proven.
+/// Transactions, and the checkpoint whose log contains them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ProvenEntries {
-    /// The checkpoint, with all that leads a reader to its validators: a read of their set.
+    /// The checkpoint, with the handovers to its validators: a read of the validator set.
     pub bundle: Bundle,
-    /// The transactions, in the order they were asked for; those beyond the log are left out.
+    /// The transactions, in the requested order. Those beyond the end of the log are left out.
     pub entries: Vec<ProvenEntry>,
 }
 
 impl ProvenEntries {
-    /// The answer as it is sent.
+    /// The encoded answer.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_cbor()
     }
 
-    /// Reads what [`ProvenEntries::to_bytes`] wrote, and nothing else.
+    /// Decodes the output of [`ProvenEntries::to_bytes`].
     ///
     /// # Errors
-    /// If it is anything else, or too long.
+    /// If the bytes have any other form or are too long.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         match bytes.len() > MAX_BYTES {
             true => Err(Malformed("an answer is too long")),
@@ -41,11 +41,11 @@ impl ProvenEntries {
         }
     }
 
-    /// The transactions of these numbers, each proven to stand in the log of that verified standing. Numbers beyond
-    /// the log have none.
+    /// The transactions with these numbers, each proven to be in the log of this verified standing. Numbers beyond the
+    /// end of the log are skipped.
     ///
     /// # Errors
-    /// `Entries` if one is left out that the log has, or if another was given; `Entry` for one that is not proven.
+    /// `Entries` if a transaction of the log is missing or another one is present; `Entry` if a proof is invalid.
     pub fn judged(
         self,
         numbers: &[u64],

@@ -1,4 +1,4 @@
-//! What a reader keeps of a network: whom he trusts, and the evidence of a fork.
+//! Data that a reader stores about a network: its trust root, and evidence of a fork.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -7,26 +7,26 @@ use crate::read::TrustRoot;
 
 const DOMAIN: &str = "selfsame/fork/1";
 
-/// That validators signed two histories: both notes, so that anybody can judge it.
+/// Evidence that validators signed two histories: both notes, so that anyone can verify it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fork {
-    /// When it was found.
+    /// When the fork was found.
     pub found: UnixTime,
-    /// The greater of both heights.
+    /// The greater of the two heights.
     pub height: u64,
-    /// The signed checkpoints; the first is empty where a pinned trust root came with what was seen.
+    /// The signed checkpoints. The first is empty if a pinned trust root included the checkpoint seen.
     pub notes: [String; 2],
-    /// Where the notes are of logs of different length and do not contradict each other by themselves: the transaction
-    /// that the longer one has next, with the proof of its place. It goes on from another log than the shorter one.
+    /// The next transaction of the longer log, with its inclusion proof, which shows that this log does not extend the
+    /// shorter one. Used if the notes state different log sizes and do not contradict each other by themselves.
     pub entry: Vec<u8>,
-    /// The nodes they came from.
+    /// The nodes that sent the notes.
     pub nodes: [String; 2],
 }
 
-/// The newest trust, and the note of the newest checkpoint seen.
+/// The newest trust root, and the note of the newest checkpoint seen.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Trusted {
-    /// Whom the reader trusts.
+    /// The trust root.
     pub root: TrustRoot,
     /// The note.
     pub note: String,

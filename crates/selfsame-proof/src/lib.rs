@@ -1,6 +1,6 @@
-//! Owns: the transaction log and the state's tree with their proofs, signed notes and checkpoints,
-//! the validators that sign them, and the judgement of a read. Does not own: what a transaction or an
-//! object means, private keys, storage, fetching.
+//! Owns: the transaction log and the state tree with their proofs, signed notes and checkpoints, the validators that
+//! sign them, and the verification of reads. Does not own: the meaning of transactions and objects, private keys,
+//! storage, fetching.
 #![cfg_attr(
     not(test),
     deny(

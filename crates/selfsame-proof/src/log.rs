@@ -1,4 +1,4 @@
-//! The RFC 6962 Merkle tree: hashes, and a frontier that grows leaf by leaf.
+//! The RFC 6962 Merkle tree: hashes, and a frontier for appending leaves.
 
 use selfsame_crypto::hash::{sha256, sha256_parts};
 
@@ -27,22 +27,22 @@ pub fn node_hash(left: &Hash, right: &Hash) -> Hash {
     sha256_parts(&[&[0x01], left, right])
 }
 
-/// The roots of the perfect subtrees of a log, the largest first: all that is needed to append to
-/// it and to know its root.
+/// The roots of the perfect subtrees of a log, the largest first. They suffice to append leaves and to compute the
+/// root.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Frontier {
     size: u64,
     peaks: Vec<Hash>,
 }
 
-/// A hash to be kept for proofs: of the `index`th perfect subtree of 256^`level` leaves.
+/// A hash to store for proofs: the root of the `index`th perfect subtree of 256^`level` leaves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Kept {
     /// 0 for a leaf.
     pub level: u8,
-    /// Which one on its level, from 0.
+    /// The index on its level, from 0.
     pub index: u64,
-    /// Its hash.
+    /// The hash.
     pub hash: Hash,
 }
 
@@ -57,8 +57,8 @@ impl Frontier {
         self.append_and(leaf_hash, |_| ())
     }
 
-    /// Appends a leaf as [`Frontier::append`] does, and names each hash that [`LogRead`] will want:
-    /// that of the leaf, and those of the subtrees of 256, 256², … leaves which it completes.
+    /// Appends a leaf as [`Frontier::append`] does, and passes each hash to `keep` that [`LogRead`] needs: the hash of
+    /// the leaf, and the roots of the subtrees of 256, 256², … leaves that it completes.
     pub fn append_and(&mut self, leaf_hash: Hash, mut keep: impl FnMut(Kept)) -> u64 {
         let index = self.size;
         let mut node = leaf_hash;
@@ -68,7 +68,7 @@ impl Frontier {
             hash: leaf_hash,
         };
         keep(kept);
-        // One perfect subtree is completed for each trailing one bit of the size.
+        // Each trailing one bit of the size stands for a perfect subtree that this leaf completes.
         for height in 1..=index.trailing_ones() {
             if let Some(left) = self.peaks.pop() {
                 node = node_hash(&left, &node);
@@ -83,7 +83,7 @@ impl Frontier {
             }
         }
         self.peaks.push(node);
-        // 2^64 leaves are out of reach.
+        // The log cannot reach 2^64 leaves.
         self.size = index.saturating_add(1);
         index
     }
@@ -98,19 +98,19 @@ impl Frontier {
             .unwrap_or_else(|| sha256(b""))
     }
 
-    /// How many leaves the log has.
+    /// The number of leaves.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Size (8 bytes, big endian), then the peaks, the largest first.
+    /// Encodes the size (8 bytes, big endian), then the peaks, the largest first.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.size.to_be_bytes().to_vec();
         bytes.extend(self.peaks.iter().flatten());
         bytes
     }
 
-    /// Reads what [`Frontier::to_bytes`] wrote, and nothing else.
+    /// Decodes the output of [`Frontier::to_bytes`]; refuses any other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ProofError> {
         let (size, rest) = bytes.split_first_chunk::<8>().ok_or(ProofError::Frontier)?;
         let size = u64::from_be_bytes(*size);

@@ -10,10 +10,10 @@ use selfsame_crypto::{Algorithm, KeyType, PublicKey};
 
 use crate::ProofError;
 
-/// Longest note that is read.
+/// Maximum length of a note, in bytes.
 pub const MAX_NOTE_BYTES: usize = 256 * 1024;
-/// Most signatures of a note: all validators a network can have, and witnesses. The specification
-/// wants at least 16 accepted.
+/// Maximum number of signatures of a note: enough for all validators of a network, and witnesses. The specification
+/// requires that at least 16 are accepted.
 pub const MAX_SIGNATURES: usize = 128;
 
 const ED25519: u8 = 0x01;
@@ -21,15 +21,14 @@ const COSIGNATURE: u8 = 0x04;
 const ED25519_MULTICODEC: [u8; 2] = [0xed, 0x01];
 const SIGNATURE_LINE: &str = "\u{2014} ";
 
-/// A text and the signatures over it. Nothing may be done with the text before
-/// [`SignedNote::verify`] has said yes.
+/// A text and its signatures. Do not use the text before [`SignedNote::verify`] has succeeded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SignedNote {
     text: String,
     signatures: Vec<Signature>,
 }
 
-/// A line of a note as it stands there; nothing is known of whether it is good.
+/// A signature line of a note as read, not verified.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Signature {
     name: String,
@@ -37,8 +36,8 @@ pub(crate) struct Signature {
     bytes: Vec<u8>,
 }
 
-/// A public Ed25519 key and the name it signs notes under; `Display` and `FromStr` are its text
-/// form, the vkey. The key of a witness signs in its own way, with a time (C2SP tlog-cosignature).
+/// A public Ed25519 key and the name it signs notes under. `Display` and `FromStr` convert to and from its text form,
+/// the vkey. Signatures of a witness key also contain a time (C2SP tlog-cosignature).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct VerifierKey {
     name: String,
@@ -53,17 +52,17 @@ enum Kind {
     Cosignature,
 }
 
-/// A good signature.
+/// A valid signature.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Signer<'k> {
-    /// Whose it is.
+    /// The key that signed.
     pub key: &'k VerifierKey,
-    /// When it was made, where it says so: that of a witness.
+    /// When it was made, if it states a time: only signatures of witnesses do.
     pub time: Option<UnixTime>,
 }
 
 impl SignedNote {
-    /// A note without signatures yet.
+    /// A note without signatures.
     pub fn new(text: String) -> Result<Self, ProofError> {
         check_text(&text)?;
         Ok(Self {
@@ -72,12 +71,12 @@ impl SignedNote {
         })
     }
 
-    /// The bytes each signature is over.
+    /// The bytes that each signature covers.
     pub fn signing_bytes(&self) -> &[u8] {
         self.text.as_bytes()
     }
 
-    /// Adds a signature by a key; it is verified first, so that a note never leaves with a bad one.
+    /// Adds a signature. It is verified first, so that a note never leaves with an invalid one.
     pub fn sign(&mut self, key: &VerifierKey, signature: Vec<u8>) -> Result<(), ProofError> {
         if self.signatures.len() >= MAX_SIGNATURES {
             return Err(ProofError::Note("too many signatures"));
@@ -91,12 +90,12 @@ impl SignedNote {
         Ok(())
     }
 
-    /// Reads a note strictly; says nothing about its signatures.
+    /// Parses a note strictly. Does not verify its signatures.
     pub fn parse(note: &str) -> Result<Self, ProofError> {
         if note.len() > MAX_NOTE_BYTES {
             return Err(ProofError::Note("it is too long"));
         }
-        // The text is separated from the signatures by the last empty line.
+        // The last empty line separates the text from the signatures.
         let (text, signatures) = note
             .rsplit_once("\n\n")
             .ok_or(ProofError::Note("it has no signatures"))?;
@@ -115,8 +114,8 @@ impl SignedNote {
         Ok(Self { text, signatures })
     }
 
-    /// The text, if at least one signature is by one of the keys, and each that names one of the
-    /// keys is by that key. Signatures of unknown keys are ignored.
+    /// The text, if at least one of the keys signed it and every signature that names one of the keys is valid.
+    /// Signatures of unknown keys are ignored.
     pub fn verify(&self, keys: &[VerifierKey]) -> Result<&str, ProofError> {
         match self.signers(keys)?.is_empty() {
             true => Err(ProofError::Untrusted),
@@ -124,8 +123,8 @@ impl SignedNote {
         }
     }
 
-    /// Those of the keys that signed, each once, with the latest time it names. Signatures of
-    /// unknown keys are ignored; one that names one of the keys and is not by it is an error.
+    /// The keys among `keys` that signed, each once, with the latest time stated. Signatures of unknown keys are
+    /// ignored; an invalid signature that names one of the keys is an error.
     pub fn signers<'k>(&self, keys: &'k [VerifierKey]) -> Result<Vec<Signer<'k>>, ProofError> {
         let mut signers: Vec<Signer<'k>> = Vec::new();
         for signature in &self.signatures {
@@ -141,7 +140,7 @@ impl SignedNote {
         Ok(signers)
     }
 
-    /// Those of the witnesses that cosigned, each with when it did; whose time is after `latest` does not count.
+    /// The witnesses that cosigned, each with the time. Cosignatures with a time after `latest` do not count.
     ///
     /// # Errors
     /// As [`SignedNote::signers`].
@@ -156,7 +155,7 @@ impl SignedNote {
         Ok(signers.filter_map(timely).collect())
     }
 
-    /// The text, of which nothing is known as long as its signers are not.
+    /// The text. It is untrusted until its signers are known.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -179,7 +178,7 @@ impl fmt::Display for SignedNote {
 }
 
 impl Signature {
-    /// Whether it names the key.
+    /// Whether the signature line names this key.
     pub(crate) fn names(&self, key: &VerifierKey) -> bool {
         key.name == self.name && key.key_id == self.key_id
     }
@@ -210,17 +209,17 @@ impl Signature {
 }
 
 impl VerifierKey {
-    /// An Ed25519 key under a name.
+    /// An Ed25519 key with its name.
     pub fn new(name: &str, key: &PublicKey) -> Result<Self, ProofError> {
         Self::of_kind(Kind::Ed25519, name, key)
     }
 
-    /// The Ed25519 key of a witness under its name.
+    /// The Ed25519 key of a witness with its name.
     pub fn witness(name: &str, key: &PublicKey) -> Result<Self, ProofError> {
         Self::of_kind(Kind::Cosignature, name, key)
     }
 
-    /// Whether it is the key of a witness.
+    /// Whether this is the key of a witness.
     pub fn is_witness(&self) -> bool {
         self.kind == Kind::Cosignature
     }
@@ -245,12 +244,12 @@ impl VerifierKey {
         &self.name
     }
 
-    /// The key itself.
+    /// The public key.
     pub fn public_key(&self) -> &PublicKey {
         &self.key
     }
 
-    /// Verifies a signature and says when it was made, where it says so.
+    /// Verifies a signature. Returns when it was made, if it states a time.
     pub(crate) fn check(
         &self,
         text: &str,
@@ -274,8 +273,8 @@ impl VerifierKey {
     }
 }
 
-/// What a witness signs at a time (C2SP tlog-cosignature, Ed25519 signed message). Its signature is
-/// the time (8 bytes, big endian), then that of these bytes.
+/// The bytes that a witness signs at a time (C2SP tlog-cosignature, Ed25519 signed message). Its signature consists of
+/// the time (8 bytes, big endian) and the signature over these bytes.
 pub fn cosigned(text: &str, time: UnixTime) -> Result<Vec<u8>, ProofError> {
     if i64::try_from(time.0).is_err() {
         return Err(ProofError::Note("the time of a cosignature is too late"));
@@ -288,7 +287,7 @@ impl FromStr for VerifierKey {
 
     fn from_str(vkey: &str) -> Result<Self, ProofError> {
         let bad = ProofError::VerifierKey;
-        // Names have no plus, base64 may have.
+        // Names cannot contain a plus sign, base64 can.
         let mut parts = vkey.splitn(3, '+');
         let (Some(name), Some(id), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(bad("it has not three parts"));
@@ -339,7 +338,7 @@ fn raw_ed25519(key: &PublicKey) -> Result<Vec<u8>, ProofError> {
         .ok_or(BAD)
 }
 
-/// SHA-256(name || 0x0A || signature type || public key), the first four bytes.
+/// The first four bytes of SHA-256(name || 0x0A || signature type || public key).
 fn key_id(name: &str, kind: Kind, raw: &[u8]) -> [u8; 4] {
     let [a, b, c, d, ..] = sha256_parts(&[name.as_bytes(), &[0x0a, kind.byte()], raw]);
     [a, b, c, d]
@@ -349,7 +348,8 @@ fn is_key_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| is_space(c) || c.is_control() || c == '+')
 }
 
-/// White_Space as Unicode 17 has it: which names a validator may have must not change with the compiler.
+/// White_Space of Unicode 17. It is fixed here because the permitted names of validators must not change with the
+/// compiler.
 fn is_space(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ' | '\u{85}' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}')
         || matches!(
@@ -358,8 +358,8 @@ fn is_space(c: char) -> bool {
         )
 }
 
-/// The text ends in a newline and has no other control characters. A text of nothing but a newline
-/// would be taken for the empty line.
+/// The text must end in a newline and have no other control characters. A text of a newline alone would be taken for
+/// the empty line.
 fn check_text(text: &str) -> Result<(), ProofError> {
     if text.len() > MAX_NOTE_BYTES {
         return Err(ProofError::Note("it is too long"));

@@ -1,4 +1,4 @@
-//! A read that proves itself: the object, why it is in the state, and who signed that state.
+//! Reads that prove themselves: the object, its proof in the state, and the validators' signatures on that state.
 
 use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::tree::Proof;
@@ -15,46 +15,46 @@ pub(crate) use judge::judge_with;
 pub use judge::{Known, Outcome, Policy, Question, Report, Rule, judge};
 pub use trust::TrustRoot;
 
-/// Longest bundle that is read.
+/// Maximum length of a bundle, in bytes.
 pub const MAX_BUNDLE_BYTES: usize = 4 * 1024 * 1024;
-/// Most changes of validators that one bundle leads through.
+/// Maximum number of changes of validators in one bundle.
 pub const MAX_HANDOVERS: usize = 64;
 
 const DOMAIN: &str = "selfsame/read/1";
 
-/// An answer of a node that need not be trusted.
+/// A node's answer that can be verified without trusting the node.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Bundle {
-    /// The signed checkpoint the answer is of.
+    /// The signed checkpoint that the answer is based on.
     pub note: String,
-    /// What was asked for.
+    /// The requested key.
     pub key: Vec<u8>,
-    /// The object; none where there is none.
+    /// The object; `None` for absence.
     pub value: Option<Vec<u8>>,
-    /// Why that is so in the checkpoint's state.
+    /// The proof of presence or absence in the checkpoint's state.
     pub proof: Proof,
-    /// The changes of validators since those that the reader knows, in their order.
+    /// The changes of validators since the set that the reader knows, in order.
     pub handovers: Vec<Handover>,
 }
 
-/// A change of validators: the next set, shown to be in a state that the set before signed.
+/// A change of validators: the next set, proven to be in a state that the previous set signed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Handover {
-    /// The checkpoint, signed by the set before.
+    /// The checkpoint, signed by the previous set.
     pub note: String,
-    /// The next set, which judges from the height after the checkpoint's.
+    /// The next set. It signs from the height after the checkpoint's.
     pub set: ValidatorSet,
-    /// Why it is in the checkpoint's state, under [`crate::validators::STATE_KEY`].
+    /// The proof of the set in the checkpoint's state, under [`crate::validators::STATE_KEY`].
     pub proof: Proof,
 }
 
 impl Bundle {
-    /// The bundle as it is sent and kept.
+    /// Encodes the bundle.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_cbor()
     }
 
-    /// Reads what [`Bundle::to_bytes`] wrote, and nothing else.
+    /// Decodes the output of [`Bundle::to_bytes`]; refuses any other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         if bytes.len() > MAX_BUNDLE_BYTES {
             return Err(Malformed("a bundle is too long"));

@@ -1,4 +1,4 @@
-//! An object with those that its reader asks for next, under one checkpoint: their one encoding. The client judges them.
+//! An object with others that its reader needs next, under one checkpoint. Encoding only; the client judges them.
 
 use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::client::Object;
@@ -6,40 +6,40 @@ use crate::read::{Bundle, MAX_BUNDLE_BYTES};
 use crate::tree::Proof;
 
 const DOMAIN: &str = "selfsame/reads/1";
-/// Most objects that come along.
+/// Maximum number of further objects.
 pub const FURTHER_MAX: usize = 16;
 
 /// An object, and others that it leads to.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ProvenReads {
-    /// The object that was asked for, and the checkpoint.
+    /// The requested object, and the checkpoint.
     pub bundle: Bundle,
-    /// Others of the same state.
+    /// Other objects of the state.
     pub further: Vec<Read>,
 }
 
-/// An object of a state, or that there is none, with its proof.
+/// An object of a state, or its absence, with the proof.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Read {
-    /// Its key.
+    /// The object's key.
     pub key: Vec<u8>,
-    /// The object; none where there is none.
+    /// The object; `None` for absence.
     pub value: Option<Vec<u8>>,
-    /// Why that is so.
+    /// The proof of presence or absence.
     pub proof: Proof,
 }
 
 impl ProvenReads {
-    /// The answer as it is sent.
+    /// The encoded answer.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_cbor()
     }
 
-    /// Reads what [`ProvenReads::to_bytes`] wrote, and nothing else.
+    /// Decodes the output of [`ProvenReads::to_bytes`].
     ///
     /// # Errors
-    /// If it is anything else, or too long.
+    /// If the bytes have any other form or are too long.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         match bytes.len() > MAX_BUNDLE_BYTES {
             true => Err(Malformed("an answer is too long")),
@@ -49,7 +49,7 @@ impl ProvenReads {
 }
 
 impl Read {
-    /// The same, borrowed.
+    /// The read as a borrowed object.
     #[must_use]
     pub fn object(&self) -> Object<'_> {
         Object {

@@ -1,8 +1,8 @@
-//! The state as a Jellyfish Merkle tree with SHA-256: changes of it, proofs of presence and absence.
+//! The state as a Jellyfish Merkle tree with SHA-256: updates, and proofs of presence and absence.
 //!
-//! A key's place is its SHA-256; four levels of the binary tree make one stored node, and a subtree
-//! with one leaf is that leaf (Jellyfish Merkle Tree, Diem 2021, §3). Roots and proofs are those of
-//! the crate `jmt`, whose ICS23 specification proofs follow with the object's digest as the value.
+//! A key's place is its SHA-256. One stored node covers four levels of the binary tree, and a subtree with one leaf is
+//! replaced by that leaf (Jellyfish Merkle Tree, Diem 2021, §3). Roots and proofs are those of the crate `jmt`. Proofs
+//! follow its ICS23 specification, with the object's digest as the value.
 
 use std::collections::BTreeMap;
 
@@ -28,25 +28,25 @@ pub use walk::{Met, walk};
 
 /// The root of the empty tree.
 pub const EMPTY: Hash = *b"SPARSE_MERKLE_PLACEHOLDER_HASH__";
-/// Longest key, in bytes.
+/// Maximum length of a key, in bytes.
 pub const MAX_KEY_BYTES: usize = 1024;
 
-/// Nibbles of a path.
+/// The number of nibbles in a path.
 const DEPTH: usize = 64;
 
-/// Where nodes are read from.
+/// Reads the nodes of a tree.
 pub trait NodeRead {
-    /// The node under a key of [`Changes::nodes`].
+    /// The node with a key of [`Changes::nodes`].
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError>;
-    /// The key of an object of the tree by its place, SHA-256 of the key: who keeps the objects has the keys already.
+    /// The key of an object, by its place, which is SHA-256 of the key. A store of the objects has their keys already.
     fn key_at(&self, place: &Hash) -> Result<Option<Vec<u8>>, ReadError>;
-    /// What remembers the nodes that were compared with their hashes already, if anything does.
+    /// The memo of nodes already compared with their hashes, if there is one.
     fn memo(&self) -> Option<&Memo> {
         None
     }
 }
 
-/// A map of nodes, in which the objects' keys stand under their places.
+/// A map of nodes that also contains the objects' keys, by their places.
 impl NodeRead for BTreeMap<Vec<u8>, Vec<u8>> {
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(self.get(key).cloned())
@@ -57,42 +57,42 @@ impl NodeRead for BTreeMap<Vec<u8>, Vec<u8>> {
     }
 }
 
-/// A version of the tree: its hash, and when it was last changed.
+/// A version of the tree: its root hash and its last change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Root {
-    /// The version (block height) of the last change, under which the root node is kept.
+    /// The version (block height) of the last change. The root node is stored under it.
     pub version: u64,
-    /// The hash.
+    /// The root hash.
     pub hash: Hash,
 }
 
 impl Root {
-    /// The tree before anything was written.
+    /// The empty tree, before the first write.
     pub const EMPTY: Self = Self {
         version: 0,
         hash: EMPTY,
     };
 }
 
-/// What a change does to the tree: all that is to be stored.
+/// The result of an update: everything to store.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Changes {
-    /// The tree afterwards; the one before where nothing changed.
+    /// The new root; the previous one if nothing changed.
     pub root: Root,
-    /// New nodes, by key. No key is ever written twice with different content.
+    /// New nodes with their keys. A key is never written twice with different content.
     pub nodes: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Keys of nodes that this version does without. Older versions need them.
+    /// Keys of nodes that this version no longer uses. Older versions need them.
     pub stale: Vec<Vec<u8>>,
 }
 
-/// A change of one key, at its place.
+/// The write of one key, by its place.
 struct Write {
     path: Hash,
     value: Option<Hash>,
 }
 
-/// Puts (`Some`) and removes (`None`) objects by key. `version` is greater than any before, except
-/// that the first may be 0; of a key that comes twice the last counts. Old objects are not needed.
+/// Puts (`Some`) and removes (`None`) objects by key. `version` must be greater than any before, and the first may be
+/// 0. If a key occurs twice, the last write counts. Old objects are not read.
 pub fn update<'w>(
     nodes: &dyn NodeRead,
     before: Root,
@@ -120,7 +120,7 @@ pub fn update<'w>(
             hash: EMPTY,
         },
         Some(Child::Inner { hash, version }) => Root { version, hash },
-        // The root is stored as a node even where it has one leaf only.
+        // The root is always stored as a node, even with a single leaf.
         Some(Child::Leaf(leaf)) => {
             let path = leaf.path;
             let mut node = Node::default();
@@ -161,7 +161,7 @@ struct Update<'n> {
 }
 
 impl Update<'_> {
-    /// What stands at a place, `depth` nibbles below the root, after the writes that belong under it.
+    /// The child at a place `depth` nibbles below the root, after the writes below it.
     fn place(
         &mut self,
         child: Option<Child>,
@@ -184,7 +184,7 @@ impl Update<'_> {
         self.build(&leaves, depth)
     }
 
-    /// Changes a stored node.
+    /// Applies writes to a stored node.
     fn descend(
         &mut self,
         (hash, version): (Hash, u64),
@@ -207,19 +207,19 @@ impl Update<'_> {
             return Ok(Some(Child::Inner { hash, version }));
         }
         self.stale.push(key);
-        // A subtree with one leaf is that leaf.
+        // A subtree with one leaf is replaced by that leaf.
         if let Some(alone) = node.collapsed() {
             return Ok(alone);
         }
         Ok(Some(self.stored(&node, &path, depth)))
     }
 
-    /// A new subtree.
+    /// Builds a new subtree.
     fn build(&mut self, leaves: &[Leaf], depth: usize) -> Result<Option<Child>, TreeError> {
         let path = match leaves {
             [] => return Ok(None),
             [leaf] => return Ok(Some(Child::Leaf(*leaf))),
-            // Two different keys with one SHA-256.
+            // Two different keys have the same SHA-256.
             _ if depth >= DEPTH => return Err(TreeError::Damaged),
             [leaf, ..] => leaf.path,
         };

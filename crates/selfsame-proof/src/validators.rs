@@ -1,4 +1,4 @@
-//! The validators of a network: who signs its checkpoints, and with what weight.
+//! The validators of a network, which sign its checkpoints, and their weights.
 
 use std::sync::Arc;
 
@@ -8,36 +8,36 @@ use crate::ProofError;
 use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::note::VerifierKey;
 
-/// The key of the state under which the set is kept.
+/// The state key of the validator set.
 pub const STATE_KEY: &[u8] = b"validators";
-/// Most validators of a network.
+/// Maximum number of validators in a network.
 pub const MAX_VALIDATORS: usize = 100;
-/// Longest name of a validator.
+/// Maximum length of a validator's name, in bytes.
 pub const MAX_NAME_BYTES: usize = 64;
-/// Greatest power of one validator. A hundred times it is within what the engine allows.
+/// Maximum power of one validator. A hundred times this value is within the consensus engine's limit.
 pub const MAX_POWER: u64 = 1 << 40;
 
 const DOMAIN: &str = "selfsame/validators/1";
 
-/// Somebody who signs checkpoints.
+/// A signer of checkpoints.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Validator {
-    /// Its name, which is part of the name its notes are signed under.
+    /// Its name, which is part of the name that it signs notes under.
     pub name: String,
     /// Its Ed25519 key for checkpoints.
     pub key: PublicKey,
     /// Its weight, at least 1.
     pub power: u64,
-    /// Its Ed25519 key in a consensus engine, where there is one.
+    /// Its Ed25519 key in the consensus engine, if it has one.
     pub consensus: Option<PublicKey>,
 }
 
-/// The validators of a height, sorted by name. Cheap to clone.
+/// The validators at a height, sorted by name. Cheap to clone.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ValidatorSet(Arc<[Validator]>);
 
 impl ValidatorSet {
-    /// A set, in any order; 1 to [`MAX_VALIDATORS`], each name and key once.
+    /// A set of 1 to [`MAX_VALIDATORS`] validators, in any order, with unique names and keys.
     pub fn new(mut validators: Vec<Validator>) -> Result<Self, Malformed> {
         validators.sort_by(|a, b| a.name.cmp(&b.name));
         let set = Self(validators.into());
@@ -45,52 +45,52 @@ impl ValidatorSet {
         Ok(set)
     }
 
-    /// The validators, by name.
+    /// The validators, sorted by name.
     pub fn validators(&self) -> &[Validator] {
         &self.0
     }
 
-    /// The weight of all.
+    /// The total power.
     pub fn power(&self) -> u64 {
         self.power_of(|_| true)
     }
 
-    /// The weight of some.
+    /// The total power of the validators for which `counts` is true.
     pub fn power_of(&self, counts: impl Fn(&Validator) -> bool) -> u64 {
         let some = self.0.iter().filter(|validator| counts(validator));
         some.fold(0, |sum, validator| sum.saturating_add(validator.power))
     }
 
-    /// Whether a weight is more than two thirds of that of all.
+    /// Whether this power is more than two thirds of the total.
     pub fn is_quorum(&self, power: u64) -> bool {
         u128::from(power).saturating_mul(3) > u128::from(self.power()).saturating_mul(2)
     }
 
-    /// Whether all have a key in a consensus engine, or none has: one outside of it would weigh in the quorum of
-    /// checkpoints and never sign.
+    /// Whether all or none of the validators have a key in a consensus engine. A validator outside of the engine would
+    /// count in the quorum of checkpoints but never sign.
     pub fn agrees_on_an_engine(&self) -> bool {
         let in_engine = |validator: &Validator| validator.consensus.is_some();
         self.0.iter().all(in_engine) || !self.0.iter().any(in_engine)
     }
 
-    /// Whether anybody has a key in a consensus engine: whether these validators are a network's.
+    /// Whether any validator has a key in a consensus engine, that is, whether they run as a network.
     pub fn is_in_engine(&self) -> bool {
         self.0.iter().any(|validator| validator.consensus.is_some())
     }
 
-    /// The keys the validators sign notes of a network with, in the order of
-    /// [`ValidatorSet::validators`]: each is named `<origin>/<validator>`.
+    /// The keys with which the validators sign a network's notes, in the order of [`ValidatorSet::validators`]. Each is
+    /// named `<origin>/<validator>`.
     pub fn verifier_keys(&self, origin: &str) -> Result<Vec<VerifierKey>, ProofError> {
         let key = |validator: &Validator| validator.verifier_key(origin);
         self.0.iter().map(key).collect()
     }
 
-    /// The set as it is kept in the state.
+    /// Encodes the set for the state.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_cbor()
     }
 
-    /// Reads a set as it is kept in the state.
+    /// Decodes a set from the state.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         Self::from_cbor(bytes)
     }
@@ -118,13 +118,13 @@ impl ValidatorSet {
 }
 
 impl Validator {
-    /// The key it signs notes of a network with.
+    /// The key with which the validator signs a network's notes.
     pub fn verifier_key(&self, origin: &str) -> Result<VerifierKey, ProofError> {
         VerifierKey::new(&format!("{origin}/{}", self.name), &self.key)
     }
 
-    /// Whether its keys are points of Ed25519's curve: nobody signs with one that is none, and it would weigh in the
-    /// quorum all the same. Asked of whoever is to become one; sets are read without it.
+    /// Checks that its keys are points of Ed25519's curve. No one can sign with other keys, yet they would count in the
+    /// quorum. Applied to new validators only; sets are decoded without this check.
     pub fn has_points(&self) -> Result<(), Malformed> {
         let mut keys = [Some(&self.key), self.consensus.as_ref()].into_iter();
         match keys.all(|key| key.is_none_or(PublicKey::is_point)) {

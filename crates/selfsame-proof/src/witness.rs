@@ -1,4 +1,4 @@
-//! What goes between a log and its witnesses: the call `add-checkpoint` and its answers (C2SP tlog-witness).
+//! Messages between a log and its witnesses: the call `add-checkpoint` and its answers (C2SP tlog-witness).
 
 use std::fmt;
 
@@ -10,27 +10,27 @@ use crate::checkpoint::{Checkpoint, decimal, hash};
 use crate::log::Hash;
 use crate::note::{MAX_NOTE_BYTES, Signature, SignedNote, VerifierKey};
 
-/// What follows the witness's submission prefix in the address of the call.
+/// The path of the call, appended to the witness's submission prefix.
 pub const ADD_CHECKPOINT: &str = "add-checkpoint";
-/// The media type of the answer 409, which is a size.
+/// The media type of a 409 answer, which contains a size.
 pub const SIZE_MEDIA_TYPE: &str = "text/x.tlog.size";
-/// Most lines of a consistency proof (C2SP tlog-witness, add-checkpoint).
+/// Maximum number of lines in a consistency proof (C2SP tlog-witness, add-checkpoint).
 pub const MAX_PROOF: usize = 63;
-/// Longest answer that is read: several signatures, ML-DSA-44 ones among them.
+/// Maximum length of an answer, in bytes: room for several signatures, including ML-DSA-44.
 pub const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
-/// Most signature lines of an answer.
+/// Maximum number of signature lines in an answer.
 const MAX_LINES: usize = 16;
-/// `old `, a number of 20 digits, its end of line.
+/// The length of `old `, a number of 20 digits and the end of line.
 const OLD_LINE_BYTES: usize = 25;
-/// A hash in base64 and its end of line.
+/// The length of a hash in base64 and the end of line.
 const PROOF_LINE_BYTES: usize = 45;
-/// Longest body of a call: the proof, the empty line and the note.
+/// Maximum length of a call's body: the proof, the empty line and the note.
 pub const MAX_CALL_BYTES: usize =
     OLD_LINE_BYTES + MAX_PROOF * PROOF_LINE_BYTES + 1 + MAX_NOTE_BYTES;
 
-/// The body of the call `add-checkpoint`: a signed checkpoint, and why its log begins with the one that the witness
-/// cosigned last. `Display` writes it.
+/// The body of the call `add-checkpoint`: a signed checkpoint, and the proof that its log begins with the one that the
+/// witness last cosigned. `Display` writes it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AddCheckpoint {
     old: u64,
@@ -39,10 +39,10 @@ pub struct AddCheckpoint {
 }
 
 impl AddCheckpoint {
-    /// A call that shows a checkpoint to a witness that saw the log with `old` entries last, or never (0).
+    /// A call for a witness that last saw the log with `old` entries (0: never).
     ///
     /// # Errors
-    /// `Witness` if the proof is longer than the specification allows, or if the note is no checkpoint.
+    /// `Witness` if the proof is longer than the specification allows, or if the note is not a checkpoint.
     pub fn new(old: u64, proof: Vec<Hash>, note: SignedNote) -> Result<Self, ProofError> {
         if proof.len() > MAX_PROOF {
             return Err(ProofError::Witness("the proof is too long"));
@@ -51,10 +51,10 @@ impl AddCheckpoint {
         Ok(Self { old, proof, note })
     }
 
-    /// Reads a call strictly; says nothing about signatures or the proof.
+    /// Parses a call strictly. Does not verify the signatures or the proof.
     ///
     /// # Errors
-    /// `Witness`, `Note` or `Checkpoint`, by the part that is malformed.
+    /// `Witness`, `Note` or `Checkpoint`, depending on the malformed part.
     pub fn parse(body: &str) -> Result<Self, ProofError> {
         let bad = ProofError::Witness;
         if body.len() > MAX_CALL_BYTES {
@@ -78,17 +78,17 @@ impl AddCheckpoint {
         Self::new(old, proof, SignedNote::parse(note)?)
     }
 
-    /// How many entries the log had that the witness is said to have cosigned last.
+    /// The size of the log that the witness last cosigned, according to the caller.
     pub fn old(&self) -> u64 {
         self.old
     }
 
-    /// Why the log of the checkpoint begins with that one (RFC 6962 §2.1.2).
+    /// The proof that the checkpoint's log begins with that log (RFC 6962 §2.1.2).
     pub fn proof(&self) -> &[Hash] {
         &self.proof
     }
 
-    /// The checkpoint, of which nothing is known as long as its signers are not.
+    /// The checkpoint. It is untrusted until its signers are known.
     pub fn note(&self) -> &SignedNote {
         &self.note
     }
@@ -104,21 +104,22 @@ impl fmt::Display for AddCheckpoint {
     }
 }
 
-/// Reads the body of an answer 409: how many entries the log had that the witness cosigned last.
+/// Parses the body of a 409 answer: the size of the log that the witness last cosigned.
 ///
 /// # Errors
-/// `Witness` if it is anything but a number and an end of line.
+/// `Witness` unless it is a number and an end of line.
 pub fn parse_size(answer: &str) -> Result<u64, ProofError> {
     let number = answer.strip_suffix('\n').and_then(decimal);
     number.ok_or(ProofError::Witness("the answer is not a size"))
 }
 
-/// Adds to a note the cosignature that a witness answered, if it is by this key over this very note, and made at
-/// `latest` or before; says when it was made. Signatures of other keys are left out.
+/// Adds a witness's cosignature from its answer to a note, and returns its time. It must be by this key over this note,
+/// and made at `latest` or before. Signatures of other keys are ignored.
 ///
 /// # Errors
-/// `Witness` if the answer is malformed or its time no time of a cosignature, `Note` if a line is no signature,
-/// `Untrusted` if the key did not sign, `BadSignature` if a line that names it is not by it. The note stays as it was.
+/// `Witness` if the answer is malformed or its time is not valid for a cosignature, `Note` if a line is not a
+/// signature, `Untrusted` if the key did not sign, `BadSignature` if a line names the key but its signature is invalid.
+/// On error the note is unchanged.
 pub fn take_cosignature(
     note: &mut SignedNote,
     answer: &str,
@@ -145,7 +146,7 @@ pub fn take_cosignature(
     Ok(time)
 }
 
-/// The lines of an answer 200.
+/// Parses the lines of a 200 answer.
 fn signatures(answer: &str) -> Result<Vec<Signature>, ProofError> {
     let bad = ProofError::Witness;
     if answer.len() > MAX_ANSWER_BYTES {

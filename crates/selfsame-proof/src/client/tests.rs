@@ -1,4 +1,4 @@
-//! What a client remembers, and when it forgets.
+//! Tests of what a client remembers, and when it forgets.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ impl Registry {
         self.log.append([u8::try_from(self.height).unwrap(); 32]);
     }
 
-    /// Another validator takes the place of the one there is.
+    /// Replaces the validator.
     fn hand_over(&mut self, time: UnixTime) -> Handover {
         let next = Self::new();
         self.write("validators", next.set.to_bytes());
@@ -151,7 +151,7 @@ fn a_newer_checkpoint_of_the_same_state_makes_all_of_it_fresh() {
     );
     let found = client.get(b"a", Lasting::Within(30), now).unwrap();
     assert_eq!(found.as_of.time, now);
-    // After a change the old object is only as fresh as what it was verified under.
+    // After a change, the old object is only as recent as the checkpoint it was verified under.
     registry.write("a", "3");
     let now = later(200);
     client.accept(b"b", &registry.read("b", now), (Lasting::Within(0), now));
@@ -167,7 +167,7 @@ fn nothing_of_a_refused_answer_is_remembered() {
     bundle.value = Some(b"2".to_vec());
     let report = client.accept(b"a", &bundle, (Lasting::Within(10), DAY));
     assert_eq!(report.outcome, Outcome::Forged);
-    // Nor is it where the checkpoint is known already.
+    // This also holds if the checkpoint is known already.
     client.accept(b"a", &registry.read("a", DAY), (Lasting::Within(10), DAY));
     let report = client.accept(b"a", &bundle, (Lasting::Within(10), DAY));
     assert_eq!(report.outcome, Outcome::Forged);
@@ -221,7 +221,7 @@ fn what_is_handed_on_may_be_a_little_behind_but_not_what_has_changed_since() {
             .is_verified()
     );
     assert!(client.accept_handed(b"a", &a, (HANDED, now)).is_verified());
-    // What is older than the newest does not take its place.
+    // An older checkpoint does not replace the newest.
     assert_eq!(client.trust().seen.unwrap().height, 2);
     assert_eq!(client.newest().unwrap().1, newest.note);
     let present = registry.read("a", now);
@@ -234,7 +234,7 @@ fn what_is_handed_on_may_be_a_little_behind_but_not_what_has_changed_since() {
     assert_eq!(report.outcome, Outcome::Untimely);
     assert_eq!(report.rules.last().unwrap().name, "overtaken");
     assert!(report.trust.is_none());
-    // What has not changed since may still be handed on.
+    // An object that has not changed since may still be passed on.
     assert!(
         client
             .accept_handed(b"c", &other, (HANDED, now))
@@ -265,7 +265,7 @@ fn what_is_handed_on_too_old_or_too_far_behind_is_untimely() {
     assert_eq!(behind.outcome, Outcome::Untimely);
 }
 
-/// What this bundle says, to be judged under another's checkpoint.
+/// The object of this bundle, to be judged under another checkpoint.
 fn object(bundle: &Bundle) -> Object<'_> {
     Object {
         key: &bundle.key,
@@ -289,7 +289,7 @@ fn reads_of_one_checkpoint_are_each_proved_and_remembered() {
         let found = client.get(key.as_bytes(), Lasting::Within(0), DAY).unwrap();
         assert_eq!(found.value.as_deref(), value.map(str::as_bytes), "{key}");
     }
-    // Another value, another key, no value, the proof of another object: known or not, none of them holds.
+    // Another value, another key, no value, the proof of another object: none is accepted, whether known or not.
     let lies = [
         Object {
             value: Some(b"3"),
@@ -365,7 +365,7 @@ fn several_checkpoints_are_known_again_without_their_signatures() {
         .map(|known| known.note.as_str())
         .collect();
     assert_eq!(known, [second.note.as_str(), first.note.as_str()]);
-    // Known is a note with its signatures, and not what it says.
+    // A note is known by its text and its signatures, not by its text alone.
     let (text, _) = first.note.split_once("\n\n").unwrap();
     let (_, signatures) = second.note.split_once("\n\n").unwrap();
     let forged = Bundle {
@@ -376,7 +376,7 @@ fn several_checkpoints_are_known_again_without_their_signatures() {
     assert_eq!(report.outcome, Outcome::Forged);
 }
 
-/// The changes that a node gives to who trusts those of a height: the oldest that fit.
+/// The handovers that a node gives to a reader that trusts the validators of a height: the oldest that fit.
 fn from(handovers: &[(u64, Handover)], trusted_height: u64) -> Vec<Handover> {
     let unknown = handovers
         .iter()
@@ -408,7 +408,7 @@ fn a_reader_is_led_through_more_changes_of_validators_than_one_answer_has() {
         }
         assert_eq!(report.outcome, Outcome::Untrusted);
         assert!(asked < 3, "{report:?}");
-        // It is not believed for that.
+        // Validators learned in this way do not make the object trusted.
         assert_eq!(client.get(b"a", Lasting::Forever, later(1)), None);
         assert_eq!(client.newest(), None);
     }

@@ -1,25 +1,25 @@
-//! A transaction of the log with the proof of its place.
+//! A transaction of the log with its inclusion proof.
 
 use selfsame_crypto::time::UnixTime;
 
 use super::Hash;
 use crate::cbor::{Item, Malformed, Reader, Writer};
 
-/// More hashes than lead to the root of a log of 2⁶⁴ entries.
+/// The maximum number of hashes in a path: a log of 2⁶⁴ entries needs no more.
 const PATH_MAX: usize = 64;
 
-/// A transaction with its proof.
+/// A transaction with its inclusion proof.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ProvenEntry {
-    /// Its number, which the proof proves.
+    /// The sequence number. The proof covers it.
     pub seq_no: u64,
-    /// The block it is in. The log does not prove it.
+    /// The height of its block. The proof does not cover it.
     pub height: u64,
-    /// The block's time. The log does not prove it.
+    /// The time of its block. The proof does not cover it.
     pub time: UnixTime,
     /// The transaction.
     pub transaction: Vec<u8>,
-    /// Its inclusion (RFC 9162 §2.1.3).
+    /// The inclusion proof (RFC 9162 §2.1.3).
     pub path: Vec<Hash>,
 }
 

@@ -3,8 +3,7 @@
 use super::{Hash, node_hash};
 use crate::ProofError;
 
-/// RFC 9162 §2.1.3.2: the leaf with this hash is number `index` (from 0) of the log of `size` leaves
-/// with this root.
+/// RFC 9162 §2.1.3.2: verifies that the leaf with this hash has `index` (from 0) in the log with this size and root.
 pub fn verify_inclusion(
     leaf: &Hash,
     index: u64,
@@ -22,7 +21,7 @@ pub fn verify_inclusion(
         }
         if place & 1 == 1 || place == last {
             hash = node_hash(beside, &hash);
-            // Levels on which there is nothing to the right.
+            // Skips the levels on which there is no right sibling.
             let skipped = match place & 1 == 1 {
                 true => 0,
                 false => place.trailing_zeros(),
@@ -38,9 +37,9 @@ pub fn verify_inclusion(
     reached(last == 0 && hash == *root)
 }
 
-/// The root of the first `index` leaves of a log, by the proof that a leaf with this hash is number `index` of it: the
-/// hashes on the left of its way are those of the perfect subtrees of the leaves before it (RFC 9162 §2.1.1), and of
-/// nothing else. So whoever proves any leaf has said which log it goes on from.
+/// Computes the root of the first `index` leaves of a log from the inclusion proof of the leaf `index`: the hashes on
+/// the left of its path are exactly the roots of the perfect subtrees of the leaves before it (RFC 9162 §2.1.1). So an
+/// inclusion proof of a leaf also determines the log that precedes it.
 pub fn root_before(
     leaf: &Hash,
     index: u64,
@@ -66,8 +65,8 @@ pub fn root_before(
     Ok(before.unwrap_or_else(|| super::Frontier::new().root()))
 }
 
-/// RFC 9162 §2.1.4.2: the log with the `new` size and root begins with that of the `old`. A log that
-/// did not grow, and the empty log, take an empty proof.
+/// RFC 9162 §2.1.4.2: verifies that the log with the `new` size and root begins with the `old` one. If the log did not
+/// grow, or the old log is empty, the proof must be empty.
 pub fn verify_consistency(
     (old, old_root): (u64, &Hash),
     (new, new_root): (u64, &Hash),
@@ -82,7 +81,7 @@ pub fn verify_consistency(
     if old == 0 {
         return reached(proof.is_empty() && *old_root == super::Frontier::new().root());
     }
-    // Where the old log is one perfect subtree, its root begins the proof unsaid.
+    // If the old log is one perfect subtree, its root is omitted from the start of the proof.
     let own = old.is_power_of_two().then_some(old_root);
     let mut hashes = own.into_iter().chain(proof);
     let first = hashes.next().ok_or(ProofError::Log("it is too short"))?;

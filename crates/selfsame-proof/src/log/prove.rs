@@ -1,17 +1,17 @@
-//! Making inclusion and consistency proofs from kept hashes.
+//! Making inclusion and consistency proofs from stored hashes.
 
 use super::{Hash, node_hash};
 use crate::error::{ReadError, TreeError};
 
-/// Where the hashes of a log are read from (see [`super::Frontier::append_and`]).
+/// Reads the stored hashes of a log (see [`super::Frontier::append_and`]).
 pub trait LogRead {
-    /// The hashes of `count` (1 to 256) perfect subtrees of 256^`level` leaves each, the
-    /// `first` of them and those after it, all of one tile: `first / 256` is that of the last too.
+    /// The roots of `count` (1 to 256) consecutive perfect subtrees of 256^`level` leaves each, beginning with number
+    /// `first`. All of them are in one tile: `first / 256` is the tile of the last one too.
     fn hashes(&self, level: u8, first: u64, count: u64) -> Result<Vec<Hash>, ReadError>;
 }
 
-/// RFC 6962 §2.1.1, RFC 9162 §2.1.3.1: the hashes beside the way from leaf `index` to the root of the first
-/// `size` leaves, from below.
+/// RFC 6962 §2.1.1, RFC 9162 §2.1.3.1: the sibling hashes on the path from leaf `index` to the root of the first `size`
+/// leaves, bottom up.
 pub fn inclusion(index: u64, size: u64, log: &dyn LogRead) -> Result<Vec<Hash>, TreeError> {
     if index >= size {
         return Err(TreeError::Missing);
@@ -34,8 +34,8 @@ pub fn inclusion(index: u64, size: u64, log: &dyn LogRead) -> Result<Vec<Hash>, 
     Ok(path)
 }
 
-/// RFC 6962 §2.1.2, RFC 9162 §2.1.4.1: proves that the log of `new` leaves begins with that of `old`. Nothing is to
-/// be proven, and the proof is empty, where `old` is 0 or `new`.
+/// RFC 6962 §2.1.2, RFC 9162 §2.1.4.1: proves that the log of `new` leaves begins with that of `old` leaves. The proof
+/// is empty if `old` is 0 or `new`, as there is nothing to prove.
 pub fn consistency(old: u64, new: u64, log: &dyn LogRead) -> Result<Vec<Hash>, TreeError> {
     if old > new {
         return Err(TreeError::Missing);
@@ -48,7 +48,7 @@ pub fn consistency(old: u64, new: u64, log: &dyn LogRead) -> Result<Vec<Hash>, T
         start: 0,
         length: new,
     };
-    // Downwards to the subtree that ends where the old log ended.
+    // Descends to the subtree that ends at the end of the old log.
     while range.start.saturating_add(range.length) != old {
         let (left, right) = range.halves();
         let (towards, beside) = match old <= right.start {
@@ -58,7 +58,7 @@ pub fn consistency(old: u64, new: u64, log: &dyn LogRead) -> Result<Vec<Hash>, T
         proof.push(beside.root(log)?);
         range = towards;
     }
-    // The old root itself is known to who asks.
+    // The verifier knows the old root itself.
     if range.start != 0 {
         proof.push(range.root(log)?);
     }
@@ -66,7 +66,7 @@ pub fn consistency(old: u64, new: u64, log: &dyn LogRead) -> Result<Vec<Hash>, T
     Ok(proof)
 }
 
-/// Leaves side by side that have one root in the log.
+/// Consecutive leaves that have a common root in the log.
 #[derive(Clone, Copy)]
 struct Range {
     start: u64,
@@ -74,7 +74,7 @@ struct Range {
 }
 
 impl Range {
-    /// RFC 6962 §2.1: the left half has the largest power of two of leaves that is less than all.
+    /// RFC 6962 §2.1: the left half has the largest power of two that is less than the number of leaves.
     fn halves(self) -> (Self, Self) {
         let left = match self.length {
             0 | 1 => self.length,
@@ -105,7 +105,7 @@ impl Range {
         Ok(from_right.fold(last, |right, left| node_hash(left, &right)))
     }
 
-    /// The root of a power of two of leaves, from the up to 128 kept hashes next below it.
+    /// The root of a power of two of leaves, from up to 128 stored hashes on the next level below.
     fn perfect_root(self, log: &dyn LogRead) -> Result<Hash, TreeError> {
         let height = self.length.trailing_zeros();
         let level = height / 8;

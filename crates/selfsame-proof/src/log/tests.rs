@@ -1,5 +1,4 @@
-//! The log against the definitions as they are written, and against vectors of Certificate
-//! Transparency.
+//! Compares the log with literal implementations of the definitions, and with vectors of Certificate Transparency.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,7 +6,7 @@ use selfsame_crypto::encoding::{base64_decode, hex_decode, hex_encode};
 
 use crate::error::{ReadError, TreeError};
 
-/// RFC 6962 §2.1 as it is written: split at the largest power of two below n.
+/// RFC 6962 §2.1, literally: split at the largest power of two below n.
 fn naive_root(leaves: &[Vec<u8>]) -> Hash {
     match leaves {
         [] => sha256(b""),
@@ -19,7 +18,7 @@ fn naive_root(leaves: &[Vec<u8>]) -> Hash {
     }
 }
 
-/// RFC 6962 §2.1.1 as it is written: PATH(m, D[n]).
+/// RFC 6962 §2.1.1, literally: PATH(m, D[n]).
 fn naive_path(m: usize, leaves: &[Vec<u8>]) -> Vec<Hash> {
     if leaves.len() <= 1 {
         return vec![];
@@ -33,7 +32,7 @@ fn naive_path(m: usize, leaves: &[Vec<u8>]) -> Vec<Hash> {
     path
 }
 
-/// RFC 6962 §2.1.2 as it is written: SUBPROOF(m, D[n], b).
+/// RFC 6962 §2.1.2, literally: SUBPROOF(m, D[n], b).
 fn naive_subproof(m: usize, leaves: &[Vec<u8>], whole: bool) -> Vec<Hash> {
     if m == leaves.len() {
         return match whole {
@@ -54,7 +53,7 @@ fn split(leaves: &[Vec<u8>]) -> (&[Vec<u8>], &[Vec<u8>]) {
     leaves.split_at(leaves.len().next_power_of_two() / 2)
 }
 
-/// What a store keeps of a log.
+/// The hashes that a store has of a log.
 #[derive(Default)]
 struct Log {
     frontier: Frontier,

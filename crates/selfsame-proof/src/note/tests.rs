@@ -212,7 +212,7 @@ fn a_witness_signs_the_time_with_the_text() {
         time: Some(time),
     };
     assert_eq!(read.signers(&keys), Ok(vec![signer]));
-    // The same key does not stand for a log's, nor the other way round.
+    // A witness key does not verify signatures of a log, nor a log's key those of a witness.
     let log = VerifierKey::new("witness.example/w1", private.public()).unwrap();
     assert_eq!(read.signers(&[log]), Ok(vec![]));
 }

@@ -1,4 +1,4 @@
-//! Judging a read: each rule with its result, and the paragraph it rests on.
+//! Verification of a read: each rule with its result and the paragraph it is based on.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -9,36 +9,36 @@ use crate::checkpoint::{Agreed, Standing};
 use crate::note::{SignedNote, VerifierKey};
 use crate::tree;
 
-/// What a reader asks for, and when.
+/// A read's key, policy and time.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// The key of the object: the answer must be of no other.
+    /// The requested key: the answer must be for this key.
     pub key: &'a [u8],
-    /// What is asked of the answer beyond its being genuine.
+    /// Requirements on the answer beyond being genuine.
     pub policy: &'a Policy,
     /// The reader's clock.
     pub now: UnixTime,
 }
 
-/// What a reader asks of a read beyond its being genuine.
+/// A reader's requirements on a read beyond being genuine.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// How old, in seconds, the checkpoint may be; none for what never changes.
+    /// Maximum age of the checkpoint in seconds; `None` for objects that never change.
     pub max_age: Option<u64>,
-    /// How far, in seconds, clocks may differ.
+    /// Maximum difference between clocks, in seconds.
     pub skew: u64,
-    /// The checkpoint must be behind the newest one seen by less than so many seconds: not at all where the reader asks
-    /// for what holds now, a little where an answer was got ahead of the question.
+    /// The checkpoint must be behind the newest one seen by less than this many seconds: 0 if the reader needs the
+    /// present state, a little more if the answer was fetched ahead of the question.
     pub behind: u64,
-    /// The witnesses that count.
+    /// The accepted witnesses.
     pub witnesses: Vec<VerifierKey>,
-    /// How many of them must have signed.
+    /// The number of accepted witnesses that must have signed.
     pub witnesses_needed: usize,
 }
 
 impl Policy {
-    /// Nothing but that the read is genuine: of whatever age, with clocks that differ by so many seconds, without
-    /// witnesses.
+    /// Requires only that the read is genuine: of any age, without witnesses, with clocks that differ by up to `skew`
+    /// seconds.
     pub fn genuine(skew: u64) -> Self {
         Self {
             max_age: None,
@@ -50,49 +50,49 @@ impl Policy {
     }
 }
 
-/// The conclusion, in rising order of what is wrong.
+/// The conclusion, in ascending order of severity.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Outcome {
     /// Every rule that applies holds.
     Verified,
     /// Genuine, but too old, from the future, or older than what was seen before.
     Untimely,
-    /// Not signed by enough of those who are trusted; a handover or a witness may be missing.
+    /// Not signed by enough trusted keys; a handover or a witness may be missing.
     Untrusted,
-    /// Forged or tampered with: whoever sent it lies, or whoever signed it does.
+    /// Forged or tampered with: the sender or the signers lie.
     Forged,
 }
 
-/// One rule, its result, and the paragraph it rests on.
+/// A rule, its result, and the paragraph it is based on.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Rule {
     /// The rule's name, in snake case.
     pub name: &'static str,
-    /// Whether it holds; none where it does not apply or could not be judged.
+    /// Whether the rule holds; `None` if it does not apply or could not be checked.
     pub passed: Option<bool>,
-    /// What was seen, without any value.
+    /// What was found, without any value.
     pub detail: String,
-    /// The specification's paragraph, or the heading of docs/registry.md.
+    /// The paragraph of the specification, or the heading in docs/registry.md.
     pub paragraph: &'static str,
 }
 
-/// What judging a read concluded.
+/// The report on a read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Report {
     /// The conclusion.
     pub outcome: Outcome,
-    /// Every rule, in the order it was judged.
+    /// Every rule, in the order of checking.
     pub rules: Vec<Rule>,
-    /// As of when the answer holds, where validators signed for it.
+    /// The standing for which the answer is valid, if validators signed it.
     pub as_of: Option<Standing>,
     /// The validators that signed the checkpoint, by name.
     pub signers: Vec<String>,
-    /// The witnesses of the policy that signed it, by name, and when.
+    /// The witnesses of the policy that signed the checkpoint, by name, with the time.
     pub witnesses: Vec<(String, UnixTime)>,
-    /// What the reader may trust from now on; none unless the read is verified.
+    /// The reader's new trust root; `None` unless the read is verified.
     pub trust: Option<TrustRoot>,
-    /// Where an answer is full of changes of validators and those they lead to did not sign it: whom to trust when asking
-    /// again, since more changes follow. It says nothing about the answer.
+    /// The trust root for another request, if the answer is full of changes of validators and the last set did not sign
+    /// it, because more changes follow. It says nothing about the answer.
     pub leads_to: Option<TrustRoot>,
 }
 
@@ -103,27 +103,27 @@ const VALUE: &str = "docs/registry.md, The state; ICS-023";
 const TIMES: &str = "docs/registry.md, As of when";
 const WITNESS: &str = "C2SP tlog-cosignature, Format";
 
-/// A checkpoint whose signatures held, so that they need not be verified for each read under it.
+/// A verified checkpoint, whose signatures need not be verified again for each read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Known {
-    /// The note, signatures and all.
+    /// The note, including its signatures.
     pub note: String,
-    /// What it says.
+    /// The agreed content.
     pub agreed: Agreed,
 }
 
-/// Judges a read by what the reader trusts and asks for.
+/// Judges a read by the reader's trust root and its question.
 pub fn judge(bundle: &Bundle, question: &Question<'_>, trust: &TrustRoot) -> Report {
     judge_with((bundle, None), question, trust)
 }
 
-/// The same, where the checkpoint may be one that `trust` was judged by before.
+/// Judges a read as [`judge`] does. `known` is a checkpoint verified before with `trust`.
 pub(crate) fn judge_with(
     (bundle, known): (&Bundle, Option<&Known>),
     question: &Question<'_>,
     trust: &TrustRoot,
 ) -> Report {
-    // What is known is of no use where the bundle leads to other validators than those it was judged by.
+    // The known checkpoint cannot be used if the bundle leads to validators other than those that verified it.
     let stands = |known: &&Known| {
         let mut handovers = bundle.handovers.iter();
         known.note == bundle.note
@@ -163,7 +163,7 @@ struct Judge<'a> {
     report: Report,
 }
 
-/// What a broken rule means.
+/// The consequence of a broken rule.
 struct Broken(Outcome, String);
 
 type Judged = Result<String, Broken>;
@@ -200,11 +200,11 @@ impl Judge<'_> {
         }
     }
 
-    /// Every change of validators, in order.
+    /// Checks every change of validators, in order.
     fn handovers(&mut self, bundle: &Bundle, trust: &TrustRoot) -> Option<TrustRoot> {
         let mut trust = trust.clone();
         for handover in &bundle.handovers {
-            // So that one bundle serves readers of every trust root on its way.
+            // Skipped, so that one bundle serves readers with any of the trust roots it passes.
             if trust.is_past(handover) {
                 self.skipped("handover", HANDOVER, "what it leads to is known");
                 continue;
@@ -220,7 +220,7 @@ impl Judge<'_> {
         Some(trust)
     }
 
-    /// The checkpoint, if it is of the network and enough of its validators signed it.
+    /// The checkpoint, if it belongs to the network and a quorum of its validators signed it.
     fn signed(&mut self, bundle: &Bundle, trust: &TrustRoot) -> Option<Agreed> {
         // The first line of a checkpoint is its origin.
         let origin = bundle.note.lines().next();
@@ -329,7 +329,7 @@ impl Judge<'_> {
 }
 
 impl Report {
-    /// The reader knows of a newer state that says otherwise.
+    /// Adds the rule that a newer state with another value is known.
     pub(crate) fn overtaken(&mut self) {
         self.outcome = self.outcome.max(Outcome::Untimely);
         self.trust = None;

@@ -1,4 +1,4 @@
-//! Reads: a network of validators that change, and every way to lie about it.
+//! Reads in a network whose validators change, and every kind of forgery.
 
 use proptest::prelude::*;
 use selfsame_crypto::PrivateKey;
@@ -46,7 +46,7 @@ fn a_read_through_two_changes_of_validators_verifies() {
         assert_eq!(report.signers, ["v1", "v2"]);
         let trust = report.trust.unwrap();
         assert_eq!((trust.from_height, trust.seen), (21, Some(world.standing)));
-        // From now on no handover is needed, and the trust root can be kept.
+        // No handover is needed from now on, and the trust root can be stored.
         let trust = TrustRoot::from_bytes(&trust.to_bytes()).unwrap();
         let short = Bundle {
             handovers: vec![],
@@ -124,7 +124,7 @@ fn two_thirds_of_the_power_are_not_enough() {
         (&["v1", "v2", "v3", "v5"], Outcome::Verified),
         (&["v1"], Outcome::Untrusted),
         (&["v2", "v3", "v5"], Outcome::Untrusted),
-        // Who is no validator any more does not count, nor who signs twice.
+        // Former validators do not count, and repeated signatures count once.
         (&["v1", "v4"], Outcome::Untrusted),
         (&["v1", "v1"], Outcome::Untrusted),
     ] {
@@ -378,14 +378,14 @@ fn as_many_witnesses_as_the_policy_asks_for_must_have_signed() {
     );
     assert_eq!(judged(&two, 3).outcome, Outcome::Untrusted);
     assert!(judged(&world.present(), 0).is_verified());
-    // From the future beyond the skew does not count; a stranger neither.
+    // Times beyond the clock skew do not count; neither do unknown witnesses.
     let late = signed(&[
         ("w1.example", NOW),
         ("w2.example", NOW + 11),
         ("w4.example", NOW),
     ]);
     assert_eq!(judged(&late, 2).outcome, Outcome::Untrusted);
-    // A wrong one is a forgery, even where none is needed.
+    // An invalid witness signature is a forgery, even if no witness is required.
     let moved = two.note.replacen("height 30", "height 31", 1);
     assert_ne!(moved, two.note);
     let line = two.note.lines().last().unwrap().to_owned() + "\n";

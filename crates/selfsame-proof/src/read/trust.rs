@@ -1,4 +1,4 @@
-//! What a reader trusts: a network, its validators, and the newest checkpoint seen.
+//! A reader's trust root: a network, its validators, and the newest checkpoint seen.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -12,22 +12,22 @@ use crate::validators::{STATE_KEY, ValidatorSet};
 
 const DOMAIN: &str = "selfsame/trust/1";
 
-/// What a reader holds on to. The first comes with the network's genesis; each verified read leads to
-/// the next, which is to be kept in its place.
+/// A reader's trust root. The first comes with the network's genesis. Each verified read gives the next one, which the
+/// reader stores in its place.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TrustRoot {
-    /// The network: the origin of its checkpoints.
+    /// The network: its checkpoints have this origin.
     pub origin: String,
     /// The validators.
     pub set: ValidatorSet,
-    /// The first height they judge.
+    /// The first height that they sign.
     pub from_height: u64,
     /// The newest checkpoint that was verified.
     pub seen: Option<Standing>,
 }
 
 impl TrustRoot {
-    /// The first trust root of a network, pinned with its genesis.
+    /// The first trust root of a network, pinned by its genesis.
     pub fn of_genesis(origin: &str, set: ValidatorSet) -> Self {
         Self {
             origin: origin.to_owned(),
@@ -37,8 +37,8 @@ impl TrustRoot {
         }
     }
 
-    /// The trust root after a change of validators: more than two thirds of the present ones
-    /// signed a state, at a height they judge, in which the next ones are.
+    /// The trust root after a change of validators. More than two thirds of the present validators must have signed a
+    /// state with the next set, at a height that they sign.
     pub fn after(&self, handover: &Handover) -> Result<Self, ProofError> {
         let note = SignedNote::parse(&handover.note)?;
         let Agreed { standing, .. } = self.agreed(&note)?;
@@ -51,7 +51,7 @@ impl TrustRoot {
         })
     }
 
-    /// A checkpoint of the network that the validators signed, at a height they judge.
+    /// Verifies that the validators signed this checkpoint of the network, at a height that they sign.
     pub fn agreed(&self, note: &SignedNote) -> Result<Agreed, ProofError> {
         let agreed = Checkpoint::agreed(note, &self.origin, &self.set)?;
         match agreed.standing.height < self.from_height {
@@ -60,8 +60,7 @@ impl TrustRoot {
         }
     }
 
-    /// Whether a change of validators, if it is genuine, came before those that are trusted, so that
-    /// there is nothing to learn from it.
+    /// Whether a change of validators, if genuine, came before the trusted set, so that it contains nothing new.
     pub fn is_past(&self, handover: &Handover) -> bool {
         let note = SignedNote::parse(&handover.note);
         let checkpoint = note.and_then(|note| Checkpoint::parse(note.text()));
@@ -69,12 +68,12 @@ impl TrustRoot {
         standing.is_ok_and(|standing| standing.height < self.from_height)
     }
 
-    /// The trust root as it is kept.
+    /// Encodes the trust root.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_cbor()
     }
 
-    /// Reads a kept trust root.
+    /// Decodes a stored trust root.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         Self::from_cbor(bytes)
     }

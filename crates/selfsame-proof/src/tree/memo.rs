@@ -1,4 +1,4 @@
-//! Nodes that were compared with their hashes already: who reads many keys of one version passes the upper nodes each
+//! Remembers nodes already compared with their hashes: reading many keys of one version passes the upper nodes each
 //! time.
 
 use std::cell::{Cell, RefCell};
@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use super::node::Node;
 use crate::log::Hash;
 
-/// So many are remembered, a kilobyte and a half each; past that it begins anew.
+/// Maximum number of nodes, each a kilobyte and a half. When it is reached, the memo is cleared.
 const KEPT_MAX: usize = 4_096;
 
-/// Remembers nodes for as long as one thing is done with a tree. A node is known by its key and its hash, so that a
-/// change of the tree in between does no harm.
+/// Remembers nodes during one operation on a tree. A node is identified by its key and hash, so changes of the tree in
+/// between do no harm.
 #[derive(Default)]
 pub struct Memo {
     nodes: RefCell<HashMap<Vec<u8>, (Hash, Node)>>,
@@ -19,7 +19,7 @@ pub struct Memo {
 }
 
 impl Memo {
-    /// How many nodes were read and compared with their hashes.
+    /// The number of nodes read and compared with their hashes.
     pub fn compared(&self) -> u64 {
         self.compared.get()
     }

@@ -1,4 +1,4 @@
-//! A stored node: sixteen places, each empty, a leaf or a further node. Its hash and its bytes.
+//! A stored node: sixteen slots, each empty, a leaf or an inner node. Its hash and its encoding.
 
 use selfsame_crypto::hash::{sha256, sha256_parts};
 
@@ -9,7 +9,7 @@ const LEAF_DOMAIN: &[u8] = b"JMT::LeafNode";
 const INNER_DOMAIN: &[u8] = b"JMT::IntrnalNode";
 const WIDTH: usize = 16;
 
-/// An object's place, which is SHA-256 of its key, and SHA-256 of the object.
+/// The place of an object, which is SHA-256 of its key, and SHA-256 of the object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Leaf {
     pub(super) path: Hash,
@@ -19,7 +19,7 @@ pub(super) struct Leaf {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Child {
     Leaf(Leaf),
-    /// A node of its own, by its hash, kept under the version it is of.
+    /// An inner node, by its hash. It is stored under its version.
     Inner {
         hash: Hash,
         version: u64,
@@ -29,7 +29,7 @@ pub(super) enum Child {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Node([Option<Child>; WIDTH]);
 
-/// What a place says about the hash of the subtrees above it.
+/// A slot's contribution to the hash of the subtrees above it.
 #[derive(Clone, Copy)]
 enum Slot {
     Empty,
@@ -37,9 +37,9 @@ enum Slot {
     Inner(Hash),
 }
 
-/// How a path goes on below a node.
+/// The continuation of a path below a node.
 pub(super) enum Next<'n> {
-    /// Nothing, or another subtree's only leaf, or a leaf at its place.
+    /// Nothing, or the only leaf of another subtree, or the leaf at this place.
     End(Option<&'n Leaf>),
     Inner {
         hash: Hash,
@@ -61,7 +61,7 @@ pub(super) fn inner_hash(left: &Hash, right: &Hash) -> Hash {
     sha256(&whole)
 }
 
-/// The four bits at a depth, in nibbles, of a path.
+/// The nibble of a path at a depth, counted in nibbles.
 pub(super) fn nibble(path: &Hash, depth: usize) -> usize {
     let byte = path.get(depth / 2).copied().unwrap_or(0);
     usize::from(if depth.is_multiple_of(2) {
@@ -71,7 +71,7 @@ pub(super) fn nibble(path: &Hash, depth: usize) -> usize {
     })
 }
 
-/// The path with other bits at a depth and none below.
+/// The path with another nibble at a depth, and zeros below.
 pub(super) fn with_nibble(path: &Hash, depth: usize, nibble: usize) -> Hash {
     let mut changed = [0; 32];
     let whole = depth / 2;
@@ -90,7 +90,7 @@ pub(super) fn with_nibble(path: &Hash, depth: usize, nibble: usize) -> Hash {
     changed
 }
 
-/// Version (8 bytes, big endian), depth in nibbles (1 byte), the path so far in whole bytes.
+/// Encodes the version (8 bytes, big endian), the depth in nibbles (1 byte), and the path so far in whole bytes.
 pub(super) fn node_key(version: u64, path: &Hash, depth: usize) -> Vec<u8> {
     let mut key = version.to_be_bytes().to_vec();
     key.push(u8::try_from(depth).unwrap_or(u8::MAX));
@@ -108,7 +108,7 @@ impl Leaf {
 }
 
 impl Node {
-    /// The node of a depth under its key, if it is the one that its parent or the root names by this hash.
+    /// The node with this key at a depth, if its hash is the one named by its parent or the root.
     pub(super) fn load(
         from: &dyn NodeRead,
         (key, depth): (&[u8], usize),
@@ -129,7 +129,7 @@ impl Node {
         Ok(node)
     }
 
-    /// A lone leaf's hash is the same at each place of its half, so its place is compared with its path.
+    /// The hash of a lone leaf does not depend on its slot, so the slot is compared with the leaf's path.
     fn leaves_are_in_place(&self, depth: usize) -> bool {
         self.0.iter().enumerate().all(|(slot, child)| match child {
             Some(Child::Leaf(leaf)) => nibble(&leaf.path, depth) == slot,
@@ -147,7 +147,7 @@ impl Node {
         }
     }
 
-    /// The places that are taken, from left to right.
+    /// The occupied slots, from left to right.
     pub(super) fn taken(&self) -> impl DoubleEndedIterator<Item = (usize, &Child)> {
         let taken = |(slot, child): (usize, &'_ Option<Child>)| child.is_some().then_some(slot);
         let slots: Vec<usize> = self.0.iter().enumerate().filter_map(taken).collect();
@@ -156,7 +156,7 @@ impl Node {
             .filter_map(|slot| self.get(slot).map(|child| (slot, child)))
     }
 
-    /// What stands for the node where it is empty or has nothing but one leaf.
+    /// The replacement of a node that is empty or has a single leaf.
     pub(super) fn collapsed(&self) -> Option<Option<Child>> {
         let mut taken = self.0.iter().flatten();
         match (taken.next(), taken.next()) {
@@ -170,7 +170,7 @@ impl Node {
         hash_of(&self.slots())
     }
 
-    /// How a path goes on through this node, and the hashes beside it from above, which are added.
+    /// The continuation of a path through this node. Appends the sibling hashes, top down.
     pub(super) fn follow(&self, slot: usize, beside: &mut Vec<Hash>) -> Next<'_> {
         let slots = self.slots();
         let (mut range, mut first) = (slots.as_slice(), 0);
@@ -214,9 +214,9 @@ impl Node {
         })
     }
 
-    /// Which places are taken and which by leaves (2 bytes each, big endian, the first place the
-    /// highest bit); then from left to right of a leaf its place and the object's digest (32 bytes
-    /// each), of a further node its hash and version (8 bytes).
+    /// Encodes which slots are occupied and which of these are leaves (2 bytes each, big endian, the first slot is the
+    /// highest bit). Then follows, from left to right, for a leaf its place and the object's digest (32 bytes each),
+    /// for an inner node its hash and version (8 bytes).
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let bits = |of: fn(&Child) -> bool| -> u16 {
             let set = |bits: u16, child: &Option<Child>| {
@@ -268,7 +268,7 @@ impl Node {
     }
 }
 
-/// The hash over places side by side: none is the empty hash, a lone leaf stands for all of them.
+/// The hash of adjacent slots: the empty hash if all are empty, the leaf's hash if there is only one leaf.
 fn hash_of(slots: &[Slot]) -> Hash {
     match slots {
         [] | [Slot::Empty] => EMPTY,
@@ -286,7 +286,7 @@ fn hash_of(slots: &[Slot]) -> Hash {
     }
 }
 
-/// The place of the only leaf, where there is nothing else.
+/// The slot of the only leaf, if all other slots are empty.
 fn only_leaf(slots: &[Slot]) -> Option<usize> {
     let mut taken = slots
         .iter()

@@ -1,4 +1,4 @@
-//! Proofs of presence and absence: bytes and verification.
+//! Proofs of presence and absence: encoding and verification.
 
 use selfsame_crypto::hash::sha256;
 
@@ -15,37 +15,36 @@ const BETWEEN: u8 = 5;
 
 const BAD: ProofError = ProofError::Tree("its bytes are malformed");
 
-/// Why an object is, or no object is, under a key (ICS23 existence and non-existence proofs).
+/// A proof that an object is, or is not, under a key (ICS23 existence and non-existence proofs).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Proof {
-    /// The way from the root to the object.
+    /// The path from the root to the object.
     Present(Path),
-    /// The two objects whose places are next to the key's, as far as there are any on each side.
+    /// The objects next to the key's place, one on each side if there is one.
     Absent {
-        /// The last one before it.
+        /// The last object before the place.
         left: Option<Neighbour>,
-        /// The first one after it.
+        /// The first object after the place.
         right: Option<Neighbour>,
     },
 }
 
-/// The hashes beside the way from the root to a leaf, from above. Which side each stands on follows
-/// from the leaf's key.
+/// The sibling hashes on the path from the root to a leaf, top down. The leaf's key determines which side each is on.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Path(Vec<Hash>);
 
 /// An object next to an absent key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Neighbour {
-    /// Its key.
+    /// The object's key.
     pub key: Vec<u8>,
     /// SHA-256 of the object.
     pub value: Hash,
-    /// The way to it.
+    /// The path to the object.
     pub path: Path,
 }
 
-/// Verifies that under `root` the object `value`, or for `None` no object, is kept under `key`.
+/// Verifies that under `root` the object `value` is stored under `key`, or no object for `None`.
 pub fn verify(
     root: &Hash,
     key: &[u8],
@@ -61,7 +60,7 @@ pub fn verify(
     }
 }
 
-/// ICS23: the neighbours are under the root, the key lies between them, and nothing else does.
+/// ICS23: the neighbours are in the tree, the key lies between them, and no other object does.
 fn absent(
     root: &Hash,
     place: &Hash,
@@ -84,7 +83,7 @@ fn absent(
         (Some((at, left)), None) => left.path.is_outermost(at, 0, true),
         (None, Some((at, right))) => right.path.is_outermost(at, 0, false),
         (Some((a, left)), Some((b, right))) => {
-            // Above the place where the ways part they are the same, since both lead to the root.
+            // Above the fork the paths are equal, since both lead to the root.
             let below = common_bits(a, b).saturating_add(1);
             left.path.is_outermost(a, below, true) && right.path.is_outermost(b, below, false)
         }
@@ -100,7 +99,7 @@ impl Path {
         Self(beside)
     }
 
-    /// The hashes, from above.
+    /// The hashes, top down.
     pub fn hashes(&self) -> &[Hash] {
         &self.0
     }
@@ -119,7 +118,7 @@ impl Path {
         }
     }
 
-    /// Whether from a level on nothing is beside the way on its right (or left) side.
+    /// Whether, from a level down, all siblings on the right (or left) of the path are empty.
     fn is_outermost(&self, at: &Hash, level: usize, rightmost: bool) -> bool {
         self.0.len() >= level
             && (self.0.iter().enumerate().skip(level))
@@ -127,7 +126,7 @@ impl Path {
     }
 
     fn write(&self, to: &mut Vec<u8>) {
-        // Ways are at most 255 long: two keys that share more bits are not known.
+        // Paths have at most 255 hashes: no two keys are known that share more bits.
         to.push(u8::try_from(self.0.len()).unwrap_or(u8::MAX));
         for eight in self.0.chunks(8) {
             let set = |bits: u8, (n, hash): (usize, &Hash)| match *hash == EMPTY {
@@ -157,7 +156,7 @@ impl Path {
                 false => EMPTY,
             });
         }
-        // Bits after the last are zero.
+        // Unused bits are zero.
         let spare = (length..bits.len().saturating_mul(8)).any(is_given);
         (!spare).then_some(Self(path))
     }
@@ -180,10 +179,10 @@ impl Neighbour {
 }
 
 impl Proof {
-    /// Kind (1 byte: 1 present, 2 absent from the empty tree, 3 after the last, 4 before the first,
-    /// 5 between), then the way, or left and right neighbour. A neighbour: length of its key (2
-    /// bytes), the key, the object's digest, the way. A way: its length (1 byte), a bit for each
-    /// hash that is not that of an empty subtree, those hashes from above.
+    /// Encodes the kind (1 byte: 1 present, 2 absent from the empty tree, 3 after the last, 4 before the first, 5
+    /// between), then the path, or the left and right neighbours. A neighbour: the length of its key (2 bytes), the
+    /// key, the object's digest, the path. A path: its length (1 byte), a bit for each hash that is not that of an
+    /// empty subtree, and those hashes, top down.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.usual_bytes());
         match self {
@@ -206,7 +205,7 @@ impl Proof {
         bytes
     }
 
-    /// As many bytes as there are where no way is that of an empty subtree.
+    /// The length of the encoding if no sibling is an empty subtree.
     fn usual_bytes(&self) -> usize {
         let (present, left, right) = match self {
             Self::Present(path) => (Some(path), None, None),
@@ -216,14 +215,14 @@ impl Proof {
         let keys: usize = neighbours.clone().map(|one| one.key.len()).sum();
         let paths = present.into_iter().chain(neighbours.map(|one| &one.path));
         let hashes: usize = paths.map(|path| path.0.len()).sum();
-        // Each way with its length and its bits; each neighbour's digest and the length of its key.
+        // Each path with its length and bits; each neighbour's digest and key length.
         hashes
             .saturating_mul(33)
             .saturating_add(keys)
             .saturating_add(80)
     }
 
-    /// Reads what [`Proof::to_bytes`] wrote, and nothing else.
+    /// Decodes the output of [`Proof::to_bytes`]; refuses any other bytes.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, ProofError> {
         let rest = &mut bytes;
         let proof = Self::read(rest).ok_or(BAD)?;
@@ -247,7 +246,7 @@ impl Proof {
     }
 }
 
-/// The bit of a place that says which way to go at a level.
+/// The bit of a place that selects the side at a level.
 fn bit(place: &Hash, level: usize) -> bool {
     let byte = place.get(level / 8).copied().unwrap_or(0);
     byte.wrapping_shl(u32::try_from(level % 8).unwrap_or(0)) & 128 != 0

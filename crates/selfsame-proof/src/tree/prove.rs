@@ -6,8 +6,8 @@ use super::node::{Child, Leaf, Next, Node, nibble, node_key, with_nibble};
 use super::{DEPTH, EMPTY, Neighbour, NodeRead, Path, Proof, Root, TreeError};
 use crate::log::Hash;
 
-/// Proves what is, or that nothing is, under a key in a version of the tree. Objects are not read; where nothing is, the
-/// keys of the two next to it are.
+/// Proves the presence or absence of an object under a key in a version of the tree. Objects are not read. For absence,
+/// the keys of the two neighbours are read.
 pub fn prove(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Proof, TreeError> {
     if root.hash == EMPTY {
         return Ok(Proof::Absent {
@@ -33,11 +33,11 @@ pub fn prove(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Proof, Tree
     })
 }
 
-/// The digest of the object under a key in a version of the tree, none where nothing is there. All nodes on the way are
-/// compared with their hashes, so that a value can be compared without a proof of it.
+/// The digest of the object under a key in a version of the tree; `None` if there is no object. All nodes on the path
+/// are compared with their hashes, so the digest can be trusted without a proof.
 ///
 /// # Errors
-/// `Damaged` if a node is not what was written, `Missing` if one is gone, `Read` if the store fails.
+/// `Damaged` if a node has been changed, `Missing` if a node is missing, `Read` if the store fails.
 pub fn digest(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Option<Hash>, TreeError> {
     if root.hash == EMPTY {
         return Ok(None);
@@ -64,13 +64,13 @@ struct Tree<'n> {
     root: Root,
 }
 
-/// The way from the root towards a place.
+/// The path from the root towards a place.
 struct Way {
-    /// The nodes passed, from above.
+    /// The nodes passed, top down.
     nodes: Vec<Node>,
-    /// The hashes beside it, from above.
+    /// The sibling hashes, top down.
     beside: Vec<Hash>,
-    /// The leaf it ends at, which may be of another place.
+    /// The leaf at its end, which may have another place.
     end: Option<Leaf>,
 }
 
@@ -139,7 +139,7 @@ impl Tree<'_> {
         Ok(None)
     }
 
-    /// The last (or first) leaf of a subtree that stands at a place, so many nibbles deep.
+    /// The last (or first) leaf of the subtree at a place, `depth` nibbles below the root.
     fn outermost(
         &self,
         child: &Child,

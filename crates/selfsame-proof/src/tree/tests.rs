@@ -1,4 +1,4 @@
-//! The tree against a map of what it should hold, and against the published implementation.
+//! Compares the tree with a map of its expected content, and with the published implementation.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ mod speed;
 
 pub(super) type Store = BTreeMap<Vec<u8>, Vec<u8>>;
 pub(super) type Model = BTreeMap<Vec<u8>, Vec<u8>>;
-/// One block's writes: which key, and one of some objects or none.
+/// The writes of one block: the index of a key, and an object or none.
 pub(super) type Block = Vec<(usize, Option<u8>)>;
 
 /// Keys, half of them close together in the tree: their paths begin with twelve zero bits.
@@ -26,13 +26,13 @@ pub(super) static KEYS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     (0..24).map(key).chain(close.take(24)).collect()
 });
 
-/// Nodes beside the keys by their places.
+/// Nodes, with the keys by their places.
 pub(super) fn with_keys(nodes: &Store) -> Store {
     let keys = KEYS.iter().map(|key| (sha256(key).to_vec(), key.clone()));
     nodes.clone().into_iter().chain(keys).collect()
 }
 
-/// A tree with every version of it.
+/// A tree with all its versions.
 #[derive(Default)]
 pub(super) struct Kept {
     pub(super) nodes: Store,
@@ -74,7 +74,7 @@ impl Kept {
         self.versions.push((changes.root, model));
     }
 
-    /// Forgets what only versions before the last need.
+    /// Removes the nodes that only older versions need.
     fn prune(&mut self) {
         for key in self.stale.drain(..).flatten() {
             assert!(self.nodes.remove(&key).is_some(), "a node was stale twice");
@@ -88,7 +88,7 @@ impl Kept {
             let object = model.get(key).map(Vec::as_slice);
             assert_eq!(verify(&root.hash, key, object, &proof), Ok(()));
             assert_eq!(Proof::from_bytes(&proof.to_bytes()), Ok(proof.clone()));
-            // Of what is not so, nothing can be proven with it.
+            // The proof does not verify any other value.
             let other = match object {
                 Some(_) => [None, Some(&b"another"[..])],
                 None => [Some(&b""[..]), Some(&b"another"[..])],
@@ -105,7 +105,7 @@ pub(super) fn blocks() -> impl Strategy<Value = Vec<Block>> {
     prop::collection::vec(prop::collection::vec(write, 0..24), 1..8)
 }
 
-/// A tree of all keys but the last, and of one key, and of none.
+/// A tree of all keys but the last, a tree of one key, and an empty tree.
 fn trees() -> Vec<(Store, Root)> {
     let of = |keys: &[Vec<u8>]| {
         let writes = keys.iter().map(|key| (&key[..], Some(&b"object"[..])));
@@ -134,7 +134,7 @@ proptest! {
         kept.prune();
         let (root, model) = kept.last();
         kept.holds(root, &model);
-        // A tree written at once has as many nodes, and the same root.
+        // A tree written in one update has the same number of nodes and the same root.
         let writes = model.iter().map(|(key, object)| (&key[..], Some(&object[..])));
         let fresh = update(&Store::new(), Root::EMPTY, 0, writes).unwrap();
         prop_assert_eq!(fresh.root.hash, root.hash);
@@ -209,7 +209,7 @@ fn an_object_cannot_be_hidden_between_its_neighbours() {
             let verified = verify(&root.hash, around[1].1, None, &proof);
             assert!(matches!(verified, Err(ProofError::Tree(_))), "{proof:?}");
         }
-        // A neighbour is not absent either.
+        // A neighbour cannot prove its own absence.
         let itself = Proof::Absent {
             left: Some(left),
             right: None,

@@ -1,21 +1,21 @@
-//! Walking through all of a version of the tree, past what is damaged in it.
+//! Walks through a version of the tree, skipping damaged parts.
 
 use super::node::{Child, Node, node_key, with_nibble};
 use super::{DEPTH, EMPTY, NodeRead, Root, TreeError};
 use crate::log::Hash;
 
-/// What is met on the way.
+/// An item met on the walk.
 #[derive(Debug)]
 pub enum Met<'a> {
-    /// A node, by the key it is kept under.
+    /// A node, with its key.
     Node(&'a [u8]),
-    /// A node that is not what the one above it, or the root, names; nothing below it is met.
+    /// A node that does not match the hash in its parent or the root. The nodes below it are skipped.
     Broken(&'a [u8], TreeError),
-    /// A leaf: the place of an object, and its digest.
+    /// A leaf: an object's place and digest.
     Leaf(&'a Hash, &'a Hash),
 }
 
-/// Walks through a version of the tree from left to right. Whether it goes on below a node, `met` says.
+/// Walks through a version of the tree from left to right. `met` returns whether to descend below a node.
 pub fn walk(nodes: &dyn NodeRead, root: Root, met: &mut dyn FnMut(Met<'_>) -> bool) {
     if root.hash != EMPTY {
         let top = (root.hash, root.version);

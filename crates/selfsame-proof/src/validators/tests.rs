@@ -1,4 +1,4 @@
-//! The set of validators: what it accepts, and when it is a quorum.
+//! The validator set: what it accepts, and when it reaches a quorum.
 
 use super::*;
 use proptest::prelude::*;

@@ -10,7 +10,7 @@ const EXAMPLE: &str = include_str!("../../vectors/witness-example.txt");
 const ORIGIN: &str = "registry.example/main";
 const NOW: UnixTime = UnixTime(1_800_000_000);
 
-/// The part of the vector that begins with that line.
+/// The part of the vector that begins with this line.
 fn part(name: &str) -> &'static str {
     let begin = format!("---- {name}\n");
     let after = EXAMPLE.split_once(&begin).unwrap().1;
@@ -41,7 +41,7 @@ impl Witness {
         Self(key, private)
     }
 
-    /// What it answers to this note at that time.
+    /// The witness's answer for this note at this time.
     fn answer(&self, note: &SignedNote, time: UnixTime) -> String {
         let text = std::str::from_utf8(note.signing_bytes()).unwrap();
         let signature = self.1.sign(&cosigned(text, time).unwrap()).unwrap();
@@ -112,7 +112,7 @@ fn what_is_signed_for_another_note_by_another_key_or_at_no_time_is_not_taken() {
         (namesake.answer(&note, NOW), ProofError::Untrusted),
         (witness.answer(&note, UnixTime(0)), malformed.clone()),
         (witness.answer(&note, NOW.plus(1)), malformed),
-        // One good line does not make up for a bad one.
+        // A valid line does not compensate for an invalid one.
         (
             witness.answer(&note, NOW) + &witness.answer(&checkpoint(8), NOW),
             ProofError::BadSignature,

@@ -1,4 +1,4 @@
-//! Whether two checkpoints are of one history.
+//! Tests whether two checkpoints belong to one history.
 
 use super::world::Leaves;
 use super::*;
@@ -9,7 +9,7 @@ fn transaction(n: u64, other_from: u64) -> [u8; 2] {
     [u8::from(n >= other_from), n as u8]
 }
 
-/// A log of so many entries that is another from one entry on, its standing at a height.
+/// A log of `size` entries that differs from `other_from` on, and its standing at a height.
 fn history(size: u64, other_from: u64, height: u64) -> (Leaves, Standing) {
     let (mut log, mut leaves) = (Frontier::new(), vec![]);
     for n in 0..size {
@@ -108,7 +108,7 @@ fn the_entry_after_a_log_tells_whether_a_longer_one_goes_on_from_it_or_is_anothe
             let seen = (shorter, longer, other_from);
             assert_eq!(compare_by_entry(&old, &new, &next), expected, "{seen:?}");
 
-            // What proves nothing is no evidence, whatever the logs are.
+            // An invalid proof is not evidence, whatever the logs are.
             let mut unproven = [next.clone(), next.clone(), next];
             unproven[0].transaction.push(0);
             unproven[1].seq_no += 1;

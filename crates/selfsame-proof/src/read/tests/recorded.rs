@@ -1,5 +1,4 @@
-//! Two reads as they were recorded, through two changes of validators: they verify offline, and with
-//! any bit flipped they do not.
+//! Two recorded reads through two changes of validators: they verify offline, and with any bit flipped they do not.
 
 use std::fmt::Write as _;
 
@@ -15,7 +14,7 @@ const FILE: &str = concat!(
     "/vectors/read-two-handovers.txt"
 );
 
-/// What fixed keys give, in lines.
+/// The record made with fixed keys, in lines.
 fn record() -> String {
     let world = World::new();
     let mut text = "# Reads of a registry whose validators changed at heights 10 and 20 (docs/registry.md).\n\
@@ -37,7 +36,7 @@ fn record() -> String {
     text
 }
 
-/// The words of the line that begins with a name.
+/// The words of the line with this name.
 fn line(name: &str) -> Vec<&str> {
     let mut lines = RECORDED
         .lines()
@@ -96,7 +95,7 @@ fn the_recorded_reads_verify_offline() {
     assert_eq!(values.collect::<Vec<_>>(), [Some(OBJECT.to_vec()), None]);
 }
 
-/// What is proven of an answer with transactions 1 and 3.
+/// The proven transactions of an answer with transactions 1 and 3.
 fn logged(bytes: &[u8]) -> Option<Vec<(u64, Vec<u8>)>> {
     let answer = ProvenEntries::from_bytes(bytes).ok()?;
     let policy = Policy {
@@ -137,14 +136,14 @@ fn the_recorded_transactions_verify_offline_and_no_flipped_bit_makes_them_others
             unproven += 1;
         }
     }
-    // Height and time of an entry, which the log does not prove: a byte or two, and four.
+    // Height and time of an entry, which the proof does not cover: one or two bytes, and four.
     assert!((1..=2 * 6 * 8).contains(&unproven), "{unproven}");
 }
 
 #[test]
 fn every_flipped_bit_of_the_recorded_reads_is_refused() {
     let trust = trust();
-    // Not even time is of help to who flips a bit.
+    // A flipped bit is refused even without limits on time.
     let policy = Policy {
         max_age: None,
         ..policy()
@@ -156,7 +155,7 @@ fn every_flipped_bit_of_the_recorded_reads_is_refused() {
             policy: &policy,
             now: UnixTime(NOW),
         };
-        // The second ends as the first one does: with the handovers.
+        // Both end with the handovers.
         let ends = bytes.iter().rev().zip(before.iter().rev());
         let same = ends.take_while(|(a, b)| a == b).count();
         for bit in 0..(bytes.len() - same) * 8 {

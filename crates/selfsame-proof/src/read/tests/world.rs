@@ -17,7 +17,7 @@ pub(super) const OBJECT: &[u8] = b"a DID document";
 /// A minute after the last block.
 pub(super) const NOW: u64 = 1_800_000_060;
 
-/// The key of whoever has this name: its seed is SHA-256 of the name (RFC 8410 §7).
+/// The private key for a name: its seed is the SHA-256 of the name (RFC 8410 §7).
 pub(super) fn private(name: &str) -> PrivateKey {
     let prefix = [
         0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20,
@@ -50,7 +50,7 @@ pub(super) fn asked(policy: &Policy) -> Question<'_> {
     }
 }
 
-/// The note with one more signature, of a witness.
+/// The note with an added signature of a witness.
 pub(super) fn witnessed(note: &str, name: &str, time: UnixTime) -> String {
     let mut note = SignedNote::parse(note).unwrap();
     let message = cosigned(note.text(), time).unwrap();
@@ -61,7 +61,7 @@ pub(super) fn witnessed(note: &str, name: &str, time: UnixTime) -> String {
     note.to_string()
 }
 
-/// The leaves of a log, of which all else is computed.
+/// The leaves of a log, from which everything else is computed.
 pub(super) struct Leaves(pub(super) Vec<Hash>);
 
 impl LogRead for Leaves {
@@ -115,7 +115,7 @@ impl World {
         world
     }
 
-    /// A block with one transaction, or none where nothing is written.
+    /// Adds a block with one transaction, or with none if there are no objects.
     fn block(&mut self, height: u64, objects: &[(&[u8], &[u8])]) {
         let writes = objects.iter().map(|(key, object)| (*key, Some(*object)));
         let changes = update(&self.nodes, self.root, height, writes).unwrap();
@@ -152,7 +152,7 @@ impl World {
         TrustRoot::of_genesis(ORIGIN, self.first.clone())
     }
 
-    /// A checkpoint of that standing, signed by those.
+    /// The checkpoint of this standing, signed by these signers.
     pub(super) fn note(&self, standing: &Standing, signers: &[&str]) -> String {
         let mut note = Checkpoint::of_block(ORIGIN, standing).to_note().unwrap();
         for name in signers {
@@ -173,7 +173,7 @@ impl World {
         self.read(b"did/none", None)
     }
 
-    /// The transactions of these numbers, which are the heights of their blocks.
+    /// The transactions with these numbers and block heights.
     pub(super) fn entries(&self, numbers: &[(u64, u64)]) -> ProvenEntries {
         let third = set(&[("v1", 6), ("v2", 1), ("v3", 1), ("v5", 2)]);
         let entry = |(seq_no, height): &(u64, u64)| ProvenEntry {

@@ -1,4 +1,4 @@
-//! Roots and proofs are those of the crates `jmt` and `ics23`.
+//! Compares roots and proofs with those of the crates `jmt` and `ics23`.
 
 use ics23::commitment_proof::Proof as Inner;
 use ics23::{CommitmentProof, ExistenceProof, HostFunctionsManager, InnerOp, NonExistenceProof};
@@ -7,7 +7,7 @@ use jmt::{KeyHash, Sha256Jmt, ics23_spec};
 
 use super::*;
 
-/// Our proof as the messages of ICS23. The value is the object's digest.
+/// Our proof as ICS23 messages. The value is the object's digest.
 fn to_ics23(key: &[u8], object: Option<&[u8]>, proof: Proof) -> CommitmentProof {
     let neighbour = |it: Neighbour| existence(&it.key, it.value, &it.path);
     let proof = match proof {
@@ -67,7 +67,7 @@ proptest! {
             store.write_tree_update_batch(batch).unwrap();
             let (ours, model) = kept.last();
             prop_assert_eq!(ours.hash, root.0);
-            // The published tree proves no absence from the empty tree.
+            // The published tree cannot prove absence from the empty tree.
             if model.is_empty() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! How fast proofs are made and verified, printed:
+//! Measures how fast proofs are made and verified:
 //! `cargo test --release -p selfsame-proof speed -- --ignored --nocapture`.
 
 #![expect(
