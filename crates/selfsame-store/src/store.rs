@@ -128,7 +128,8 @@ impl Store {
         open(&keys, tenant, kind, sealed).map(Some)
     }
 
-    /// The version of the record, unless absent or expired. For callers that have a version of the record already.
+    /// The version of the record, unless absent or expired. For callers that hold a copy and check whether it is
+    /// current.
     pub async fn version(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<u64>> {
         let place = place(tenant, kind, id);
         self.0.backend.version(&place, self.now()).await

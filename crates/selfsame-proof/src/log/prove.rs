@@ -105,7 +105,7 @@ impl Range {
         Ok(from_right.fold(last, |right, left| node_hash(left, &right)))
     }
 
-    /// The root of a power of two of leaves, from up to 128 stored hashes on the next level below.
+    /// The root of a power of two of leaves, from the 1 to 128 hashes on the nearest stored level.
     fn perfect_root(self, log: &dyn LogRead) -> Result<Hash, TreeError> {
         let height = self.length.trailing_zeros();
         let level = height / 8;
