@@ -70,7 +70,7 @@ impl Recipient {
     /// The recipient with this `ECDH-ES` key on P-256.
     ///
     /// # Errors
-    /// `Unsupported` if the key's curve, algorithm or use is another; other `KeyError`s if the key is invalid.
+    /// `Unsupported` if the key has another curve, algorithm or use; other `KeyError`s if it is invalid.
     pub fn of(jwk: &Jwk) -> Result<Self, KeyError> {
         let is_meant = jwk.alg.as_deref().is_none_or(|alg| alg == "ECDH-ES")
             && jwk.use_.as_deref().is_none_or(|used| used == "enc");

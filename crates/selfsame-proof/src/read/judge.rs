@@ -27,8 +27,8 @@ pub struct Policy {
     pub max_age: Option<u64>,
     /// Maximum difference between clocks, in seconds.
     pub skew: u64,
-    /// The checkpoint must be behind the newest one seen by less than this many seconds: 0 if the reader needs the
-    /// present state, a little more if the answer was fetched ahead of the question.
+    /// A checkpoint of a lower height than the newest one seen must be less than this many seconds behind it: 0 if the
+    /// reader needs the present state, a little more if the answer was fetched ahead of the question.
     pub behind: u64,
     /// The accepted witnesses.
     pub witnesses: Vec<VerifierKey>,
