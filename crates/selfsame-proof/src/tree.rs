@@ -91,8 +91,8 @@ struct Write {
     value: Option<Hash>,
 }
 
-/// Puts (`Some`) and removes (`None`) objects by key. `version` must be greater than any before, and the first may be
-/// 0. If a key occurs twice, the last write counts. Old objects are not read.
+/// Puts (`Some`) and removes (`None`) objects by key. The first `version` may be 0; each must be greater than all
+/// before. If a key occurs twice, the last write counts. Old objects are not read.
 pub fn update<'w>(
     nodes: &dyn NodeRead,
     before: Root,
