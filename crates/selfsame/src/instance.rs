@@ -10,15 +10,14 @@ use selfsame_app::config::{
     Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, RegistryWitness, ResolverConfig,
     Roles, STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
 };
-use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
+use selfsame_app::copies::Copies;
 use selfsame_app::keys::Keys;
 use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_net::{Net, Settings};
 use selfsame_server::{Limits, Nodes, Origin, OriginError};
-use selfsame_store::ledger::{LedgerStore, SqliteLedger};
-use selfsame_store::{Sqlite, Store, StoreError, TenantId, Vault};
+use selfsame_store::{Store, TenantId};
 use selfsame_tls::{ClientConfig, ServerConfig};
 use selfsame_tls_io::{Acceptor, Connector};
 use tokio::net::TcpListener;
@@ -26,11 +25,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::client::Client;
-use crate::cmd;
-use crate::cmd::tls::{Own, OwnCertificate, Resuming};
+use crate::data;
 use crate::exit::Failure;
-use crate::master_key::{self, Custody, SALT_FILE};
+use crate::master_key::{Custody, SALT_FILE};
+use crate::node;
 use crate::operator_token::Keeping;
+use crate::peers::{Own, OwnCertificate, Resuming};
 use crate::private_directory;
 use crate::serving::Serving;
 use crate::settings::TlsSettings;
@@ -185,7 +185,7 @@ impl Launch {
         let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
         // First: whoever runs on these data has them locked, and keeps his certificate.
-        let store = store(&self.data, &self.custody).await?;
+        let store = data::store(&self.data, &self.custody).await?;
         let tls = match &self.tls {
             Some(source) => Some(source.load((&self.data, &store), &origin).await?),
             None => None,
@@ -302,7 +302,7 @@ impl Launch {
         tls: Option<&selfsame_server::Tls>,
     ) -> Result<Parts, Failure> {
         let ledger = if self.roles.registry && self.node.is_none() {
-            Some(ledger(&self.data)?)
+            Some(data::ledger(&self.data)?)
         } else {
             None
         };
@@ -363,7 +363,7 @@ impl TlsSettings {
     async fn open(self: &Arc<Self>, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
         let gather = Arc::new(Gatherer::new(app, Reuse::default()));
         let resuming = Resuming::new(Arc::clone(&gather) as _);
-        let driven = cmd::tls::settings(app, gather);
+        let driven = node::settings(app, gather);
         let now = self.as_node(&resuming).await?;
         let connectors = now.reach.into_iter();
         let connectors: Vec<_> = connectors
@@ -387,7 +387,7 @@ impl TlsSettings {
         let settings = Arc::clone(self);
         tokio::spawn(async move {
             while hangup.recv().await.is_some() {
-                let Some(next) = cmd::tls::reloaded(settings.as_node(&resuming).await) else {
+                let Some(next) = node::reloaded(settings.as_node(&resuming).await) else {
                     continue;
                 };
                 for (connector, config) in connectors.iter().zip(next.reach) {
@@ -404,7 +404,7 @@ impl TlsSettings {
     /// What the identity and the files of the policies say now.
     async fn as_node(&self, resuming: &Resuming) -> Result<AsNode, Failure> {
         let own = async || {
-            let material = cmd::tls::material_of(&self.identity).await?;
+            let material = node::material_of(&self.identity).await?;
             let files = (self.certificate.clone(), self.certificate_key.clone());
             Ok::<_, Failure>(Own {
                 certificate: OwnCertificate::of(files.0, files.1).read()?,
@@ -459,50 +459,9 @@ impl Validating {
             key: handle,
         };
         let made_from = (self.home.clone(), self.engine.clone());
-        let setup = Setup::new(made_from, ledger(data)?, (signer, Clock::default()));
+        let setup = Setup::new(made_from, data::ledger(data)?, (signer, Clock::default()));
         Ok(Arc::new(Node::start(setup).await?))
     }
-}
-
-/// The records in a directory of data.
-///
-/// # Errors
-/// If another process has them open, or they can't be read with this key.
-pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
-    let vault = Vault::from_master(master_key::load(custody, data)?);
-    let backend = Sqlite::open(data.join(STORE_FILE)).map_err(|error| unusable(data, &error))?;
-    let store = Store::open(Arc::new(backend), vault).await;
-    store.map_err(|error| unusable(data, &error))
-}
-
-/// The ledger in a directory of data.
-///
-/// # Errors
-/// If another process has it open, or it can't be read.
-pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, Failure> {
-    let ledger =
-        SqliteLedger::open(data.join(LEDGER_FILE)).map_err(|error| unusable(data, &error))?;
-    Ok(Arc::new(ledger))
-}
-
-/// Why data can't be used, and what to do about it.
-pub fn unusable(data: &Path, error: &StoreError) -> Failure {
-    Failure::environment(format!("{}: {error}", data.display())).hint(match error {
-        StoreError::WrongKey => {
-            "give the master key that these data were written with: --master-key-file, or SELFSAME_PASSPHRASE"
-        }
-        StoreError::OtherLayout { .. } => {
-            "start the release that wrote these data, or name another directory with --data"
-        }
-        StoreError::Tampered(_) => {
-            "see what is damaged: selfsame check --data (docs/check.md); the way out is a copy: selfsame restore"
-        }
-        StoreError::Foreign(_) => "name another directory with --data",
-        StoreError::Full(_) | StoreError::Storage(_) => {
-            "see whether its disk has room and can be written, or name another directory with --data"
-        }
-        _ => "whatever runs on this directory has it open: stop that first, or name another directory (--data)",
-    })
 }
 
 impl Running {
@@ -614,7 +573,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         private_directory::take(&data).unwrap();
-        let _running = store(&data, &Custody::BesideTheData).await.unwrap();
+        let _running = data::store(&data, &Custody::BesideTheData).await.unwrap();
         let certificate = data.join("tls-certificate.pem");
         std::fs::write(&certificate, "that of who runs").unwrap();
         let mut second = Launch::new(data, SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -626,16 +585,5 @@ mod tests {
             std::fs::read_to_string(certificate).unwrap(),
             "that of who runs"
         );
-    }
-
-    #[test]
-    fn data_that_cannot_be_opened_say_whether_the_disk_or_another_process_is_in_the_way() {
-        let hint = |error| {
-            let failure = unusable(Path::new("data"), &error);
-            failure.what_to_do().unwrap().to_owned()
-        };
-        let full = hint(StoreError::Storage("database or disk is full".to_owned()));
-        assert!(full.contains("room") && !full.contains("runs"), "{full}");
-        assert!(hint(StoreError::InUse(PathBuf::new())).contains("stop that first"));
     }
 }

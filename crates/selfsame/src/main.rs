@@ -3,13 +3,16 @@
 mod address;
 mod client;
 mod cmd;
+mod data;
 mod exit;
 mod instance;
 mod interrupt;
 mod log;
 mod master_key;
+mod node;
 mod operator_token;
 mod output;
+mod peers;
 mod private_directory;
 mod private_file;
 mod scenario;

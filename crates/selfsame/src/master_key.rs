@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use selfsame_app::copies::STORE_FILE;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding;
@@ -9,7 +10,7 @@ use selfsame_crypto::password::Stretching;
 use selfsame_crypto::seal::{SealingKey, random_seed};
 
 use crate::exit::Failure;
-use crate::private_file;
+use crate::{output, private_file};
 
 /// The master key itself, in the data directory unless it is kept elsewhere.
 pub const KEY_FILE: &str = "master-key";
@@ -19,7 +20,10 @@ const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -h
 
 const NO_SALT: &str = "put it back there: a copy (selfsame backup) has it too; or, if these data never had a passphrase, unset SELFSAME_PASSPHRASE";
 
-/// Who keeps the master key.
+const EMPTY_PASSPHRASE: &str = "selfsame: if the passphrase of these data is empty, as SELFSAME_PASSPHRASE is, everybody knows it, and sealing protects nothing against who can read this directory
+hint: a passphrase can't be changed: begin with new data and a passphrase, or keep this directory and its copies as you would keep a secret";
+
+/// Where the master key is.
 pub enum Custody {
     /// A file beside the data, made at the first start.
     BesideTheData,
@@ -34,10 +38,49 @@ impl Custody {
     pub fn words(&self) -> &'static str {
         match self {
             Self::BesideTheData => {
-                "The master key lies beside the data: sealing protects nothing against who can read this directory."
+                "Warning: the master key is stored next to the data. Anyone who can read this directory can decrypt it."
             }
             Self::File(_) => "The master key comes from a file of its own.",
             Self::Passphrase(_) => "The master key comes from a passphrase.",
+        }
+    }
+}
+
+/// Options that say where the master key is.
+#[derive(Args, Default)]
+pub struct MasterKey {
+    /// The file with the master key.
+    #[arg(long)]
+    pub master_key_file: Option<PathBuf>,
+    /// The passphrase that the master key is made of; only by the environment.
+    #[arg(long, env = "SELFSAME_PASSPHRASE", hide = true, hide_env_values = true)]
+    pub passphrase: Option<String>,
+}
+
+impl MasterKey {
+    /// Where the master key of these data is, or is going to be.
+    ///
+    /// # Errors
+    /// If a passphrase for new data is empty, as that of a variable which was never filled: everybody would know it.
+    pub fn custody(&self, data: &Path) -> Result<Custody, Failure> {
+        match (&self.master_key_file, &self.passphrase) {
+            (Some(_), Some(_)) => Err(Failure::environment(
+                "the master key is of a file (--master-key-file) or of a passphrase (SELFSAME_PASSPHRASE), not of both",
+            )
+            .hint("unset SELFSAME_PASSPHRASE, or leave --master-key-file out")),
+            (Some(file), _) => Ok(Custody::File(file.clone())),
+            (None, Some(passphrase)) => {
+                if passphrase.trim().is_empty() {
+                    // Earlier builds sealed data with it.
+                    if !has_passphrase(data) {
+                        return Err(Failure::environment("SELFSAME_PASSPHRASE is empty")
+                            .hint("put the passphrase into it, or unset it"));
+                    }
+                    output::complain(EMPTY_PASSPHRASE);
+                }
+                Ok(Custody::Passphrase(SecretString::from(passphrase.clone())))
+            }
+            (None, None) => Ok(Custody::BesideTheData),
         }
     }
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 use selfsame_abci::Home;
 use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
 
-use crate::cmd::registry::loopback;
 use crate::exit::Failure;
 use crate::master_key::{KEY_FILE, SALT_FILE};
 use crate::operator_token::TOKEN_FILE;
@@ -23,6 +22,8 @@ const OURS: [&str; 7] = [
     TOKEN_FILE,
     "network.unfinished",
 ];
+/// The folder of a network in a data directory.
+pub const NETWORK_FOLDER: &str = "network";
 /// What a new disk has in it.
 const NOBODYS: &str = "lost+found";
 
@@ -84,7 +85,7 @@ fn is_node(path: &Path) -> bool {
 
 /// Others have a folder `network` too, as `/etc` does; ours has the folders of nodes in it.
 fn has_network(path: &Path) -> io::Result<bool> {
-    let network = path.join(loopback::FOLDER);
+    let network = path.join(NETWORK_FOLDER);
     if !network.is_dir() {
         return Ok(false);
     }

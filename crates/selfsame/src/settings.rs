@@ -15,8 +15,8 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::client::registry_token;
-use crate::cmd::tls::Policy;
 use crate::exit::Failure;
+use crate::peers::Policy;
 use crate::private_file;
 pub use limits::LimitSettings;
 

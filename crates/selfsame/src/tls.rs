@@ -263,7 +263,7 @@ mod tests {
 
     async fn store(data: &Path) -> Store {
         let custody = crate::master_key::Custody::BesideTheData;
-        crate::instance::store(data, &custody).await.unwrap()
+        crate::data::store(data, &custody).await.unwrap()
     }
 
     #[test]

@@ -48,7 +48,7 @@ const CACHE_KIB: i64 = 24 * 1_024;
 /// The page cache of views opened during an append, in KiB. They read each page anew after every block.
 const VIEW_CACHE_KIB: i64 = 6 * 1_024;
 /// The number of free pages returned to the file system at a time.
-const GIVEN_BACK: u32 = 2_048;
+const GIVEN_BACK: u32 = 4_096;
 
 /// Transactions are indexed by the first bytes of their hash; the remaining bytes are compared.
 const SCHEMA: [&str; 4] = [

@@ -17,9 +17,9 @@ use selfsame_tls::{Need, evidence as tls_evidence};
 use selfsame_tls_io::Gather as _;
 use url::Url;
 
-use crate::cmd::tls::resolving;
 use crate::exit::{Answer, End, Failure};
 use crate::interrupt::or_interrupted;
+use crate::node::resolving;
 use crate::output;
 
 /// How often an end asks the registry for one DID, and how long it waits in between.

@@ -14,9 +14,9 @@ use selfsame_registry::Genesis;
 use selfsame_store::offline::{LedgerFile, Looked, StoreFile, Tell};
 use selfsame_store::{StoreError, Vault};
 
-use crate::cmd::up::MasterKey;
+use crate::data::unusable;
 use crate::exit::{Answer, End, Failure};
-use crate::instance::unusable;
+use crate::master_key::MasterKey;
 use crate::{master_key, output, private_directory};
 use report::{Kind, Report};
 

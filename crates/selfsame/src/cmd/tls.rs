@@ -1,26 +1,14 @@
 //! `selfsame tls`: connections whose ends prove by DIDs and credentials who they are.
 
 mod advice;
-mod certificate;
 mod client;
 mod figures;
 mod identity;
-mod policy;
 mod proxy;
-mod resuming;
 mod server;
-mod spoken;
 mod tell;
-mod world;
 
 use clap::{Args, Subcommand};
-
-pub use certificate::OwnCertificate;
-pub use client::settings;
-pub use policy::{Own, Policy};
-pub use resuming::Resuming;
-pub use tell::reloaded;
-pub use world::{material_of, resolving};
 
 use crate::exit::End;
 

@@ -2,13 +2,12 @@
 
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use selfsame_app::config::{Pin, Registration, RegistryNode, ResolverConfig, Roles};
 use selfsame_app::registry::log_origin;
-use selfsame_crypto::SecretString;
 use selfsame_registry::Genesis;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -22,7 +21,7 @@ use crate::cmd::registry::face::Face;
 use crate::cmd::registry::loopback::Loopback;
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running};
-use crate::master_key::{self, Custody};
+use crate::master_key::MasterKey;
 use crate::output;
 use crate::private_directory;
 use crate::scenario::{self, Cast, Scenario, Story};
@@ -113,27 +112,14 @@ pub struct Up {
     json: bool,
 }
 
-/// Data keep the passphrase they began with.
+/// The warning for an instance whose DIDs only its own registry resolves.
 const TO_FEW: &str = "  What is issued names a did:selfsame, which nobody resolves without this registry. For wallets of others begin with new data, and without issuer_did = \"own\" under [issuer] (docs/settings.md).";
-const EMPTY_PASSPHRASE: &str = "selfsame: if the passphrase of these data is empty, as SELFSAME_PASSPHRASE is, everybody knows it, and sealing protects nothing against who can read this directory
-hint: a passphrase can't be changed: begin with new data and a passphrase, or keep this directory and its copies as you would keep a secret";
 
 /// How it starts and what it says.
 #[derive(Clone, Copy)]
 struct Manner {
     no_demo: bool,
     json: bool,
-}
-
-/// Who keeps the master key.
-#[derive(Args, Default)]
-pub struct MasterKey {
-    /// The file with the master key.
-    #[arg(long)]
-    master_key_file: Option<PathBuf>,
-    /// The passphrase that the master key is made of; only by the environment.
-    #[arg(long, env = "SELFSAME_PASSPHRASE", hide = true, hide_env_values = true)]
-    passphrase: Option<String>,
 }
 
 /// Who keeps the operator's token.
@@ -153,34 +139,6 @@ impl OperatorToken {
     pub fn apply(self, launch: &mut Launch) {
         launch.token_file = self.operator_token_file;
         launch.renews_token = self.new_operator_token;
-    }
-}
-
-impl MasterKey {
-    /// Where the master key of these data is, or is going to be.
-    ///
-    /// # Errors
-    /// If a passphrase for new data is empty, as that of a variable which was never filled: everybody would know it.
-    pub fn custody(&self, data: &Path) -> Result<Custody, Failure> {
-        match (&self.master_key_file, &self.passphrase) {
-            (Some(_), Some(_)) => Err(Failure::environment(
-                "the master key is of a file (--master-key-file) or of a passphrase (SELFSAME_PASSPHRASE), not of both",
-            )
-            .hint("unset SELFSAME_PASSPHRASE, or leave --master-key-file out")),
-            (Some(file), _) => Ok(Custody::File(file.clone())),
-            (None, Some(passphrase)) => {
-                if passphrase.trim().is_empty() {
-                    // Earlier builds sealed data with it.
-                    if !master_key::has_passphrase(data) {
-                        return Err(Failure::environment("SELFSAME_PASSPHRASE is empty")
-                            .hint("put the passphrase into it, or unset it"));
-                    }
-                    output::complain(EMPTY_PASSPHRASE);
-                }
-                Ok(Custody::Passphrase(SecretString::from(passphrase.clone())))
-            }
-            (None, None) => Ok(Custody::BesideTheData),
-        }
     }
 }
 
@@ -553,29 +511,6 @@ async fn until_the_terminal_is_gone() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance;
-
-    /// Earlier builds took an empty passphrase, and nothing else opens what they sealed with it.
-    #[tokio::test]
-    async fn an_empty_passphrase_opens_what_was_sealed_with_it_and_begins_nothing() {
-        for empty in ["", "  "] {
-            let folder = tempfile::tempdir().unwrap();
-            let data = folder.path();
-            let master_key = |passphrase: &str| MasterKey {
-                master_key_file: None,
-                passphrase: Some(passphrase.to_owned()),
-            };
-            let refused = master_key(empty).custody(data).err().unwrap();
-            assert!(refused.what_to_do().unwrap().contains("unset"));
-
-            let sealed_with = Custody::Passphrase(empty.to_owned().into());
-            drop(instance::store(data, &sealed_with).await.unwrap());
-            let custody = master_key(empty).custody(data).unwrap();
-            assert!(instance::store(data, &custody).await.is_ok());
-            let other = master_key("rain on the roof").custody(data).unwrap();
-            assert!(instance::store(data, &other).await.is_err());
-        }
-    }
 
     #[test]
     fn a_resolver_of_the_command_line_is_asked_for_all_methods_unless_the_file_lists_some() {

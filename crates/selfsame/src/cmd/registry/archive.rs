@@ -18,10 +18,9 @@ use selfsame_registry::Machine;
 use selfsame_store::ledger::SqliteLedger;
 use serde::Serialize;
 
-use crate::cmd::up::MasterKey;
+use crate::data;
 use crate::exit::{Answer, End, Failure};
-use crate::instance;
-use crate::master_key::Custody;
+use crate::master_key::{Custody, MasterKey};
 use crate::output;
 use crate::private_directory;
 use crate::settings::trust_root;
@@ -123,7 +122,7 @@ fn of_node(home: &Path, file: &Path) -> Result<Archived, Failure> {
             .hint("a node has something to export once it has run: `selfsame registry node`")
     })?;
     let machine = Arc::new(Machine::new(home.genesis().clone()));
-    let ledger = Ledger::open(instance::ledger(home.path())?, machine)?;
+    let ledger = Ledger::open(data::ledger(home.path())?, machine)?;
     let mut to = BufWriter::new(new(file)?);
     Ok(archive::export(&ledger, &checkpoint, &mut to)?)
 }
@@ -140,10 +139,10 @@ pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failur
         ))
         .hint("name a node's folder, or the data directory of an instance that runs the registry itself"));
     }
-    let store = instance::store(data, custody).await?;
+    let store = data::store(data, custody).await?;
     let own = (store.clone(), Keys::new(store), Clock::default());
     // The name is for a network that is made; this one is there.
-    let setup = embedded::Setup::new("registry", instance::ledger(data)?, own);
+    let setup = embedded::Setup::new("registry", data::ledger(data)?, own);
     Ok(Embedded::open(setup).await?)
 }
 

@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use super::archive;
 use super::files::{Serve, TRUST_ROOT, TRUSTEE};
-use crate::cmd::up::MasterKey;
 use crate::exit::{Answer, End, Failure};
 use crate::master_key::Custody;
+use crate::master_key::MasterKey;
 use crate::output;
 use crate::private_file;
 

@@ -17,10 +17,9 @@ use super::files::{self, Serve, TRUST_ROOT};
 use super::init::Plan;
 use crate::exit::Failure;
 use crate::output;
+use crate::private_directory::NETWORK_FOLDER;
 use crate::settings::trust_root;
 
-/// The network's folder in the directory of data.
-pub const FOLDER: &str = "network";
 /// Where it is made, so that half of one is never taken for a whole.
 const UNFINISHED: &str = "network.unfinished";
 /// How long the nodes may take until the network has signed something.
@@ -55,7 +54,7 @@ impl Loopback {
         (validators, port): (u16, u16),
         engine: &Engine,
     ) -> Result<Self, Failure> {
-        let network = data.join(FOLDER);
+        let network = data.join(NETWORK_FOLDER);
         if !network.exists() {
             make(data, &network, (validators, port))?;
         }

@@ -11,9 +11,10 @@ use url::Url;
 
 use super::EngineAt;
 use super::files::{Serve, note_served};
-use crate::cmd::up::{Certificate, MasterKey, OperatorToken, until_told_to_go};
+use crate::cmd::up::{Certificate, OperatorToken, until_told_to_go};
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Validating};
+use crate::master_key::MasterKey;
 use crate::output;
 
 /// Run a node: both of its halves, and the registry's face over HTTP.

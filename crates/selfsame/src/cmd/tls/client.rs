@@ -5,20 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use selfsame_app::App;
-use selfsame_tls_io::{Connector, Gather, Lapse, Settings, Stream, Watch, tls_error};
+use selfsame_tls_io::{Connector, Lapse, Stream, Watch, tls_error};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::advice;
-use super::policy::Policy;
-use super::spoken::Spoken;
 use super::tell::{Report, is_refusal, is_refused_stream};
-use super::world::{Node, Standing};
 use crate::exit::{Answer, End, Failure};
+use crate::node::{Node, Standing, settings};
 use crate::output;
+use crate::peers::{Policy, Spoken};
 
 const DIAL: Duration = Duration::from_secs(10);
 /// How long a server that took us may be silent before it is taken at that.
@@ -112,15 +110,6 @@ pub fn place(text: &str) -> Result<String, String> {
     match port.map(|(_, port)| port.parse::<u16>()) {
         Some(Ok(_)) => Ok(text.to_owned()),
         _ => Err("write it as HOST:PORT, such as broker.example.org:7443".to_owned()),
-    }
-}
-
-/// The clock and the patience of a node's connections.
-pub fn settings(app: &Arc<App>, gather: Arc<dyn Gather>) -> Settings<dyn Gather> {
-    let app = Arc::clone(app);
-    Settings {
-        clock: Arc::new(move || app.clock().ctx()),
-        ..Settings::of(gather)
     }
 }
 

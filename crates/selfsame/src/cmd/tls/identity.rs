@@ -8,9 +8,9 @@ use selfsame_app::App;
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::node::NodeIdentity;
 
-use super::world::{World, owner};
-use crate::cmd::up::MasterKey;
 use crate::exit::{Answer, End, Failure};
+use crate::master_key::MasterKey;
+use crate::node::{World, owner};
 use crate::output;
 
 /// Make, show, change and end what this node is; fetch its credential.

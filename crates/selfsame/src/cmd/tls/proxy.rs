@@ -15,16 +15,14 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
 use self::carry::{Shared, Terms, Way};
-use super::client::{place, settings};
+use super::client::place;
 use super::figures::{self, Figures};
-use super::policy::Policy;
 use super::server::bind;
-use super::spoken::Spoken;
-use super::tell::reloaded;
-use super::world::{Node, Standing};
 use crate::cmd::up::until_told_to_go;
 use crate::exit::{Answer, End, Failure};
+use crate::node::{Node, Standing, reloaded, settings};
 use crate::output;
+use crate::peers::{Policy, Spoken};
 
 /// A breath after an accept that failed, so that a want of resources does not turn in circles.
 const BREATH: Duration = Duration::from_millis(50);

@@ -14,14 +14,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 
 use super::advice;
-use super::client::settings;
-use super::policy::Policy;
-use super::spoken::Spoken;
-use super::tell::{Report, reloaded};
-use super::world::{Node, Standing};
+use super::tell::Report;
 use crate::cmd::up::until_told_to_go;
 use crate::exit::{Answer, End, Failure};
+use crate::node::{Node, Standing, reloaded, settings};
 use crate::output;
+use crate::peers::{Policy, Spoken};
 
 /// A connection that says nothing for so long is closed.
 const IDLE: Duration = Duration::from_secs(300);

@@ -9,8 +9,6 @@ use selfsame_tls_io::{Error, tls_error};
 use serde::Serialize;
 
 use super::advice;
-use crate::exit::Failure;
-use crate::output;
 
 /// A connection, or why there is none.
 #[derive(Debug, Default, Serialize)]
@@ -188,21 +186,4 @@ pub fn is_refused_stream(error: &std::io::Error) -> bool {
         tls_error(error),
         Some(selfsame_tls::Error::Refused(_) | selfsame_tls::Error::Alerted(_))
     )
-}
-
-/// Says whether a process goes on by what was read again; gives it if so.
-pub fn reloaded<T>(read: Result<T, Failure>) -> Option<T> {
-    match read {
-        Ok(read) => {
-            output::complain("the identity and the policy were read again");
-            Some(read)
-        }
-        Err(failure) => {
-            output::complain(&format!(
-                "the identity and the policy stay as they were: {}",
-                failure.message()
-            ));
-            None
-        }
-    }
 }

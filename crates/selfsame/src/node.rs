@@ -1,4 +1,4 @@
-//! What a node stands on: its folder with keys and credential, and the ways by which it resolves the DIDs of others.
+//! A TLS node: its folder with keys and credential, and how it resolves the DIDs of its peers.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,18 +16,17 @@ use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_tls::identity::StaplePolicy;
+use selfsame_tls_io::{Gather, Settings as Connections};
 use tokio::task::JoinHandle;
 use url::Url;
 
-use super::certificate::OwnCertificate;
-use super::policy::Own;
-use super::resuming::Resuming;
 use crate::address;
 use crate::client::token_from;
-use crate::cmd::up::MasterKey;
+use crate::data;
 use crate::exit::Failure;
-use crate::instance;
+use crate::master_key::MasterKey;
 use crate::output;
+use crate::peers::{Own, OwnCertificate, Resuming};
 use crate::private_directory;
 use crate::settings::{Settings, trust_root};
 
@@ -224,6 +223,27 @@ pub async fn material_of(folder: &Path) -> Result<Material, Failure> {
     Ok(app.node()?.material().await?)
 }
 
+/// The clock and the time limits of a node's connections.
+pub fn settings(app: &Arc<App>, gather: Arc<dyn Gather>) -> Connections<dyn Gather> {
+    let app = Arc::clone(app);
+    Connections {
+        clock: Arc::new(move || app.clock().ctx()),
+        ..Connections::of(gather)
+    }
+}
+
+/// Reports whether a configuration could be read again; returns it if so.
+pub fn reloaded<T>(read: Result<T, Failure>) -> Option<T> {
+    output::complain(&match &read {
+        Ok(_) => "the identity and the policy were read again".to_owned(),
+        Err(failure) => {
+            let message = failure.message();
+            format!("the identity and the policy stay as they were: {message}")
+        }
+    });
+    read.ok()
+}
+
 /// Opens a node's folder for its owner; makes it if it is to be made.
 ///
 /// # Errors
@@ -235,7 +255,7 @@ pub async fn owner(
 ) -> Result<Arc<App>, Failure> {
     if is_new {
         private_directory::take(folder)?;
-        let store = instance::store(folder, &master_key.custody(folder)?).await?;
+        let store = data::store(folder, &master_key.custody(folder)?).await?;
         return world.open(store)?.await;
     }
     world.open(kept(folder, master_key).await?)?.await
@@ -249,7 +269,7 @@ async fn kept(folder: &Path, master_key: &MasterKey) -> Result<Store, Failure> {
         ))
         .hint(NOTHING_HERE));
     }
-    instance::store(folder, &master_key.custody(folder)?).await
+    data::store(folder, &master_key.custody(folder)?).await
 }
 
 impl World {

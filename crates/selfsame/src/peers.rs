@@ -1,0 +1,11 @@
+//! Peers in TLS 1.3 with DIDs and credentials: which of them this side admits, what it shows them, what it speaks.
+
+mod certificate;
+mod policy;
+mod resuming;
+mod spoken;
+
+pub use certificate::OwnCertificate;
+pub use policy::{Own, Policy};
+pub use resuming::Resuming;
+pub use spoken::Spoken;
