@@ -1,4 +1,4 @@
-//! Credential definitions made ready for use: checked once, with what is computed once, and kept.
+//! Prepared credential definitions: checked once, kept with their precomputed tables, and cached.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::format::{
     CredentialDefinition, CredentialDefinitionId, Message, RevocationRegistryDefinition, SchemaId,
 };
 
-/// A credential definition whose key is checked, with the tables of its key. Whoever meets a definition again keeps
-/// this: clones share their tables, which grow with the second operation.
+/// A credential definition whose key is checked, with the tables of its key. Keep it to use a definition again: clones
+/// share their tables, which grow with the second operation.
 #[derive(Clone, Debug)]
 pub struct PreparedDefinition {
     definition: Arc<CredentialDefinition>,
@@ -46,7 +46,7 @@ impl PreparedDefinition {
         self.revocation.as_ref()
     }
 
-    /// Builds all tables now, instead of when the definition is met again: for who has time ahead of the work.
+    /// Builds all tables now instead of at the second operation.
     pub fn prepare(&self) {
         self.key.prepare();
         if let Some(key) = &self.revocation {
@@ -54,14 +54,15 @@ impl PreparedDefinition {
         }
     }
 
-    /// The memory of the keys and all their tables in bytes, at most: tables that are not built yet are counted too.
+    /// Upper bound of the memory of the keys and all their tables, in bytes. Tables that are not built yet are counted
+    /// too.
     pub fn bytes(&self) -> usize {
         let revocation = self.revocation.as_ref().map_or(0, RevocationKey::bytes);
         self.key.bytes().saturating_add(revocation)
     }
 
-    /// Refuses another schema than the one the definition is for. A definition of the days of Indy names its schema
-    /// by a number of its ledger, and is not asked.
+    /// Refuses a schema other than the definition's own. A definition from the time of Indy names its schema by a
+    /// ledger sequence number; it passes unchecked.
     pub(crate) fn check_schema_id(&self, schema_id: &SchemaId) -> Result<(), Error> {
         let own = &self.definition.schema_id;
         if own == schema_id || own.is_sequence_number() {
@@ -73,9 +74,10 @@ impl PreparedDefinition {
         })
     }
 
-    /// Refuses a registry of another definition, and one that somebody else publishes for this definition. Who publishes
-    /// a registry chooses its key and its accumulators, and with those of their own choice the revoked could prove that
-    /// they are not. (AnonCreds v1.0, "Revocation Registry Definition Object Generation", `issuerId`.)
+    /// Refuses a registry of another definition, and a registry for this definition that another party publishes. The
+    /// publisher of a registry chooses its key and its accumulators, and could choose them so that holders of revoked
+    /// credentials can prove non-revocation. (AnonCreds v1.0, "Revocation Registry Definition Object Generation",
+    /// `issuerId`.)
     pub(crate) fn check_registry(
         &self,
         cred_def_id: &CredentialDefinitionId,
@@ -97,10 +99,10 @@ impl PreparedDefinition {
     }
 }
 
-/// Prepared definitions for whoever meets them again, the newest first, within a bound of memory.
+/// A cache of prepared definitions, the most recently used first, within a bound of memory.
 ///
-/// A definition is found by its identifier and its content together: another content under a known identifier is
-/// another definition, checked and prepared anew in the place of the one before.
+/// Definitions are found by identifier and content together. If the content under a known identifier has changed, the
+/// new definition is checked and prepared, and replaces the old one.
 pub struct KeyCache {
     most_bytes: usize,
     known: Vec<(CredentialDefinitionId, PreparedDefinition)>,
@@ -110,7 +112,7 @@ impl KeyCache {
     /// Room for ten definitions of five attributes and more, revocation included.
     pub const MOST_BYTES: usize = 80_000_000;
 
-    /// An empty cache that holds keys and tables of so many bytes at most.
+    /// An empty cache that holds keys and tables of at most `most_bytes` bytes.
     pub fn new(most_bytes: usize) -> Self {
         Self {
             most_bytes,
@@ -118,11 +120,11 @@ impl KeyCache {
         }
     }
 
-    /// The definition made ready, by this call or an earlier one. What was not asked for longest makes room; a definition
-    /// that is larger than the whole cache is prepared and not kept.
+    /// The prepared definition, from the cache or prepared now. The least recently used definitions make room; a
+    /// definition that is larger than the whole cache is prepared and not kept.
     ///
     /// # Errors
-    /// As [`PreparedDefinition::new`].
+    /// Those of [`PreparedDefinition::new`].
     pub fn definition(
         &mut self,
         id: &CredentialDefinitionId,
@@ -143,17 +145,17 @@ impl KeyCache {
         Ok(prepared)
     }
 
-    /// How many definitions are kept.
+    /// The number of definitions in the cache.
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether none is kept.
+    /// Whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// The memory of all that is kept in bytes, at most.
+    /// Upper bound of the memory of all cached definitions, in bytes.
     pub fn bytes(&self) -> usize {
         let each = self.known.iter().map(|(_, definition)| definition.bytes());
         each.fold(0, usize::saturating_add)

@@ -1,13 +1,13 @@
 //! Why a message, a key or a proof is refused, and who must act.
 
-/// Why something is refused. No variant carries a secret or the value of an attribute.
+/// The reason for a refusal. No variant carries a secret or the value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A message is not what it claims to be; who made it must mend it.
+    /// A message does not have the form that it should have; its sender must correct it.
     #[error("{what} is malformed: {why}")]
     Malformed {
-        /// The message or its part.
+        /// The message or the part of it.
         what: &'static str,
         /// What is wrong with it.
         why: &'static str,
@@ -15,18 +15,18 @@ pub enum Error {
     /// Two messages do not belong together.
     #[error("{what} does not fit: {why}")]
     Mismatch {
-        /// The message or its part.
+        /// The message or the part of it.
         what: &'static str,
-        /// What it does not fit, and how.
+        /// What it does not match, and how.
         why: &'static str,
     },
-    /// The issuer's key or signature is wrong; nothing may be done with it.
+    /// The issuer's key or signature is wrong and must not be used.
     #[error("do not trust this issuer: {0}")]
     Issuer(&'static str),
-    /// A proof does not hold; who sent it cannot prove what it claims.
+    /// A proof does not hold; its sender has not proven the claim.
     #[error("the proof does not hold: {0}")]
     Proof(&'static str),
-    /// The wallet has nothing that answers what is asked.
+    /// The wallet has no credential or value that answers a referent of the request.
     #[error("{referent} cannot be answered: {why}")]
     Unsatisfied {
         /// The referent in the presentation request.
@@ -34,15 +34,15 @@ pub enum Error {
         /// What is missing.
         why: &'static str,
     },
-    /// The revocation registry has no room, or the index is taken.
+    /// The revocation registry is full, or the index is already taken.
     #[error("the revocation registry cannot do this: {0}")]
     Registry(&'static str),
-    /// A bound of ours is exceeded.
+    /// A limit of this implementation is exceeded.
     #[error("{what} is too large: {limit} at most")]
     TooLarge {
         /// What is too large.
         what: &'static str,
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
 }

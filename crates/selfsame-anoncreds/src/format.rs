@@ -1,7 +1,7 @@
 //! The messages of AnonCreds: their data types, and their JSON as the published implementations write and read it.
 //!
-//! What is read: the members of anoncreds-rs 0.2.3, and those of Indy's time where they differ. What is written: as
-//! anoncreds-rs 0.2.3 writes it, but for the order of maps, which it leaves to chance and which is sorted here.
+//! Reading accepts the members of anoncreds-rs 0.2.3, and those of Indy's time where they differ. Writing follows
+//! anoncreds-rs 0.2.3, except for the order of maps, which is arbitrary there and sorted here.
 
 mod credential;
 mod definition;

@@ -31,12 +31,12 @@ use crate::format::{
 use crate::seed;
 use crate::verifier::NONCE_BITS;
 
-/// A new link secret: one for each holder, in all of its credentials.
+/// A new link secret. A holder has one, and uses it in all of its credentials.
 pub fn create_link_secret(ctx: &Ctx) -> LinkSecret {
     LinkSecret::new(&mut seed::random(ctx, "link secret", &[]))
 }
 
-/// A link secret and the name its owner knows it by.
+/// A link secret and the name by which its owner refers to it.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedSecret<'a> {
     /// The secret.
@@ -45,11 +45,11 @@ pub struct NamedSecret<'a> {
     pub name: &'a str,
 }
 
-/// A request for the credential offered, and what the holder keeps until it comes.
+/// Creates a request for the offered credential, and the metadata that the holder keeps until the credential arrives.
 ///
 /// # Errors
 /// [`Error::Issuer`] if the issuer's key is wrong, [`Error::Mismatch`] if the offer is for another schema,
-/// [`Error::Malformed`] if the holder names itself wrongly.
+/// [`Error::Malformed`] if the holder's entropy or DID is malformed.
 pub fn create_credential_request(
     holder: Holder<'_>,
     link_secret: NamedSecret<'_>,
@@ -102,22 +102,23 @@ pub fn create_credential_request(
 /// What a holder checks a new credential against.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
-    /// What it kept from its request.
+    /// The metadata kept from the request.
     pub metadata: &'a CredentialRequestMetadata,
-    /// Its link secret.
+    /// The holder's link secret.
     pub link_secret: &'a LinkSecret,
     /// The credential definition.
     pub definition: &'a PreparedDefinition,
     /// The registry and the identifier it is published under, if the credential can be revoked.
     pub registry: Option<(&'a RevocationRegistryId, &'a RevocationRegistryDefinition)>,
-    /// What is asked of its raw values, which are what the holder reads: nothing else ties them to what was signed.
+    /// How the raw values must be encoded. The holder reads the raw values, and only their encoding ties them to the
+    /// signature.
     pub encoding: Encoding,
 }
 
-/// The credential as its holder keeps it, after all checks.
+/// Checks a new credential and returns it in the form in which the holder keeps it.
 ///
 /// # Errors
-/// [`Error::Issuer`] with what is wrong; [`Error::Mismatch`] where the parts do not belong together.
+/// [`Error::Issuer`] if a check of the issuer's work fails; [`Error::Mismatch`] if the parts do not belong together.
 pub fn process_credential(
     credential: &Credential,
     expected: &Expected<'_>,
@@ -196,25 +197,26 @@ fn process_revocation(
     part.process(&context, blinding, witness)
 }
 
-/// What a holder knows of a registry at a moment.
+/// A revocable credential with its definition, registry and tails.
 #[derive(Clone, Copy, Debug)]
 pub struct Revocable<'a, T> {
     /// The credential.
     pub credential: &'a Credential,
-    /// Its definition.
+    /// The credential's definition.
     pub definition: &'a PreparedDefinition,
-    /// Its registry.
+    /// The credential's registry.
     pub registry: &'a RevocationRegistryDefinition,
-    /// The registry's tails file, compared with its hash before
+    /// The registry's tails file, whose hash has been checked
     /// ([`TailsFile::checked`](crate::cl::revocation::TailsFile::checked)).
     pub tails: &'a T,
 }
 
-/// Refuses a credential whose place in its registry is not the one that it names, with which its holder could never prove
-/// that it is not revoked. [`process_credential`] checks all that can be checked without the tails file.
+/// Refuses a credential whose place in the registry is not the one that it names: its holder could never prove
+/// non-revocation. [`process_credential`] checks everything that can be checked without the tails file.
 ///
 /// # Errors
-/// [`Error::Issuer`] if it is another, [`Error::Mismatch`] if it cannot be revoked, and what reading the tails returns.
+/// [`Error::Issuer`] if the place differs, [`Error::Mismatch`] if the credential cannot be revoked, and errors of
+/// reading the tails.
 pub fn check_place(of: &Revocable<'_, impl Tails>) -> Result<(), Error> {
     let part = of.credential.signature.r_credential.as_ref();
     let (part, key) = part.zip(of.definition.revocation()).ok_or(NOT_REVOCABLE)?;
@@ -226,12 +228,12 @@ const NOT_REVOCABLE: Error = Error::Mismatch {
     why: "it cannot be revoked",
 };
 
-/// The state that proves that a credential was not revoked when `list` was made: from an older state and its list where
-/// there is one, which reads a few tails, or else from the tails of all places that are not revoked.
+/// The state that proves that a credential was not revoked when `list` was made. With an older state and its list, this
+/// reads a few tails; without, it reads the tails of all places that are not revoked.
 ///
 /// # Errors
-/// [`Error::Registry`] if the credential is revoked, [`Error::Mismatch`] where the parts do not belong together, and
-/// what reading the tails returns.
+/// [`Error::Registry`] if the credential is revoked, [`Error::Mismatch`] if the parts do not belong together, and
+/// errors of reading the tails.
 pub fn update_revocation_state(
     of: &Revocable<'_, impl Tails>,
     list: &RevocationStatusList,
@@ -263,7 +265,7 @@ pub fn update_revocation_state(
                 .witness
                 .update(&context, &changes, (of.tails, capacity));
             match updated {
-                // The older state was of another list than said.
+                // The older state does not belong to the list it came with.
                 Err(Error::Mismatch { .. }) => anew()?,
                 updated => updated?,
             }

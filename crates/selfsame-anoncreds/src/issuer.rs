@@ -27,7 +27,7 @@ use crate::format::{
 use crate::seed;
 use crate::verifier::generate_nonce;
 
-/// A schema of these attributes.
+/// A schema with these attributes.
 pub fn create_schema(
     name: &str,
     version: &str,
@@ -44,46 +44,46 @@ pub fn create_schema(
     Ok(schema)
 }
 
-/// Two safe primes for one credential definition. The search takes a tenth of a second with AVX-512 IFMA, now and then
-/// ten times that.
+/// Two safe primes for one credential definition. The search takes a tenth of a second with AVX-512 IFMA, and
+/// occasionally ten times that.
 pub fn find_safe_primes(ctx: &Ctx) -> SafePrimes {
     SafePrimes::search(&mut seed::random(ctx, "safe primes", &[]))
 }
 
 /// The first safe prime 2h + 1 for the odd numbers h from `half` on, both big-endian: one attempt of
-/// [`find_safe_primes`] from a start that is told, so that searches can be compared. Not for keys: the start tells the prime.
-/// There may be none within the attempt.
+/// [`find_safe_primes`] from a given start, so that searches can be compared. Not for keys: the start determines the
+/// prime. `None` if the attempt finds no prime.
 pub fn first_safe_prime(half: &[u8]) -> Option<Vec<u8>> {
     cl::first_safe_prime(half)
 }
 
-/// What a new credential definition is to be.
+/// The parameters of a new credential definition.
 #[derive(Clone, Copy, Debug)]
 pub struct NewDefinition<'a> {
     /// The schema's identifier.
     pub schema_id: &'a SchemaId,
     /// The schema.
     pub schema: &'a Schema,
-    /// Who issues.
+    /// The issuer's identifier.
     pub issuer_id: &'a IssuerId,
-    /// Tells an issuer's definitions for one schema apart.
+    /// Distinguishes an issuer's definitions for one schema.
     pub tag: &'a str,
     /// Whether its credentials can be revoked.
     pub revocable: bool,
 }
 
-/// A new credential definition.
+/// A new credential definition: its public and private parts.
 #[derive(Clone, Debug)]
 pub struct Defined {
-    /// For everybody.
+    /// The public part, to publish.
     pub definition: CredentialDefinition,
-    /// For the issuer. Secret.
+    /// The private part, for the issuer only. Secret.
     pub private: CredentialDefinitionPrivate,
-    /// For every offer.
+    /// The proof that goes into every offer.
     pub correctness: KeyCorrectnessProof,
 }
 
-/// Makes a credential definition of two safe primes, which must not be used for another one.
+/// Creates a credential definition from two safe primes, which must not be used for another one.
 pub fn create_credential_definition(
     new: &NewDefinition<'_>,
     primes: &SafePrimes,
@@ -92,7 +92,7 @@ pub fn create_credential_definition(
     new.schema.validate()?;
     let schema = new.schema.to_json()?;
     let modulus = primes.modulus();
-    // Two keys that share the exponents and their masks would give the exponents away by their proofs.
+    // If two keys shared the exponents and their masks, the proofs would reveal the exponents.
     let inputs: [&[u8]; 6] = [
         new.schema_id.as_str().as_bytes(),
         schema.as_bytes(),
@@ -151,10 +151,10 @@ pub struct Issuer {
     revocation: Option<CredentialRevocationPrivateKey>,
 }
 
-/// What a credential is issued from.
+/// The inputs from which a credential is issued.
 #[derive(Clone, Copy, Debug)]
 pub struct Issuance<'a> {
-    /// The offer the holder answered.
+    /// The offer that the holder answered.
     pub offer: &'a CredentialOffer,
     /// The holder's request.
     pub request: &'a CredentialRequest,
@@ -169,14 +169,14 @@ pub struct Issuance<'a> {
 pub struct Place<'a> {
     /// The registry.
     pub registry: Registry<'a>,
-    /// Its present state.
+    /// The registry's current status list.
     pub list: &'a crate::format::RevocationStatusList,
-    /// The place, from 1 to the size less one.
+    /// The place, from 1 to the size minus one.
     pub index: u32,
 }
 
 impl Issuer {
-    /// Joins the two parts of a credential definition.
+    /// Joins the public and private parts of a credential definition.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if they do not belong together.
@@ -187,7 +187,7 @@ impl Issuer {
         Self::of(PreparedDefinition::new(definition)?, private)
     }
 
-    /// As [`Issuer::new`], of a definition that is ready for use, with whose other users the tables are shared.
+    /// Like [`Issuer::new`], from a prepared definition, with which the issuer shares its tables.
     pub fn of(
         prepared: PreparedDefinition,
         private: &CredentialDefinitionPrivate,
@@ -207,7 +207,7 @@ impl Issuer {
         })
     }
 
-    /// The public part, ready for use.
+    /// The prepared public part.
     pub fn prepared(&self) -> &PreparedDefinition {
         &self.prepared
     }
@@ -215,8 +215,8 @@ impl Issuer {
     /// Checks a request and issues the credential.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] where offer, request, values, registry and definition do not belong together,
-    /// [`Error::Proof`] and [`Error::Malformed`] for a bad request, [`Error::Registry`] for a place that is not there.
+    /// [`Error::Mismatch`] if offer, request, values, registry and definition do not belong together, [`Error::Proof`]
+    /// and [`Error::Malformed`] for a bad request, [`Error::Registry`] for a place that does not exist.
     pub fn create_credential(
         &self,
         issuance: &Issuance<'_>,
@@ -278,7 +278,7 @@ impl Issuer {
         })
     }
 
-    /// Refuses a place that is not there, before anything is signed.
+    /// Refuses a place that does not exist, before anything is signed.
     fn check_place(&self, place: &Place<'_>, request: &CredentialRequest) -> Result<(), Error> {
         self.at(&place.registry)?;
         let definition = place.registry.definition;
@@ -292,7 +292,7 @@ impl Issuer {
         Ok(())
     }
 
-    /// The non-revocation part, for a place that was checked.
+    /// The non-revocation part, for a place that has been checked.
     fn activate(
         &self,
         place: &Place<'_>,

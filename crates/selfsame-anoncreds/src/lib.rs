@@ -1,18 +1,19 @@
-//! AnonCreds v1.0: credentials that prove a predicate or one attribute, and whose presentations nobody links where the
-//! issuer made its key as the specification says, or proves that all bases of it are powers of S.
+//! AnonCreds v1.0: credentials whose holder can reveal single attributes or prove predicates about them. Presentations
+//! are unlinkable if the issuer made its key as the specification says, or proves that all bases of the key are powers
+//! of S.
 //!
 //! Owns: the data types and their JSON, the Camenisch-Lysyanskaya mathematics, revocation by accumulator, and the
 //! arithmetic under them.
 //!
 //! Does not own: where keys, credentials and tails files are kept, how messages travel, and any input, output or clock.
 //!
-//! What a holder checks about an issuer's key is listed in [`holder`], what a verifier checks about a proof in
-//! [`verifier`], what an issuer checks in [`issuer`], and all of revocation in [`cl::revocation`].
+//! The checks are listed where they are made: the holder's checks of an issuer's key in [`holder`], the verifier's
+//! checks of a proof in [`verifier`], the issuer's checks in [`issuer`], and all of revocation in [`cl::revocation`].
 //!
 //! # Secret exponents
 //!
-//! All of these take the same steps and touch the same memory for all secrets of one width; those of revocation are listed
-//! in [`cl::revocation`]:
+//! Operations with these exponents take the same steps and touch the same memory for all secrets of one width. The
+//! exponents of revocation are listed in [`cl::revocation`].
 //!
 //! | who, when | secret exponents |
 //! |---|---|
@@ -23,10 +24,10 @@
 //! | holder, a presentation | r and r·ẽ, the masks ẽ, ṽ, m̃₂ and those of all values that stay hidden |
 //! | holder, a predicate | Δ and the roots of its four squares, all r, all masks |
 //!
-//! What takes a time of its own though it depends on a secret, and is no exponent: the search for primes; which small
-//! number is a square modulo one of p' and q' alone, which an offer says; the issuer's product over v″ and the values, all
-//! of which the holder is sent; which tail a witness leaves out; and numbers that become decimal digits in messages and
-//! stored secrets.
+//! Five computations depend on a secret that is not an exponent, and their time varies with it: the search for primes;
+//! which small number is a square modulo one of p' and q' alone, which an offer says; the issuer's product over v″ and
+//! the values, all of which the holder is sent; which tail a witness leaves out; and the conversion of numbers to
+//! decimal digits in messages and stored secrets.
 #![cfg_attr(
     not(test),
     deny(

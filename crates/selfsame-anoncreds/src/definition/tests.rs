@@ -1,4 +1,4 @@
-//! The cache keeps what is met again, within its bound.
+//! The cache keeps definitions that are used again, within its bound.
 
 use super::*;
 use crate::testing::sample;
@@ -7,7 +7,7 @@ fn id(number: u32) -> CredentialDefinitionId {
     CredentialDefinitionId::new(format!("did:example:issuer/{number}")).unwrap()
 }
 
-/// Whether both are the same tables, not only equal ones.
+/// Whether both definitions share their tables, rather than hold equal ones.
 fn shared(one: &PreparedDefinition, other: &PreparedDefinition) -> bool {
     std::ptr::eq(one.key().public(), other.key().public())
 }
@@ -54,7 +54,7 @@ fn ten_definitions_in_use_have_room_and_the_bound_is_kept() {
         cache.definition(&id(number), &definition).unwrap();
         assert!(cache.bytes() <= KeyCache::MOST_BYTES);
     }
-    // Number 1 was not asked for longest, number 0 was asked for again.
+    // Number 1 is the least recently used; number 0 was used again.
     assert!(shared(
         &first,
         &cache.definition(&id(0), &definition).unwrap()

@@ -1,4 +1,4 @@
-//! What a holder chooses to answer with, and whether it answers the request.
+//! The credentials that a holder chooses for an answer, and whether they answer the request.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::format::{
     RevocationState, SelfAttested,
 };
 
-/// A credential, and what it is to answer.
+/// A chosen credential and the referents that it answers.
 #[derive(Clone, Debug)]
 pub struct Chosen<'a> {
     /// The credential, processed.
     pub credential: &'a Credential,
-    /// Its definition.
+    /// The credential's definition.
     pub definition: &'a PreparedDefinition,
-    /// The attributes it answers by referent, and whether they are shown.
+    /// The attribute referents that it answers, and whether each is revealed.
     pub attributes: BTreeMap<String, bool>,
-    /// The predicates it answers by referent.
+    /// The predicate referents that it answers.
     pub predicates: Vec<String>,
-    /// Its state, where the request asks that it is not revoked.
+    /// The credential's revocation state, where the request asks for non-revocation.
     pub state: Option<&'a RevocationState>,
 }
 
@@ -29,9 +29,9 @@ impl Chosen<'_> {
         self.attributes.is_empty() && self.predicates.is_empty()
     }
 
-    /// What the intervals asked for of its referents have in common, each its own or else the request's; none if the
+    /// The intersection of the intervals asked for of its referents, each its own or else the request's; `None` if the
     /// credential cannot be revoked. (AnonCreds v1.0, "Request Non-Revocation Proofs".) The state to prove from should
-    /// be of a list within it, or of the one in force when it begins.
+    /// be of a list within the interval, or of the list in force when the interval begins.
     pub fn interval(&self, request: &PresentationRequest) -> Option<Interval> {
         self.credential.rev_reg_id.as_ref()?;
         let attributes = self.attributes.keys();
@@ -46,7 +46,7 @@ impl Chosen<'_> {
             .reduce(Interval::narrowed)
     }
 
-    /// The attributes asked for under its referents.
+    /// The requested attributes of its referents.
     pub(super) fn asked<'r>(
         &self,
         request: &'r PresentationRequest,
@@ -59,7 +59,7 @@ impl Chosen<'_> {
         self.attributes.iter().map(asked).collect()
     }
 
-    /// The predicates asked for under its referents, each of which holds.
+    /// The requested predicates of its referents, each of which holds.
     pub(super) fn compared<'r>(
         &self,
         request: &'r PresentationRequest,
@@ -84,7 +84,7 @@ impl Chosen<'_> {
     }
 }
 
-/// Every referent of the request is answered once, and nothing else is.
+/// Checks that every referent of the request is answered once, and that there are no other answers.
 pub(super) fn check_complete(
     request: &PresentationRequest,
     chosen: &[Chosen<'_>],

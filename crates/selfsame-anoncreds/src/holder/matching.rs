@@ -1,4 +1,4 @@
-//! Which of a holder's credentials can answer what is asked.
+//! Which of a holder's credentials can answer a request.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use crate::format::{
     normalise_attribute,
 };
 
-/// A credential the holder has, with what is published about it.
+/// A credential that the holder has, with the published objects it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Owned<'a> {
     /// The credential, processed.
     pub credential: &'a Credential,
-    /// Its schema.
+    /// The credential's schema.
     pub schema: &'a Schema,
-    /// Its definition.
+    /// The credential's definition.
     pub definition: &'a PreparedDefinition,
 }
 
-/// Who can answer a request: for each referent the places of the credentials that can, in the order they were given.
+/// The credentials that can answer a request: for each referent, their positions in the given order.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Candidates {
-    /// Of each requested attribute or group.
+    /// For each requested attribute or group.
     pub attributes: BTreeMap<String, Vec<usize>>,
-    /// Of each requested predicate.
+    /// For each requested predicate.
     pub predicates: BTreeMap<String, Vec<usize>>,
 }
 
@@ -37,8 +37,8 @@ impl Candidates {
     }
 }
 
-/// Looks for credentials that have the attributes, meet the restrictions, and for which the comparison holds, where the
-/// values of the `hidden` referents are not shown. Whether one is revoked is not looked at.
+/// Finds credentials that have the attributes, meet the restrictions, and satisfy the predicates, if the values of the
+/// `hidden` referents are not revealed. Does not check whether a credential is revoked.
 pub fn candidates(
     request: &PresentationRequest,
     owned: &[Owned<'_>],
@@ -92,8 +92,8 @@ impl Owned<'_> {
         number.is_some_and(|number| comparison.holds(number.into(), bound.into()))
     }
 
-    /// Whether it meets a restriction if the values under these names are shown. Its registry counts where a proof that it
-    /// is not revoked there is asked for: a verifier believes no other.
+    /// Whether the credential meets a restriction if the values under these names are revealed. Its registry counts
+    /// only where a proof of non-revocation is asked for: a verifier accepts a registry on no other ground.
     fn meets(
         &self,
         restrictions: Option<&Query>,
@@ -110,7 +110,7 @@ impl Owned<'_> {
         let known = Known {
             schema_id: &self.credential.schema_id,
             schema: self.schema,
-            // Whether the verifier is as certain, it knows itself.
+            // Only the verifier knows whether it is as certain.
             schema_is_certain: true,
             definition_id: &self.credential.cred_def_id,
             issuer_id: &self.definition.definition().issuer_id,

@@ -1,4 +1,4 @@
-//! Making a presentation.
+//! Creating a presentation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +18,11 @@ use crate::format::{
 use crate::random::Random;
 use crate::seed;
 
-/// Answers a request with these credentials and self-attested values. Credentials that answer nothing are passed over.
+/// Answers a request with these credentials and self-attested values. Credentials that answer nothing are left out.
 ///
 /// # Errors
-/// [`Error::Unsatisfied`] with the referent that is not answered, or not rightly; [`Error::Mismatch`] where the parts
-/// do not belong together.
+/// [`Error::Unsatisfied`] with the referent that is not answered or is answered incorrectly; [`Error::Mismatch`] if the
+/// parts do not belong together.
 pub fn create_presentation(
     request: &PresentationRequest,
     (chosen, attested): (&[Chosen<'_>], &BTreeMap<String, SelfAttested>),
@@ -71,7 +71,7 @@ pub fn create_presentation(
     Ok(presentation)
 }
 
-/// The randomness of a presentation, bound to all that it is about.
+/// The randomness of a presentation, bound to all of its inputs.
 fn random(
     request: &PresentationRequest,
     (used, link_secret): (&[&Chosen<'_>], &LinkSecret),
@@ -93,7 +93,8 @@ fn random(
     Ok(seed::random(ctx, "presentation", &[about.as_slice()]))
 }
 
-/// The state to prove from: none where no proof of it is asked for, or the credential cannot be revoked.
+/// The revocation state to prove from; `None` if the request asks for no non-revocation proof, or the credential cannot
+/// be revoked.
 fn state<'a>(
     chosen: &Chosen<'a>,
     request: &PresentationRequest,
@@ -179,13 +180,13 @@ fn answer(
     })
 }
 
-/// A number as it is shown: in its one form, whichever the issuer wrote.
+/// A number in its canonical decimal form, however the issuer wrote it.
 fn canonical(encoded: &str) -> String {
     let number = encoded.parse::<IBig>();
     number.map_or_else(|_| encoded.to_owned(), |number| number.to_string())
 }
 
-/// The values asked for, by the names the request uses.
+/// The requested values, by the names that the request uses.
 fn values(
     credential: &Credential,
     referent: &str,

@@ -70,7 +70,7 @@ fn revocation_states_are_those_of_the_published_library() {
     let newer = update_revocation_state(&of, updated, Some((&state, first))).unwrap();
     assert_eq!(newer, sample("legacy/rev_state_updated.json"));
     assert_eq!(update_revocation_state(&of, updated, None).unwrap(), newer);
-    // A state that is not of the list it is said to be of is made anew.
+    // A state that does not belong to the list it is given with is computed anew.
     let wrong = update_revocation_state(&of, reinstated, Some((&state, updated))).unwrap();
     assert_eq!(
         wrong,
@@ -232,7 +232,7 @@ fn candidates_have_the_attributes_and_meet_what_restricts_them() {
         schema: &world.schema,
         definition: world.definition(),
     });
-    // What is not proven in a registry is no proof of the registry.
+    // A registry in which nothing is proven is not itself proven.
     let registry = degree.rev_reg_id.as_ref().unwrap().as_str();
     let request = request(json!({
         "requested_attributes": {
@@ -270,7 +270,7 @@ fn candidates_have_the_attributes_and_meet_what_restricts_them() {
     }
     let unanswered: Vec<_> = found.unanswered().collect();
     assert_eq!(unanswered, ["both", "law", "registered", "old", "other"]);
-    // A value that is kept back meets no restriction of values.
+    // A value that is not revealed meets no restriction on values.
     let found = candidates(&request, &owned, &["maths".to_owned(), "name".to_owned()]);
     assert_eq!(found.attributes["maths"], [0_usize; 0]);
     assert_eq!(found.attributes["name"], [0]);
@@ -394,7 +394,7 @@ fn a_presentation_of_more_than_is_read_is_not_written() {
     let world = World::legacy();
     let degree: Credential = sample("legacy/credential_processed.json");
     for (number, is_written) in [(300, true), (310, false), (512, false)] {
-        // Each with a bound of its own: equal ones are one predicate.
+        // Each with its own bound, because equal predicates count as one.
         let bounds = (0..number).map(|place| (format!("p{place}"), 18 - place));
         let asked: serde_json::Map<_, _> = bounds
             .map(|(referent, bound)| {

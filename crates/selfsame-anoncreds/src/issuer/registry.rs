@@ -1,4 +1,4 @@
-//! Revocation registries: made, begun, and changed by their issuer.
+//! Revocation registries: an issuer creates them, starts their status lists and updates the lists.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +17,12 @@ use crate::format::{
 };
 use crate::seed;
 
-/// A registry with its secret, as its issuer keeps both.
+/// A registry with its secret, as the issuer keeps them.
 #[derive(Clone, Copy, Debug)]
 pub struct Registry<'a> {
-    /// What is published.
+    /// The public definition.
     pub definition: &'a RevocationRegistryDefinition,
-    /// What is not.
+    /// The private part.
     pub private: &'a RevocationRegistryPrivate,
 }
 
@@ -39,35 +39,36 @@ impl Registry<'_> {
     }
 }
 
-/// What a new registry is to be.
+/// The parameters of a new registry.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRegistry<'a> {
     /// The credential definition's identifier.
     pub cred_def_id: &'a CredentialDefinitionId,
-    /// Tells a definition's registries apart.
+    /// Distinguishes a definition's registries.
     pub tag: &'a str,
-    /// How many places: one credential fewer can be revoked, since the first place cannot be used.
+    /// The number of places. One credential fewer can be revoked, because the first place cannot be used.
     pub size: u32,
-    /// Where the tails file will lie. The caller may set it later, when it knows the hash.
+    /// Where the tails file will be published. The caller may set it later, when the hash is known.
     pub tails_location: &'a str,
 }
 
-/// What changes in a status list. Places that are so already are passed over.
+/// The changes to a status list. Places that already have the new state are skipped.
 #[derive(Clone, Debug, Default)]
 pub struct ListUpdate {
-    /// Places that count as not revoked from now on.
+    /// Places that are not revoked from now on.
     pub issued: BTreeSet<u32>,
-    /// Places that are revoked.
+    /// Places that are revoked from now on.
     pub revoked: BTreeSet<u32>,
-    /// When, in seconds since 1970; none to leave it.
+    /// The time of the change, in seconds since 1970; `None` to keep the old one.
     pub timestamp: Option<u64>,
 }
 
 impl Issuer {
-    /// Makes a registry, and hands its tails file to `tails` piece by piece: 256 bytes for each place.
+    /// Creates a registry, and passes its tails file to `tails` piece by piece: 256 bytes for each place.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the definition does not allow revocation, [`Error::TooLarge`], and what `tails` returns.
+    /// [`Error::Mismatch`] if the definition does not allow revocation, [`Error::TooLarge`], and errors that `tails`
+    /// returns.
     pub fn create_registry(
         &self,
         new: &NewRegistry<'_>,
@@ -133,10 +134,10 @@ impl Issuer {
         })
     }
 
-    /// The status list after a change.
+    /// The status list after an update.
     ///
     /// # Errors
-    /// [`Error::Registry`] for a place that the list does not have, or one that is to be both.
+    /// [`Error::Registry`] for a place outside the list, or one that is to be both issued and revoked.
     pub fn update_status_list(
         &self,
         registry: &Registry<'_>,
@@ -170,7 +171,7 @@ impl Issuer {
         })
     }
 
-    /// This issuer at one of its registries.
+    /// This issuer together with one of its registries.
     pub(super) fn at<'a>(&'a self, registry: &Registry<'a>) -> Result<RegistryIssuer<'a>, Error> {
         Ok(RegistryIssuer {
             key: self.prepared.revocation().ok_or(NOT_REVOCABLE)?,

@@ -1,4 +1,4 @@
-//! Issuing with the samples' keys.
+//! Issuing with the keys of the samples.
 
 use std::collections::BTreeSet;
 
@@ -300,7 +300,7 @@ fn a_request_with_one_member_changed_is_not_answered() {
         world.issuer.create_credential(&issuance, &ctx(3)).is_ok()
     };
     let accepted: Vec<_> = leaves(&whole).into_iter().filter(issued).collect();
-    // The holder's entropy is its own to choose, and the nonce is for the holder's check of the answer.
+    // The holder chooses its entropy freely, and the nonce serves the holder's check of the answer.
     assert_eq!(accepted, ["/entropy", "/nonce"]);
 }
 
@@ -331,7 +331,7 @@ fn a_credential_with_one_member_changed_is_not_accepted() {
         read.and_then(|credential| process_credential(&credential, &expected))
             .is_ok()
     });
-    // The place is checked with the tails: `check_place`.
+    // The place is checked together with the tails, by `check_place`.
     let accepted: Vec<_> = accepted.collect();
     assert_eq!(accepted, ["/signature/r_credential/i"]);
 }
@@ -358,7 +358,7 @@ fn an_offer_with_one_member_changed_is_not_answered_or_gets_nothing() {
         let Ok(altered) = CredentialOffer::from_json(value.to_string().as_bytes()) else {
             return false;
         };
-        // A definition that nobody has asked before.
+        // A definition that has not been used before.
         let fresh = PreparedDefinition::new(world.definition().definition().clone()).unwrap();
         let holder = Holder::Entropy("entropy");
         let Ok((request, _)) =

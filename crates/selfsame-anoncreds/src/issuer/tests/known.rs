@@ -1,4 +1,4 @@
-//! Known answers: one seed for each step, and every message that comes of it.
+//! Known answers: one seed for each step, and every message that results from it.
 
 use serde_json::{Value, json};
 

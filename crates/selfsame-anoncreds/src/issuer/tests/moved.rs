@@ -29,7 +29,7 @@ fn fits(
     part.process(&issued, blinding, witness).is_ok()
 }
 
-/// What the issuer makes of a request, at that place of its registry.
+/// The credential that the issuer issues for a request, at that place of its registry.
 fn issued(world: &World, asked: &Asked, index: u32) -> Credential {
     let issuance = Issuance {
         offer: &asked.offer,
@@ -56,7 +56,7 @@ fn a_part_asked_for_under_a_guessed_context_does_not_fit_another_credential() {
     let blinded = h1.mul(&difference).add(&h2.mul(&secret));
     let blinding = RevocationBlinding(secret);
 
-    // With the guessed context the part would fit: the recipe is right.
+    // With the guessed context the part would fit, so the attack is built correctly.
     let request = IssueRequest {
         index: 5,
         context: &guess,
@@ -112,7 +112,7 @@ impl Moving {
         Self { asked, secret }
     }
 
-    /// What a verifier says of the revoked credential with the part that came for another one.
+    /// The verifier's result for the revoked credential with the part that was issued for another one.
     fn shown(
         &self,
         world: &World,
@@ -179,7 +179,7 @@ fn a_revoked_credential_with_the_part_of_another_one_is_not_believed() {
     let context = revoked.signature.p_credential.context();
     let guess = credential_context(asked.request.holder().unwrap(), Some(6));
     let moving = Moving::new(&world, context, &guess);
-    // With the guessed context it would be: the recipe is right.
+    // With the guessed context it would be accepted, so the attack is built correctly.
     let known = world.issuer.at(&registry).unwrap();
     let request = IssueRequest {
         index: 6,

@@ -1,4 +1,4 @@
-//! One context for two operations, which must share no randomness: whatever they are about is in the seed.
+//! Two operations with one context must not share randomness: all of their inputs enter the seed.
 
 use dashu_int::ops::SquareRoot as _;
 use dashu_int::{IBig, UBig};
@@ -28,7 +28,7 @@ fn define(primes: &SafePrimes, issuer: &str, revocable: bool) -> CredentialDefin
     made.definition
 }
 
-/// The number that leaves both rests, if it is the square of one below both moduli.
+/// The number that leaves both remainders, if it is the square of a number below both moduli.
 fn common_root(definitions: [&CredentialDefinition; 2]) -> Option<UBig> {
     let [n, m] = definitions.map(|one| &one.value.primary.n);
     let [s, t] = definitions.map(|one| IBig::from(one.value.primary.s.clone()));
@@ -62,7 +62,7 @@ fn two_definitions_of_one_context_share_no_randomness() {
     assert_eq!(common_root([&first, &other]), None);
 }
 
-/// The definition of the samples with another base for the context, of which no proof of theirs speaks.
+/// The definition of the samples with another base for the context, which the proofs of the samples do not cover.
 fn other_definition(world: &World) -> PreparedDefinition {
     let mut definition = world.definition().definition().clone();
     let primary = &mut definition.value.primary;
