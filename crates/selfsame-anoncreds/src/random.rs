@@ -1,4 +1,4 @@
-//! Random numbers of any length from one context and label, the same again for the same context and label.
+//! Random numbers of any length, derived from one context and label; equal inputs give equal numbers.
 
 use dashu_int::UBig;
 use selfsame_crypto::ctx::Ctx;
@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 const BLOCK: usize = 1024;
 
-/// A stream of random bytes that depends on a context's seed and a label alone.
+/// A stream of random bytes that depends only on a context's seed and a label.
 ///
 /// The stream is HKDF-SHA256 with the block's number as its information, in blocks of 1,024 bytes.
 pub(crate) struct Random {
@@ -17,7 +17,7 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// The stream of `ctx` for `label`. Equal labels give equal streams: a label is used once in a step.
+    /// The stream of `ctx` for `label`. Equal labels give equal streams, so a step uses each label once.
     pub(crate) fn new(ctx: &Ctx, label: &str) -> Self {
         Self {
             source: Ctx::new(ctx.now(), ctx.random(label)),
@@ -42,12 +42,12 @@ impl Random {
         }
     }
 
-    /// A public number of at most `bits` bits, evenly spread.
+    /// A uniformly distributed public number of at most `bits` bits.
     pub(crate) fn integer(&mut self, bits: usize) -> UBig {
         UBig::from_be_bytes(&self.bytes(bits))
     }
 
-    /// A public number below `bound`, evenly spread; 0 if `bound` is 0.
+    /// A uniformly distributed public number below `bound`; 0 if `bound` is 0.
     pub(crate) fn below(&mut self, bound: &UBig) -> UBig {
         use dashu_int::ops::BitTest;
         if bound.is_zero() {
@@ -61,7 +61,7 @@ impl Random {
         }
     }
 
-    /// The bytes of a number of at most `bits` bits, the most significant first.
+    /// The big-endian bytes of a number of at most `bits` bits.
     pub(crate) fn bytes(&mut self, bits: usize) -> Zeroizing<Vec<u8>> {
         let mut bytes = Zeroizing::new(vec![0; bits.div_ceil(8)]);
         self.fill(&mut bytes);

@@ -1,4 +1,4 @@
-//! Where an operation's randomness comes from: the context, and everything the operation is about.
+//! The source of an operation's randomness: the context and all inputs of the operation.
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_encode;
@@ -6,11 +6,11 @@ use selfsame_crypto::hash::sha256;
 
 use crate::random::Random;
 
-/// The stream for one operation over these inputs.
+/// The random stream of one operation over these inputs.
 ///
-/// A step that is run again with the same context must come to the same result, so its label may not count runs. But
-/// two signatures or proofs that share their randomness and differ in what they are over give secrets away; so what
-/// they are over is part of the label.
+/// A step that is run again with the same context must give the same result, so its label must not count runs. But two
+/// signatures or proofs that share their randomness over different inputs reveal secrets. The inputs are therefore part
+/// of the label.
 pub(crate) fn random(ctx: &Ctx, operation: &str, inputs: &[&[u8]]) -> Random {
     let mut all = Vec::new();
     for input in inputs {

@@ -1,4 +1,4 @@
-//! What the tests of the operations share: the samples' issuers, a holder, a context.
+//! Helpers for the tests of the operations: the samples' issuers, a holder, a context.
 
 #[path = "../tests/oracle/told.rs"]
 pub(crate) mod told;
@@ -22,7 +22,7 @@ use crate::issuer::{Issuer, Registry};
 use crate::verdict::{Outcome, Verdict};
 use crate::verifier::{Evidence, Policy, verify_presentation};
 
-/// Takes the path that a longer run is told to take; the tests that speak with the published mathematics begin with it.
+/// Selects the arithmetic path that a longer run names; the tests against the published mathematics begin with this.
 pub(crate) fn take_told_path() {
     told::take_path(crate::force_adx, crate::force_portable);
 }
@@ -45,7 +45,7 @@ pub(crate) fn link_secret() -> LinkSecret {
     LinkSecret::from_decimal(text("link_secret.txt").trim()).unwrap()
 }
 
-/// The issuer of the samples, and all it has made.
+/// The issuer of the samples, and everything it has made.
 pub(crate) struct World {
     pub schema_id: SchemaId,
     pub schema: Schema,
@@ -106,7 +106,7 @@ impl World {
         self.lists[0].rev_reg_def_id.clone().unwrap()
     }
 
-    /// The registry as it is published, if there is one.
+    /// The published registry, if there is one.
     pub fn published(&self) -> Option<(&RevocationRegistryId, &RevocationRegistryDefinition)> {
         let id = self.lists.first()?.rev_reg_def_id.as_ref();
         id.zip(self.registry.as_ref())
@@ -132,7 +132,7 @@ impl World {
     }
 }
 
-/// What a verifier knows of these worlds.
+/// The evidence of a verifier that knows these worlds.
 pub(crate) fn evidence<'a>(worlds: &'a [World]) -> Evidence<'a> {
     let mut evidence = Evidence::default();
     for world in worlds {
@@ -162,7 +162,7 @@ pub(crate) fn request(value: Value) -> PresentationRequest {
     PresentationRequest::from_json(whole.to_string().as_bytes()).unwrap()
 }
 
-/// A credential that is to answer: attributes with `+` are shown, those with `-` not, the others are predicates.
+/// A credential chosen to answer: attributes with `+` are revealed, those with `-` are not, the others are predicates.
 pub(crate) fn chosen<'a>(
     world: &'a World,
     credential: &'a Credential,
@@ -202,7 +202,7 @@ pub(crate) fn verdict(
     verify_presentation(presentation, request, evidence, &Policy::default())
 }
 
-/// The name of the rule that did not hold, after the outcome.
+/// The outcome, and the name of the rule that did not hold.
 pub(crate) fn reason(verdict: &Verdict) -> (Outcome, &'static str) {
     (
         verdict.outcome,
@@ -210,8 +210,8 @@ pub(crate) fn reason(verdict: &Verdict) -> (Outcome, &'static str) {
     )
 }
 
-/// JSON pointers to everything in a message that is not an object or an array with members; of arrays of bytes the
-/// first.
+/// JSON pointers to every value in a message that is neither an object nor an array; in arrays of bytes, to the first
+/// byte.
 pub(crate) fn leaves(value: &Value) -> Vec<String> {
     fn walk(value: &Value, path: &str, leaves: &mut Vec<String>) {
         let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
@@ -236,7 +236,7 @@ pub(crate) fn leaves(value: &Value) -> Vec<String> {
     found
 }
 
-/// Changes what a pointer leads to, and leaves it of its kind: the last digit of a number, the last letter of a text.
+/// Changes the value at a pointer without changing its kind: the last digit of a number, the last letter of a text.
 pub(crate) fn change(value: &mut Value, pointer: &str) {
     let leaf = value.pointer_mut(pointer).unwrap();
     *leaf = match leaf {

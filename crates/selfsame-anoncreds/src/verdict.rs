@@ -1,4 +1,5 @@
-//! What the verification of a presentation concluded, and why: each rule, its result, the paragraph it rests on.
+//! The result of verifying a presentation, with its reasons: each rule, its result, and the specification paragraph for
+//! it.
 
 use serde::Serialize;
 
@@ -6,14 +7,14 @@ use crate::format::{
     Comparison, CredentialDefinitionId, Interval, IssuerId, RevocationRegistryId, SchemaId,
 };
 
-/// The conclusion of a verification, with every rule that was looked at and every referent that was answered.
+/// The result of a verification, with every rule that was checked and every referent that was answered.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Verdict {
-    /// The conclusion.
+    /// The overall result.
     pub outcome: Outcome,
-    /// Every rule, in the order it was judged.
+    /// All rules, in the order in which they were checked.
     pub rules: Vec<Rule>,
-    /// What is proven of which credential, and as of when; empty unless the outcome is valid.
+    /// What is proven of each credential, and as of when; empty unless the outcome is valid.
     pub answers: Vec<Answered>,
 }
 
@@ -29,15 +30,15 @@ impl Verdict {
     }
 }
 
-/// The conclusion, in falling order of what a verifier can do with it.
+/// The overall result, ordered from most to least useful to a verifier.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Every rule that applies holds.
     Valid,
-    /// Not judged to the end: a schema, a definition, a registry or a status list is missing.
+    /// The check could not be completed: a schema, a definition, a registry or a status list is missing.
     Unverifiable,
-    /// Forged, tampered with, presented wrongly, not what was asked for, or revoked: the proof does not tell which.
+    /// Forged, tampered with, presented incorrectly, not as requested, or revoked; the proof does not show which.
     Invalid,
 }
 
@@ -52,29 +53,29 @@ impl Outcome {
     }
 }
 
-/// One rule, its result, and the paragraph it rests on.
+/// One rule, its result, and the specification paragraph for it.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Rule {
     /// The rule's name, in snake case.
     pub name: &'static str,
-    /// Whether it holds; none where it could not be judged, or was not since one before it failed.
+    /// Whether the rule holds; `None` if it could not be checked, or an earlier rule failed.
     pub passed: Option<bool>,
-    /// What was seen, without the value of any attribute.
+    /// What the check found, without the value of any attribute.
     pub detail: String,
     /// The paragraph of the AnonCreds v1.0 specification.
     pub paragraph: &'static str,
 }
 
-/// One referent of the request, and what answers it.
+/// One referent of the request, and its answer.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Answered {
     /// The referent in the request.
     pub referent: String,
-    /// The attributes it asks for.
+    /// The attributes that the referent asks for.
     pub attributes: Vec<String>,
-    /// How it is answered.
+    /// How the referent is answered.
     pub answer: AnswerKind,
-    /// The credential that answers; none where nobody signed.
+    /// The credential that answers; `None` for a self-attested value.
     pub credential: Option<Source>,
 }
 
@@ -82,17 +83,17 @@ pub struct Answered {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
-    /// The values are shown.
+    /// The values are revealed.
     Revealed,
-    /// The credential has the attributes; nothing is said of the values.
+    /// The credential has the attributes; their values stay hidden.
     Unrevealed,
-    /// The holder says so, nobody else.
+    /// The holder states the values; no issuer signed them.
     SelfAttested,
-    /// The comparison holds; nothing else is said of the value.
+    /// The predicate holds; the value stays hidden.
     Predicate {
-        /// How it compares.
+        /// The comparison operator.
         comparison: Comparison,
-        /// With what.
+        /// The number that the value is compared with.
         bound: i32,
     },
 }
@@ -100,35 +101,36 @@ pub enum AnswerKind {
 /// A credential that answers.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Source {
-    /// Its place in the presentation.
+    /// The credential's index in the presentation.
     pub index: usize,
-    /// Its issuer.
+    /// The credential's issuer.
     pub issuer_id: IssuerId,
-    /// Its schema.
+    /// The credential's schema.
     pub schema_id: SchemaId,
-    /// Its definition.
+    /// The credential's definition.
     pub cred_def_id: CredentialDefinitionId,
-    /// As of when it was proven not to be revoked; none if that was not asked for, or it cannot be.
+    /// As of when the credential was proven not revoked; `None` if this was not requested, or the credential cannot be
+    /// revoked.
     pub not_revoked: Option<NotRevoked>,
 }
 
-/// That a credential was not revoked at a moment.
+/// The proof that a credential was not revoked at a given time.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct NotRevoked {
     /// The registry.
     pub rev_reg_id: RevocationRegistryId,
     /// The timestamp of the registry's status list, in seconds since 1970.
     pub as_of: u64,
-    /// The interval that was asked for, with the verifier's overrides; none if it was not.
+    /// The requested interval, with the verifier's overrides; `None` if none was requested.
     pub interval: Option<Interval>,
 }
 
 /// Why a rule does not hold.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It fails.
+    /// The rule does not hold.
     Fails(String),
-    /// Something is missing that the verifier should have fetched.
+    /// An object is missing that the verifier should have fetched.
     Missing(String),
 }
 
@@ -142,7 +144,7 @@ impl Refusal {
     }
 }
 
-/// Rules as they are judged. The first that does not hold ends the judging; those after it are listed as not judged.
+/// Checks rules in order. After the first rule that does not hold, the others are listed as not checked.
 #[derive(Debug, Default)]
 pub(crate) struct Checklist {
     rules: Vec<Rule>,
@@ -150,7 +152,7 @@ pub(crate) struct Checklist {
 }
 
 impl Checklist {
-    /// Judges a rule, unless one before it did not hold.
+    /// Checks a rule, unless an earlier one did not hold.
     pub(crate) fn judge<T>(
         &mut self,
         (name, paragraph): (&'static str, &'static str),

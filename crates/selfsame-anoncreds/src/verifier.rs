@@ -1,23 +1,24 @@
 //! The verifier: whether a presentation is what was asked for, and whether its proof holds.
 //!
-//! Everything published is handed in as [`Evidence`]; nothing is fetched. Rules are judged in this order, cheap ones
-//! first, and none after the first that fails:
+//! The caller passes all published objects as [`Evidence`]; nothing is fetched. The rules are checked in this order,
+//! cheap ones first, up to the first that fails:
 //!
 //! | rule | what it asks | AnonCreds v1.0 |
 //! |---|---|---|
-//! | `answers` | every referent is answered once, in its own way; nothing is answered that was not asked | Verify Presentation, "Other Verification" |
+//! | `answers` | every referent is answered once, in its own way; there are no other answers | Verify Presentation, "Other Verification" |
 //! | `self_attested` | only attributes without restrictions come from the holder alone | Create Presentation Request, `restrictions` |
 //! | `evidence` | schemas, definitions and registries are known, and belong together; a registry's issuer is its definition's | "Verify Presentation", "Revocation Registry Definition Object Generation" |
-//! | `proven` | the proof reveals just the attributes asked for, and proves just the predicates asked for | "Verify Presentation" |
-//! | `values` | what is shown is what the proof reveals | "Verify Presentation" |
-//! | `encoding` | what people read is what was signed (unless the policy leaves encoding to issuers) | "Encoding Not Verified" |
-//! | `restrictions` | each answer's credential is one of those asked for | "Restrictions" |
-//! | `non_revocation` | where it was asked for and can be, it is proven, within the interval, for a known list | "Request Non-Revocation Proofs", "Verify Non-Revocation Proof" |
+//! | `proven` | the proof reveals exactly the attributes asked for, and proves exactly the predicates asked for | "Verify Presentation" |
+//! | `values` | the encoded values shown are the ones that the proof reveals | "Verify Presentation" |
+//! | `encoding` | the raw values encode to the signed numbers (unless the policy leaves encoding to issuers) | "Encoding Not Verified" |
+//! | `restrictions` | each answer's credential meets the restrictions | "Restrictions" |
+//! | `non_revocation` | if requested and the credential is revocable, non-revocation is proven, within the interval, for a known list | "Request Non-Revocation Proofs", "Verify Non-Revocation Proof" |
 //! | `proof` | the length of every response; each predicate is about its attribute, all parts about one link secret; A' and every T are in range and coprime to n; the blinded values are those of the parts; the challenge | "Verify Validity Proofs", "Verify Non-Revocation Proof" |
 //!
-//! What the text leaves open is read strictly: a definition must be of the schema named, and a registry of the definition
-//! named, published by the definition's issuer; the request's interval holds for each referent that has none of its own; an `attr::…::value` restriction is met by a value that is shown, and by nothing else; where the definition
-//! allows revocation and an interval is asked for, the proof of non-revocation must be there, whether or not the
+//! Where the specification leaves room, the strict reading applies: a definition must be of the schema named, and a
+//! registry of the definition named, published by the definition's issuer; the request's interval holds for each
+//! referent that has none of its own; only a revealed value meets an `attr::…::value` restriction; if the definition
+//! allows revocation and an interval is requested, the proof of non-revocation must be there, whether or not the
 //! presentation names a registry.
 
 mod answers;
@@ -36,7 +37,7 @@ use crate::format::{Nonce, Presentation, PresentationRequest};
 use crate::seed;
 use crate::verdict::{Checklist, Verdict};
 
-/// Bits of a nonce (AnonCreds v1.0, "Create Presentation Request").
+/// The length of a nonce in bits (AnonCreds v1.0, "Create Presentation Request").
 pub(crate) const NONCE_BITS: usize = 80;
 
 /// A nonce for a presentation request or an offer: 80 random bits.
@@ -44,7 +45,7 @@ pub fn generate_nonce(ctx: &Ctx) -> Nonce {
     Nonce::of(&seed::random(ctx, "nonce", &[]).integer(NONCE_BITS))
 }
 
-/// Judges a presentation that was made for `request`.
+/// Verifies a presentation that was made for `request`.
 pub fn verify_presentation(
     presentation: &Presentation,
     request: &PresentationRequest,

@@ -1,18 +1,19 @@
-//! Guards against regressions: how many Montgomery products and pairings each operation takes, which no noise touches.
+//! Guards against performance regressions: counts of the Montgomery products and pairings of each operation, which are
+//! free of noise.
 
 use super::*;
 use crate::arithmetic::{is_prime, products};
 use crate::holder::{Expected, NamedSecret, create_credential_request, process_credential};
 use crate::pairing::counters::counts;
 
-/// Products, and pairs that go through a Miller loop.
+/// The number of products, and of pairs that go through a Miller loop.
 fn counted(work: impl FnOnce()) -> (u64, u64) {
     let (before, pairs) = (products(), counts().miller_loops);
     work();
     (products() - before, counts().miller_loops - pairs)
 }
 
-/// What each operation takes of somebody who meets the definition once, or whose tables are built.
+/// The counts of each operation on a definition that is used once, or whose tables are built.
 fn each(name: &str, tables: bool) -> (u64, u64) {
     let worlds = worlds();
     if tables {
@@ -61,7 +62,7 @@ fn each(name: &str, tables: bool) -> (u64, u64) {
             };
             let (all, pairs) =
                 counted(|| drop(process_credential(&credential, &expected).unwrap()));
-            // How the test of e is computed depends on the processor.
+            // The processor decides how the test of e is computed.
             let e = credential.signature.p_credential.e.clone();
             let (prime, _) = counted(|| assert!(is_prime(&e)));
             (all - prime, pairs)

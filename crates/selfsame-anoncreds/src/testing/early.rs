@@ -1,4 +1,4 @@
-//! What is wrong at first sight is refused by name, before anything is computed that costs much.
+//! Evidently wrong values are refused, with the right error, before any expensive computation.
 
 use dashu_int::UBig;
 use serde_json::{Value, json};
@@ -9,10 +9,11 @@ use crate::format::limits::{MAX_CREDENTIALS, MAX_REFERENTS};
 use crate::holder::{Expected, process_credential};
 use crate::issuer::{Issuance, Place};
 
-/// Products a refusal may take: numbers enter the modulus and are looked at together. One power takes ten times as many.
+/// The most products that a refusal may take, since numbers are converted to Montgomery form and checked together. One
+/// power takes ten times as many.
 const FEW: u64 = 120;
 
-/// Why this is refused, after few products.
+/// The reason for the refusal, which must come after few products.
 fn refusal<T>(what: &str, work: impl FnOnce() -> Result<T, Error>) -> String {
     let before = products();
     let refused = work().err().unwrap_or_else(|| panic!("{what} is taken"));
@@ -44,7 +45,7 @@ fn read<T: Message>(value: &Value) -> Result<T, Error> {
     T::from_json(value.to_string().as_bytes())
 }
 
-/// The message with this at the pointer.
+/// The message with the value at the pointer replaced.
 fn with(message: &Value, pointer: &str, to: impl Into<Value>) -> Value {
     let mut message = message.clone();
     let place = message.pointer_mut(pointer);
@@ -52,7 +53,7 @@ fn with(message: &Value, pointer: &str, to: impl Into<Value>) -> Value {
     message
 }
 
-/// Numbers that no element modulo n may be: zero, negative, too large, not coprime, far too long.
+/// Numbers that cannot be elements modulo n: zero, negative, too large, not coprime, far too long.
 fn no_elements(age: &str) -> Vec<String> {
     let n = json_of(&format!("{age}/cred_def.json"))["value"]["primary"]["n"].clone();
     let n = n.as_str().unwrap().to_owned();
@@ -193,7 +194,7 @@ fn a_credential_with_a_number_that_cannot_be_is_refused_early() {
     }
 }
 
-/// Why a presentation is refused, while it is read or by the verifier, after few products.
+/// The reason why a presentation is refused, while it is parsed or by the verifier, after few products.
 fn refused(worlds: &[World], (name, what): (&str, &str), value: &Value) -> String {
     let asked: PresentationRequest = sample(&format!("presentations/{name}.request.json"));
     refusal(what, || {

@@ -1,4 +1,4 @@
-//! Whether the answers are those to the questions, and the table of them.
+//! Whether the answers match the request, and the table of answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,17 @@ use crate::verdict::{AnswerKind, Answered, NotRevoked, Refusal, Source};
 /// What one credential of the presentation has to prove.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
-    /// Its place.
+    /// The credential's index in the presentation.
     pub index: usize,
-    /// What it says it is.
+    /// The identifiers that the presentation gives for it.
     pub identifiers: &'a CredentialIdentifiers,
-    /// The attributes that are shown, by normalised name, and the predicates.
+    /// The revealed attributes, by normalised name, and the predicates.
     pub request: SubProofRequest,
-    /// The attributes it must have, without showing them.
+    /// The attributes that the credential must have but does not reveal.
     pub hidden: BTreeSet<String>,
-    /// What the intervals of all its referents have in common: each its own, or else the request's.
+    /// The intersection of the intervals of all its referents: each its own, or else the request's.
     pub interval: Option<Interval>,
-    /// How many referents it answers.
+    /// The number of referents that it answers.
     referents: usize,
 }
 
@@ -38,7 +38,7 @@ impl Plan<'_> {
     }
 }
 
-/// Distributes the referents over the credentials that answer them.
+/// Assigns the referents to the credentials that answer them.
 pub(super) fn plan<'a>(
     presentation: &'a Presentation,
     request: &PresentationRequest,
@@ -109,7 +109,8 @@ fn at<'p, 'a>(plans: &'p mut [Plan<'a>], index: u32) -> Result<&'p mut Plan<'a>,
     plans.get_mut(place).ok_or_else(refusal)
 }
 
-/// Every attribute asked for has one answer of its own kind, every predicate one, and there are no others.
+/// Checks that every requested attribute has one answer of its own kind, every predicate has one, and there are no
+/// others.
 fn check_referents(
     presentation: &Presentation,
     request: &PresentationRequest,
@@ -149,13 +150,13 @@ fn check_referents(
     Ok(())
 }
 
-/// A group is answered under the names the request uses.
+/// Whether a group is answered under the names that the request uses.
 fn same_names<'a>(asked: &RequestedAttribute, answered: impl Iterator<Item = &'a String>) -> bool {
     let asked: BTreeSet<_> = asked.names().collect();
     answered.map(String::as_str).collect::<BTreeSet<_>>() == asked
 }
 
-/// What the holder says itself, it may say.
+/// Checks that every self-attested value may be self-attested.
 pub(super) fn self_attested(
     presentation: &Presentation,
     request: &PresentationRequest,

@@ -1,4 +1,4 @@
-//! What a verifier knows when it judges: published objects, and its own policy.
+//! The inputs of a verification beside the presentation: published objects, and the verifier's own policy.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::format::{
 };
 use crate::verdict::Refusal;
 
-/// The published objects a presentation refers to.
+/// The published objects that a presentation refers to.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence<'a> {
     /// Schemas.
     pub schemas: BTreeMap<SchemaId, &'a Schema>,
-    /// The numbers that schemas have on a ledger of the days of Indy, by which definitions of that time name them.
+    /// The ledger sequence numbers of schemas, by which credential definitions from the time of Indy name them.
     pub schema_numbers: BTreeMap<SchemaId, u64>,
     /// Credential definitions, prepared once.
     pub definitions: BTreeMap<CredentialDefinitionId, &'a PreparedDefinition>,
@@ -25,16 +25,16 @@ pub struct Evidence<'a> {
     pub lists: Vec<&'a RevocationStatusList>,
 }
 
-/// What a verifier decides for itself.
+/// The choices that a verifier makes for itself.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// Lists that are accepted though they are older than the interval.
+    /// Lists that are accepted although they are older than the interval.
     pub overrides: Overrides,
-    /// What is asked of raw values.
+    /// How the raw values must be encoded.
     pub encoding: Encoding,
 }
 
-/// A credential of the presentation, with what is known of it.
+/// A credential of the presentation, with the published objects it refers to.
 #[derive(Debug)]
 pub(super) struct Known<'a> {
     pub plan: &'a Plan<'a>,
@@ -47,7 +47,7 @@ pub(super) struct Known<'a> {
 
 type Gathered<'a> = Vec<Known<'a>>;
 
-/// Finds what is known of each credential, and refuses what does not belong together.
+/// Finds the published objects of each credential, and refuses those that do not belong together.
 pub(super) fn gather<'a>(
     plans: &'a [Plan<'a>],
     evidence: &Evidence<'a>,
@@ -89,8 +89,8 @@ fn known<'a>(plan: &'a Plan<'a>, evidence: &Evidence<'a>) -> Result<Known<'a>, R
     })
 }
 
-/// Whether a definition names this schema. One of the days of Indy names it by a number of its ledger, and nobody can tell
-/// unless the schema's number is known.
+/// Whether a definition names this schema. A definition from the time of Indy names it by a ledger sequence number;
+/// unless the schema's number is known, the result is `None`.
 fn names_schema(named: &SchemaId, schema: &SchemaId, evidence: &Evidence<'_>) -> Option<bool> {
     if !named.is_sequence_number() {
         return Some(named == schema);
@@ -99,7 +99,7 @@ fn names_schema(named: &SchemaId, schema: &SchemaId, evidence: &Evidence<'_>) ->
     Some(named.as_str() == number.to_string())
 }
 
-/// A credential has every attribute that is asked of it, also those that stay hidden.
+/// Checks that a credential has every attribute that is asked of it, including those that stay hidden.
 fn check_attributes(plan: &Plan<'_>, schema: &Schema) -> Result<(), Refusal> {
     let attributes = schema.attributes();
     let request = &plan.request;
@@ -114,7 +114,7 @@ fn check_attributes(plan: &Plan<'_>, schema: &Schema) -> Result<(), Refusal> {
     }
 }
 
-/// The registry, which must be known as soon as a timestamp says that it is used, and must be the definition's own.
+/// The credential's registry. It must be known if a timestamp refers to it, and must belong to the definition.
 fn registry<'a>(
     plan: &Plan<'_>,
     definition: &PreparedDefinition,

@@ -10,7 +10,8 @@ use crate::cl::{self, Expected, Predicate, Proof, SubProofRequest};
 use crate::format::{Presentation, PresentationRequest};
 use crate::verdict::Refusal;
 
-/// Each part of the proof reveals just what its credential's referents ask for, and proves just their predicates.
+/// Checks that each part of the proof reveals exactly the attributes, and proves exactly the predicates, that its
+/// credential's referents ask for.
 pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), Refusal> {
     let mut predicates = 0_usize;
     for (plan, part) in plans.iter().zip(&proof.proofs) {
@@ -40,7 +41,7 @@ pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), R
     Ok(((), format!("{predicates} predicates")))
 }
 
-/// The mathematics.
+/// Checks the proof mathematically.
 pub(super) fn holds(
     (known, states): (&[Known<'_>], &[Option<State<'_>>]),
     presentation: &Presentation,

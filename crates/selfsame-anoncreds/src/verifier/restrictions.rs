@@ -1,4 +1,4 @@
-//! Whether each answer's credential is one of those the request allows.
+//! Whether each answer's credential meets the restrictions of the request.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::format::{
 };
 use crate::verdict::Refusal;
 
-/// Every restriction of every referent that a credential answers holds for that credential, by what is proven of it.
+/// Checks, from what is proven, that each credential meets every restriction of the referents that it answers.
 pub(super) fn met(
     presentation: &Presentation,
     request: &PresentationRequest,
@@ -24,7 +24,7 @@ pub(super) fn met(
         };
         let shown = match policy.encoding {
             Encoding::Recommended => shown(presentation, request, (index, referent)),
-            // Nothing ties a raw value to the proof here.
+            // Under this policy nothing ties a raw value to the proof.
             Encoding::OfTheIssuer => BTreeMap::new(),
         };
         match proven(known, presentation, shown).judge(query) {
@@ -40,7 +40,7 @@ pub(super) fn met(
     Ok(((), format!("{count} restrictions")))
 }
 
-/// Every referent with restrictions that a credential answers.
+/// The referents that have restrictions and are answered by a credential.
 fn questions<'a>(
     presentation: &'a Presentation,
     request: &'a PresentationRequest,
@@ -63,7 +63,7 @@ fn questions<'a>(
     attributes.chain(predicates)
 }
 
-/// The raw values shown of the credential at `index`, those of `referent` itself before all others.
+/// The raw values revealed of the credential at `index`; those of `referent` take precedence.
 fn shown<'a>(
     presentation: &'a Presentation,
     request: &PresentationRequest,
@@ -91,7 +91,7 @@ fn shown<'a>(
     shown
 }
 
-/// What is proven of a credential. Its registry is, only beside a proof that it is not revoked there.
+/// What is proven of a credential. Its registry counts as proven only with a proof of non-revocation in it.
 fn proven<'a>(
     known: &Known<'a>,
     presentation: &Presentation,

@@ -1,4 +1,4 @@
-//! As of when each credential is proven not to be revoked, and whether that is what was asked for.
+//! As of when each credential is proven not revoked, and whether that meets the request.
 
 use super::evidence::{Evidence, Known, Policy};
 use crate::cl::revocation::{Accumulator, RevocationKeyPublic};
@@ -17,7 +17,8 @@ pub(super) struct State<'a> {
 
 type States<'a> = Vec<Option<State<'a>>>;
 
-/// For each credential the state its non-revocation proof is for; none where there is no such proof and none is needed.
+/// For each credential, the registry state of its non-revocation proof; `None` if there is no such proof and none is
+/// needed.
 pub(super) fn states<'a>(
     known: &[Known<'a>],
     presentation: &Presentation,
@@ -41,7 +42,7 @@ pub(super) fn states<'a>(
     Ok((states, format!("{proven} of {} credentials", known.len())))
 }
 
-/// The interval that was asked for, if the credential can be revoked.
+/// The requested interval, if the credential can be revoked.
 fn interval(known: &Known<'_>, policy: &Policy) -> Option<Interval> {
     known.definition.definition().value.revocation.as_ref()?;
     let interval = known.plan.interval?;

@@ -1,4 +1,4 @@
-//! The verifier against the samples of the published library, and against presentations that are not what was asked.
+//! The verifier with the samples of the published library, and with presentations that do not match the request.
 
 use std::collections::BTreeSet;
 
@@ -210,7 +210,7 @@ fn restrictions_are_met() {
         (json!([{ "schema_name": "other" }]), false),
         (json!([{ "attr::degree::value": "Maths" }]), true),
         (json!([{ "attr::degree::value": "Law" }]), false),
-        // The attribute is in the credential and is not shown: nobody can tell.
+        // The credential has the attribute but does not reveal it, so the restriction cannot be judged.
         (json!([{ "attr::age::value": "28" }]), false),
         (json!([{ "attr::age::marker": "1" }]), true),
         (json!({ "$not": { "colour": "red" } }), false),
@@ -228,7 +228,7 @@ fn restrictions_are_met() {
     }
 }
 
-/// The rules' outcome for a sample, one referent of whose request is restricted to its registry.
+/// The rules' outcome for a sample in whose request one referent is restricted to this registry.
 fn within_registry(name: &str, referent: &str, registry: &str) -> (Outcome, &'static str) {
     let worlds = worlds();
     let mut given = serde_json::to_value(given(name)).unwrap();
@@ -318,7 +318,8 @@ fn a_registry_that_somebody_else_publishes_for_a_definition_does_not_count() {
     for list in &mut worlds[0].lists {
         list.issuer_id = other.clone();
     }
-    // Its key and its accumulators are the true ones here. Whoever chooses others can let a revoked credential pass.
+    // The key and the accumulators are the true ones here. A publisher who chooses others can let a revoked credential
+    // pass.
     let verdict = verdict(
         &given("non_revoked"),
         &asked("non_revoked"),
@@ -331,7 +332,7 @@ fn a_registry_that_somebody_else_publishes_for_a_definition_does_not_count() {
 fn the_requests_interval_holds_for_each_referent_that_names_none_of_its_own() {
     let worlds = worlds();
     let mut value = serde_json::to_value(asked("non_revoked")).unwrap();
-    // Answered by the same credential, proven as of 1700000000.
+    // The same credential answers, proven as of 1700000000.
     let name = value["requested_attributes"]["name"].clone();
     value["requested_attributes"]["again"] = name;
     let mut shown = serde_json::to_value(given("non_revoked")).unwrap();
@@ -427,7 +428,7 @@ fn our_own_presentations_are_valid_and_cross_as_json() {
     assert_eq!(as_of, [1_700_086_400].into());
 }
 
-/// Every number of the proof, changed, is noticed.
+/// A change of any number of the proof is detected.
 #[test]
 fn a_proof_with_one_number_changed_does_not_hold() {
     let name = "predicates";
@@ -464,7 +465,7 @@ fn a_revoked_credential_has_no_state_and_an_old_one_no_proof() {
         "requested_attributes": { "name": { "name": "name" } },
         "non_revoked": { "to": 1_700_086_460 },
     }));
-    // A state of the first list that claims to be of the second.
+    // A state of the first list, presented as one of the second.
     let mut state = state(1_700_000_000);
     state.timestamp = 1_700_086_400;
     let mut chosen = chosen(&worlds[0], &degree, &["+name"]);
@@ -488,8 +489,8 @@ fn a_presentation_with_one_member_changed_is_not_valid() {
             .into_iter()
             .filter(|pointer| altered(name, |v| change(v, pointer)).0 == Outcome::Valid)
             .collect();
-        // What the holder says itself, nobody signed; a registry without a timestamp claims nothing where nothing is
-        // asked.
+        // No issuer signed what the holder states itself; a registry without a timestamp claims nothing if nothing is
+        // requested.
         let registry = "/identifiers/0/rev_reg_id";
         let harmless: &[&str] = match name {
             "revealed" => &[registry],
@@ -502,7 +503,7 @@ fn a_presentation_with_one_member_changed_is_not_valid() {
     }
 }
 
-/// A definition of the days of Indy that names its schema by the number 42.
+/// A definition from the time of Indy that names its schema by the number 42.
 fn numbered(worlds: &[World]) -> crate::definition::PreparedDefinition {
     let published = worlds[0].definition().definition();
     let mut json = serde_json::to_value(published).unwrap();
@@ -543,7 +544,7 @@ fn a_schema_that_is_named_by_a_number_meets_no_restriction_unless_the_number_is_
     }
     let not = json!({ "$not": { "schema_name": "other" } });
     assert_eq!(judged(not, None), unmet);
-    // What the definition itself says needs no number, nor do the schema's attributes.
+    // The definition's own properties need no number, and neither do the schema's attributes.
     let definition = json!({ "cred_def_id": worlds[0].cred_def_id.as_str() });
     assert_eq!(judged(definition, None), valid);
     assert_eq!(judged(json!({ "attr::age::marker": "1" }), None), valid);

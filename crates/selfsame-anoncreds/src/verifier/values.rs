@@ -1,4 +1,4 @@
-//! Whether the values that are shown are those the proof reveals, and those that people read.
+//! Whether the values shown match the values that the proof reveals, and the raw values that people read.
 
 use dashu_int::IBig;
 
@@ -9,7 +9,7 @@ use crate::format::{
 };
 use crate::verdict::Refusal;
 
-/// Every number shown is the one that the proof of its credential reveals under its name.
+/// Checks that every encoded value is the number that the credential's proof reveals under that name.
 pub(super) fn consistent(
     presentation: &Presentation,
     request: &PresentationRequest,
@@ -41,13 +41,13 @@ fn check(sub_proof: Option<&SubProof>, (name, encoded): (&str, &str)) -> Result<
     let revealed = sub_proof.map(|proof| &proof.primary_proof.eq_proof.revealed_attrs);
     let number = revealed.and_then(|numbers| numbers.get(&normalise_attribute(name)));
     match (number, encoded.parse::<IBig>()) {
-        // In its one form: nobody's digits are anybody's mark.
+        // Only the canonical form is accepted, so that the digits cannot carry a mark.
         (Some(number), Ok(shown)) if *number == shown && number.to_string() == encoded => Ok(()),
         _ => Refusal::fails(format!("{name:?} is shown with another value than proven")),
     }
 }
 
-/// Every text shown encodes to the number beside it.
+/// Checks that every raw value encodes to the number beside it.
 pub(super) fn encoded(
     presentation: &Presentation,
     policy: &Policy,
