@@ -1,4 +1,4 @@
-//! Credentials: signed values, and the witness that they are not revoked.
+//! Credentials: signed values, and the witness of non-revocation.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub struct Credential {
     pub signature: CredentialSignature,
     /// The proof that the signature was made with the private key.
     pub signature_correctness_proof: SignatureCorrectnessProof,
-    /// The registry's state when it was issued.
+    /// The registry's state when the credential was issued.
     pub rev_reg: Option<RevocationRegistry>,
     /// The witness for that state.
     pub witness: Option<Witness>,
@@ -61,13 +61,13 @@ impl Message for Credential {
 pub struct CredentialValues(pub BTreeMap<String, AttributeValue>);
 
 impl CredentialValues {
-    /// Values encoded as recommended.
+    /// Encodes the values as recommended.
     pub fn of<N: Into<String>, V: Into<String>>(raw: impl IntoIterator<Item = (N, V)>) -> Self {
         let value = |(name, raw): (N, V)| (name.into(), AttributeValue::of(raw));
         Self(raw.into_iter().map(value).collect())
     }
 
-    /// The value of an attribute, however the name is spelt.
+    /// The value of an attribute; the spelling of the name does not matter.
     pub fn get(&self, name: &str) -> Option<&AttributeValue> {
         let name = normalise_attribute(name);
         let mut values = self.0.iter();

@@ -22,15 +22,15 @@ pub struct CredentialDefinition {
     /// The kind of signature.
     #[serde(rename = "type")]
     pub signature_type: SignatureType,
-    /// Tells an issuer's definitions for one schema apart.
+    /// Distinguishes an issuer's definitions for one schema.
     pub tag: String,
     /// The public keys.
     pub value: CredentialPublicKeys,
-    /// Who issues.
+    /// The issuer's identifier.
     pub issuer_id: IssuerId,
 }
 
-/// The kind of signature: Camenisch-Lysyanskaya, the only one there is.
+/// The signature type: Camenisch-Lysyanskaya, the only one defined.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub enum SignatureType {
     /// `CL`
@@ -42,14 +42,14 @@ pub enum SignatureType {
 /// The public keys of a definition.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CredentialPublicKeys {
-    /// For the attributes.
+    /// The key for the attributes.
     pub primary: PrimaryPublicKey,
-    /// For revocation, if its credentials can be revoked.
+    /// The key for revocation, if the credentials can be revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revocation: Option<CredentialRevocationPublicKey>,
 }
 
-/// As it is written today, and as in the days of Indy: no issuer but in `id`.
+/// The current JSON form and that of Indy's time, which names the issuer only within `id`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
@@ -99,10 +99,10 @@ impl CredentialDefinition {
         self.check_attributes(&schema.attributes())
     }
 
-    /// The same of a schema's attributes as they enter the mathematics.
+    /// Refuses a schema whose normalised attribute names are not those the keys are for.
     ///
     /// # Errors
-    /// `Mismatch` if they are others.
+    /// `Mismatch` if they differ.
     pub fn check_attributes(&self, attributes: &BTreeSet<String>) -> Result<(), Error> {
         let keyed = self
             .value
@@ -130,9 +130,9 @@ pub struct CredentialDefinitionPrivate {
 /// The private keys of a definition: secret.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CredentialPrivateKeys {
-    /// For the attributes.
+    /// The key for the attributes.
     pub p_key: PrimaryPrivateKey,
-    /// For revocation.
+    /// The key for revocation.
     pub r_key: Option<CredentialRevocationPrivateKey>,
 }
 

@@ -1,18 +1,18 @@
-//! Names and values of attributes, as they enter the mathematics.
+//! Names and values of attributes, in the form in which they are signed and proven.
 //!
 //! AnonCreds v1.0 leaves the encoding of values to the issuer ("Encoding Attribute Data") and recommends the one here,
-//! which every published implementation uses. What counts as an integer differs between them at the edges:
+//! which every published implementation uses. They differ at the edges in what they read as an integer:
 //!
 //! | raw text | here and anoncreds-rs (`i32::from_str`) | ACA-Py (`int(str(raw))`) | Credo (`/^-?\d+$/`) |
 //! |---|---|---|---|
-//! | `28`, `-175`, `0042`, `-0` | the number: 28, -175, 42, 0 | the same | the same |
-//! | `2147483647`, `-2147483648` | the number | the same | the same |
+//! | `28`, `-175`, `0042`, `-0` | the number: 28, -175, 42, 0 | as here | as here |
+//! | `2147483647`, `-2147483648` | the number | as here | as here |
 //! | `2147483648`, `-2147483649` | hashed | hashed | hashed |
 //! | `5.0`, `1e3`, `0x10`, empty | hashed | hashed | hashed |
 //! | `+5` | 5 | 5 | hashed |
 //! | ` 5`, `5 `, `1_000` | hashed | 5, 5, 1000 | hashed |
 //!
-//! An issuer that wants its values read alike everywhere avoids the last two lines.
+//! For values that are read alike everywhere, an issuer avoids the texts of the last two lines.
 
 use std::fmt;
 
@@ -24,13 +24,13 @@ use super::limits::{MAX_ENCODED, MAX_RAW};
 use super::lower_case::lower_case;
 use crate::Error;
 
-/// The name under which an attribute enters the mathematics: without spaces, in lower case.
+/// The normalised name, under which an attribute is signed: without spaces, in lower case.
 pub fn normalise_attribute(name: &str) -> String {
     lower_case(&name.replace(' ', ""))
 }
 
-/// The decimal number that stands for a raw value: a 32-bit integer for itself, anything else for the SHA-256 of its
-/// UTF-8, read big-endian.
+/// The recommended encoding of a raw value as a decimal number: a 32-bit integer is encoded as itself, anything else as
+/// the SHA-256 of its UTF-8, read big-endian.
 pub fn encode_attribute(raw: &str) -> String {
     match raw.parse::<i32>() {
         Ok(number) => number.to_string(),
@@ -43,27 +43,28 @@ pub fn encode_missing() -> String {
     encode_attribute("None")
 }
 
-/// The value of an attribute, as people read it and as it is signed. Its `Debug` form does not show it.
+/// The value of an attribute, as raw text and as the signed number. Its `Debug` form does not show it.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 pub struct AttributeValue {
-    /// For people.
+    /// The text for people to read.
     pub raw: String,
-    /// A decimal number, for the mathematics.
+    /// The signed number, in decimal.
     pub encoded: String,
 }
 
-/// What is asked of raw values.
+/// How the raw values must be encoded.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Encoding {
-    /// Their recommended encoding is the number that was signed. Without this rule a holder can show any text.
+    /// The recommended encoding of each raw value must be the signed number. Without this rule a holder can show any
+    /// text.
     #[default]
     Recommended,
-    /// Nothing: the issuers have encodings of their own, and the caller checks them.
+    /// No rule: the issuers have encodings of their own, and the caller checks them.
     OfTheIssuer,
 }
 
 impl AttributeValue {
-    /// A value encoded as recommended.
+    /// Encodes a raw value as recommended.
     pub fn of(raw: impl Into<String>) -> Self {
         let raw = raw.into();
         let encoded = encode_attribute(&raw);
@@ -75,7 +76,7 @@ impl AttributeValue {
         same_number(&self.encoded, &encode_attribute(&self.raw))
     }
 
-    /// Refuses what is too long, or not a number where one must be.
+    /// Refuses a value that is too long, or an encoded value that is not a number.
     pub(crate) fn validate(&self, what: &'static str) -> Result<(), Error> {
         if self.raw.len() > MAX_RAW {
             return Err(Error::TooLarge {
@@ -93,7 +94,7 @@ impl fmt::Debug for AttributeValue {
     }
 }
 
-/// Refuses what is not a decimal number of at most [`MAX_ENCODED`] digits.
+/// Refuses a text that is not a decimal number of at most [`MAX_ENCODED`] digits.
 pub(crate) fn check_encoded(encoded: &str, what: &'static str) -> Result<(), Error> {
     let digits = encoded.strip_prefix('-').unwrap_or(encoded);
     if digits.len() > MAX_ENCODED {

@@ -1,8 +1,9 @@
 //! Identifiers of issuers, schemas, credential definitions and revocation registries.
 //!
-//! Two forms are known: any URI (`did:indy:…/anoncreds/v0/SCHEMA/…` and every other method's), and the legacy form of
-//! Indy, in which a DID is 21 or 22 characters of base58 and the others are built of it with `:2:`, `:3:CL:`, `:4:`
-//! (AnonCreds v1.0, "AnonCreds Identifiers"). A legacy identifier that begins with a letter reads as a URI as well.
+//! There are two forms: any URI (`did:indy:…/anoncreds/v0/SCHEMA/…` and those of other methods), and the legacy form of
+//! Indy, in which a DID is 21 or 22 characters of base58 and the other identifiers are built from it with `:2:`,
+//! `:3:CL:`, `:4:` (AnonCreds v1.0, "AnonCreds Identifiers"). A legacy identifier that begins with a letter is also a
+//! valid URI.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -18,7 +19,7 @@ macro_rules! identifier {
         pub struct $name(String);
 
         impl $name {
-            /// The identifier in this text: a URI, or one of the legacy form.
+            /// Parses an identifier: a URI or the legacy form.
             pub fn new(text: impl Into<String>) -> Result<Self, Error> {
                 let text = text.into();
                 if text.len() > MAX_NAME {
@@ -30,12 +31,12 @@ macro_rules! identifier {
                 Err(Error::Malformed { what: $what, why: why::IDENTIFIER })
             }
 
-            /// Its text.
+            /// The identifier as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// Whether it is of the legacy form, whatever else it may be read as.
+            /// Whether it has the legacy form, even if it is also a valid URI.
             pub fn is_legacy(&self) -> bool {
                 $legacy(&self.0)
             }
@@ -57,32 +58,32 @@ macro_rules! identifier {
 }
 
 identifier!(
-    /// Who issues: a DID, another URI, or a legacy DID.
+    /// The identifier of an issuer: a DID, another URI, or a legacy DID.
     IssuerId, "an issuer's identifier", is_legacy_did
 );
 identifier!(
-    /// A schema: `<did>:2:<name>:<version>` in the legacy form. A sequence number of an Indy ledger, which stands in
-    /// for it in definitions of that time, is accepted too.
+    /// The identifier of a schema: `<did>:2:<name>:<version>` in the legacy form. The sequence number on an Indy
+    /// ledger, which replaces it in definitions of that time, is accepted too.
     SchemaId, "a schema's identifier", is_legacy_schema_or_number
 );
 identifier!(
-    /// A credential definition: `<did>:3:CL:<schema>:<tag>` in the legacy form.
+    /// The identifier of a credential definition: `<did>:3:CL:<schema>:<tag>` in the legacy form.
     CredentialDefinitionId, "a credential definition's identifier", is_legacy_definition
 );
 identifier!(
-    /// A revocation registry: `<did>:4:<credential definition>:CL_ACCUM:<tag>` in the legacy form.
+    /// The identifier of a revocation registry: `<did>:4:<credential definition>:CL_ACCUM:<tag>` in the legacy form.
     RevocationRegistryId, "a revocation registry's identifier", is_legacy_registry
 );
 
 impl SchemaId {
-    /// Whether it is the sequence number of a ledger, which names a schema only together with that ledger.
+    /// Whether it is a ledger sequence number, which identifies a schema only together with that ledger.
     pub fn is_sequence_number(&self) -> bool {
         is_number(&self.0)
     }
 }
 
 impl IssuerId {
-    /// The issuer in a legacy identifier of something of its: what stands before the first colon.
+    /// The issuer's DID in a legacy identifier of an object: the part before the first colon.
     pub(crate) fn of_legacy(identifier: &str) -> Option<Self> {
         let (did, _) = identifier.split_once(':')?;
         is_legacy_did(did).then(|| Self(did.to_owned()))

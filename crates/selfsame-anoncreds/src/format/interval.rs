@@ -6,22 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::identifier::RevocationRegistryId;
 
-/// An interval of time, each end in seconds since 1970 and open if absent (AnonCreds v1.0, "Request Non-Revocation
-/// Proofs").
+/// An interval in seconds since 1970. An end that is absent is open (AnonCreds v1.0, "Request Non-Revocation Proofs").
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Interval {
-    /// The first moment that counts.
+    /// The first second of the interval.
     pub from: Option<u64>,
-    /// The last moment that counts.
+    /// The last second of the interval.
     pub to: Option<u64>,
 }
 
-/// For a registry, which list's timestamp is accepted instead of a requested `from`: the list that was in force at
-/// that moment is older than the moment.
+/// For each registry, the list timestamps accepted instead of a requested `from`. The list in force at that time is
+/// older than `from`.
 pub type Overrides = BTreeMap<RevocationRegistryId, BTreeMap<u64, u64>>;
 
 impl Interval {
-    /// The part that both have in common: the later `from`, the earlier `to`.
+    /// The intersection of two intervals: the later `from`, the earlier `to`.
     pub fn narrowed(self, other: Self) -> Self {
         let to = match (self.to, other.to) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -33,7 +32,7 @@ impl Interval {
         }
     }
 
-    /// This interval with its `from` replaced where the verifier accepts an older list for it.
+    /// This interval, with its `from` replaced where the verifier accepts an older list.
     pub fn with_override(self, registry: &RevocationRegistryId, overrides: &Overrides) -> Self {
         let older = |from| overrides.get(registry)?.get(&from).copied();
         Self {
@@ -42,12 +41,12 @@ impl Interval {
         }
     }
 
-    /// Whether the moment lies within.
+    /// Whether the timestamp lies within the interval.
     pub fn contains(&self, timestamp: u64) -> bool {
         self.from.is_none_or(|from| from <= timestamp) && self.to.is_none_or(|to| timestamp <= to)
     }
 
-    /// Whether it can contain nothing.
+    /// Whether no timestamp can lie within the interval.
     pub fn is_empty(&self) -> bool {
         matches!((self.from, self.to), (Some(from), Some(to)) if from > to)
     }

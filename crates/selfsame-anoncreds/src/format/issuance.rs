@@ -1,4 +1,4 @@
-//! The messages of issuance before the credential: offer and request, and what the holder keeps between them.
+//! The messages before the credential, offer and request, and the metadata that the holder keeps in between.
 
 use std::fmt;
 
@@ -21,11 +21,11 @@ pub struct CredentialOffer {
     pub schema_id: SchemaId,
     /// The definition.
     pub cred_def_id: CredentialDefinitionId,
-    /// The proof that the definition's key is well made.
+    /// The proof that the definition's key is well formed.
     pub key_correctness_proof: KeyCorrectnessProof,
-    /// What makes the request fresh.
+    /// The nonce that the request must answer.
     pub nonce: Nonce,
-    /// A name of a method, which nobody uses; kept as it came.
+    /// The name of a method. It has no use, and is kept as received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method_name: Option<String>,
 }
@@ -45,24 +45,24 @@ impl Message for CredentialOffer {
 /// A request for the credential offered (AnonCreds v1.0, "Credential Request").
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CredentialRequest {
-    /// A text that tells this holder's credentials apart for the issuer, today.
+    /// A text by which the issuer can distinguish this holder's credentials; the current form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entropy: Option<String>,
-    /// The holder's DID in its place, in the days of Indy.
+    /// The holder's DID, which Indy used instead of the entropy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prover_did: Option<String>,
     /// The definition.
     pub cred_def_id: CredentialDefinitionId,
     /// The link secret, blinded.
     pub blinded_ms: BlindedCredentialSecrets,
-    /// The proof that the holder knows what is blinded.
+    /// The proof that the holder knows the blinded values.
     pub blinded_ms_correctness_proof: BlindedSecretsCorrectnessProof,
-    /// What makes the credential fresh.
+    /// The nonce that the credential must answer.
     pub nonce: Nonce,
 }
 
 impl CredentialRequest {
-    /// What goes into the credential's context in the place of the holder's identifier.
+    /// The holder's identifier or entropy, which enters the credential's context.
     pub fn holder(&self) -> Result<&str, Error> {
         let text = self.entropy.as_deref().or(self.prover_did.as_deref());
         text.ok_or(Error::Malformed {
@@ -87,17 +87,17 @@ impl Message for CredentialRequest {
     }
 }
 
-/// Who asks for a credential: a text that tells this holder's credentials apart for the issuer.
+/// How the holder identifies itself in a request: a text by which the issuer can distinguish this holder's credentials.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Holder<'a> {
-    /// Any text, best a random one.
+    /// Any text, preferably random.
     Entropy(&'a str),
     /// A DID, where the credential definition has a legacy identifier.
     Did(&'a str),
 }
 
 impl Holder<'_> {
-    /// Refuses a DID that is none, or where entropy is asked for (as the published implementations do).
+    /// Refuses a malformed DID, and a DID where entropy is required (as the published implementations do).
     pub(crate) fn check(&self, definition: &CredentialDefinitionId) -> Result<(), Error> {
         let malformed = |why| {
             Err(Error::Malformed {
@@ -118,15 +118,16 @@ impl Holder<'_> {
     }
 }
 
-/// What the holder keeps between request and credential: secret. The names of Indy's time are read too.
+/// The metadata that the holder keeps between request and credential. Secret. Member names of Indy's time are also
+/// accepted.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CredentialRequestMetadata {
-    /// What the link secret was blinded with.
+    /// The factors that the link secret was blinded with.
     #[serde(alias = "master_secret_blinding_data")]
     pub link_secret_blinding_data: BlindingFactors,
     /// The request's nonce.
     pub nonce: Nonce,
-    /// Which link secret it was.
+    /// The name of the link secret.
     #[serde(alias = "master_secret_name")]
     pub link_secret_name: String,
 }

@@ -1,8 +1,9 @@
-//! Lower case by a table that stays as it is. The standard library's grows with Unicode and so with the compiler, but a
-//! registry must read what it was once given in the same way for ever: the table is of Unicode 17, and a letter that is
-//! added later has no capital here.
+//! Lower case by a fixed table. The standard library's table grows with Unicode, and so with the compiler; but a
+//! registry must always read an old entry as it did at first. The table is of Unicode 17: a letter that is added later
+//! has no capital here.
 
-/// Capitals from the first to the last, each so many after the one before, and how far their small letters are. ASCII apart.
+/// Ranges of capitals: the first, the last, the step between them, and the distance to their small letters. Without
+/// ASCII.
 #[rustfmt::skip]
 const CAPITALS: &[(u32, u32, u32, i32)] = &[
     (0x00c0, 0x00d6, 1, 32), (0x00d8, 0x00de, 1, 32), (0x0100, 0x012e, 2, 1), (0x0132, 0x0136, 2, 1),
@@ -53,12 +54,12 @@ const CAPITALS: &[(u32, u32, u32, i32)] = &[
     (0x10594, 0x10595, 1, 39), (0x10c80, 0x10cb2, 1, 64), (0x10d50, 0x10d65, 1, 32), (0x118a0, 0x118bf, 1, 32),
     (0x16e40, 0x16e5f, 1, 32), (0x16ea0, 0x16eb8, 1, 27), (0x1e900, 0x1e921, 1, 34),
 ];
-/// The one that has two small letters.
+/// The one capital that has two small letters.
 const SIGMA: char = 'Σ';
-/// The one whose small letter is two characters.
+/// The one capital whose small letter is two characters.
 const DOTTED_I: char = 'İ';
 
-/// A text in lower case (Unicode 17, §3.13, toLowercase), with the small sigma at the end of a word.
+/// Converts a text to lower case (Unicode 17, §3.13, toLowercase), with the small sigma at the end of a word.
 pub(super) fn lower_case(text: &str) -> String {
     let mut lower = String::with_capacity(text.len());
     for (at, letter) in text.char_indices() {
@@ -87,7 +88,7 @@ fn holds((first, last, step, _): &(u32, u32, u32, i32), code: u32) -> bool {
     code <= *last && after.is_some_and(|after| after.is_multiple_of(*step))
 }
 
-/// Whether a letter stands before, and none after (Unicode 17, §3.13, Final_Sigma).
+/// Whether a letter precedes and none follows (Unicode 17, §3.13, Final_Sigma).
 fn ends_word(text: &str, at: usize) -> bool {
     let (before, after) = text.split_at_checked(at).unwrap_or_default();
     let mut before = before.chars().rev().filter(|sign| !is_passed_over(*sign));
@@ -95,7 +96,7 @@ fn ends_word(text: &str, at: usize) -> bool {
     before.next().is_some_and(is_cased) && !after.next().is_some_and(is_cased)
 }
 
-/// Signs within words, and marks that stand on letters.
+/// Characters within words, and combining marks.
 fn is_passed_over(sign: char) -> bool {
     matches!(
         sign,
@@ -103,7 +104,7 @@ fn is_passed_over(sign: char) -> bool {
     )
 }
 
-/// Capitals, their small letters, and Greek ones with marks that have no capital of one character.
+/// Capitals, their small letters, and Greek letters with marks whose capital is more than one character.
 fn is_cased(letter: char) -> bool {
     let code = u32::from(letter);
     let small_of = |range: &(u32, u32, u32, i32)| {
@@ -140,7 +141,7 @@ mod tests {
         );
     }
 
-    /// The standard library may know more letters than the table, and none otherwise: a pair of letters stays one
+    /// The standard library may know more letters than the table, but agrees on all others: a case pair stays one
     /// (Unicode, case pair stability).
     #[test]
     fn whatever_the_table_makes_small_is_made_small_by_everybody() {

@@ -1,4 +1,4 @@
-//! What all messages share: strict reading within limits, validation, writing.
+//! Common parts of all messages: strict reading within limits, validation, writing.
 
 use selfsame_crypto::SecretString;
 use selfsame_crypto::json::{self, JsonError, Limits};
@@ -12,18 +12,18 @@ use crate::Error;
 
 /// A message with the JSON of the published implementations.
 pub trait Message: Serialize + DeserializeOwned {
-    /// What it is written as: [`SecretString`] if it is secret, and then its text is wiped once it is read, too.
+    /// The type of its JSON: [`SecretString`] for a secret message, whose text is wiped after it is read, too.
     type Text: Text;
-    /// What it is called in errors.
+    /// The message's name in errors.
     const WHAT: &'static str;
-    /// How much JSON is read for it.
+    /// The limits for reading its JSON.
     const LIMITS: Limits = SMALL;
 
-    /// What the data model asks of it beyond the types of its members.
+    /// Checks the rules of the data model that the types of its members do not express.
     fn validate(&self) -> Result<(), Error>;
 
-    /// Reads it strictly: no member named twice, nothing past the limits, then validated. Members this version does
-    /// not know are passed over, as everywhere.
+    /// Parses the message strictly: no repeated member, nothing beyond the limits, then validation. Unknown members are
+    /// ignored, as everywhere.
     fn from_json(bytes: &[u8]) -> Result<Self, Error> {
         let mut value = json::parse(bytes, &Self::LIMITS).map_err(Self::refused)?;
         let message = Self::deserialize(&value);
@@ -38,8 +38,8 @@ pub trait Message: Serialize + DeserializeOwned {
         Ok(message)
     }
 
-    /// Writes it as today's published implementation does; maps are in the order of their keys. What is past the
-    /// limits within which it is read is not written.
+    /// Writes the message as the current published implementation does, with maps in the order of their keys. A message
+    /// beyond the limits of its reader is not written.
     fn to_json(&self) -> Result<Self::Text, Error> {
         let unwritten = || Error::Malformed {
             what: Self::WHAT,
@@ -50,7 +50,7 @@ pub trait Message: Serialize + DeserializeOwned {
         Ok(text.into())
     }
 
-    /// The error for JSON that was not read.
+    /// The error for JSON that could not be parsed.
     #[doc(hidden)]
     fn refused(error: JsonError) -> Error {
         let why = match error {
@@ -80,7 +80,7 @@ pub trait Message: Serialize + DeserializeOwned {
 
 /// The JSON of a message.
 pub trait Text: From<String> {
-    /// Whether it is wiped when it is dropped.
+    /// Whether the text is wiped when it is dropped.
     const SECRET: bool;
 
     /// The JSON itself.
@@ -119,7 +119,7 @@ pub(crate) const LARGE: Limits = Limits {
 
 const SHAPE: &str = "a member is missing, unknown in its kind or of the wrong type";
 
-/// Why members are refused while they are read. `serde` hands back a text, so the reason is found by it.
+/// The reason why parsing refused a member. `serde` returns it as text, so it is recognised by that text.
 pub(crate) mod why {
     pub const IDENTIFIER: &str = "an identifier is neither a URI nor of the legacy form";
     pub const NONCE: &str = "a nonce is not a decimal number of at most 128 digits";
@@ -128,7 +128,7 @@ pub(crate) mod why {
     pub const VERSION: &str = "the version is neither 1.0 nor 2.0";
     pub const ISSUER: &str = "it names no issuer";
 
-    /// These, and those of the mathematics' own types.
+    /// The reasons here, and those of the mathematical types.
     pub(super) const ALL: [&str; 24] = [
         IDENTIFIER,
         NONCE,
@@ -157,7 +157,7 @@ pub(crate) mod why {
     ];
 }
 
-/// A proof of non-revocation with a response for m₂ of its own, and what that says.
+/// The reason for a non-revocation proof that has its own response for m₂.
 const INDY_ERA: (&str, &str) = (
     "unknown field `m2`, expected one of `rho`",
     "its proof of non-revocation is of the Indy era, and not bound to the rest of the credential",

@@ -1,4 +1,4 @@
-//! Nonces: decimal numbers that keep the spelling they came in.
+//! Nonces: decimal numbers that keep their original spelling.
 
 use std::fmt;
 
@@ -11,14 +11,14 @@ use super::message::why;
 use crate::Error;
 use crate::cl;
 
-/// A number chosen anew by who wants freshness: 80 random bits. Written as decimal text, as it came.
+/// A random number of 80 bits that shows that an answer is fresh. Written as decimal text, in its original spelling.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Nonce {
     text: String,
 }
 
 impl Nonce {
-    /// The nonce written in this text: decimal digits and nothing else.
+    /// Parses a nonce: decimal digits and nothing else.
     pub fn new(text: impl Into<String>) -> Result<Self, Error> {
         let text = text.into();
         let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -31,21 +31,21 @@ impl Nonce {
         Ok(Self { text })
     }
 
-    /// The nonce that is this number.
+    /// The nonce with this value.
     pub(crate) fn of(number: &UBig) -> Self {
         Self {
             text: number.to_string(),
         }
     }
 
-    /// Its text.
+    /// The nonce as text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The number it is.
+    /// The value of the nonce.
     pub(crate) fn number(&self) -> cl::Nonce {
-        // Only digits stand in the text, so it is always a number.
+        // The text has only digits, so it is always a number.
         cl::Nonce(UBig::from_str_radix(&self.text, 10).unwrap_or_default())
     }
 }
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Nonce {
     }
 }
 
-/// Nonces come as text, as small numbers, and from the earliest agents as arrays of bytes.
+/// Reads nonces as text, as small numbers, and as arrays of bytes, which the earliest agents send.
 struct Reader;
 
 impl<'de> Visitor<'de> for Reader {

@@ -1,4 +1,4 @@
-//! Presentations: a proof, what it shows, and which credentials it is of.
+//! Presentations: a proof, the revealed values, and the identifiers of its credentials.
 
 use selfsame_crypto::json::Limits;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::cl::Proof;
 /// A presentation (AnonCreds v1.0, "Generate Presentation").
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Presentation {
-    /// The proof: one part for each credential, and what joins them.
+    /// The proof: one part for each credential, and the aggregated part.
     pub proof: Proof,
     /// The answers.
     pub requested_proof: RequestedProof,

@@ -1,4 +1,4 @@
-//! Restrictions on credentials: the wallet query language, its JSON both ways.
+//! Restrictions on credentials: the wallet query language, read from and written to JSON.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -6,38 +6,38 @@ use serde_json::{Map, Value, json};
 use super::limits::{MAX_CLAUSES, MAX_QUERY_DEPTH};
 use super::message::why;
 
-/// A query over tags and texts (AnonCreds v1.0, "Restrictions"). An array of maps, the older form, is read as a
-/// disjunction; members of it that are `null` count as absent.
+/// A query over tags and texts (AnonCreds v1.0, "Restrictions"). The older form, an array of maps, is read as a
+/// disjunction; its `null` members count as absent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Query {
-    /// All of them; true if there are none.
+    /// All of these queries hold; true if empty.
     And(Vec<Self>),
-    /// One of them at least; as [`Query::And`] if there are none.
+    /// At least one of these queries holds; if empty, like an empty [`Query::And`].
     Or(Vec<Self>),
-    /// Not this one.
+    /// This query does not hold.
     Not(Box<Self>),
     /// The tag has this value.
     Eq(String, String),
-    /// The tag has another value.
+    /// The tag has a different value.
     Neq(String, String),
-    /// The tag's value is greater: can be written, but no verifier knows how to judge it.
+    /// The tag's value is greater. It can be written, but no verifier can judge it.
     Gt(String, String),
-    /// The tag's value is not smaller: as [`Query::Gt`].
+    /// The tag's value is not smaller. As for [`Query::Gt`], no verifier can judge it.
     Gte(String, String),
-    /// The tag's value is smaller: as [`Query::Gt`].
+    /// The tag's value is smaller. As for [`Query::Gt`], no verifier can judge it.
     Lt(String, String),
-    /// The tag's value is not greater: as [`Query::Gt`].
+    /// The tag's value is not greater. As for [`Query::Gt`], no verifier can judge it.
     Lte(String, String),
-    /// The tag's value matches a pattern: as [`Query::Gt`].
+    /// The tag's value matches a pattern. As for [`Query::Gt`], no verifier can judge it.
     Like(String, String),
     /// The tag has one of these values.
     In(String, Vec<String>),
-    /// The tags have some value: as [`Query::Gt`].
+    /// The tags have some value. As for [`Query::Gt`], no verifier can judge it.
     Exist(Vec<String>),
 }
 
 impl Query {
-    /// Whether it asks for nothing.
+    /// Whether the query has no conditions.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::And(all) | Self::Or(all) if all.is_empty())
     }
@@ -110,7 +110,7 @@ struct Reader {
 type Read<T> = Result<T, &'static str>;
 
 impl Reader {
-    /// The older form: maps of which one must hold.
+    /// The older form: an array of maps, one of which must hold.
     fn maps(&mut self, maps: Vec<Value>) -> Read<Query> {
         let mut any = Vec::new();
         for map in maps {
@@ -122,7 +122,7 @@ impl Reader {
                 any.push(self.object(members, MAX_QUERY_DEPTH.saturating_sub(1))?);
             }
         }
-        // Published readers take an empty array for one that asks for nothing.
+        // Published readers treat an empty array as no condition.
         Ok(match any.len() {
             0 => Query::And(any),
             _ => Query::Or(any),
@@ -180,7 +180,7 @@ impl Reader {
         items.into_iter().map(text).collect()
     }
 
-    /// One comparison and nothing beside it.
+    /// A comparison as the only member.
     fn comparison(&mut self, tag: String, members: Map<String, Value>) -> Read<Query> {
         let mut members = members.into_iter();
         let (Some((operator, value)), None) = (members.next(), members.next()) else {

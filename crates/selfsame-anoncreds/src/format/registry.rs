@@ -1,4 +1,4 @@
-//! Revocation registries: their definition, their state and what a holder keeps of it, today and in the days of Indy.
+//! Revocation registries: definition, status list, and the holder's revocation state, in the current form and Indy's.
 
 use std::fmt;
 
@@ -20,11 +20,11 @@ use crate::cl::revocation::{
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", try_from = "Written")]
 pub struct RevocationRegistryDefinition {
-    /// Who issues and revokes.
+    /// The issuer, which also revokes.
     pub issuer_id: IssuerId,
     /// The kind of registry.
     pub revoc_def_type: RegistryType,
-    /// Tells a definition's registries apart.
+    /// Distinguishes a definition's registries.
     pub tag: String,
     /// The credential definition.
     pub cred_def_id: CredentialDefinitionId,
@@ -32,7 +32,7 @@ pub struct RevocationRegistryDefinition {
     pub value: RegistryValue,
 }
 
-/// The kind of registry: an accumulator, the only one there is.
+/// The registry type: an accumulator, the only one defined.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub enum RegistryType {
     /// `CL_ACCUM`
@@ -45,13 +45,13 @@ pub enum RegistryType {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RegistryValue {
-    /// How many places it has.
+    /// The number of places.
     pub max_cred_num: u32,
     /// Its keys.
     pub public_keys: RegistryKeys,
     /// SHA-256 of the tails file, in base58.
     pub tails_hash: String,
-    /// Where the tails file lies.
+    /// Where the tails file is published.
     pub tails_location: String,
 }
 
@@ -63,7 +63,7 @@ pub struct RegistryKeys {
     pub accum_key: RevocationKeyPublic,
 }
 
-/// As it is written today, and as in the days of Indy: no issuer but in `id`.
+/// The current JSON form and that of Indy's time, which names the issuer only within `id`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
@@ -116,7 +116,7 @@ impl Message for RevocationRegistryDefinition {
 /// The private part of a registry: secret.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RevocationRegistryPrivate {
-    /// The secret of which the tails are powers.
+    /// The secret γ, whose powers make the tails.
     pub value: RevocationKeyPrivate,
 }
 
@@ -135,21 +135,21 @@ impl fmt::Debug for RevocationRegistryPrivate {
     }
 }
 
-/// The state of a registry at a moment (AnonCreds v1.0, "Creating the Initial Revocation Status List Object").
+/// The state of a registry at a given time (AnonCreds v1.0, "Creating the Initial Revocation Status List Object").
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RevocationStatusList {
     /// The registry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rev_reg_def_id: Option<RevocationRegistryId>,
-    /// Who issues and revokes.
+    /// The issuer, which also revokes.
     pub issuer_id: IssuerId,
     /// 0 for a place that is not revoked, 1 for one that is.
     pub revocation_list: RevocationList,
     /// The accumulator of the places that are not revoked.
     #[serde(default, alias = "accum", skip_serializing_if = "Option::is_none")]
     pub current_accumulator: Option<Accumulator>,
-    /// When, in seconds since 1970.
+    /// The time of the list, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<u64>,
 }
@@ -169,7 +169,7 @@ impl Message for RevocationStatusList {
 }
 
 impl RevocationStatusList {
-    /// The accumulator, without which the list proves nothing.
+    /// The accumulator. A list without one proves nothing.
     pub(crate) fn accumulator(&self) -> Result<&Accumulator, Error> {
         self.current_accumulator.as_ref().ok_or(Error::Malformed {
             what: Self::WHAT,
@@ -178,14 +178,14 @@ impl RevocationStatusList {
     }
 }
 
-/// What a holder keeps to prove that a credential was not revoked at a moment.
+/// The state from which a holder proves that a credential was not revoked at a given time.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RevocationState {
     /// The witness that the place is in the accumulator.
     pub witness: Witness,
     /// The registry's state.
     pub rev_reg: RevocationRegistry,
-    /// When, in seconds since 1970.
+    /// The time of the state, in seconds since 1970.
     pub timestamp: u64,
 }
 
@@ -214,13 +214,13 @@ pub struct LegacyRegistry {
     pub value: RevocationRegistry,
 }
 
-/// What changed in a registry between two moments, in the form of Indy's ledger.
+/// The changes of a registry between two times, in the form of Indy's ledger.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct LegacyDelta {
     /// Always `1.0`.
     #[serde(default = "one")]
     pub ver: String,
-    /// Accumulators before and after, places issued and revoked.
+    /// The accumulators before and after, and the places issued and revoked.
     pub value: RegistryDelta,
 }
 

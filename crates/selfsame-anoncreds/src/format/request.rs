@@ -18,11 +18,11 @@ use crate::cl::{Predicate, PredicateType};
 /// A presentation request (AnonCreds v1.0, "Create Presentation Request").
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct PresentationRequest {
-    /// What makes the presentation fresh.
+    /// The nonce that the presentation must answer.
     pub nonce: Nonce,
-    /// A name of the verifier's choosing.
+    /// A name, chosen by the verifier.
     pub name: String,
-    /// A version of the verifier's choosing.
+    /// A version, chosen by the verifier.
     pub version: String,
     /// Attributes, by referent.
     #[serde(default)]
@@ -30,24 +30,24 @@ pub struct PresentationRequest {
     /// Predicates, by referent.
     #[serde(default)]
     pub requested_predicates: BTreeMap<String, RequestedPredicate>,
-    /// When everything that names no interval of its own must not have been revoked.
+    /// The non-revocation interval of all referents that have none of their own.
     pub non_revoked: Option<Interval>,
     /// The version of the format.
     #[serde(default)]
     pub ver: RequestVersion,
 }
 
-/// The version of a request's format: which kind of identifiers its restrictions use.
+/// The version of a request's format, which decides the kind of identifiers in its restrictions.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum RequestVersion {
-    /// `1.0`, with legacy identifiers; what a request without a version has.
+    /// `1.0`, with legacy identifiers; the default.
     #[default]
     V1,
     /// `2.0`, with qualified identifiers.
     V2,
 }
 
-/// One attribute or a group of them, of one credential.
+/// One attribute, or a group of attributes of one credential.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RequestedAttribute {
     /// The attribute.
@@ -56,9 +56,9 @@ pub struct RequestedAttribute {
     /// The attributes of a group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,
-    /// What its credential must be.
+    /// The restrictions that the credential must meet.
     pub restrictions: Option<Query>,
-    /// When it must not have been revoked.
+    /// The interval within which the credential must not have been revoked.
     pub non_revoked: Option<Interval>,
 }
 
@@ -67,13 +67,13 @@ pub struct RequestedAttribute {
 pub struct RequestedPredicate {
     /// The attribute.
     pub name: String,
-    /// How it is compared.
+    /// The comparison operator.
     pub p_type: Comparison,
-    /// What it is compared with.
+    /// The number that the attribute is compared with.
     pub p_value: i32,
-    /// What its credential must be.
+    /// The restrictions that the credential must meet.
     pub restrictions: Option<Query>,
-    /// When it must not have been revoked.
+    /// The interval within which the credential must not have been revoked.
     pub non_revoked: Option<Interval>,
 }
 
@@ -95,7 +95,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Its sign on the wire.
+    /// The operator in the JSON form.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::AtLeast => ">=",
@@ -105,7 +105,7 @@ impl Comparison {
         }
     }
 
-    /// Whether `value` compares so with `bound`.
+    /// Whether `value` compares with `bound` as this operator says.
     pub const fn holds(self, value: i64, bound: i64) -> bool {
         match self {
             Self::AtLeast => value >= bound,
@@ -117,7 +117,7 @@ impl Comparison {
 }
 
 impl RequestedPredicate {
-    /// As it enters the mathematics.
+    /// The predicate in its mathematical form.
     pub(crate) fn predicate(&self) -> Predicate {
         Predicate {
             attr_name: normalise_attribute(&self.name),
@@ -133,13 +133,13 @@ impl RequestedPredicate {
 }
 
 impl RequestedAttribute {
-    /// The names asked for, one or a group.
+    /// The requested names: one, or those of a group.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let group = self.names.iter().flatten().map(String::as_str);
         self.name.as_deref().into_iter().chain(group)
     }
 
-    /// Whether the holder may answer with a value nobody signed: nothing restricts it.
+    /// Whether the holder may answer with a self-attested value, which is so if nothing restricts it.
     pub fn may_be_self_attested(&self) -> bool {
         self.name.is_some() && self.restrictions.as_ref().is_none_or(Query::is_empty)
     }
@@ -208,7 +208,7 @@ impl Message for PresentationRequest {
 }
 
 impl PresentationRequest {
-    /// All restrictions in it.
+    /// All restrictions in the request.
     pub(crate) fn restrictions(&self) -> impl Iterator<Item = &Query> {
         let attributes = self.requested_attributes.values();
         let predicates = self.requested_predicates.values();
@@ -216,9 +216,9 @@ impl PresentationRequest {
         attributes.chain(predicates.filter_map(|p| p.restrictions.as_ref()))
     }
 
-    /// What a verifier's own request must meet beyond what it reads from others: in version 1.0, no restriction uses
-    /// a qualified identifier (AnonCreds v1.0, "Create Presentation Request", `ver`). Published verifiers do not
-    /// insist on it, so neither does [`Message::from_json`].
+    /// Checks a further rule for a verifier's own requests: in version 1.0, no restriction uses a qualified identifier
+    /// (AnonCreds v1.0, "Create Presentation Request", `ver`). Published verifiers do not insist on it, so
+    /// [`Message::from_json`] does not either.
     pub fn check_version(&self) -> Result<(), Error> {
         const TAGS: [&str; 5] = [
             "issuer_did",

@@ -1,4 +1,4 @@
-//! What a presentation answers beside the proof itself: which credential answers which referent, and what is shown.
+//! The answers of a presentation beside the proof: which credential answers which referent, and the revealed values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,15 +16,15 @@ const WHAT: &str = "the presentation";
 /// The answers of a presentation, by referent (AnonCreds v1.0, "Generate Presentation").
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RequestedProof {
-    /// Attributes that are shown.
+    /// Revealed attributes.
     pub revealed_attrs: BTreeMap<String, RevealedAttribute>,
-    /// Groups of attributes that are shown.
+    /// Revealed groups of attributes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub revealed_attr_groups: BTreeMap<String, RevealedGroup>,
-    /// Values that nobody signed.
+    /// Self-attested values, which no issuer signed.
     #[serde(default)]
     pub self_attested_attrs: BTreeMap<String, SelfAttested>,
-    /// Attributes that a credential has but does not show.
+    /// Attributes that a credential has but does not reveal.
     #[serde(default)]
     pub unrevealed_attrs: BTreeMap<String, SubProofReferent>,
     /// Predicates.
@@ -32,53 +32,53 @@ pub struct RequestedProof {
     pub predicates: BTreeMap<String, SubProofReferent>,
 }
 
-/// The credential that answers, by its place.
+/// A reference to the credential that answers.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct SubProofReferent {
-    /// Its place among the proofs and the identifiers.
+    /// The credential's index among the proofs and the identifiers.
     pub sub_proof_index: u32,
 }
 
-/// An attribute that is shown. Its `Debug` form does not show it.
+/// A revealed attribute. Its `Debug` form does not show the value.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RevealedAttribute {
-    /// The credential's place among the proofs and the identifiers.
+    /// The credential's index among the proofs and the identifiers.
     pub sub_proof_index: u32,
-    /// The value, for people.
+    /// The raw value, for people to read.
     pub raw: String,
-    /// The value as it is signed, a decimal number.
+    /// The signed value, a decimal number.
     pub encoded: String,
 }
 
-/// A group of attributes that are shown.
+/// A revealed group of attributes.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RevealedGroup {
-    /// The credential's place among the proofs and the identifiers.
+    /// The credential's index among the proofs and the identifiers.
     pub sub_proof_index: u32,
-    /// The values, by the name the request uses.
+    /// The values, by the names that the request uses.
     pub values: BTreeMap<String, AttributeValue>,
 }
 
-/// A value that nobody signed. Its `Debug` form does not show it.
+/// A self-attested value, which no issuer signed. Its `Debug` form does not show the value.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct SelfAttested(pub String);
 
-/// What a credential of a presentation is, and as of when it was not revoked.
+/// The identifiers of a credential in a presentation, and as of when it was not revoked.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CredentialIdentifiers {
-    /// Its schema.
+    /// The credential's schema.
     pub schema_id: SchemaId,
-    /// Its definition.
+    /// The credential's definition.
     pub cred_def_id: CredentialDefinitionId,
     /// The registry in which it can be revoked.
     pub rev_reg_id: Option<RevocationRegistryId>,
-    /// The timestamp of the status list in which it is not.
+    /// The timestamp of the status list in which it is not revoked.
     pub timestamp: Option<u64>,
 }
 
 impl RequestedProof {
-    /// Refuses what is too large, answers a referent twice, or speaks of a credential that is not there.
+    /// Refuses answers that are too large, answer a referent twice, or refer to a credential that does not exist.
     pub(crate) fn validate(&self, credentials: usize) -> Result<(), Error> {
         let referents: Vec<_> = self.referents().collect();
         if referents.len() > MAX_REFERENTS {
@@ -99,7 +99,7 @@ impl RequestedProof {
         self.check_values()
     }
 
-    /// The place of the credential that shows this attribute or group.
+    /// The index of the credential that reveals this attribute or group.
     pub(crate) fn shows(&self, referent: &str) -> Option<u32> {
         let alone = self.revealed_attrs.get(referent);
         let group = self.revealed_attr_groups.get(referent);
@@ -108,13 +108,13 @@ impl RequestedProof {
             .or(group.map(|group| group.sub_proof_index))
     }
 
-    /// The place of the credential that has this attribute and does not show it.
+    /// The index of the credential that has this attribute but does not reveal it.
     pub(crate) fn hides(&self, referent: &str) -> Option<u32> {
         let hidden = self.unrevealed_attrs.get(referent)?;
         Some(hidden.sub_proof_index)
     }
 
-    /// Every referent answered, with the place of the credential unless self-attested.
+    /// All answered referents, each with the index of its credential unless self-attested.
     pub(crate) fn referents(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
         let shown = self
             .revealed_attrs
@@ -130,7 +130,7 @@ impl RequestedProof {
         shown.chain(groups).chain(hidden).chain(attested)
     }
 
-    /// No attribute's referent has two answers; predicates have referents of their own.
+    /// Checks that no attribute referent has two answers. Predicates have separate referents.
     fn check_repeated(&self) -> Result<(), Error> {
         let kinds = |referent: &String| {
             [

@@ -1,7 +1,7 @@
-//! Whether a credential meets the restrictions of a request, judged by what is known of it.
+//! Whether a credential meets the restrictions of a request, from what is known of it.
 //!
-//! Three answers, not two: what a verifier does not know how to judge (an unknown tag, an ordering, a pattern, the
-//! value of an attribute that is not shown) neither holds nor fails, and its negation does not hold either.
+//! There are three answers: a condition that a verifier cannot judge (an unknown tag, an ordering, a pattern, the value
+//! of an attribute that is not revealed) neither holds nor fails, and neither does its negation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,39 +12,39 @@ use super::identifier::{
 use super::query::Query;
 use super::schema::Schema;
 
-/// What a query comes to.
+/// The result of a query.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Answer {
-    /// It holds.
+    /// The query holds.
     Holds,
-    /// It does not.
+    /// The query does not hold.
     Fails,
-    /// It cannot be judged, and so does not count as met.
+    /// The query cannot be judged, and so does not count as met.
     Unknown,
 }
 
 /// What is known of a credential.
 #[derive(Clone, Debug)]
 pub struct Known<'a> {
-    /// Its schema's identifier.
+    /// The identifier of the credential's schema.
     pub schema_id: &'a SchemaId,
-    /// Its schema.
+    /// The credential's schema.
     pub schema: &'a Schema,
-    /// Whether its definition is known to be for this schema. One of the days of Indy names its schema by a number of its
-    /// ledger, and then the schema's attributes are known to be the credential's, and nothing else.
+    /// Whether the definition is known to be for this schema. A definition from the time of Indy names its schema by a
+    /// ledger sequence number; then only the schema's attributes are known to be the credential's.
     pub schema_is_certain: bool,
-    /// Its definition's identifier.
+    /// The identifier of the credential's definition.
     pub definition_id: &'a CredentialDefinitionId,
-    /// Who issued it.
+    /// The credential's issuer.
     pub issuer_id: &'a IssuerId,
-    /// The registry in which it is proven not to be revoked; nothing ties a registry to a credential otherwise.
+    /// The registry in which non-revocation is proven; nothing else ties a registry to a credential.
     pub registry_id: Option<&'a RevocationRegistryId>,
-    /// The raw values that are shown, by normalised name.
+    /// The revealed raw values, by normalised name.
     pub shown: BTreeMap<String, &'a str>,
 }
 
 impl Known<'_> {
-    /// What the query comes to for this credential.
+    /// The result of the query for this credential.
     pub fn judge(&self, query: &Query) -> Answer {
         match query {
             Query::And(all) => all.iter().map(|q| self.judge(q)).fold(Answer::Holds, both),
@@ -93,7 +93,8 @@ impl Known<'_> {
         }
     }
 
-    /// `attr::<name>::marker`: the schema has the attribute; `attr::<name>::value`: it is shown, with this value.
+    /// Judges `attr::<name>::marker` (the schema has the attribute) and `attr::<name>::value` (it is revealed with this
+    /// value).
     fn attribute(&self, tag: &str, value: &str) -> Answer {
         let named = tag.strip_prefix("attr::");
         let Some((name, kind)) = named.and_then(|rest| rest.rsplit_once("::")) else {
@@ -111,7 +112,7 @@ impl Known<'_> {
     }
 }
 
-/// The old tags are for legacy DIDs alone; whoever has another identifier is not meant.
+/// Judges an old tag, which applies to legacy DIDs only; with any other identifier the condition fails.
 fn legacy(known: &str, value: &str) -> Answer {
     answer(is_legacy_did(known) && known == value)
 }
@@ -140,7 +141,7 @@ fn either(a: Answer, b: Answer) -> Answer {
     opposite(both(opposite(a), opposite(b)))
 }
 
-/// Whether the queries speak of an issuer, or a schema's issuer, by its old tag and by its new one at once.
+/// Whether the queries use both the old tag and the new one for an issuer, or for a schema's issuer.
 pub(crate) fn mixes_tags<'a>(queries: impl Iterator<Item = &'a Query>) -> bool {
     let mut tags = BTreeSet::new();
     for query in queries {

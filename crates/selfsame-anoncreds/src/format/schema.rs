@@ -10,24 +10,24 @@ use super::limits::{MAX_ATTRIBUTES, MAX_NAME};
 use super::message::{Message, why};
 use crate::Error;
 
-/// The name under which every credential holds the holder's link secret, kept from the time of its old name.
+/// The attribute name of the holder's link secret in every credential; it was once called the master secret.
 pub(crate) const LINK_SECRET: &str = "master_secret";
 
 /// A schema (AnonCreds v1.0, "Schema Publisher: Publish Schema Object").
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", try_from = "Written")]
 pub struct Schema {
-    /// Its name.
+    /// The schema's name.
     pub name: String,
-    /// Its version, usually numbers and full stops.
+    /// The schema's version, usually numbers and full stops.
     pub version: String,
     /// The attributes, in the publisher's order and spelling.
     pub attr_names: Vec<String>,
-    /// Who publishes it.
+    /// The publisher.
     pub issuer_id: IssuerId,
 }
 
-/// As it is written today, and as in the days of Indy: no issuer but in `id`.
+/// The current JSON form and that of Indy's time, which names the issuer only within `id`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
@@ -55,7 +55,7 @@ impl TryFrom<Written> for Schema {
 }
 
 impl Schema {
-    /// The attributes as they enter the mathematics.
+    /// The normalised names of the attributes, under which they are signed.
     pub fn attributes(&self) -> BTreeSet<String> {
         let names = self.attr_names.iter();
         names.map(|name| normalise_attribute(name)).collect()
@@ -73,7 +73,7 @@ impl Message for Schema {
     }
 }
 
-/// Refuses lists of attributes that are empty, too long, or have two that enter the mathematics under one name.
+/// Refuses lists of attributes that are empty or too long, or in which two have one normalised name.
 pub(crate) fn check_attributes(names: &[String], what: &'static str) -> Result<(), Error> {
     let malformed = |why| Err(Error::Malformed { what, why });
     if names.is_empty() {

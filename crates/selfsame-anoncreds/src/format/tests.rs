@@ -1,4 +1,4 @@
-//! Reading and writing messages: samples, the days of Indy, refusals.
+//! Reading and writing messages: samples, messages from Indy's time, refusals.
 
 mod encoding;
 mod identifiers;
@@ -16,8 +16,8 @@ pub(crate) fn sample(name: &str) -> String {
     std::fs::read_to_string(format!("{root}{name}")).unwrap()
 }
 
-/// Reads a sample and writes it again: the same JSON, but for the order of maps and for how points are written, which
-/// the published library leaves to how it came by them.
+/// Reads a sample and writes it again. The JSON must be equal except for the order of maps and the form of points,
+/// which in the published library depends on how it computed them.
 pub(crate) fn rewritten<T: Message + PartialEq + std::fmt::Debug>(name: &str) -> T {
     let text = sample(name);
     let message = T::from_json(text.as_bytes()).unwrap();
@@ -35,7 +35,7 @@ pub(crate) fn rewritten<T: Message + PartialEq + std::fmt::Debug>(name: &str) ->
     message
 }
 
-/// Points are pairs of an excess and a hexadecimal number.
+/// Replaces points, which are written as pairs of an excess and a hexadecimal number.
 fn blank_points(value: &mut Value) {
     match value {
         Value::String(text) => {

@@ -1,4 +1,4 @@
-//! What is written of a message, within the limits in which it is read again.
+//! Writing messages, within the limits in which they can be read again.
 
 use std::io::{Error, Write};
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use zeroize::Zeroizing;
 
-/// The JSON of a value; nothing where it cannot be written at all.
+/// The JSON of a value; `None` if it cannot be written at all.
 ///
 /// # Errors
-/// The limit that its reader would name.
+/// The limit that a reader of the text would report.
 pub(super) fn written(
     value: &impl Serialize,
     limits: &Limits,
@@ -31,7 +31,7 @@ pub(super) fn written(
     Ok(done.is_ok().then(|| std::mem::take(&mut *text.0)))
 }
 
-/// What is written so far. It is copied as it grows, and every copy is wiped.
+/// The text so far. Growing copies it, and every copy is wiped.
 #[derive(Default)]
 struct Text(Zeroizing<Vec<u8>>);
 
@@ -52,7 +52,7 @@ impl Write for Text {
     }
 }
 
-/// How many members and elements may follow, and objects and arrays within each other.
+/// The remaining numbers of members and elements, and the remaining nesting depth.
 struct Count {
     members: usize,
     depth: usize,
@@ -86,7 +86,7 @@ impl Count {
     }
 }
 
-/// As `serde_json` writes without spaces, counted.
+/// Formats as `serde_json` does without spaces, and counts.
 impl Formatter for &mut Count {
     fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> std::io::Result<()> {
         self.deeper()?;

@@ -129,7 +129,7 @@ fn holding<'a>(chosen: &Chosen<'a>, state: &'a RevocationState) -> Result<Holdin
     })
 }
 
-/// Enters a credential's answers, and says what it has to prove.
+/// Adds a credential's answers to the proof, and returns what the credential has to prove.
 fn answer(
     chosen: &Chosen<'_>,
     request: &PresentationRequest,

@@ -1,4 +1,4 @@
-//! Identifiers of both ages.
+//! Identifiers in both forms.
 
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn any_uri_is_an_identifier() {
     }
 }
 
-/// A legacy DID that begins with a digit is the only kind that never reads as a URI.
+/// A legacy DID that begins with a digit is the only kind that is never a valid URI.
 #[test]
 fn everything_else_is_refused() {
     let digit = "1cYxiDXkpYi6ov5FcYDi1e";

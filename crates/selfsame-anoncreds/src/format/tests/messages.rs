@@ -1,4 +1,4 @@
-//! Every message against the samples of the published library.
+//! Every message, tested with the samples of the published library.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ fn the_members_of_the_days_of_indy_are_read() {
 #[test]
 fn entries_of_the_ledger_are_read_and_written() {
     let list: Value = serde_json::from_str(&sample("legacy/status_list.json")).unwrap();
-    // In the one form that is written: reduced, with excess 1.
+    // In the canonical form: reduced, with excess 1.
     let list = RevocationStatusList::from_json(list.to_string().as_bytes()).unwrap();
     let accumulator = serde_json::to_value(list.current_accumulator).unwrap();
     let accumulator = &accumulator;
@@ -219,7 +219,8 @@ fn what_is_secret_or_personal_is_not_shown() {
     assert_eq!(format!("{metadata:?}"), "CredentialRequestMetadata(…)");
 }
 
-/// Every decoder of a message, for fuzzing and for the properties below: reads, and reads what it wrote.
+/// Runs every decoder of a message, for fuzzing and for the properties below. A message that is read can be written and
+/// read again.
 fn decode(data: &[u8]) {
     fn one<T: Message + PartialEq>(data: &[u8]) {
         if let Ok(message) = T::from_json(data) {

@@ -19,7 +19,7 @@ fn eq(tag: &str, value: &str) -> Query {
     Query::Eq(tag.into(), value.into())
 }
 
-/// A credential whose attribute `name` is shown and whose `age` is not.
+/// Judges a query for a credential whose attribute `name` is revealed and whose `age` is not.
 fn judge(query: &Query) -> Answer {
     let schema = Schema {
         name: "degree".into(),
