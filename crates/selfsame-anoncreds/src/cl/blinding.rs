@@ -18,25 +18,25 @@ use crate::arithmetic::{Base, Secret, SecretTerm, Term};
 use crate::pairing::G1;
 use crate::random::Random;
 
-/// What a holder sends and what it keeps.
+/// The blinded link secret: what a holder sends, and what it keeps.
 #[derive(Debug)]
 pub struct Blinded {
-    /// For the issuer.
+    /// The blinded secrets, for the issuer.
     pub secrets: BlindedCredentialSecrets,
-    /// For the issuer.
+    /// The proof, for the issuer.
     pub proof: BlindedSecretsCorrectnessProof,
-    /// For the holder, until the credential comes. Secret.
+    /// The blinding factors, which the holder keeps until the credential arrives. Secret.
     pub factors: BlindingFactors,
 }
 
-/// Blinds the link secret for a credential: U = S^v' · R^ms, and proves to know what is in it.
+/// Blinds the link secret for a credential, U = S^v' · R^ms, and proves knowledge of the exponents.
 ///
 /// `nonce` is that of the offer; `revocation` the blinded secret of the non-revocation part, if there is one. The key
 /// correctness proof must have been checked. (AnonCreds v1.0, "Blinding the Link Secret".) Secret exponents: v', the
 /// link secret, their masks.
 ///
 /// # Errors
-/// [`Error::Issuer`] if no correctness proof of the key was found good.
+/// [`Error::Issuer`] if no correctness proof of the key has been verified.
 pub(crate) fn blind(
     key: &CredentialKey,
     link_secret: &LinkSecret,
@@ -93,7 +93,7 @@ pub(crate) fn blind(
 /// Checks a request's blinded link secret. (AnonCreds v1.0, "Verifying the Credential Request".)
 ///
 /// # Errors
-/// [`Error::Malformed`] for numbers out of range and parts that are missing or too many, [`Error::Proof`].
+/// [`Error::Malformed`] for numbers out of range and for missing or unexpected parts; [`Error::Proof`].
 pub(crate) fn check(
     used: KeyInUse<'_>,
     secrets: &BlindedCredentialSecrets,
@@ -132,7 +132,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Lengths and names; returns the link secret's response.
+/// Checks lengths and names; returns the link secret's response.
 fn check_shape<'a>(
     secrets: &BlindedCredentialSecrets,
     proof: &'a BlindedSecretsCorrectnessProof,

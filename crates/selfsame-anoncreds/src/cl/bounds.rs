@@ -1,4 +1,4 @@
-//! Lengths of all numbers of AnonCreds v1.0 in bits, and the checks that a number keeps to its own.
+//! The lengths in bits of all numbers of AnonCreds v1.0, and checks of them.
 
 use dashu_int::{IBig, UBig, ops::BitTest as _};
 
@@ -6,8 +6,8 @@ use crate::Error;
 
 /// A modulus is a product of two primes of at least 1,024 bits each.
 pub(crate) const MODULUS_SHORTEST: usize = 2_047;
-/// The longest modulus. What blinds a secret ([`V_PRIME`]) has 76 bits more than a modulus of this length, so that it
-/// hides the secret altogether; under a longer one it would hide less.
+/// The longest modulus. The blinding of a secret ([`V_PRIME`]) is 76 bits longer than a modulus of this length, so that
+/// it hides the secret completely; under a longer modulus it would hide less.
 pub(crate) const MODULUS_LONGEST: usize = 2_052;
 /// Link secret, encoded attribute, credential context.
 pub(crate) const VALUE: usize = 256;
@@ -21,10 +21,10 @@ pub(crate) const E_RANGE: usize = 119;
 pub(crate) const V_PRIME: usize = 2_128;
 /// v″ from the issuer, whose highest bit is always set.
 pub(crate) const V_PRIME_PRIME: usize = 2_724;
-/// What a mask has more than challenge times secret, so that the response tells nothing of the secret.
+/// The bits by which a mask exceeds challenge times secret, so that the response reveals nothing of the secret.
 pub(crate) const HIDING: usize = 80;
-/// The mask of v' in a request. A shorter one would give away the high bits of v', and with them what v' hides from an
-/// issuer that knows more of its modulus than it says.
+/// The mask of v' in a request. A shorter one would reveal the high bits of v', and through them the number that v'
+/// hides, to an issuer that knows more about its modulus than it discloses.
 pub(crate) const V_PRIME_MASK: usize = V_PRIME + CHALLENGE + HIDING;
 /// The mask of the link secret in a request.
 pub(crate) const REQUEST_MASK: usize = 593;
@@ -38,7 +38,7 @@ pub(crate) const V_MASK: usize = 3_060;
 pub(crate) const CONTEXT_MASK: usize = 2_432;
 /// The mask of a square root u_i.
 pub(crate) const ROOT_MASK: usize = 592;
-/// The mask of r_i, as long as that of v' for the same reason; the specification gives 672 bits.
+/// The mask of r_i, as long as that of v' for the reason given at [`V_PRIME_MASK`]; the specification gives 672 bits.
 pub(crate) const BLINDING_MASK: usize = V_PRIME + CHALLENGE + HIDING;
 /// The mask of r_Δ - ∑ u_i·r_i.
 pub(crate) const ALPHA_MASK: usize = 2_787;
@@ -54,7 +54,7 @@ pub(crate) const fn response(mask: usize, secret: usize) -> usize {
 
 /// ê.
 pub(crate) const E_RESPONSE: usize = response(E_MASK, E_RANGE);
-/// v̂; v - e·r has 2,725 bits, and one more is taken.
+/// v̂; v - e·r has 2,725 bits, and one more is allowed.
 pub(crate) const V_RESPONSE: usize = response(V_MASK, V_PRIME_PRIME + 2);
 /// m̂ of an attribute.
 pub(crate) const VALUE_RESPONSE: usize = response(VALUE_MASK + 1, VALUE);
@@ -71,7 +71,7 @@ pub(crate) const V_PRIME_RESPONSE: usize = response(V_PRIME_MASK, V_PRIME);
 /// m̂ of a request.
 pub(crate) const REQUEST_RESPONSE: usize = response(REQUEST_MASK, VALUE);
 
-/// Refuses a number of more bits.
+/// Refuses a number that is longer than `bits`.
 pub(crate) fn at_most(number: &UBig, bits: usize, refusal: Error) -> Result<(), Error> {
     if number.bit_len() > bits {
         return Err(refusal);
@@ -113,10 +113,10 @@ mod tests {
         assert_eq!(REQUEST_RESPONSE, 594);
     }
 
-    /// A mask hides challenge times secret but for a chance of 2^-margin.
+    /// A mask hides challenge times secret except with probability 2^-margin.
     #[test]
     fn every_mask_hides_challenge_times_secret() {
-        // v and e·r are below 2^2724 + 2^2247 each, so their difference has a bit more than v has.
+        // v and e·r are below 2^2724 + 2^2247 each, so their difference is one bit longer than v.
         let difference = V_PRIME_PRIME + 1;
         let masks = [
             (E_MASK, E_RANGE, 81),

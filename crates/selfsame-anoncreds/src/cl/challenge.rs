@@ -1,4 +1,4 @@
-//! Challenges: SHA-256 over numbers in their shortest big-endian form, one after the other.
+//! Challenges: SHA-256 over the concatenated numbers in their shortest big-endian form.
 
 use dashu_int::UBig;
 use selfsame_crypto::hash::{sha256, sha256_parts};
@@ -17,7 +17,7 @@ pub(crate) fn over<'a>(numbers: impl IntoIterator<Item = &'a UBig>) -> UBig {
     over_bytes(parts.iter().map(Vec::as_slice))
 }
 
-/// The challenge over numbers that are bytes already.
+/// The challenge over numbers that are already bytes.
 pub(crate) fn over_bytes<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> UBig {
     let parts: Vec<&[u8]> = parts.into_iter().collect();
     UBig::from_be_bytes(&sha256_parts(&parts))
@@ -26,7 +26,7 @@ pub(crate) fn over_bytes<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> UBig 
 /// The credential context m₂ of a credential that is issued now, with 256 fresh random bits.
 ///
 /// A holder that knew m₂ before it sent its blinded secret for revocation could choose that secret so that the
-/// non-revocation part of one credential fits another one, which was revoked. Nobody computes m₂ again, so it may hold
+/// non-revocation part of one credential fits another one, which was revoked. No party recomputes m₂, so it may contain
 /// anything.
 pub(crate) fn fresh_context(
     holder: &str,
@@ -37,7 +37,7 @@ pub(crate) fn fresh_context(
     credential_context(&format!("{holder} {fresh}"), revocation_index)
 }
 
-/// The credential context m₂: which holder, by the identifier or entropy of the request, and which revocation index.
+/// The credential context m₂: the holder, by the identifier or entropy of the request, and the revocation index.
 /// (AnonCreds v1.0, "Constructing a Credential"; bytes as in the published implementations.)
 pub fn credential_context(holder: &str, revocation_index: Option<u32>) -> UBig {
     let index = revocation_index.map_or_else(|| "-1".to_owned(), |index| index.to_string());

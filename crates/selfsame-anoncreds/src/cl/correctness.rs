@@ -1,4 +1,4 @@
-//! The proof that an issuer's public key is well made: that Z and every R are powers of S.
+//! Checking the proof that an issuer's public key is well formed: that Z and every R are powers of S.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::Error;
 use crate::arithmetic::{Base, Element, Term};
 
 impl CredentialKey {
-    /// Checks the proof that came with an offer, each part that it has but for the one of [`Self::check_safe_primes`]. A proof that was found good before costs a
-    /// comparison. (AnonCreds v1.0, "Verifying the Key Correctness Proof".)
+    /// Checks every part of the proof that came with an offer, except the one of [`Self::check_safe_primes`]. A proof
+    /// that was already verified costs a comparison. (AnonCreds v1.0, "Verifying the Key Correctness Proof".)
     ///
     /// # Errors
     /// [`Error::Issuer`] with the reason.
@@ -29,14 +29,14 @@ impl CredentialKey {
         Ok(())
     }
 
-    /// Whether a proof was found good that Z, Rctxt and every R are powers of S, whatever the modulus is. Where none was,
-    /// the issuer may be able to mark credentials, so that all presentations of one show the mark.
+    /// Whether a proof has been verified that Z, Rctxt and every R are powers of S, whatever the modulus is. Without
+    /// it, the issuer may be able to mark credentials so that all presentations of one show the mark.
     pub fn all_bases_are_proven(&self) -> bool {
         self.powers().get().is_some()
     }
 
-    /// Checks that part of the proof that is about the primes, where there is one: as much work as some hundred credentials,
-    /// so it is done when somebody asks. One that was found good before costs a hash.
+    /// Checks the part of the proof that is about the primes, if present. It takes as much work as some hundred
+    /// credentials, so it is done only on request. A part that was already verified costs a hash.
     ///
     /// # Errors
     /// [`Error::Issuer`] with the reason.
@@ -52,13 +52,14 @@ impl CredentialKey {
         Ok(())
     }
 
-    /// Whether a proof was found good that the modulus is a product of two safe primes, or has powers of one prime in place
-    /// of (p-1)/2 or (q-1)/2. Where none was, others than the issuer may be able to make credentials of its key.
+    /// Whether a proof has been verified that the modulus is a product of two safe primes, or has powers of one prime
+    /// in place of (p-1)/2 or (q-1)/2. Without it, parties other than the issuer may be able to make credentials under
+    /// its key.
     pub fn safe_primes_are_proven(&self) -> bool {
         self.safe_primes().get().is_some()
     }
 
-    /// The part that the specification knows: of Z and every R, and but for factors of small order.
+    /// Checks the part in the specification: about Z and every R, up to factors of small order.
     fn check_usual(&self, proof: &KeyCorrectnessProof) -> Result<(), Error> {
         let known = self.proven().get();
         if known.is_some_and(|known| known.usual() == proof.usual()) {
@@ -69,7 +70,7 @@ impl CredentialKey {
         if commitments(key, proof)? != proof.c {
             return Err(Error::Issuer("the key correctness proof does not hold"));
         }
-        // Another good proof may stand there already: either will do.
+        // If another verified proof is already stored, it is kept: either will do.
         let _ = self.proven().set(KeyCorrectnessProof {
             c: proof.c.clone(),
             xz_cap: proof.xz_cap.clone(),
@@ -81,8 +82,8 @@ impl CredentialKey {
     }
 }
 
-/// Lengths, and one response for each R. Without the link secret's, its base could stand outside of the powers of S, and
-/// a request would give the link secret away.
+/// Checks lengths, and that each R has one response. Without the link secret's response, its base might not be a power
+/// of S, and a request would reveal the link secret.
 fn check_shape(key: &CredentialKey, proof: &KeyCorrectnessProof) -> Result<(), Error> {
     let refusal = Error::Issuer("a number of the key correctness proof is too long");
     let longest = key.modulus().bits().saturating_add(bounds::CHALLENGE);

@@ -1,4 +1,4 @@
-//! The JSON form of integers: strings of decimal digits, read strictly, and maps of them without repeated names.
+//! The JSON form of integers: strings of decimal digits, parsed strictly, and maps of them without repeated names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,7 +8,7 @@ use dashu_int::{IBig, Sign, UBig};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap as _, SerializeSeq as _, Serializer};
 
-/// Digits of a number that are read at all: the longest of any message, v̂, has 922. Each has its own bound beside.
+/// The most digits of any number: the longest in a message, v̂, has 922. Each number also has its own limit.
 const MAX_DIGITS: usize = 1_400;
 
 /// Entries of a map of attributes: AnonCreds allows 125 attributes and one link secret.
@@ -19,9 +19,9 @@ const MAX_NAME: usize = 1_024;
 
 /// An integer that has a decimal form.
 pub(crate) trait Decimal: Sized {
-    /// The number these digits stand for; none if they are not the one form it has.
+    /// Parses the digits; `None` if they are not in canonical form.
     fn parse(digits: &str) -> Option<Self>;
-    /// Its digits.
+    /// The number's digits.
     fn digits(&self) -> String;
 }
 
@@ -53,7 +53,7 @@ impl Decimal for IBig {
     }
 }
 
-/// Digits only, no zero ahead, not too many: so that a number has one form.
+/// Whether a text has digits only, no leading zero and not too many digits, so that each number has one form.
 fn is_canonical(digits: &str) -> bool {
     !digits.is_empty()
         && digits.len() <= MAX_DIGITS
@@ -74,7 +74,7 @@ pub(crate) fn deserialize<'de, T: Decimal, D: Deserializer<'de>>(
     Read::deserialize(deserializer).map(|read| read.0)
 }
 
-/// A number on its way in, for use inside maps and lists.
+/// A wrapper to deserialize numbers inside maps and lists.
 struct Read<T>(T);
 
 impl<'de, T: Decimal> Deserialize<'de> for Read<T> {
@@ -99,7 +99,7 @@ impl<T: Decimal> Visitor<'_> for Number<T> {
     }
 }
 
-/// A name that is not too long.
+/// Refuses a name that is too long.
 fn checked_name<E: de::Error>(name: String) -> Result<String, E> {
     if name.len() > MAX_NAME {
         return Err(E::custom("the name of an attribute is too long"));
@@ -152,7 +152,7 @@ pub(crate) mod map {
     }
 }
 
-/// Lists of pairs of a name and a number, whose order counts.
+/// Lists of pairs of a name and a number, in significant order.
 pub(crate) mod pairs {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Making the keys of a credential definition.
+//! Generating the keys of a credential definition.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ use crate::arithmetic::{
 };
 use crate::random::Random;
 
-/// Bits of each safe prime: as the published library draws them, so that n has 2,050.
+/// Bits of each safe prime, as in the published library, so that n has 2,050.
 pub const PRIME_BITS: usize = 1_025;
 
-/// Two safe primes for a key, which may be kept ready. Secret.
+/// Two safe primes for a key, which may be computed in advance. Secret.
 pub struct SafePrimes {
     pub(super) p: UBig,
     pub(super) q: UBig,
@@ -28,16 +28,16 @@ pub struct SafePrimes {
 /// A new credential definition's primary keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
-    /// For everybody.
+    /// The public key, to publish.
     pub public: PrimaryPublicKey,
-    /// For the issuer.
+    /// The private key, for the issuer.
     pub private: PrimaryPrivateKey,
-    /// For every offer.
+    /// The proof that goes into every offer.
     pub proof: KeyCorrectnessProof,
 }
 
 impl SafePrimes {
-    /// Searches for two.
+    /// Searches for two safe primes.
     pub(crate) fn search(random: &mut Random) -> Self {
         let p = safe_prime(PRIME_BITS, random);
         loop {
@@ -48,7 +48,7 @@ impl SafePrimes {
         }
     }
 
-    /// Their product, big-endian: the modulus, which is public.
+    /// The product of the primes, big-endian: the modulus, which is public.
     pub(crate) fn modulus(&self) -> Box<[u8]> {
         product(&self.p, &self.q).to_be_bytes()
     }
@@ -63,7 +63,7 @@ impl SafePrimes {
     }
 }
 
-/// The first safe prime from a half of it on, within one sieve; big-endian.
+/// The first safe prime whose half is `half` or above, within one sieve; big-endian.
 pub(crate) fn first_safe_prime(half: &[u8]) -> Option<Vec<u8>> {
     let mut start = UBig::from_be_bytes(half);
     start.set_bit(0);
@@ -82,8 +82,8 @@ impl Drop for SafePrimes {
     }
 }
 
-/// Makes the primary keys for these attributes and the link secret, and proves them well made. (AnonCreds v1.0,
-/// "Generating a Credential Definition Without Revocation Support".)
+/// Generates the primary keys for these attributes and the link secret, and proves that they are well formed.
+/// (AnonCreds v1.0, "Generating a Credential Definition Without Revocation Support".)
 ///
 /// # Errors
 /// [`Error::Malformed`] without attributes or with one that has the link secret's name; [`Error::TooLarge`].
@@ -132,7 +132,7 @@ pub(crate) fn generate(
 /// The quadratic residues modulo n and their generator S.
 struct Group {
     private: PrivateModulus,
-    /// p'·q', their number.
+    /// p'·q', the number of quadratic residues.
     order: Modulus,
     s: Element,
 }
@@ -193,7 +193,8 @@ impl Group {
         let commitments: Vec<UBig> = masks.iter().map(|mask| self.power(mask)).collect();
         let bases = std::iter::once(&public.z).chain(public.r.values());
         let c = challenge::over(bases.chain(&commitments));
-        // S^(p'·q') is 1, so a response is known modulo p'·q' alone, and a mask that is evenly spread there hides all.
+        // S^(p'·q') is 1, so a response is known only modulo p'·q', and a mask that is uniformly distributed there
+        // hides everything.
         let mut responses = secrets()
             .zip(&masks)
             .map(|(secret, mask)| self.order.rest(&secret.mul_public(&c).add(mask)));
@@ -209,12 +210,12 @@ impl Group {
     }
 }
 
-/// A response of a proof: never negative but by a chance below 2^-79, and then the proof does not hold.
+/// A response of a proof. It is negative only with a probability below 2^-79, and then the proof does not hold.
 pub(crate) fn revealed(response: impl Into<Signed>) -> UBig {
     response.into().reveal().into_parts().1
 }
 
-/// Whether a quadratic residue generates all others: 1 modulo neither factor.
+/// Whether a quadratic residue generates all others: it is 1 modulo neither factor.
 fn generates(s: &UBig, n: &UBig) -> bool {
     let less = less_one(s);
     less > UBig::ONE && less.gcd(n).is_one() && s.gcd(n).is_one()

@@ -22,7 +22,7 @@ use crate::arithmetic::{Base, Element, Secret, SecretTerm, Signed};
 use crate::pairing::Scalar;
 use crate::random::Random;
 
-/// The primary part of a credential in its holder's hands.
+/// The primary part of a credential, as the holder has it.
 #[derive(Clone, Copy)]
 pub struct Held<'a> {
     /// The credential definition's key.
@@ -50,7 +50,7 @@ impl ContextMask {
     }
 }
 
-/// An equality proof that waits for its challenge.
+/// An equality proof that is waiting for its challenge.
 pub(crate) struct Commitment {
     a_prime: UBig,
     t: UBig,
@@ -58,13 +58,13 @@ pub(crate) struct Commitment {
     e_mask: Secret,
     v_mask: Secret,
     context_mask: Secret,
-    /// For each attribute that is not revealed.
+    /// The masks of the attributes that are not revealed.
     masks: BTreeMap<String, Secret>,
 }
 
 impl Commitment {
-    /// Blinds A and commits to masks: A' = A·S^r and T = A'^ẽ · S^ṽ · Rctxt^m̃₂ · ∏ R^m̃. The link secret's mask is that
-    /// of all credentials in the presentation. Secret exponents: r, r·ẽ and all masks.
+    /// Blinds A and commits to masks: A' = A·S^r and T = A'^ẽ · S^ṽ · Rctxt^m̃₂ · ∏ R^m̃. All credentials in the
+    /// presentation share the mask of the link secret. Secret exponents: r, r·ẽ and all masks.
     pub(crate) fn new(
         (held, key): (&Held<'_>, KeyInUse<'_>),
         revealed: &BTreeSet<String>,
@@ -81,7 +81,7 @@ impl Commitment {
             masks.insert(name.clone(), random.secret(bounds::VALUE_MASK));
         }
         let a = modulus.element(&held.signature.a)?;
-        // A'^ẽ · S^ṽ is A^ẽ · S^(ṽ + r·ẽ), which need not wait for A'.
+        // A'^ẽ · S^ṽ is A^ẽ · S^(ṽ + r·ẽ), which can be computed before A'.
         let of_s = v_mask.add(&blinding.mul(&e_mask));
         let term = |base, exponent| SecretTerm { base, exponent };
         let mut terms = vec![
@@ -120,7 +120,7 @@ impl Commitment {
         self.masks.get(name)
     }
 
-    /// The proof for this challenge. It consumes the masks: a second answer would give the secrets away.
+    /// The proof for this challenge. It consumes the masks, because a second response would reveal the secrets.
     pub(crate) fn respond(
         self,
         held: &Held<'_>,
@@ -159,7 +159,7 @@ impl Commitment {
     }
 }
 
-/// What a wallet kept may have been damaged.
+/// Checks the stored numbers, which may have been damaged.
 fn check_stored(held: &Held<'_>) -> Result<(), Error> {
     check_values(held.key.attributes(), held.values)?;
     let signature = held.signature;
@@ -175,7 +175,7 @@ fn check_stored(held: &Held<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A value, perhaps below zero, as a secret.
+/// A value, possibly negative, as a secret.
 fn signed(value: &IBig) -> Signed {
     let (sign, magnitude) = value.clone().into_parts();
     let magnitude = exponent(&magnitude, bounds::VALUE);
@@ -185,8 +185,9 @@ fn signed(value: &IBig) -> Signed {
 /// A product of powers that a verifier computes.
 pub(crate) type Product<'a> = Vec<(Base<'a>, IBig)>;
 
-/// T as the responses make it: A'^(ê + c·2^596) · S^v̂ · Rctxt^m̂₂ · Z^-c · ∏ R^m̂ · ∏ R^(c·m) over the attributes that
-/// are not and that are revealed. The inverse of Z is at hand, so there is no division.
+/// T computed from the responses: A'^(ê + c·2^596) · S^v̂ · Rctxt^m̂₂ · Z^-c · ∏ R^m̂ · ∏ R^(c·m), with the products
+/// over the attributes that are hidden and revealed, respectively. The inverse of Z is precomputed, so there is no
+/// division.
 pub(crate) fn t_value<'a>(
     key: KeyInUse<'a>,
     proof: &EqualityProof,

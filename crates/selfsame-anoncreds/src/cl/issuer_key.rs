@@ -1,4 +1,4 @@
-//! An issuer's private key, checked against its public one, and what is computed with it alone.
+//! An issuer's private key, checked against its public key, and the computations that need it.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ const NOT_A_PAIR: Error = Error::Mismatch {
 };
 
 impl IssuerKey {
-    /// Joins the two parts of a key.
+    /// Joins the public and private parts of a key.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if n is not the product of the two factors.
@@ -55,7 +55,7 @@ impl IssuerKey {
         self.order.value()
     }
 
-    /// The quadratic residue whose e-th power is `base`; none where `base` is no quadratic residue.
+    /// The quadratic residue whose e-th power is `base`; an error if `base` is not a quadratic residue.
     pub(crate) fn root(&self, base: &Element, e: &UBig) -> Result<Element, Error> {
         self.private.power_inverse_exponent(base, e)
     }
@@ -67,7 +67,7 @@ impl IssuerKey {
 
     /// (mask - c/e) mod p'·q': the response of a signature correctness proof.
     ///
-    /// 1/e is found through that of e times a random factor, so that the time it takes tells nothing of it.
+    /// 1/e is computed from the inverse of e times a random factor, so that the time reveals nothing about it.
     pub(crate) fn response(
         &self,
         mask: &UBig,

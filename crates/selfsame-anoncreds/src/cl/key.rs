@@ -1,4 +1,4 @@
-//! A credential definition's public key, checked, with all that is computed once.
+//! A credential definition's public key, checked, with its precomputed tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -29,7 +29,7 @@ struct Inner {
     z_inverse: Generator,
     rctxt: Generator,
     r: BTreeMap<String, Generator>,
-    /// Whether the table of S was built, those of S and Z, and all.
+    /// Whether the table of S, the tables of S and Z, or all tables have been built.
     of_s: OnceLock<()>,
     of_predicates: OnceLock<()>,
     all: OnceLock<()>,
@@ -37,21 +37,21 @@ struct Inner {
     digest: [u8; 32],
     proven: OnceLock<KeyCorrectnessProof>,
     powers: OnceLock<PowersProof>,
-    /// By its digest.
+    /// The digest of the verified proof.
     safe_primes: OnceLock<[u8; 32]>,
 }
 
-/// A base of the key, and its table once there is one.
+/// A base of the key, with its table once built.
 struct Generator {
     element: Element,
     exponent_bits: usize,
     table: OnceLock<FixedBase>,
 }
 
-/// Bytes of the longest proofs that were found good: 128 responses each for the bases and about all of them.
+/// Bytes of the longest verified proofs: 128 responses each for the bases and about all of them.
 const PROOFS: usize = 128 * (300 + 300);
 
-/// A key in one operation.
+/// A key as one operation uses it.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyInUse<'a> {
     key: &'a Inner,
@@ -135,7 +135,7 @@ impl CredentialKey {
         }
     }
 
-    /// The key without counting as a use, with tables if they will be built anyway.
+    /// The key without counting as a use, with tables if they will be built in any case.
     pub(crate) fn untouched(&self) -> KeyInUse<'_> {
         KeyInUse {
             key: &self.0,
@@ -149,11 +149,11 @@ impl CredentialKey {
         self.0.build_all();
     }
 
-    /// The memory of key and tables in bytes, at most: tables that are not built yet are counted too.
+    /// Upper bound of the memory of key and tables, in bytes. Tables that are not built yet are counted too.
     pub fn bytes(&self) -> usize {
         let number = self.0.modulus.bits().div_ceil(8);
         let bits = self.0.generators().map(|generator| generator.exponent_bits);
-        // A table has 256 rows for each 216 bits or fewer; numbers of the key stand in it up to four times.
+        // A table has 256 rows for each 216 bits or fewer; the key's numbers occur in it up to four times.
         let rows = bits.map(|bits| bits.saturating_mul(256).div_ceil(208).saturating_add(260));
         rows.fold(0, usize::saturating_add)
             .saturating_mul(number.saturating_add(number.div_ceil(4)))
@@ -166,17 +166,17 @@ impl CredentialKey {
         tables.map(FixedBase::bytes).fold(0, usize::saturating_add)
     }
 
-    /// The correctness proof that was found good, if one was.
+    /// The verified correctness proof, if any.
     pub(crate) fn proven(&self) -> &OnceLock<KeyCorrectnessProof> {
         &self.0.proven
     }
 
-    /// The proof about all bases that was found good, if one was.
+    /// The verified proof about all bases, if any.
     pub(crate) fn powers(&self) -> &OnceLock<PowersProof> {
         &self.0.powers
     }
 
-    /// The digest of the proof of two safe primes that was found good, if one was.
+    /// The digest of the verified proof of two safe primes, if any.
     pub(super) fn safe_primes(&self) -> &OnceLock<[u8; 32]> {
         &self.0.safe_primes
     }
@@ -200,7 +200,7 @@ impl Inner {
         self.all.get_or_init(|| self.build(self.generators()));
     }
 
-    /// Builds the tables of those that have none. Who finds one set meanwhile by another thread drops an equal one.
+    /// Builds the missing tables. If another thread has set one in the meantime, the equal one built here is dropped.
     fn build<'a>(&self, generators: impl Iterator<Item = &'a Generator>) {
         let without = generators.filter(|generator| generator.table.get().is_none());
         let (generators, bases): (Vec<&Generator>, Vec<(&Element, usize)>) = without
@@ -214,8 +214,8 @@ impl Inner {
 }
 
 impl<'a> KeyInUse<'a> {
-    /// Builds the tables of S and Z even if the key is met once only: a predicate has eleven powers of S, and six of them
-    /// for who verifies it.
+    /// Builds the tables of S and Z even if the key is used only once: a predicate takes eleven powers of S to prove,
+    /// and six to verify.
     pub(crate) fn expect_predicates(self) {
         let inner = self.key;
         if !self.with_tables {
@@ -224,7 +224,7 @@ impl<'a> KeyInUse<'a> {
         }
     }
 
-    /// Builds the table of S even if the key is met once only: a proof about all bases has 128 powers of it.
+    /// Builds the table of S even if the key is used only once: a proof about all bases has 128 powers of it.
     pub(crate) fn expect_powers_of_s(self) {
         let inner = self.key;
         if !self.with_tables {
@@ -336,7 +336,7 @@ fn check_lengths(public: &PrimaryPublicKey) -> Result<(), Error> {
     Ok(())
 }
 
-/// Each base between 1 and n - 1, and no two equal.
+/// Checks that each base is between 1 and n - 1, and that no two are equal.
 fn check_bases(modulus: &Modulus, numbers: &[&UBig]) -> Result<Vec<Element>, Error> {
     let mut seen = BTreeSet::new();
     let mut elements = Vec::with_capacity(numbers.len());

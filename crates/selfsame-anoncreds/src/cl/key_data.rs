@@ -1,4 +1,4 @@
-//! The numbers of a credential definition: public key, private key, and the proof that the public key is well made.
+//! The numbers of a credential definition: public key, private key, and the proof that the public key is well formed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,13 +11,13 @@ use super::decimal;
 use super::powers::PowersProof;
 use super::safe_primes::SafePrimesProof;
 
-/// The name under which the link secret is signed, by everybody.
+/// The attribute name under which all implementations sign the link secret.
 pub const LINK_SECRET: &str = "master_secret";
 
 /// The `primary` part of a credential definition. (AnonCreds v1.0, "Generating a Credential Definition Without
 /// Revocation Support".)
 ///
-/// It is data as read; [`super::CredentialKey`] is the same once checked.
+/// It is the data as read; [`super::CredentialKey`] is the checked form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "PublicKeyAsRead")]
 pub struct PrimaryPublicKey {
@@ -38,7 +38,7 @@ pub struct PrimaryPublicKey {
     pub z: UBig,
 }
 
-/// As [`PrimaryPublicKey`], with the field of the Indy era for the link secret's R.
+/// [`PrimaryPublicKey`] with the member that the Indy era had for the link secret's R.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PublicKeyAsRead {
@@ -99,8 +99,8 @@ impl fmt::Debug for PrimaryPrivateKey {
 }
 
 /// The proof that Z and all R are powers of S, without the exponents. (AnonCreds v1.0, "Generating a Credential
-/// Definition Without Revocation Support", "key correctness proof".) Members this version does not know are passed over, so
-/// that there may be more proofs.
+/// Definition Without Revocation Support", "key correctness proof".) Unknown members are ignored, so that there may be
+/// more proofs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyCorrectnessProof {
     /// The challenge.
@@ -112,16 +112,16 @@ pub struct KeyCorrectnessProof {
     /// The responses for the R, in the order in which the challenge covers them.
     #[serde(with = "decimal::pairs")]
     pub(crate) xr_cap: Vec<(String, UBig)>,
-    /// That Z, Rctxt and all R are powers of S, whatever the modulus is: a member of ours, which others pass over.
+    /// The proof that Z, Rctxt and all R are powers of S, whatever the modulus is: our own member, which others ignore.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) powers_of_s: Option<PowersProof>,
-    /// That n is a product of two safe primes, or nearly: a member of ours too.
+    /// The proof that n is a product of two safe primes, or nearly: our own member too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) safe_primes: Option<SafePrimesProof>,
 }
 
 impl KeyCorrectnessProof {
-    /// The part that the specification knows.
+    /// The part that is in the specification.
     pub(crate) fn usual(&self) -> (&UBig, &UBig, &[(String, UBig)]) {
         (&self.c, &self.xz_cap, &self.xr_cap)
     }

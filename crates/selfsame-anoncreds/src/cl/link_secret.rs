@@ -1,4 +1,4 @@
-//! The holder's link secret, which is in all its credentials and in no message.
+//! The holder's link secret, which is in all of its credentials and in no message.
 
 use std::fmt;
 
@@ -17,12 +17,12 @@ use crate::random::Random;
 pub struct LinkSecret(Secret);
 
 impl LinkSecret {
-    /// A new one.
+    /// A new link secret.
     pub(crate) fn new(random: &mut Random) -> Self {
         Self(random.secret(bounds::VALUE))
     }
 
-    /// Reads the decimal number that wallets keep.
+    /// Parses the decimal number that wallets keep.
     ///
     /// # Errors
     /// [`Error::Malformed`] unless it is a number above zero of at most 256 bits.
@@ -40,7 +40,7 @@ impl LinkSecret {
         Ok(secret)
     }
 
-    /// The decimal number, for its owner to keep.
+    /// The decimal number, for the holder to keep.
     pub fn to_decimal(&self) -> Zeroizing<String> {
         Zeroizing::new(self.0.reveal().to_string())
     }

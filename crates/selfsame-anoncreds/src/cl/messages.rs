@@ -11,7 +11,7 @@ use super::decimal;
 use super::revocation::{NonRevocationCredentialSignature, RevocationBlinding};
 use crate::pairing::G1;
 
-/// A number that is used once: of an offer, a request, or a presentation request.
+/// A number that is used once, in an offer, a request, or a presentation request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Nonce(#[serde(with = "decimal")] pub(crate) UBig);
@@ -23,17 +23,17 @@ pub struct BlindedCredentialSecrets {
     /// U = S^v' · R^ms mod n.
     #[serde(with = "decimal")]
     pub(crate) u: UBig,
-    /// The same for the non-revocation part.
+    /// The blinded secret of the non-revocation part.
     pub(crate) ur: Option<G1>,
-    /// Which attributes are in U.
+    /// The names of the attributes in U.
     #[serde(with = "decimal::names")]
     pub(crate) hidden_attributes: BTreeSet<String>,
-    /// Commitments to values that are not signed: unused by AnonCreds, and refused unless empty.
+    /// Commitments to values that are not signed: AnonCreds does not use them, and they are refused unless empty.
     #[serde(with = "decimal::map")]
     pub(crate) committed_attributes: BTreeMap<String, UBig>,
 }
 
-/// The `blinded_ms_correctness_proof` of a credential request: that the holder knows what is in U.
+/// The `blinded_ms_correctness_proof` of a credential request: that the holder knows the exponents in U.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlindedSecretsCorrectnessProof {
@@ -47,7 +47,7 @@ pub struct BlindedSecretsCorrectnessProof {
     pub(crate) r_caps: BTreeMap<String, UBig>,
 }
 
-/// What the holder keeps between request and credential (`link_secret_blinding_data`): secret.
+/// The data that the holder keeps between request and credential (`link_secret_blinding_data`). Secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlindingFactors {
@@ -72,13 +72,13 @@ impl fmt::Debug for BlindingFactors {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CredentialSignature {
-    /// Over the attributes.
+    /// The signature over the attributes.
     pub(crate) p_credential: PrimaryCredentialSignature,
-    /// Over the revocation index.
+    /// The signature over the revocation index.
     pub(crate) r_credential: Option<NonRevocationCredentialSignature>,
 }
 
-/// A CL signature over the attributes: A^e · S^v · Rctxt^m₂ · ∏ R^m = Z. Whoever has it can prove with it.
+/// A CL signature over the attributes: A^e · S^v · Rctxt^m₂ · ∏ R^m = Z. It suffices to make proofs.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrimaryCredentialSignature {
@@ -89,7 +89,7 @@ pub struct PrimaryCredentialSignature {
     pub(crate) a: UBig,
     #[serde(with = "decimal")]
     pub(crate) e: UBig,
-    /// From the issuer v″; once the holder has processed it v' + v″.
+    /// v″ from the issuer; v' + v″ once the holder has processed it.
     #[serde(with = "decimal")]
     pub(crate) v: UBig,
 }

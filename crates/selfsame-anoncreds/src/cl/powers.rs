@@ -1,12 +1,12 @@
 //! The proof that Z, Rctxt and every R are powers of S, whatever the modulus is.
 //!
 //! It has 128 rounds. In each the prover commits to T = S^r, is asked for a random set of the bases, and answers with z
-//! such that T = S^z · ∏ of the set. If one base is no power of S, then whatever is asked about the others, of the two
-//! sets with and without that base one at most can be answered: from both answers the base would follow as a power of S.
-//! So a round is passed with chance 1/2 at most, by whoever knows the factors of n too, and all rounds with 2^-128.
+//! such that T = S^z · ∏ of the set. Suppose that one base is not a power of S. Take any two sets that differ only in
+//! that base: at most one of them can be answered, because two answers would give the base as a power of S. So even a
+//! prover who knows the factors of n passes a round with probability at most 1/2, and all rounds with 2^-128.
 //!
 //! The specification's key correctness proof has one round with a challenge of 256 bits. A base that is a power of S
-//! times an element of small order d passes it once in d attempts, since the order of the group is the prover's to choose;
+//! times an element of small order d passes it once in d attempts, since the prover chooses the order of the group;
 //! that is why a challenge has one bit here. (Bangerter, Camenisch and Krenn, "Efficiency Limitations for Σ-Protocols
 //! for Group Homomorphisms", TCC 2010: no protocol of this kind does better in groups of hidden order.)
 
@@ -27,16 +27,16 @@ use crate::Error;
 use crate::arithmetic::{Element, Secret, Term};
 use crate::random::Random;
 
-/// Each halves the chance that a base is no power of S.
+/// The number of rounds. Each halves the probability that a base is not a power of S.
 const ROUNDS: usize = 128;
-/// A set of bases is as many bits of a SHA-256: there are 126 R at most, Z and Rctxt.
+/// The bits of SHA-256 that select a set of bases: there are at most 126 R, and Z and Rctxt.
 const SET_BITS: usize = 256;
-/// What a mask has more than the modulus: it hides a sum of 128 exponents.
+/// The bits by which a mask is longer than the modulus: it hides a sum of 128 exponents.
 const MASK_EXCESS: usize = bounds::HIDING + 8;
 /// The longest base64url text of all responses.
 const LONGEST_TEXT: usize =
     (ROUNDS * (bounds::MODULUS_LONGEST + MASK_EXCESS).div_ceil(8)).div_ceil(3) * 4;
-/// Tells the challenge from all others.
+/// Separates this challenge from all others.
 const LABEL: &[u8] = b"selfsame anoncreds: all bases are powers of S";
 
 /// The optional member `powers_of_s` of a key correctness proof.
@@ -54,7 +54,7 @@ pub(crate) struct PowersProof {
 struct Responses(Vec<u8>);
 
 impl PowersProof {
-    /// Proves it of a key, from the exponents of [`bases`] in their order. `power` is S to a secret exponent. Secret
+    /// Proves it for a key, from the exponents of [`bases`] in their order. `power` is S to a secret exponent. Secret
     /// exponents: the masks.
     pub(super) fn prove(
         public: &PrimaryPublicKey,
@@ -80,7 +80,7 @@ impl PowersProof {
         }
     }
 
-    /// Checks it.
+    /// Checks the proof.
     ///
     /// # Errors
     /// [`Error::Issuer`] with the reason.
@@ -127,7 +127,7 @@ fn mask_bits(n: &UBig) -> usize {
     n.bit_len().saturating_add(MASK_EXCESS)
 }
 
-/// All that must be powers of S, in the order of their bits in a set.
+/// All numbers that must be powers of S, in the order of their bits in a set.
 pub(super) fn bases(public: &PrimaryPublicKey) -> impl Iterator<Item = &UBig> {
     [&public.z, &public.rctxt]
         .into_iter()
@@ -147,7 +147,7 @@ fn challenge(public: &PrimaryPublicKey, commitments: &[UBig]) -> UBig {
     UBig::from_be_bytes(&sha256_parts(&parts))
 }
 
-/// Those of the items that a round's set has: one bit of a hash of challenge and round for each.
+/// The items in a round's set: one bit of a hash of challenge and round for each.
 fn of_set<T>(c: &UBig, round: usize, items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     let mut asked = padded(c, bounds::CHALLENGE.div_ceil(8));
     asked.extend(u8::try_from(round));
@@ -156,7 +156,7 @@ fn of_set<T>(c: &UBig, round: usize, items: impl Iterator<Item = T>) -> impl Ite
     items.filter_map(move |(place, item)| set.bit(place).then_some(item))
 }
 
-/// The number big-endian in so many bytes; it has no more.
+/// The number big-endian in `length` bytes; it has no more.
 pub(super) fn padded(number: &UBig, length: usize) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let mut padded = vec![0; length.saturating_sub(bytes.len())];

@@ -1,7 +1,7 @@
-//! The proof of a predicate: that a difference Δ is not negative, since it is a sum of four squares.
+//! The proof of a predicate: that a difference Δ is not negative, because it is a sum of four squares.
 //!
-//! (AnonCreds v1.0, "Generate the Presentation" and "Verify Validity Proofs".) Every T is Z^u · S^r, so that all values
-//! are powers of Z and S alone, with exponents that the holder adds up itself.
+//! (AnonCreds v1.0, "Generate the Presentation" and "Verify Validity Proofs".) Every T is Z^u · S^r, so all values are
+//! powers of Z and S alone, with exponents that the holder computes itself.
 
 use dashu_int::{IBig, Sign, UBig};
 
@@ -17,7 +17,7 @@ use crate::arithmetic::{Base, Element, Secret, SecretTerm, Signed};
 use crate::random::Random;
 
 impl Predicate {
-    /// Whether the difference counts downwards, from the bound to the attribute.
+    /// Whether the difference is the bound minus the attribute.
     fn is_less(&self) -> bool {
         matches!(self.p_type, PredicateType::AtMost | PredicateType::Below)
     }
@@ -32,7 +32,8 @@ impl Predicate {
         }
     }
 
-    /// Δ, how far an attribute is on the right side; none if it is not there, or no number of 32 bits.
+    /// Δ, the distance of the attribute from the bound on the side that satisfies the predicate; `None` if the
+    /// predicate does not hold, or the attribute does not fit 32 bits.
     pub(crate) fn difference(&self, value: &IBig) -> Option<u32> {
         let value = i64::from(i32::try_from(value).ok()?);
         let difference = if self.is_less() {
@@ -44,7 +45,7 @@ impl Predicate {
     }
 }
 
-/// A predicate's proof that waits for its challenge.
+/// A predicate's proof that is waiting for its challenge.
 pub(crate) struct Commitment {
     predicate: Predicate,
     squares: [Square; 4],
@@ -54,8 +55,8 @@ pub(crate) struct Commitment {
     t_values: Vec<UBig>,
 }
 
-/// One root u_i of a square, committed to in T_i = Z^u_i · S^r_i, and its mask in Z^ũ_i · S^r̃_i. Or Δ itself, the
-/// mask of which is its attribute's.
+/// One root u_i of a square, committed to in T_i = Z^u_i · S^r_i, and its mask in Z^ũ_i · S^r̃_i. Or Δ itself, whose
+/// mask is that of its attribute.
 struct Square {
     root: Secret,
     root_mask: Secret,
@@ -63,7 +64,8 @@ struct Square {
     mask: Secret,
 }
 
-/// The roots, whose squares must add up to the number: with others the proof would be none, and its sender would not know.
+/// Checks that the squares of the roots add up to the number: otherwise the proof would not hold, and its sender would
+/// not notice.
 fn sum_of(number: u32, roots: [u32; 4]) -> Result<[u32; 4], Error> {
     let squares = roots.map(|root| u64::from(root).wrapping_mul(root.into()));
     let sum = squares.into_iter().fold(0, u64::wrapping_add);
@@ -77,8 +79,8 @@ fn sum_of(number: u32, roots: [u32; 4]) -> Result<[u32; 4], Error> {
 }
 
 impl Commitment {
-    /// Commits to the four roots of Δ and to masks. `value_mask` is the attribute's in the equality proof, which ties
-    /// the two together. Secret exponents: the roots, Δ, all r and all masks.
+    /// Commits to the four roots of Δ and to masks. `value_mask` is the attribute's mask in the equality proof, which
+    /// ties the two proofs together. Secret exponents: the roots, Δ, all r and all masks.
     pub(crate) fn new(
         key: KeyInUse<'_>,
         predicate: &Predicate,
@@ -140,7 +142,7 @@ impl Commitment {
         &self.c_values
     }
 
-    /// The commitments to the masks, in the same order, and Q.
+    /// The commitments to the masks, in the order of T₀, T₁, T₂, T₃, T_Δ, and Q.
     pub(crate) fn t_values(&self) -> &[UBig] {
         &self.t_values
     }
@@ -226,7 +228,7 @@ fn secret_word(word: u32, bits: usize) -> Secret {
     Secret::from_public(&UBig::from(word), bits)
 }
 
-/// The six T values as the responses make them, from T₀, T₁, T₂, T₃, T_Δ:
+/// The six T values computed from the responses and from T₀, T₁, T₂, T₃, T_Δ:
 /// T_i^-c · Z^û_i · S^r̂_i, then T_Δ^∓c · Z^(m̂_j - c·Δ') · S^±r̂_Δ, then T_Δ^-c · ∏ T_i^û_i · S^α̂.
 pub(crate) fn t_values<'a>(
     key: KeyInUse<'a>,

@@ -1,4 +1,4 @@
-//! What a holder does with a new credential: checks it and takes off the blinding.
+//! Processing a new credential: the holder checks it and removes the blinding.
 
 use dashu_int::{IBig, Sign, UBig, ops::BitTest as _};
 
@@ -15,18 +15,18 @@ use super::{bounds, challenge};
 use crate::Error;
 use crate::arithmetic::{Base, Element, Secret, SecretTerm, Term, is_prime};
 
-/// A credential's primary part as it came, and what the holder knows of it.
+/// A credential's primary part as received, and the holder's own data for it.
 #[derive(Clone, Copy)]
 pub struct Received<'a> {
     /// The signature, with the issuer's v″.
     pub signature: &'a PrimaryCredentialSignature,
-    /// Its proof.
+    /// The signature's proof.
     pub proof: &'a SignatureCorrectnessProof,
     /// The nonce of the holder's request.
     pub nonce: &'a Nonce,
     /// The encoded values.
     pub values: &'a Values,
-    /// What the holder kept from its request.
+    /// The blinding factors that the holder kept from its request.
     pub factors: &'a BlindingFactors,
 }
 
@@ -34,7 +34,7 @@ pub struct Received<'a> {
 /// v1.0, "Receiving a Credential".) Secret exponents: v, the link secret, e, the values.
 ///
 /// # Errors
-/// [`Error::Issuer`] with what is wrong; [`Error::Mismatch`] if values and attributes differ; [`Error::TooLarge`].
+/// [`Error::Issuer`] with the reason; [`Error::Mismatch`] if values and attributes differ; [`Error::TooLarge`].
 pub(crate) fn process(
     key: &CredentialKey,
     link_secret: &LinkSecret,
@@ -53,7 +53,7 @@ pub(crate) fn process(
     modulus
         .inverse(&a)
         .map_err(|_| Error::Issuer("A of the signature is not coprime to the modulus"))?;
-    // The only time that this is tested.
+    // The primality of e is tested only here.
     if !is_prime(&signature.e) {
         return Err(Error::Issuer("e of the signature is not a prime"));
     }
@@ -65,7 +65,7 @@ pub(crate) fn process(
         exponent: &e,
     }]);
     let [above, below] = signed(used, link_secret, received, &v)?;
-    // Q·∏ = Z says what Q = Z/∏ does, without a division.
+    // Q·∏ = Z is equivalent to Q = Z/∏, but needs no division.
     let left = modulus.product(&q, &above);
     let right = modulus.product(used.z_element(), &below);
     if modulus.integer(&left) != modulus.integer(&right) {
@@ -77,7 +77,7 @@ pub(crate) fn process(
     Ok(kept)
 }
 
-/// The ranges of all numbers.
+/// Checks the ranges of all numbers.
 fn check_ranges(
     key: &CredentialKey,
     signature: &PrimaryCredentialSignature,
@@ -100,7 +100,7 @@ fn check_ranges(
     Ok(())
 }
 
-/// S^v · Rctxt^m₂ · ∏ R^m for the link secret and all values above zero; and ∏ R^-m for those below.
+/// S^v · Rctxt^m₂ · ∏ R^m for the link secret and all positive values, and ∏ R^-m for the negative ones.
 fn signed(
     used: KeyInUse<'_>,
     link_secret: &LinkSecret,
@@ -139,7 +139,7 @@ fn signed(
     }))
 }
 
-/// The signature correctness proof: c = H(Q, A, A^c · Q^se, nonce), where A^(c + se·e) = A^c · Q^se.
+/// Checks the signature correctness proof: c = H(Q, A, A^c · Q^se, nonce), where A^(c + se·e) = A^c · Q^se.
 fn check_proof(
     used: KeyInUse<'_>,
     received: &Received<'_>,
@@ -167,7 +167,7 @@ fn check_proof(
     Ok(())
 }
 
-/// A number of the holder's as a secret exponent.
+/// One of the holder's numbers as a secret exponent.
 pub(crate) fn exponent(number: &UBig, bits: usize) -> Secret {
     Secret::from_public(number, bits)
 }

@@ -1,4 +1,4 @@
-//! The mathematical content of a presentation: one sub-proof for each credential and what joins them.
+//! The mathematical content of a presentation: one sub-proof for each credential, and the aggregated proof.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use super::revocation::NonRevocProof;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
-    /// One for each credential.
+    /// One sub-proof for each credential.
     pub(crate) proofs: Vec<SubProof>,
-    /// The one challenge they all answer.
+    /// The challenge that all sub-proofs answer.
     pub(crate) aggregated_proof: AggregatedProof,
 }
 
-/// What is proven of one credential.
+/// The proofs about one credential.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubProof {
@@ -37,7 +37,7 @@ pub struct AggregatedProof {
     pub(crate) c_list: Vec<Vec<u8>>,
 }
 
-/// That the holder has a signature over values of which some are revealed and some satisfy predicates.
+/// The proof that the holder has a signature over values of which some are revealed and some satisfy predicates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrimaryProof {
@@ -67,7 +67,7 @@ pub struct EqualityProof {
     pub(crate) m2: UBig,
 }
 
-/// As [`EqualityProof`], with the field of the Indy era for the link secret's response.
+/// [`EqualityProof`] with the member that the Indy era had for the link secret's response.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EqualityAsRead {
@@ -203,19 +203,19 @@ impl From<FourAndDelta> for Named {
     }
 }
 
-/// What is claimed of an attribute.
+/// A predicate: a comparison of an attribute with a number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predicate {
     /// The attribute, by its normalised name.
     pub attr_name: String,
-    /// How it compares.
+    /// The comparison operator.
     pub p_type: PredicateType,
-    /// To what.
+    /// The number that the attribute is compared with.
     pub value: i32,
 }
 
-/// How an attribute compares to a value.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum PredicateType {
     /// `>=`

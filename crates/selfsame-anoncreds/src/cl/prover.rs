@@ -1,4 +1,4 @@
-//! A presentation's proof, made by its holder: one sub-proof for each credential, one challenge for all.
+//! Creating a presentation's proof: one sub-proof for each credential, one challenge for all.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::arithmetic::Secret;
 use crate::pairing::Scalar;
 use crate::random::Random;
 
-/// What one credential is to prove.
+/// The statements to prove about one credential.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubProofRequest {
     /// Attributes to reveal.
@@ -25,7 +25,7 @@ pub struct SubProofRequest {
     pub predicates: BTreeSet<Predicate>,
 }
 
-/// Makes a proof from credentials that have the same link secret.
+/// Creates a proof from credentials that have the same link secret.
 pub(crate) struct ProofBuilder<'a> {
     link_secret: &'a LinkSecret,
     link_mask: Secret,
@@ -35,7 +35,7 @@ pub(crate) struct ProofBuilder<'a> {
     c_values: Vec<Vec<u8>>,
 }
 
-/// A sub-proof that waits for the challenge.
+/// A sub-proof that is waiting for the challenge.
 struct Pending<'a> {
     held: Held<'a>,
     equality: equality::Commitment,
@@ -55,7 +55,7 @@ impl<'a> ProofBuilder<'a> {
         }
     }
 
-    /// Adds a credential, with its proof of non-revocation if `holding` is there.
+    /// Adds a credential, with its proof of non-revocation if `holding` is given.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if an attribute is unknown or both revealed and compared; [`Error::Unsatisfied`] if a

@@ -1,17 +1,17 @@
-//! Revocation: a proof that a credential stands in its registry's accumulator, which tells not which one it is.
+//! Revocation: a zero-knowledge proof that a credential is in its registry's accumulator.
 //!
 //! The scheme is the accumulator of Camenisch, Kohlweiss and Soriente with a pairing of type 3, on the curve BN254 of
-//! Beuchat and Nogami. (AnonCreds v1.0, "Generating a Credential Definition With Revocation Support".) Values and
-//! bytes are those of the published implementations.
+//! Beuchat and Nogami. (AnonCreds v1.0, "Generating a Credential Definition With Revocation Support".) Values and bytes
+//! are those of the published implementations.
 //!
 //! # What is checked
 //!
 //! | who | what | paragraph of AnonCreds v1.0 |
 //! |---|---|---|
 //! | all | points lie on their curve and in the subgroup of prime order, with coordinates below the field's; only an accumulator and a witness may be the neutral element; of tails, the sums (`pairing::tails` says why that is enough) | "Generating a Credential Definition With Revocation Support" |
-//! | issuer | the index is between 1 and `maxCredNum`, its bit allows the change, the blinded secret is no neutral element | "Constructing a Credential" |
-//! | issuer | in a change of the list no index is revoked or issued twice, none is index 0: its tail is the secret one | "AnonCreds Credential Activation/Revocation and Publication" |
-//! | holder | the tails file has the length, version and hash that the registry's definition tells | "Tails File and Tails File Generation" |
+//! | issuer | the index is between 1 and `maxCredNum`, its bit allows the change, the blinded secret is not the neutral element | "Constructing a Credential" |
+//! | issuer | in a change of the list no index is revoked or issued twice, and index 0 is not in it: its tail is the secret one | "AnonCreds Credential Activation/Revocation and Publication" |
+//! | holder | the tails file has the length, version and hash that the registry's definition gives | "Tails File and Tails File Generation" |
 //! | holder | the index is in range; m₂ is that of the primary part; both g_i are equal; both signatures hold; u_i has the exponent of g_i | "Supporting Revocation in a Credential", "Receiving a Credential" |
 //! | holder | every witness fits the accumulator it is made or updated for | "Collecting Data for Generating the Non-Revocation Proof" |
 //! | verifier | T₁ … T₈ from the responses enter the challenge, m₂ is the primary proof's response, and the blinded parts are those in the aggregated proof | "Verify Non-Revocation Proof" |
@@ -19,19 +19,20 @@
 //! # Secret exponents
 //!
 //! All are used in constant time, by `mul` of points and of tables of fixed points, powers of constant pairings, and
-//! `Scalar`; what is called `public` is the verifier's alone:
+//! `Scalar`. Only the verifier uses the functions whose names contain `public`.
 //!
 //! - issuer: x and sk; γ with its powers γ^i and γ^(L+1-i) and sums of them; 1/(x + c), 1/(sk + γ^i), c, v″;
-//! - holder: v′; c and v′ + v″; the blinding ρ, r, r′, r″, r‴, o, o′ and the products m, m′, t, t′; the masks of all
-//!   of them, and of m₂.
+//! - holder: v′; c and v′ + v″; the blinding ρ, r, r′, r″, r‴, o, o′ and the products m, m′, t, t′; the masks of all of
+//!   them, and of m₂.
 //!
-//! The verifier has no secrets, and the points of a witness are added in the order of public indices; which of them
-//! is left out depends on the holder's own index, so an observer of memory accesses could learn the index.
+//! The verifier has no secrets, and the points of a witness are added in the order of public indices; which of them is
+//! left out depends on the holder's own index, so an observer of memory accesses could learn the index.
 //!
 //! # Indices at the edges
 //!
-//! - The status list has bits for the indices 0 to L - 1, the accumulator has places for 1 to L. Whether index L counts as
-//!   issued depends on how the registry began, and no bit tells: [`Witness::build`] finds out from the accumulator.
+//! - The status list has bits for the indices 0 to L - 1, the accumulator has places for 1 to L. Whether index L counts
+//!   as issued depends on how the registry began, which no bit shows: [`Witness::build`] finds out from the
+//!   accumulator.
 //! - Index 0 never counts as issued, so revoking it is refused here.
 
 mod credential;
@@ -67,7 +68,7 @@ use zeroize::Zeroizing;
 use crate::pairing::Scalar;
 use crate::random::Random;
 
-/// A secret scalar, evenly spread.
+/// A uniformly distributed secret scalar.
 fn scalar(random: &mut Random) -> Scalar {
     let mut bytes = Zeroizing::new([0; 64]);
     random.fill(bytes.as_mut_slice());

@@ -1,4 +1,4 @@
-//! The part of a credential that is proven not to be revoked: asked for, issued, checked by its holder.
+//! The non-revocation part of a credential: requested, issued, and checked by its holder.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ use crate::random::Random;
 pub struct NonRevocationCredentialSignature {
     pub(crate) sigma: G1,
     pub(crate) c: Scalar,
-    /// From the issuer v″; once the holder has processed it v′ + v″.
+    /// v″ from the issuer; v′ + v″ once the holder has processed it.
     pub(crate) vr_prime_prime: Scalar,
     pub(crate) witness_signature: WitnessSignature,
     pub(crate) g_i: G1,
@@ -38,12 +38,12 @@ pub struct WitnessSignature {
     pub(crate) g_i: G1,
 }
 
-/// What a holder keeps between request and credential: v′, secret.
+/// The blinding that a holder keeps between request and credential: v′. Secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RevocationBlinding(pub(crate) Scalar);
 
-/// What an issuer needs to know to issue a non-revocation part.
+/// The inputs for issuing a non-revocation part.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IssueRequest<'a> {
     /// The revocation index of the credential.
@@ -54,18 +54,18 @@ pub(crate) struct IssueRequest<'a> {
     pub(crate) blinded: &'a G1,
     /// The registry's state.
     pub(crate) accumulator: &'a Accumulator,
-    /// Whether the accumulator holds the index already: whether its bit in the status list is 0.
+    /// Whether the accumulator already contains the index, which is so if its bit in the status list is 0.
     pub(crate) is_active: bool,
 }
 
-/// A non-revocation part and what belongs to it.
+/// A non-revocation part, with its witness and accumulator.
 #[derive(Debug, Clone)]
 pub(crate) struct Issued {
-    /// For the credential.
+    /// The signature, for the credential.
     pub(crate) signature: NonRevocationCredentialSignature,
-    /// For the credential: the witness in the state `accumulator`.
+    /// The witness for the state `accumulator`, for the credential.
     pub(crate) witness: Witness,
-    /// The registry's state with this credential in it; another than before if it was not.
+    /// The registry's state with this credential in it; it differs from the previous state unless the index was in it.
     pub(crate) accumulator: Accumulator,
 }
 
@@ -79,7 +79,8 @@ impl RegistryIssuer<'_> {
     /// Issues the non-revocation part of a credential. Secret exponents: γ^i, γ^(L+1-i), 1/(x + c), 1/(sk + γ^i), v″.
     ///
     /// # Errors
-    /// [`Error::Registry`] for an index out of range, [`Error::Malformed`] for a blinded secret that hides nothing.
+    /// [`Error::Registry`] for an index out of range, [`Error::Malformed`] for a blinded secret that is the neutral
+    /// element.
     pub(crate) fn issue(
         &self,
         request: &IssueRequest<'_>,
@@ -144,7 +145,7 @@ impl RegistryIssuer<'_> {
     }
 }
 
-/// What a holder checks a non-revocation part against.
+/// The values against which a holder checks a non-revocation part.
 #[derive(Debug, Clone, Copy)]
 pub struct IssuedContext<'a> {
     /// The credential definition's key.
@@ -153,7 +154,7 @@ pub struct IssuedContext<'a> {
     pub registry: &'a RevocationKeyPublic,
     /// The registry's state that came with the credential.
     pub accumulator: &'a Accumulator,
-    /// How many credentials the registry has room for (`maxCredNum`).
+    /// The number of credentials that the registry has room for (`maxCredNum`).
     pub capacity: u32,
     /// The credential context m₂ of the primary part.
     pub context: &'a UBig,
@@ -165,7 +166,7 @@ impl NonRevocationCredentialSignature {
         self.i
     }
 
-    /// What the credential's witness is about, at a state of its registry.
+    /// The context of the credential's witness, at a state of its registry.
     pub fn witness_context<'a>(
         &'a self,
         key: &'a RevocationKey,
@@ -181,10 +182,10 @@ impl NonRevocationCredentialSignature {
         }
     }
 
-    /// The part as its holder keeps it, with v′ in it, after all checks.
+    /// Makes all checks and returns the part in the form in which its holder keeps it, with v′ added.
     ///
-    /// Checked: the index; that m₂ is that of the primary part; that both copies of g_i are equal; the witness
-    /// against the accumulator; both signatures; and that u_i has the exponent of g_i. (AnonCreds v1.0, "Receiving a
+    /// Checked: the index; that m₂ is that of the primary part; that both copies of g_i are equal; the witness against
+    /// the accumulator; both signatures; and that u_i has the exponent of g_i. (AnonCreds v1.0, "Receiving a
     /// Credential".)
     ///
     /// # Errors
@@ -211,12 +212,12 @@ impl NonRevocationCredentialSignature {
         Ok(processed)
     }
 
-    /// Refuses an index that is not the exponent in g_i. Only the registry's tails tell: e(g_i, g') = e(g, the tail of the
-    /// index).
+    /// Refuses an index that is not the exponent in g_i. This needs the registry's tails: e(g_i, g') = e(g, the tail of
+    /// the index).
     ///
     /// # Errors
-    /// [`Error::Issuer`] if it is another, [`Error::Mismatch`] for tails that are no points of the group, and what `tails`
-    /// returns.
+    /// [`Error::Issuer`] if the index differs, [`Error::Mismatch`] for tails that are not points of the group, and
+    /// errors that `tails` returns.
     pub fn check_index(&self, key: &RevocationKey, tails: &impl Tails) -> Result<(), Error> {
         let mut own = TailSum::new();
         own.add(&tails.tail(self.i)?)?;
@@ -267,7 +268,7 @@ impl NonRevocationCredentialSignature {
     }
 }
 
-/// 1/x. Only a key and a random number that cancel each other have none.
+/// 1/x. It fails only if a key and a random number cancel each other.
 fn inverse(sum: &Scalar) -> Result<Scalar, Error> {
     sum.inverse()
         .ok_or(Error::Issuer("its secret cannot sign for this index"))

@@ -15,8 +15,8 @@ use crate::random::Random;
 
 /// The `revocation` part of a credential definition. (AnonCreds v1.0, "Public Revocation Keys".)
 ///
-/// Nothing proves that the issuer made it well; a bad one harms only the issuer's own revocation. What is checked when
-/// it is read: every point is on its curve, in the subgroup of prime order, and not its neutral element.
+/// No proof shows that the issuer made it correctly; a bad one harms only the issuer's own revocation. Reading checks
+/// that every point is on its curve, in the subgroup of prime order, and not the neutral element.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CredentialRevocationPublicKey {
@@ -55,8 +55,8 @@ pub struct RevocationKeyPrivate {
     pub(crate) gamma: Scalar,
 }
 
-/// A credential definition's public key for revocation with all that is computed once: cheap to clone. What an issuer,
-/// a holder or a verifier needs is computed when it is first needed: at most 0.7 MB.
+/// A credential definition's public key for revocation, with its precomputed tables: cheap to clone. Each table is
+/// computed when it is first needed; together they take at most 0.7 MB.
 #[derive(Clone)]
 pub struct RevocationKey(Arc<PreparedKey>);
 
@@ -71,7 +71,7 @@ struct PreparedKey {
 /// Seven tables of 52 kB and two of 104 kB, two of 6 kB, and four points' lines of 14 kB.
 const MOST_BYTES: usize = 700_000;
 
-/// The key's points of G2, ready for pairings.
+/// The key's points of G2, prepared for pairings.
 pub(crate) struct Lines {
     pub(crate) g_dash: Prepared,
     pub(crate) h_cap: Prepared,
@@ -79,7 +79,7 @@ pub(crate) struct Lines {
     pub(crate) y: Prepared,
 }
 
-/// The key's points that are multiplied; each has its table when it is worth it.
+/// The key's points that are multiplied; each gets its table when that pays.
 pub(crate) struct Multiples {
     pub(crate) g: FixedG1,
     pub(crate) h: FixedG1,
@@ -100,7 +100,7 @@ pub(crate) struct Powers {
 }
 
 impl RevocationKey {
-    /// Prepares nothing yet.
+    /// Takes the key without computing tables.
     pub fn new(public: CredentialRevocationPublicKey) -> Self {
         Self(Arc::new(PreparedKey {
             multiples: Multiples {
@@ -120,12 +120,12 @@ impl RevocationKey {
         }))
     }
 
-    /// The memory of the key with all its tables in bytes, at most.
+    /// Upper bound of the memory of the key with all its tables, in bytes.
     pub fn bytes(&self) -> usize {
         MOST_BYTES
     }
 
-    /// Builds all tables now instead of when they are first worth it.
+    /// Builds all tables now instead of when each first pays.
     pub fn prepare(&self) {
         self.powers();
         let Multiples {
@@ -178,7 +178,7 @@ impl RevocationKey {
     }
 }
 
-/// Makes the revocation keys of a new credential definition.
+/// Generates the revocation keys of a new credential definition.
 pub(crate) fn generate_key(
     random: &mut Random,
 ) -> (
@@ -209,10 +209,10 @@ pub(crate) fn generate_key(
     (public, private)
 }
 
-/// Makes the keys of a new registry with room for `capacity` credentials.
+/// Generates the keys of a new registry with room for `capacity` credentials.
 ///
 /// # Errors
-/// As [`RevocationList::new`](super::RevocationList::new).
+/// Those of [`RevocationList::new`](super::RevocationList::new).
 pub(crate) fn generate_registry_key(
     key: &CredentialRevocationPublicKey,
     capacity: u32,

@@ -1,4 +1,4 @@
-//! The bits of a revocation status list: which credentials of a registry are revoked, and what changed between two.
+//! The bits of a revocation status list: which credentials are revoked, and the changes between two lists.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,13 +8,13 @@ use serde::ser::{Serialize, SerializeSeq as _, Serializer};
 
 use crate::error::Error;
 
-/// Credentials a registry may have room for; the tails file of such a registry has 268 MB.
+/// The most credentials a registry may have room for; the tails file of such a registry has 268 MB.
 pub const MAX_CREDENTIALS: u32 = 1 << 20;
 
-/// Which credentials of a new registry count as issued before they are.
+/// Which credentials of a new registry count as issued from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Issuance {
-    /// All of them: only a revocation changes the accumulator. What the specification recommends.
+    /// All: only a revocation changes the accumulator. The specification recommends this.
     ByDefault,
     /// None: every issuance changes the accumulator, and a new status list must be published with it.
     OnDemand,
@@ -22,9 +22,9 @@ pub enum Issuance {
 
 /// The `revocationList` of a status list: one bit for each place, 1 for revoked or not issued yet.
 ///
-/// The bit at position `j` belongs to the credential with revocation index `j`. Index 0 is never given out, since
+/// The bit at position `j` belongs to the credential with revocation index `j`. Index 0 is never assigned, since
 /// revoking it would publish the one point of the accumulator that must stay secret. The list has as many bits as the
-/// registry has room for credentials, so the last index has no bit and is not given out either.
+/// registry has room for credentials, so the last index has no bit and is not assigned either.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RevocationList {
     revoked: Vec<bool>,
@@ -34,7 +34,7 @@ impl RevocationList {
     /// The first list of a registry with room for `capacity` credentials.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] beyond [`MAX_CREDENTIALS`], [`Error::Registry`] for a registry without room.
+    /// [`Error::TooLarge`] beyond [`MAX_CREDENTIALS`], [`Error::Registry`] for a capacity of 0.
     pub fn new(capacity: u32, issuance: Issuance) -> Result<Self, Error> {
         check_capacity(capacity)?;
         let places = usize::try_from(capacity).map_err(|_| TOO_LARGE)?;
@@ -43,9 +43,9 @@ impl RevocationList {
         })
     }
 
-    /// How many credentials the registry has room for (`maxCredNum`).
+    /// The number of credentials that the registry has room for (`maxCredNum`).
     pub fn capacity(&self) -> u32 {
-        // No longer than MAX_CREDENTIALS, from whichever way it was made.
+        // However the list was made, it is not longer than MAX_CREDENTIALS.
         u32::try_from(self.revoked.len()).unwrap_or(MAX_CREDENTIALS)
     }
 
@@ -57,7 +57,7 @@ impl RevocationList {
         self.bit(index).ok_or(OUT_OF_RANGE)
     }
 
-    /// The indices of all credentials that are not revoked, rising.
+    /// The indices of all credentials that are not revoked, in ascending order.
     pub fn active(&self) -> impl Iterator<Item = u32> + '_ {
         (0_u32..)
             .zip(&self.revoked)
@@ -65,7 +65,7 @@ impl RevocationList {
             .filter_map(|(index, revoked)| (!revoked).then_some(index))
     }
 
-    /// What must be issued and what revoked to come from this list to `newer`.
+    /// The indices to issue and to revoke to get from this list to `newer`.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the lists have different lengths.
@@ -91,8 +91,8 @@ impl RevocationList {
     /// The list after these changes.
     ///
     /// # Errors
-    /// [`Error::Registry`] for an index without a bit, for one that is to be revoked and is, and for one that is to
-    /// be issued and is.
+    /// [`Error::Registry`] for an index without a bit, for one that is to be revoked and already is, and for one that
+    /// is to be issued and already is.
     pub fn changed(&self, changes: &Changes) -> Result<Self, Error> {
         let mut list = self.clone();
         for (indices, revoked) in [(&changes.issued, false), (&changes.revoked, true)] {
@@ -177,7 +177,7 @@ impl<'de> Deserialize<'de> for RevocationList {
     }
 }
 
-/// Credentials that were issued, or revoked, between two states of a registry. No index stands in both sets.
+/// Credentials that were issued, or revoked, between two states of a registry. No index is in both sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     issued: BTreeSet<u32>,
@@ -185,7 +185,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Both sets of indices.
+    /// Changes from both sets of indices.
     ///
     /// # Errors
     /// [`Error::Registry`] for index 0 and for an index in both sets.
@@ -199,22 +199,22 @@ impl Changes {
         Ok(Self { issued, revoked })
     }
 
-    /// These credentials were issued.
+    /// Changes in which these credentials were issued.
     pub fn issue(indices: impl IntoIterator<Item = u32>) -> Result<Self, Error> {
         Self::new(indices.into_iter().collect(), BTreeSet::new())
     }
 
-    /// These credentials were revoked.
+    /// Changes in which these credentials were revoked.
     pub fn revoke(indices: impl IntoIterator<Item = u32>) -> Result<Self, Error> {
         Self::new(BTreeSet::new(), indices.into_iter().collect())
     }
 
-    /// The indices issued, rising.
+    /// The issued indices, in ascending order.
     pub fn issued(&self) -> &BTreeSet<u32> {
         &self.issued
     }
 
-    /// The indices revoked, rising.
+    /// The revoked indices, in ascending order.
     pub fn revoked(&self) -> &BTreeSet<u32> {
         &self.revoked
     }
@@ -223,7 +223,7 @@ impl Changes {
         (self.issued, self.revoked)
     }
 
-    /// Whether nothing changed.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.issued.is_empty() && self.revoked.is_empty()
     }
@@ -238,7 +238,7 @@ pub(crate) fn check_capacity(capacity: u32) -> Result<(), Error> {
     }
 }
 
-/// Refuses an index that a registry with this room does not have.
+/// Refuses an index that a registry with this capacity does not have.
 pub(crate) fn check_index(index: u32, capacity: u32) -> Result<(), Error> {
     check_capacity(capacity)?;
     if (1..=capacity).contains(&index) {

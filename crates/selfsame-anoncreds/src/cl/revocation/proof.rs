@@ -1,4 +1,4 @@
-//! The proof that a credential is not revoked: its data, and how a holder makes it.
+//! The proof of non-revocation: its data, and how a holder makes it.
 //!
 //! (AnonCreds v1.0, "Generate Non-Revocation Proofs" and "Non-Revocation Proof Generation Steps".)
 
@@ -24,8 +24,8 @@ pub struct NonRevocProof {
 
 /// One number for each secret: the secrets, their masks, or the responses, which are public.
 ///
-/// The Indy era had one more, `m2`; a proof that brings its own is not bound to the credential's other part, and none
-/// is accepted.
+/// The Indy era had one more, `m2`. A proof with its own `m2` is not bound to the credential's primary part, so it is
+/// refused.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Exponents {
@@ -64,18 +64,18 @@ pub(crate) struct TValues {
     pub(crate) in_gt: [Gt; 4],
 }
 
-/// What a holder proves from.
+/// The inputs from which a holder proves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Holding<'a> {
     pub(crate) key: &'a RevocationKey,
     pub(crate) accumulator: &'a Accumulator,
-    /// Processed: with v′ in it.
+    /// The processed signature, with v′ added.
     pub(crate) signature: &'a NonRevocationCredentialSignature,
-    /// Of the state `accumulator`.
+    /// The witness for the state `accumulator`.
     pub(crate) witness: &'a Witness,
 }
 
-/// A proof that waits for its challenge.
+/// A proof that is waiting for its challenge.
 pub(crate) struct Commitment {
     secrets: Exponents,
     masks: Exponents,
@@ -99,17 +99,17 @@ impl Commitment {
         }
     }
 
-    /// The bytes that stand for the blinded parts in the challenge and in the aggregated proof.
+    /// The bytes of the blinded parts, for the challenge and the aggregated proof.
     pub(crate) fn c_values(&self) -> Vec<Vec<u8>> {
         self.c_list.to_bytes()
     }
 
-    /// The bytes that stand for T₁ … T₈ in the challenge.
+    /// The bytes of T₁ … T₈, for the challenge.
     pub(crate) fn t_values(&self) -> Vec<Vec<u8>> {
         self.t_values.to_bytes()
     }
 
-    /// The proof for this challenge. It consumes the masks: a second answer would give the secrets away.
+    /// The proof for this challenge. It consumes the masks, because a second response would reveal the secrets.
     pub(crate) fn respond(self, challenge: &Scalar) -> NonRevocProof {
         NonRevocProof {
             x_list: self.masks.respond(&self.secrets, challenge),
@@ -119,7 +119,7 @@ impl Commitment {
 }
 
 impl NonRevocProof {
-    /// The bytes that stand for the blinded parts in the challenge and in the aggregated proof.
+    /// The bytes of the blinded parts, for the challenge and the aggregated proof.
     pub(crate) fn c_values(&self) -> Vec<Vec<u8>> {
         self.c_list.to_bytes()
     }
@@ -145,7 +145,7 @@ impl Exponents {
         }
     }
 
-    /// Fresh blinding exponents, their products that the proof needs, and the credential's own secrets.
+    /// Fresh blinding exponents, the products of them that the proof needs, and the credential's own secrets.
     fn secrets(signature: &NonRevocationCredentialSignature, random: &mut Random) -> Self {
         let drawn = Self::random(random);
         Self {
@@ -212,7 +212,7 @@ impl Commitments {
 }
 
 impl TValues {
-    /// The T values of the masks `x`. Where a blinded part occurs, what it was blinded from takes its place: then all
+    /// The T values of the masks `x`. Each blinded part is replaced by the value it was blinded from, so that all
     /// multiples but two are of fixed points.
     fn committed(
         holding: &Holding<'_>,

@@ -1,4 +1,4 @@
-//! The accumulator: the state of a registry as everybody sees it, its first value, its changes, and their records.
+//! The accumulator: the public state of a registry, its first value, its changes, and their records.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::tails::TailsGenerator;
 use crate::error::Error;
 use crate::pairing::{G2, G2OrIdentity, Scalar};
 
-/// The product of g'^(γ^(L+1-j)) over all credentials j that are not revoked; the neutral element if there is none.
+/// The product of g'^(γ^(L+1-j)) over all credentials j that are not revoked; the neutral element if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Accumulator(G2OrIdentity);
@@ -34,7 +34,7 @@ pub struct RevocationRegistry {
     pub accum: Accumulator,
 }
 
-/// What changed between two states, as the ledgers of the Indy era record it. (AnonCreds v1.0, "AnonCreds Credential
+/// The changes between two states, as the ledgers of the Indy era record them. (AnonCreds v1.0, "AnonCreds Credential
 /// Activation/Revocation and Publication".)
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -57,7 +57,7 @@ pub struct RegistryDelta {
 }
 
 impl RegistryDelta {
-    /// The record of `changes` that led from one accumulator, if there was one, to the next.
+    /// The record of `changes` from one accumulator, if there was one, to the next.
     pub fn new(before: Option<Accumulator>, after: Accumulator, changes: Changes) -> Self {
         let (issued, revoked) = changes.into_sets();
         Self {
@@ -73,7 +73,7 @@ impl RegistryDelta {
         &self.accum
     }
 
-    /// The accumulator before the changes; none in the first record of a registry.
+    /// The accumulator before the changes; `None` in the first record of a registry.
     pub fn previous(&self) -> Option<&Accumulator> {
         self.prev_accum.as_ref()
     }
@@ -86,7 +86,7 @@ impl RegistryDelta {
         Changes::new(self.issued.clone(), self.revoked.clone())
     }
 
-    /// This record and the one that follows it as one: an index that was revoked and issued again drops out.
+    /// Merges this record with the one that follows it: an index that was revoked and issued again drops out.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if `next` does not begin where this one ends.
@@ -112,24 +112,25 @@ impl RegistryDelta {
     }
 }
 
-/// An issuer at one registry: its keys and the registry's room. Every exponent here is secret, and so are their sums.
+/// An issuer at one registry: its keys and the registry's capacity. Every exponent here is secret, and so are sums of
+/// them.
 #[derive(Debug, Clone, Copy)]
 pub struct RegistryIssuer<'a> {
     /// The credential definition's public key.
     pub key: &'a RevocationKey,
-    /// Its private key.
+    /// The credential definition's private key.
     pub private: &'a CredentialRevocationPrivateKey,
     /// The registry's secret.
     pub registry: &'a RevocationKeyPrivate,
-    /// How many credentials the registry has room for (`maxCredNum`).
+    /// The number of credentials that the registry has room for (`maxCredNum`).
     pub capacity: u32,
 }
 
 impl RegistryIssuer<'_> {
-    /// The points of the registry's tails file, after [`TAILS_VERSION`](super::TAILS_VERSION).
+    /// The points of the registry's tails file, which follow [`TAILS_VERSION`](super::TAILS_VERSION).
     ///
     /// # Errors
-    /// As [`RevocationList::new`](super::RevocationList::new).
+    /// Those of [`RevocationList::new`](super::RevocationList::new).
     pub fn tails(&self) -> Result<TailsGenerator<'_>, Error> {
         TailsGenerator::new(self.key, self.registry, self.capacity)
     }
@@ -137,7 +138,7 @@ impl RegistryIssuer<'_> {
     /// The accumulator of a new registry: of all indices from 1 to L, or of none.
     ///
     /// # Errors
-    /// As [`RevocationList::new`](super::RevocationList::new).
+    /// Those of [`RevocationList::new`](super::RevocationList::new).
     pub fn initial(&self, issuance: Issuance) -> Result<Accumulator, Error> {
         check_capacity(self.capacity)?;
         if issuance == Issuance::OnDemand {
@@ -152,7 +153,7 @@ impl RegistryIssuer<'_> {
         Ok(Accumulator::new(self.g_dash(&sum)))
     }
 
-    /// The accumulator after these changes. Whether they are possible, the status list says
+    /// The accumulator after these changes. Only the status list shows whether the changes are possible
     /// ([`RevocationList::changed`](super::RevocationList::changed)); the accumulator cannot.
     ///
     /// # Errors

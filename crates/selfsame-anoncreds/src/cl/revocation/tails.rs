@@ -1,6 +1,6 @@
-//! Tails files: the points a holder builds a witness from, how they are made, read and checked against their hash.
+//! Tails files, from whose points a holder builds a witness: generating and reading them, and checking their hash.
 //!
-//! A file has two bytes of version (`00 02`) and then 2L + 1 points of 128 bytes for a registry with room for L: the
+//! A file has two bytes of version (`00 02`) and then 2L + 1 points of 128 bytes for a registry with capacity L: the
 //! powers g'^(γ^k) for k from 0 to 2L, where the secret one at L + 1 is replaced by g' itself. (AnonCreds v1.0, "Tails
 //! File and Tails File Generation"; the published implementations start with power 0, which the text leaves out.)
 
@@ -15,39 +15,40 @@ use crate::pairing::Scalar;
 /// The first bytes of a tails file.
 pub const TAILS_VERSION: [u8; 2] = [0, 2];
 
-/// Bytes of a point in a tails file.
+/// The length of a point in a tails file, in bytes.
 pub const TAIL_LENGTH: usize = 128;
 
-/// How long the tails file of a registry with this room is, in bytes.
+/// The length of the tails file of a registry with this capacity, in bytes.
 pub fn tails_length(capacity: u32) -> Result<u64, Error> {
     check_capacity(capacity)?;
     let points = u64::from(capacity).saturating_mul(2).saturating_add(1);
     Ok(points.saturating_mul(128).saturating_add(2))
 }
 
-/// Where a holder reads points of a tails file; who implements it has the bytes, in memory or in a file.
+/// Gives a holder the points of a tails file, from memory or from a file.
 ///
-/// The file's hash must have been compared before ([`TailsFile::checked`], [`TailsHash`]). What is built from the points
-/// is checked to be in the group and to fit the accumulator, which only the right witness does; nothing else is.
+/// The file's hash must have been checked before ([`TailsFile::checked`], [`TailsHash`]). The value computed from the
+/// points is checked to be in the group and to fit the accumulator, which only the right witness does; nothing else is
+/// checked.
 pub trait Tails {
     /// The 128 bytes at point `index`, counted from 0: bytes `2 + 128·index ..` of the file.
     ///
     /// # Errors
-    /// Whatever kept it from reading.
+    /// Any error of reading.
     fn tail(&self, index: u32) -> Result<[u8; TAIL_LENGTH], Error>;
 }
 
-/// A whole tails file in memory whose length, version and hash are right.
+/// A whole tails file in memory, with correct length, version and hash.
 #[derive(Debug, Clone, Copy)]
 pub struct TailsFile<'a> {
     points: &'a [[u8; TAIL_LENGTH]],
 }
 
 impl<'a> TailsFile<'a> {
-    /// Checks the bytes against what the registry's definition says: its room (`maxCredNum`) and `tailsHash`.
+    /// Checks the bytes against the registry's definition: its capacity (`maxCredNum`) and `tailsHash`.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for another length or hash, [`Error::Malformed`] for another version.
+    /// [`Error::Mismatch`] for a different length or hash, [`Error::Malformed`] for a different version.
     pub fn checked(bytes: &'a [u8], capacity: u32, hash: &str) -> Result<Self, Error> {
         let expected = tails_length(capacity)?;
         if u64::try_from(bytes.len()).ok() != Some(expected) {
@@ -84,17 +85,17 @@ impl Tails for TailsFile<'_> {
     }
 }
 
-/// The hash of a tails file, built up while it is written or read.
+/// The hash of a tails file, computed while it is written or read.
 #[derive(Debug, Clone, Default)]
 pub struct TailsHash(Sha256);
 
 impl TailsHash {
-    /// Nothing hashed yet.
+    /// The hash at the start of a file.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Goes on with the next bytes of the file, the version first.
+    /// Adds the next bytes of the file, beginning with the version.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -105,9 +106,9 @@ impl TailsHash {
     }
 }
 
-/// The points of a registry's tails file, one after another, for whoever writes the file.
+/// The points of a registry's tails file in order, for writing the file.
 ///
-/// Powers of γ are secret, the points are public. The multiplications by them are in constant time.
+/// Powers of γ are secret, the points are public. The multiplications by the powers are in constant time.
 pub struct TailsGenerator<'a> {
     key: &'a RevocationKey,
     gamma: &'a RevocationKeyPrivate,
@@ -153,10 +154,10 @@ impl Iterator for TailsGenerator<'_> {
     }
 }
 
-/// Where the tail of the credential `other` stands in the witness of the credential `own`: L + 1 - other + own.
+/// The index of the tail of the credential `other` in the witness of the credential `own`: L + 1 - other + own.
 ///
 /// # Errors
-/// [`Error::Registry`] if either index is out of range, or both are the same: that one is secret.
+/// [`Error::Registry`] if either index is out of range, or if they are equal: that tail is secret.
 pub(crate) fn tail_index(own: u32, other: u32, capacity: u32) -> Result<u32, Error> {
     check_index(own, capacity)?;
     check_index(other, capacity)?;

@@ -1,4 +1,4 @@
-//! Revocation against the published implementation, its samples, and itself.
+//! Revocation tested with the published implementation, with its samples, and on its own.
 
 mod flow;
 mod known;
@@ -35,7 +35,7 @@ macro_rules! sample {
 }
 use sample;
 
-/// A value of one implementation as the other reads its JSON.
+/// A value of one implementation, as the other reads its JSON.
 fn across<T: DeserializeOwned>(value: &impl Serialize) -> T {
     serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
 }
@@ -52,7 +52,7 @@ fn number(value: &Value) -> UBig {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// An issuer with a registry of its own, and the registry's tails file.
+/// An issuer with its own registry, and the registry's tails file.
 struct Issuer {
     key: RevocationKey,
     private: CredentialRevocationPrivateKey,
@@ -112,7 +112,7 @@ impl Issuer {
     }
 }
 
-/// What the challenge is made of besides T values, in these tests.
+/// The challenge of these tests, over the T values alone.
 fn challenge(t_values: &[Vec<u8>]) -> Scalar {
     let parts: Vec<&[u8]> = t_values.iter().map(Vec::as_slice).collect();
     Scalar::from_be_bytes_reduced(&sha256_parts(&parts))

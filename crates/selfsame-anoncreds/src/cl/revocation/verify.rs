@@ -1,4 +1,4 @@
-//! What a verifier computes from a proof that a credential is not revoked: T₁ … T₈ again, from the responses.
+//! Verification of a proof of non-revocation: T₁ … T₈ recomputed from the responses.
 //!
 //! (AnonCreds v1.0, "Verify Non-Revocation Proof".) Everything is public here, so times may depend on values.
 
@@ -8,7 +8,7 @@ use super::registry::Accumulator;
 use crate::error::Error;
 use crate::pairing::{G1, Gt, Prepared, Scalar, pair_prepared};
 
-/// What a verifier knows before it sees the proof.
+/// The registry data that a verifier has before it sees the proof.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Registry<'a> {
     pub(crate) key: &'a RevocationKey,
@@ -17,9 +17,9 @@ pub(crate) struct Registry<'a> {
 }
 
 impl NonRevocProof {
-    /// The bytes that stand for T₁ … T₈ in the challenge, if the proof holds for `challenge`.
+    /// The bytes of T₁ … T₈ for the challenge, if the proof holds for `challenge`.
     ///
-    /// `m2` is the response for m₂ of the primary proof beside it, modulo the group order.
+    /// `m2` is the response for m₂ in the primary proof of the same credential, modulo the group order.
     ///
     /// # Errors
     /// [`Error::Proof`] if a T value in G₁ is the neutral element, which an honest proof never has.
@@ -61,7 +61,7 @@ impl NonRevocProof {
         ])
     }
 
-    /// Each value is one product of pairings: the expected part to the power `minus` and the part of the responses.
+    /// Each value is one product of pairings: the expected part to the power `minus`, times the part of the responses.
     fn in_gt(&self, registry: &Registry<'_>, minus: &Scalar, m2: &Scalar) -> [Gt; 4] {
         let (lines, key) = (registry.key.lines(), registry.key.multiples());
         let (c, x) = (&self.c_list, &self.x_list);

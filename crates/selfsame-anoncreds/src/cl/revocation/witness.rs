@@ -11,15 +11,15 @@ use super::tails::{Tails, tail_index};
 use crate::error::Error;
 use crate::pairing::{G1, G2, G2OrIdentity, TailSum, pair_product};
 
-/// ω, the product of the tails L + 1 - j + i over all credentials j that are not revoked, other than i itself. It shows
-/// which credential is meant to whoever has the tails, so it is kept as secret as the credential.
+/// ω, the product of the tails L + 1 - j + i over all credentials j that are not revoked, other than i itself. Anyone
+/// who has the tails can tell from it which credential it belongs to, so it is kept as secret as the credential.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Witness {
     omega: G2OrIdentity,
 }
 
-/// What a witness is about: one credential at one state of its registry.
+/// The context of a witness: one credential at one state of its registry.
 #[derive(Debug, Clone, Copy)]
 pub struct WitnessContext<'a> {
     /// The credential definition's key.
@@ -47,12 +47,12 @@ impl Witness {
 
     /// The witness of `context` from the registry's status list and tails, checked against the accumulator.
     ///
-    /// The last index has no bit in the list. It counts as issued where the registry began with all credentials issued,
-    /// and does not where it began with none; the list does not tell which, the accumulator does.
+    /// The last index has no bit in the list. It counts as issued if the registry began with all credentials issued,
+    /// and not if it began with none. The list does not show which; the accumulator does.
     ///
     /// # Errors
     /// [`Error::Registry`] if the credential is revoked or the index out of range, [`Error::Mismatch`] if list, tails
-    /// and accumulator do not belong together, and what `tails` returns.
+    /// and accumulator do not belong together, and errors that `tails` returns.
     pub fn build(
         context: &WitnessContext<'_>,
         list: &RevocationList,
@@ -77,11 +77,11 @@ impl Witness {
         Ok(without_last)
     }
 
-    /// The witness after `changes`, checked against the accumulator of `context`, which is the state after them, from
-    /// the tails of a registry with room for `capacity` credentials.
+    /// Updates the witness by `changes`, and checks it against the accumulator of `context`, which is the state after
+    /// them. The tails are those of a registry with room for `capacity` credentials.
     ///
     /// # Errors
-    /// As [`Witness::build`].
+    /// Those of [`Witness::build`].
     pub fn update(
         &self,
         context: &WitnessContext<'_>,
@@ -104,7 +104,7 @@ impl Witness {
         Ok(witness)
     }
 
-    /// Whether e(g_i, accumulator) = z · e(g, ω): the credential is in the accumulator, and this is its witness.
+    /// Checks that e(g_i, accumulator) = z · e(g, ω): the credential is in the accumulator, and this is its witness.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if not.
@@ -125,7 +125,7 @@ impl Witness {
     }
 }
 
-/// The tails as one credential sees them.
+/// The tails for the witness of one credential.
 struct OwnTails<'a, T> {
     tails: &'a T,
     own: u32,
@@ -133,7 +133,7 @@ struct OwnTails<'a, T> {
 }
 
 impl<T: Tails> OwnTails<'_, T> {
-    /// The sum over other credentials; the credential's own index is left out.
+    /// The sum over other credentials; the credential's own index is skipped.
     fn sum(&self, others: impl IntoIterator<Item = u32>) -> Result<G2, Error> {
         let mut sum = TailSum::new();
         for other in others.into_iter().filter(|other| *other != self.own) {

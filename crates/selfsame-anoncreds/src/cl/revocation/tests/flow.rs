@@ -1,4 +1,4 @@
-//! Both sides are ours: who can prove, who cannot, and what is refused.
+//! Our issuer, holder and verifier together: proofs that succeed, proofs that cannot be made, and refusals.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::pairing::counters::counts;
 
-/// A credential in a registry, as far as revocation goes.
+/// The revocation data of a credential in a registry.
 pub(super) struct Held {
     pub(super) signature: NonRevocationCredentialSignature,
     pub(super) witness: Witness,
@@ -41,7 +41,7 @@ pub(super) fn issue(issuer: &Issuer, index: u32, state: &Accumulator, random: &m
     }
 }
 
-/// Whether a proof from this credential and witness convinces a verifier who knows `state`.
+/// Whether a proof from this credential and witness convinces a verifier that knows `state`.
 fn proves(issuer: &Issuer, held: &Held, state: &Accumulator, random: &mut Random) -> bool {
     let holding = Holding {
         key: &issuer.key,

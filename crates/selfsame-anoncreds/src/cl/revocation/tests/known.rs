@@ -1,4 +1,4 @@
-//! Known answers: one seed, and all that comes of it.
+//! Known answers: one seed, and every value that results from it.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Each value crosses to the published mathematics and back, and each side continues what the other began.
+//! Each value goes to the published mathematics and back, and each side continues the other's steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::*;
 
 const ATTRIBUTES: [&str; 5] = ["age", "degree", "height", "idnumber", "name"];
 
-/// The published implementation with the keys of the samples and a registry of its own.
+/// The published implementation with the keys of the samples and its own registry.
 struct Published {
     key: published::CredentialPublicKey,
     private: published::CredentialPrivateKey,
@@ -58,7 +58,7 @@ impl Published {
     }
 }
 
-/// One credential of the published issuer, and what it takes to process and prove it.
+/// One credential of the published issuer, with the data for processing and proving it.
 struct Credential {
     published: Published,
     values: published::CredentialValues,
@@ -115,7 +115,7 @@ impl Credential {
         }
     }
 
-    /// The published holder's verdict on the credential.
+    /// Whether the published holder accepts the credential.
     fn process(&mut self) -> bool {
         Prover::process_credential_signature(
             &mut self.signature,
@@ -316,7 +316,7 @@ fn the_published_holder_processes_what_we_issue() {
     }
 }
 
-/// A credential of the published issuer, where our own non-revocation part stands in place of theirs.
+/// A credential of the published issuer whose non-revocation part is replaced by ours.
 fn ours_in_theirs(issuance: Issuance) -> Credential {
     let mut credential = Credential::issued(Published::new(issuance), 3);
     let ours = credential.published.ours();
@@ -407,7 +407,7 @@ fn the_published_verifier_accepts_what_we_prove_and_only_with_the_right_witness(
     assert!(!published_verifier_accepts(&credential));
 }
 
-/// What the published verifier says about our proof from this credential.
+/// Whether the published verifier accepts our proof from this credential.
 fn published_verifier_accepts(credential: &Credential) -> bool {
     let ours = credential.published.ours();
     let signature = serde_json::to_value(&credential.signature).unwrap();

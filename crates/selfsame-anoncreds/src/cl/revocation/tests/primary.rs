@@ -1,4 +1,4 @@
-//! The equality proof beside a non-revocation proof, as plainly as can be: for tests that need both.
+//! A minimal equality proof beside a non-revocation proof, for tests that need both.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(super) fn t(key: &Value, proof: &Value, challenge: &UBig) -> Vec<u8> {
     t.residue().to_be_bytes().into()
 }
 
-/// A proof that reveals nothing and waits for its challenge. Its masks are no secret: it is for tests.
+/// A proof that reveals nothing and is waiting for its challenge. Its masks are not secret, since it is for tests.
 pub(super) struct Equality {
     signature: Value,
     values: BTreeMap<String, UBig>,

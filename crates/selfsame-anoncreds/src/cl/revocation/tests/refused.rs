@@ -1,4 +1,4 @@
-//! Wrong inputs of each kind, and the reason each is refused for.
+//! Wrong inputs of each kind, and the reason for each refusal.
 
 use super::*;
 
@@ -9,7 +9,7 @@ const STRAY: &str = "1 0055B2F5905F417D09F0827F18F51D0CC1BEFFFDE22200A878FFFFFDF
                      1 066CC5F65F5E5845E46EE7917878E99B81D7F30C0A4C527B52BC65C6D0C7A92D \
                      1 095E45DDF417D05FB10933FFC63D474548B7FFFF7888802F07FFFFFF7D07A8A8 \
                      1 0000000000000000000000000000000000000000000000000000000000000000";
-/// The same as it would stand in a tails file.
+/// The point `STRAY` in the form of a tails file.
 const STRAY_TAIL: [&str; 4] = [
     "0000000000000000000000000000000000000000000000000000000000000004",
     "0000000000000000000000000000000000000000000000000000000000000001",
@@ -17,7 +17,7 @@ const STRAY_TAIL: [&str; 4] = [
     "0f1f62c28bc5f5caf11a7e0f3b873967a312feaa1c28b01bf51a3fe9f6332498",
 ];
 
-/// A message, its name, and whether a text is read as one.
+/// A message, its name, and whether a text can be read as that message.
 type Message = (&'static str, Value, fn(&Value) -> bool);
 
 /// Every message with points in it, as the published implementation wrote it.
@@ -192,7 +192,7 @@ fn a_tails_file_that_is_not_the_one_of_the_definition_is_refused() {
     assert!(issuer.tails().tail(2 * capacity + 1).is_err());
 }
 
-/// Tails of which one was replaced, as a malicious issuer could publish them with a hash that fits.
+/// Tails one of which was replaced, as a malicious issuer could publish them with a matching hash.
 struct Replaced<'a>(TailsFile<'a>, [u8; TAIL_LENGTH]);
 
 impl Tails for Replaced<'_> {

@@ -1,4 +1,4 @@
-//! How long things take, by hand: `cargo test --release -p selfsame-anoncreds speed -- --ignored --nocapture`.
+//! Measurements, run by hand: `cargo test --release -p selfsame-anoncreds speed -- --ignored --nocapture`.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -81,7 +81,7 @@ fn speed() {
     parts(&issuer);
 }
 
-/// What a proof is made of.
+/// Measures the parts of a proof.
 fn parts(issuer: &Issuer) {
     let [x, mask] = [7, 9].map(|byte| Scalar::from_random_bytes(&[byte; 64]));
     let key = issuer.key.multiples();
