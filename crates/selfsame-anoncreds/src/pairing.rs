@@ -1,12 +1,12 @@
-//! Owns the pairing under revocation: Beuchat's and Nogami's curve y² = x³ + 2 ("BN254" of the Apache Milagro
+//! Owns the pairing used for revocation: Beuchat's and Nogami's curve y² = x³ + 2 ("BN254" of the Apache Milagro
 //! library, not alt_bn128), its groups G1, G2 and GT, and the forms of their elements in published data.
 //!
 //! `Scalar` may be secret: its arithmetic, `G1::mul`, `G2::mul` and `Gt::pow` take the same time and touch the same
-//! addresses for all scalars. What is called `public` may take a time that depends on its scalars, and so may decoding,
-//! equality with infinity, and a pairing with the point at infinity.
+//! addresses for all scalars. The time of functions called `public` may depend on their scalars, and so may the time of
+//! decoding, equality with infinity, and a pairing with the point at infinity.
 //!
-//! A value that exists is in its group: decoding checks that numbers are in range, that points are on the curve and that
-//! elements have the group's order. The point at infinity is read by [`G2OrIdentity`] alone.
+//! Every value of these types is in its group: decoding checks that numbers are in range, that points are on the curve
+//! and that elements have the group's order. Only [`G2OrIdentity`] accepts the point at infinity.
 
 mod affine;
 mod ate;
@@ -37,8 +37,8 @@ pub(crate) use gt::Gt;
 pub(crate) use scalar::Scalar;
 pub(crate) use tails::TailSum;
 
-/// A point of G2 where published data may have the point at infinity: the accumulator of a registry that holds
-/// nobody, and a witness when there is nobody else.
+/// A point of G2 where published data may have the point at infinity: the accumulator of a registry with no valid
+/// credential, and a witness if there is no other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct G2OrIdentity(pub(crate) G2);
 

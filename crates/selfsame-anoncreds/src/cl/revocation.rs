@@ -19,7 +19,7 @@
 //! # Secret exponents
 //!
 //! All are used in constant time, by `mul` of points and of tables of fixed points, powers of constant pairings, and
-//! `Scalar`. Only the verifier uses the functions whose names contain `public`.
+//! `Scalar`. Only the verifier uses the variable-time `mul_public` and `pow_public`.
 //!
 //! - issuer: x and sk; γ with its powers γ^i and γ^(L+1-i) and sums of them; 1/(x + c), 1/(sk + γ^i), c, v″;
 //! - holder: v′; c and v′ + v″; the blinding ρ, r, r′, r″, r‴, o, o′ and the products m, m′, t, t′; the masks of all of

@@ -1,16 +1,16 @@
 //! The proof that a modulus is a product of two safe primes, or has powers of one prime in place of p' or q'.
 //!
-//! The first part is about n = p·q. A number u_i that nobody chooses, or -u_i, w·u_i or -w·u_i, has a root to the exponent
-//! 4·E_i. So n has two prime factors at most, both 3 modulo 4; by n in E, no square divides n; by the odd part of n - 1, no
-//! prime divides (p-1)/2 and (q-1)/2 both; and by the small primes in E, none of those divides either. (Gennaro, Micciancio
-//! and Rabin 1998; Goldberg, Reyzin, Sagga and Baldimtsi 2018 for the small primes.) Then the squares modulo n are
-//! cyclic, of the odd order M = (p-1)/2 · (q-1)/2.
+//! The first part is about n = p·q. The numbers u_i are fixed by a hash, so that the prover cannot choose them; each
+//! u_i, -u_i, w·u_i or -w·u_i has a root to the exponent 4·E_i. So n has at most two prime factors, both 3 modulo 4; by
+//! n in E, no square divides n; by the odd part of n - 1, no prime divides both (p-1)/2 and (q-1)/2; and by the small
+//! primes in E, none of those divides either. (Gennaro, Micciancio and Rabin 1998; Goldberg, Reyzin, Sagga and
+//! Baldimtsi 2018 for the small primes.) Then the squares modulo n are cyclic, of the odd order M = (p-1)/2 · (q-1)/2.
 //!
-//! The second part is about M, in the exponent: what the prover committed to, and a number k_i that nobody chooses, add up
-//! to a number x_i modulo M that is a square, or one times -1, b or -b. With three prime factors of M half of all numbers
-//! are none of these.
+//! The second part is about M, in the exponent: a number that the prover committed to and a hashed number k_i add up to
+//! a number x_i modulo M that is a square, or one times -1, b or -b. If M had three prime factors, half of all numbers
+//! would be none of these.
 //!
-//! `docs/anoncreds.md` has the protocol with what it shows, how surely, and what it does not show.
+//! `docs/anoncreds.md` has the protocol, what it proves, with what certainty, and what it does not prove.
 #![cfg_attr(
     not(test),
     expect(
@@ -42,11 +42,11 @@ use crate::random::Random;
 const ROUNDS: usize = 128;
 /// Rounds in which n and the odd part of n - 1 are in E: 4096^11 is 2^132.
 const LONG_ROUNDS: usize = 11;
-/// No prime below this divides n, (p-1)/2 or (q-1)/2; w and b are below it.
+/// No prime below this limit divides n, (p-1)/2 or (q-1)/2; w and b are below it.
 const SMALL: u32 = 1 << 12;
-/// What a number that nobody chooses has more than n before it is reduced.
+/// The bits by which a hashed number is longer than n before it is reduced.
 const EXCESS: usize = 128;
-/// Powers that are computed together.
+/// The number of powers that are computed together.
 const TOGETHER: usize = 4;
 /// The longest base64url text of one number for each round.
 const LONGEST_TEXT: usize = (ROUNDS * bounds::MODULUS_LONGEST.div_ceil(8)).div_ceil(3) * 4;
@@ -72,20 +72,20 @@ pub(crate) struct SafePrimesProof {
     c: UBig,
     /// The roots of the first part, big-endian, each as long as n.
     roots: Text,
-    /// The roots of the second part, likewise.
+    /// The roots of the second part, big-endian, each as long as n.
     squares: Text,
-    /// For each of those whether x is its square times 1, -1, b or -b: 0 to 3, a byte each.
+    /// For each root of the second part, whether x is its square times 1, -1, b or -b: 0 to 3, a byte each.
     classes: Text,
 }
 
-/// Base64url, which is not decoded until the proof is checked.
+/// Base64url text, which is decoded only when the proof is checked.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 struct Text(String);
 
 impl SafePrimesProof {
-    /// Proves it of a modulus and the halves of its factors; nothing where these are no primes or not 3 modulo 4, as ours are. Secret
-    /// exponents: the masks, and the inverses of 8·E_i.
+    /// Proves it for a modulus, given the halves of its factors; `None` unless these are prime and 3 modulo 4, as ours
+    /// are. Secret exponents: the masks, and the inverses of 8·E_i.
     pub(super) fn prove(
         private: &PrivateModulus,
         halves: &PrimaryPrivateKey,
@@ -94,7 +94,7 @@ impl SafePrimesProof {
         if !halves.p.bit(1) || !halves.q.bit(1) {
             return Ok(None);
         }
-        // They are refused where they are no primes.
+        // Numbers that are not primes are refused.
         let Ok(exponents) = PrivateModulus::new(&halves.p, &halves.q) else {
             return Ok(None);
         };
@@ -129,12 +129,12 @@ impl SafePrimesProof {
             squares: Text(base64url_encode(&joined(&squares, n))),
             classes: Text(base64url_encode(&classes)),
         };
-        // A number that a fault made right by one of the factors alone would tell both.
+        // A number that a fault made correct modulo only one factor would reveal both factors.
         proof.check(private.modulus())?;
         Ok(Some(proof))
     }
 
-    /// Checks it.
+    /// Checks the proof.
     ///
     /// # Errors
     /// [`Error::Issuer`] with the reason.
@@ -173,7 +173,7 @@ impl SafePrimesProof {
         Ok(())
     }
 
-    /// A hash of all of it, by which it is known again.
+    /// A hash of the whole proof, by which it is recognised.
     pub(super) fn digest(&self) -> [u8; 32] {
         let texts = [&self.roots, &self.squares, &self.classes].map(|text| text.0.as_bytes());
         let c = padded(&self.c, bounds::CHALLENGE.div_ceil(8));
@@ -192,17 +192,17 @@ impl SafePrimesProof {
     }
 }
 
-/// The smallest odd prime that is a square by one factor of this product and none by the other.
+/// The smallest odd prime that is a square modulo one factor of this product and not modulo the other.
 fn of_both_kinds(product: &UBig) -> Option<u16> {
     let mut primes = odd_primes(SMALL);
     let found = primes.find(|prime| jacobi(&UBig::from(*prime), product) == -1)?;
     u16::try_from(found).ok()
 }
 
-/// The roots of the first part: of u_i, of its negation, or of w times one of them, which ever is a square.
+/// The roots of the first part: of u_i, of its negation, or of w times one of them, whichever is a square.
 ///
-/// A number with the symbol 1 over n is a square, or its negation is, since both factors are 3 modulo 4. The root of that
-/// square to 4·E is the root of the number's own square to 8·E.
+/// A number with the symbol 1 over n is a square, or its negation is, since both factors are 3 modulo 4. The root of
+/// that square to 4·E is the root of the number's own square to 8·E.
 fn roots(private: &PrivateModulus, w: u16) -> Vec<UBig> {
     let modulus = private.modulus();
     let n = modulus.value();
@@ -225,7 +225,7 @@ fn roots(private: &PrivateModulus, w: u16) -> Vec<UBig> {
     roots.collect()
 }
 
-/// A root of x, of x less its sign, or of one of them times 1/b, and which it is. None but by a fault.
+/// A root of x, of its negation, or of one of them times 1/b, and which of these it is. `None` only after a fault.
 fn square(
     exponents: &PrivateModulus,
     (x, inverse): (&Secret, &Element),
@@ -236,7 +236,7 @@ fn square(
     random.fill(&mut *coins);
     let [coin] = *coins;
     let negated = [coin & 1 == 1, coin & 2 == 2];
-    // Beside its class and its root, which are sent, x would tell a multiple of M.
+    // Beside its class and its root, which are sent, x would reveal a multiple of M.
     let x = Zeroizing::new(modulus.residue(x));
     let (class, (root, is_square)) = match exponents.square_root(&x, negated) {
         Some(found) => (0, found),
@@ -259,8 +259,8 @@ fn masks(order: &Modulus, random: &mut Random) -> Vec<Secret> {
     [(); ROUNDS].map(mask).into()
 }
 
-/// Whether each t^(4·E) is u, -u, w·u or -w·u. A t that has a divisor in common with n would have u pass for nothing where
-/// that divisor is short.
+/// Checks that each t^(4·E) is u, -u, w·u or -w·u. Refuses a t that shares a divisor with n: if that divisor were
+/// short, u would pass without proving anything.
 fn check_roots(modulus: &Modulus, w: u16, roots: &[UBig]) -> Result<(), Error> {
     let n = modulus.value();
     let elements = roots.iter().map(|root| modulus.element(root));
@@ -280,7 +280,7 @@ fn check_roots(modulus: &Modulus, w: u16, roots: &[UBig]) -> Result<(), Error> {
     if holds { Ok(()) } else { Err(NOT_HELD) }
 }
 
-/// 4·E_i for each round. A small prime is in as many of them as it takes for its powers to exceed 2^128.
+/// 4·E_i for each round. Each small prime is in enough of them for its powers to exceed 2^128.
 fn exponents(n: &UBig) -> Vec<UBig> {
     let primes: Vec<(u32, usize)> = odd_primes(SMALL)
         .map(|prime| {
@@ -324,7 +324,7 @@ fn powers(modulus: &Modulus, bases: &[Element], exponents: &[IBig]) -> Result<Ve
     Ok(powers)
 }
 
-/// u_i: numbers modulo n that follow from n and w.
+/// u_i: numbers modulo n that are derived from n and w.
 fn unknown(n: &UBig, w: u16) -> Vec<UBig> {
     let seed = sha256_parts(&[
         OF_ROOTS,
@@ -335,7 +335,7 @@ fn unknown(n: &UBig, w: u16) -> Vec<UBig> {
     numbers.into_iter().map(|number| number % n).collect()
 }
 
-/// g_i: squares modulo n that follow from n.
+/// g_i: squares modulo n that are derived from n.
 fn bases(modulus: &Modulus) -> Vec<Element> {
     let n = modulus.value();
     let seed = sha256_parts(&[OF_BASES, &padded(n, n.bit_len().div_ceil(8))]);
@@ -347,7 +347,7 @@ fn bases(modulus: &Modulus) -> Vec<Element> {
     roots.map(square).collect()
 }
 
-/// k_i: numbers that follow from the challenge.
+/// k_i: numbers that are derived from the challenge.
 fn summands(c: &UBig, n: &UBig) -> Vec<UBig> {
     let c = padded(c, bounds::CHALLENGE.div_ceil(8));
     drawn(&sha256_parts(&[OF_SUMMANDS, &c]), n)
@@ -362,7 +362,7 @@ fn challenge(n: &UBig, (w, b): (u16, u16), roots: &[u8], commitments: &[UBig]) -
     UBig::from_be_bytes(&sha256_parts(&parts))
 }
 
-/// One number for each round, of 128 bits more than n: SHA-256 over seed, round and block, block after block.
+/// One number for each round, 128 bits longer than n: SHA-256 over seed, round and block, block after block.
 fn drawn(seed: &[u8; 32], n: &UBig) -> Vec<UBig> {
     let length = (n.bit_len() + EXCESS).div_ceil(8);
     let number = |round: usize| {
@@ -378,20 +378,20 @@ fn drawn(seed: &[u8; 32], n: &UBig) -> Vec<UBig> {
     (1..=ROUNDS).map(number).collect()
 }
 
-/// The numbers one after another, each as long as n.
+/// Concatenates the numbers, each as long as n.
 fn joined(numbers: &[UBig], n: &UBig) -> Vec<u8> {
     let length = n.bit_len().div_ceil(8);
     let bytes = numbers.iter().map(|number| padded(number, length));
     bytes.collect::<Vec<_>>().concat()
 }
 
-/// What was joined.
+/// Splits concatenated numbers.
 fn numbers(bytes: &[u8], length: usize) -> Vec<UBig> {
     bytes.chunks(length).map(UBig::from_be_bytes).collect()
 }
 
 impl Text {
-    /// So many bytes for each round.
+    /// The decoded bytes, `length` for each round.
     fn bytes(&self, length: usize) -> Result<Vec<u8>, Error> {
         match base64url_decode(&self.0) {
             Ok(bytes) if bytes.len() == ROUNDS * length => Ok(bytes),

@@ -21,18 +21,18 @@ use crate::random::Random;
 /// Encoded attributes by their normalised names, without the link secret.
 pub type Values = BTreeMap<String, IBig>;
 
-/// What an issuer signs.
+/// The inputs of a signature.
 #[derive(Clone, Copy)]
 pub struct SigningRequest<'a> {
     /// The blinded link secret of the request.
     pub secrets: &'a BlindedCredentialSecrets,
-    /// Its proof.
+    /// The proof of the blinded secrets.
     pub proof: &'a BlindedSecretsCorrectnessProof,
     /// The nonce of the offer, which the request's proof covers.
     pub offer_nonce: &'a Nonce,
     /// The nonce of the request, which the signature's proof covers.
     pub request_nonce: &'a Nonce,
-    /// The credential context m₂, which nobody knows before.
+    /// The credential context m₂, which no party can predict.
     pub context: &'a UBig,
     /// One value for each attribute of the credential definition.
     pub values: &'a Values,
@@ -42,7 +42,7 @@ pub struct SigningRequest<'a> {
 /// Credential Signature Correctness Proof".) Secret exponents: 1/e mod p'q', and the mask of the proof.
 ///
 /// # Errors
-/// Those of the request's check; [`Error::Mismatch`] if values and attributes differ; [`Error::TooLarge`].
+/// Errors of the request's check; [`Error::Mismatch`] if values and attributes differ; [`Error::TooLarge`].
 pub(crate) fn sign(
     key: &IssuerKey,
     request: &SigningRequest<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn sign(
 ) -> Result<(PrimaryCredentialSignature, SignatureCorrectnessProof), Error> {
     check_values(key.key().attributes(), request.values)?;
     bounds::at_most(request.context, bounds::VALUE, CONTEXT)?;
-    // One use of the key, not two: the second would build all tables for an issuer that issues once.
+    // One use of the key, not two: a second would build all tables even for an issuer that issues once.
     let used = key.key().in_use();
     blinding::check(used, request.secrets, request.proof, request.offer_nonce)?;
     let mut v = random.integer(bounds::V_PRIME_PRIME);
@@ -61,7 +61,7 @@ pub(crate) fn sign(
     let e = prime_in_range(&start, &end, random);
     let q = quotient(used, request, &v)?;
     let modulus = used.modulus();
-    // A request proves U but for its sign, so this may be no square; all else in it is one.
+    // A request proves U only up to its sign, so this may not be a square; everything else in it is one.
     let a = key.root(&q, &e)?;
     let signature = PrimaryCredentialSignature {
         m_2: request.context.clone(),
@@ -78,7 +78,7 @@ const CONTEXT: Error = Error::TooLarge {
     limit: bounds::VALUE,
 };
 
-/// One value, not too long, for each attribute but the link secret, and no other.
+/// Checks that each attribute except the link secret has one value, not too long, and that there are no others.
 pub(crate) fn check_values<'a>(
     attributes: impl Iterator<Item = &'a str>,
     values: &Values,

@@ -1,13 +1,13 @@
 //! Four squares: every natural number is a sum of four (Lagrange).
 
-/// The steps that every search takes, whatever its number: more than the longest needs.
+/// The number of steps of every search, whatever its number: more than the longest search needs.
 const STEPS: u32 = 8_192;
 
-/// Numbers whose squares add up to `number`, the largest first but for the order of the last two.
+/// Numbers whose squares add up to `number`, in descending order except for the last two.
 ///
-/// The number is what a predicate hides, so the search must not tell it by its time. Factors of four are taken out
-/// first, since there would be few sums of four squares beside them; every search takes [`STEPS`] steps, and every
-/// step does the same, found or not. Exact for every `u32`.
+/// A predicate hides this number, so the search must not reveal it by its time. Factors of four are taken out first,
+/// since there would be few sums of four squares with them; every search takes [`STEPS`] steps, and every step does the
+/// same work, whether or not a sum has been found. Exact for every `u32`.
 pub(crate) fn four_squares(number: u32) -> [u32; 4] {
     let halvings = match number {
         0 => 0,
@@ -22,17 +22,17 @@ pub(crate) fn four_squares(number: u32) -> [u32; 4] {
     })
 }
 
-/// A search, which goes on when it has found.
+/// A search, which continues after it has found a sum.
 ///
-/// The first root is the largest that leaves a number with many sums of three squares: none of 4a, which has as few as
-/// a, and of 8a + 7, which has none (Legendre). The second goes down from the largest that is possible. The third and
-/// the fourth go towards each other, from what their squares' sum allows and from zero, until they meet.
+/// The first root is the largest that leaves a number with many sums of three squares: not 4a, which has as few as a,
+/// nor 8a + 7, which has none (Legendre). The second goes down from the largest possible value. The third and the
+/// fourth approach each other, from the largest value that their squares' sum allows and from zero, until they meet.
 struct Search {
     first: u64,
-    /// What is left for three roots.
+    /// The number left for three roots.
     rest: u64,
     second: u64,
-    /// What is left for two.
+    /// The number left for two roots.
     pair: u64,
     /// The largest third root. It is raised, step by step, while its square fits into `pair`, which only grows.
     top: u64,
@@ -52,7 +52,7 @@ impl Search {
         Self::below(first, rest)
     }
 
-    /// The search for three roots of `rest`, beside a first one.
+    /// The search for three roots of `rest`, after the first root.
     fn below(first: u64, rest: u64) -> Self {
         let second = rest.isqrt();
         Self {
@@ -68,7 +68,7 @@ impl Search {
         }
     }
 
-    /// Raises the largest third root, or tries one pair and goes on to the next. All that differs is chosen without a
+    /// Raises the largest third root, or tries one pair and goes on to the next. Differences are selected without a
     /// branch.
     fn step(&mut self) {
         let raised = self.top.wrapping_add(1);
@@ -83,7 +83,7 @@ impl Search {
 
         let is_large = sum >= self.pair;
         let fourth = self.fourth.wrapping_add(u64::from(!is_large));
-        // One more than the third root to come, which may be below zero.
+        // One more than the next third root, which may be below zero.
         let above = self.third.wrapping_add(u64::from(!is_large));
         let have_met = above <= fourth;
         let goes_down = !is_raised & have_met & (self.second > 0);
@@ -104,7 +104,7 @@ fn less_square(number: u64, root: u64) -> u64 {
     number.wrapping_sub(square(root))
 }
 
-/// One of both, without a branch.
+/// Selects one of the two values without a branch.
 fn choose(condition: bool, then: u64, otherwise: u64) -> u64 {
     let mask = u64::from(condition).wrapping_neg();
     otherwise ^ (mask & (then ^ otherwise))
@@ -171,8 +171,8 @@ mod tests {
         }
     }
 
-    /// A first root leaves such a rest, and none above it: of two roots that follow each other one at least leaves a
-    /// number that is a sum of three squares.
+    /// A first root leaves a rest of at most this size: of two consecutive roots, at least one leaves a number that is
+    /// a sum of three squares.
     const HIGHEST_REST: u64 = 1 << 18;
 
     #[test]

@@ -1,4 +1,4 @@
-//! The mathematics against samples of the published library and against the library itself.
+//! The mathematics, tested with samples of the published library and with the library itself.
 
 mod bases;
 mod counts;

@@ -1,4 +1,4 @@
-//! What a verifier computes from a presentation's proof, after it has checked every number of it.
+//! Verification of a presentation's proof, after all its numbers have been checked.
 
 use std::collections::BTreeSet;
 
@@ -21,9 +21,9 @@ use crate::pairing::Scalar;
 pub(crate) struct Expected<'a> {
     /// The credential definition's key.
     pub(crate) key: &'a CredentialKey,
-    /// What was asked.
+    /// The requested attributes and predicates.
     pub(crate) request: &'a SubProofRequest,
-    /// The registry's state, if the proof must say that the credential is not revoked.
+    /// The registry's state, if non-revocation must be proven.
     pub(crate) registry: Option<Registry<'a>>,
 }
 
@@ -31,12 +31,12 @@ pub(crate) struct Expected<'a> {
 /// (AnonCreds v1.0, "Verify Validity Proofs" and "Verify Non-Revocation Proof".)
 ///
 /// # Errors
-/// [`Error::Proof`] with what is wrong.
+/// [`Error::Proof`] with the reason.
 pub(crate) fn verify(expected: &[Expected<'_>], proof: &Proof, nonce: &Nonce) -> Result<(), Error> {
     check_shape(expected, proof)?;
     let c = &proof.aggregated_proof.c_hash;
     let parts = || expected.iter().zip(&proof.proofs);
-    // All that is cheap to refuse comes before anything that is dear to compute.
+    // All cheap checks come before any expensive computation.
     let elements: Vec<Vec<Element>> = parts()
         .map(|(expected, part)| elements(expected.key.modulus(), part))
         .collect::<Result<_, _>>()?;
@@ -56,7 +56,7 @@ pub(crate) fn verify(expected: &[Expected<'_>], proof: &Proof, nonce: &Nonce) ->
     Ok(())
 }
 
-/// T of the equality proof and six for each predicate.
+/// T of the equality proof, and six T values for each predicate.
 fn primary_t_values(
     key: &CredentialKey,
     (part, elements): (&SubProof, &[Element]),
@@ -94,7 +94,7 @@ fn powers(modulus: &Modulus, products: &[Product<'_>]) -> Result<Vec<UBig>, Erro
     Ok(powers.iter().map(|power| modulus.integer(power)).collect())
 }
 
-/// The blinded values of a sub-proof, each in range and coprime to the modulus.
+/// The blinded values of a sub-proof, each checked to be in range and coprime to the modulus.
 fn elements(modulus: &Modulus, part: &SubProof) -> Result<Vec<Element>, Error> {
     let elements = blinded(part)
         .map(|number| modulus.element(number))
@@ -104,7 +104,7 @@ fn elements(modulus: &Modulus, part: &SubProof) -> Result<Vec<Element>, Error> {
     Ok(elements)
 }
 
-/// No blinded value has a factor in common with the modulus: seen from their product.
+/// Checks that no blinded value shares a factor with the modulus, by way of their product.
 fn check_coprime(modulus: &Modulus, elements: &[Element]) -> Result<(), Error> {
     let product = elements.iter().fold(modulus.one(), |product, element| {
         modulus.product(&product, element)
@@ -127,7 +127,7 @@ fn blinded(part: &SubProof) -> impl Iterator<Item = &UBig> {
     std::iter::once(&primary.eq_proof.a_prime).chain(of_predicates)
 }
 
-/// Everything that can be checked without arithmetic.
+/// Checks everything that needs no arithmetic.
 fn check_shape(expected: &[Expected<'_>], proof: &Proof) -> Result<(), Error> {
     if expected.len() != proof.proofs.len() {
         return Err(Error::Proof("it has another number of sub-proofs"));
@@ -171,7 +171,7 @@ fn c_values(part: &SubProof) -> Vec<Vec<u8>> {
 
 const LONG: Error = Error::Proof("a number is too long");
 
-/// Which attributes are revealed and which answered for, and the length of every response.
+/// Checks which attributes are revealed and which have responses, and the length of every response.
 fn check_equality(expected: &Expected<'_>, proof: &EqualityProof) -> Result<(), Error> {
     let revealed = &expected.request.revealed;
     if !proof.revealed_attrs.keys().eq(revealed) {
@@ -194,8 +194,8 @@ fn check_equality(expected: &Expected<'_>, proof: &EqualityProof) -> Result<(), 
     responses.try_for_each(|m| bounds::at_most(m, bounds::VALUE_RESPONSE, LONG))
 }
 
-/// Each predicate that was asked for once, and tied to its attribute in the equality proof: without the tie it would
-/// be a predicate about any number at all.
+/// Checks that each requested predicate is there once, and tied to its attribute in the equality proof: without the tie
+/// it could be about any number.
 fn check_predicates(request: &SubProofRequest, part: &SubProof) -> Result<(), Error> {
     let proofs = &part.primary_proof.predicate_proofs;
     let proven: BTreeSet<&Predicate> = proofs.iter().map(|proof| &proof.predicate).collect();

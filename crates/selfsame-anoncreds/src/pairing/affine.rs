@@ -1,5 +1,5 @@
-//! Owns sums of many points in affine form, as tails are: one inversion serves a whole layer of additions. Public points
-//! only: it branches on them.
+//! Owns sums of many points in affine form, as tails are: each layer of additions needs only one inversion. For public
+//! points only: it branches on them.
 
 use super::group::{Coordinate, Point};
 
@@ -34,7 +34,7 @@ fn add_pairs<F: Coordinate>(points: &[(F, F)]) -> Vec<(F, F)> {
         .collect()
 }
 
-/// Rise and run of the chord through two points, or of the tangent at one; no run if their sum is infinity.
+/// Rise and run of the chord through two points, or of the tangent at one; the run is zero if their sum is infinity.
 fn slope<F: Coordinate>(p: &(F, F), q: &(F, F)) -> (F, F) {
     if p.0 != q.0 {
         return (q.1.sub(&p.1), q.0.sub(&p.0));
@@ -44,7 +44,7 @@ fn slope<F: Coordinate>(p: &(F, F), q: &(F, F)) -> (F, F) {
     (square.double().add(&square), p.1.add(&q.1))
 }
 
-/// Inverts all in place with one inversion; what is zero stays zero.
+/// Inverts all in place with one inversion; zeros stay zero.
 pub(super) fn invert_all<F: Coordinate>(numbers: &mut [F]) {
     let mut before = Vec::with_capacity(numbers.len());
     let mut product = F::ONE;

@@ -26,12 +26,12 @@ pub(crate) fn pair_product(pairs: &[(G1, G2)]) -> Gt {
     pair_prepared(&pairs)
 }
 
-/// The product of e(p, q) over pairs whose points of G2 are prepared, with one final power.
+/// The product of e(p, q) over pairs with prepared points of G2, with one final power.
 pub(crate) fn pair_prepared(pairs: &[(G1, &Prepared)]) -> Gt {
     Gt(final_power(&miller_loop(pairs)))
 }
 
-/// A point of G2 as the lines that the Miller loop draws through its multiples; none for the point at infinity.
+/// A point of G2 as the lines that the Miller loop draws through its multiples; no lines for the point at infinity.
 #[derive(Clone)]
 pub(crate) struct Prepared {
     lines: Vec<Line>,
@@ -46,7 +46,7 @@ struct Line {
 }
 
 impl Prepared {
-    /// Draws the lines once, for every pairing with `q`; takes about a third of a pairing.
+    /// Computes the lines once, for every pairing with `q`; takes about a third of a pairing.
     pub(crate) fn new(q: &G2) -> Self {
         if q.is_identity() {
             return Self { lines: Vec::new() };
@@ -60,7 +60,7 @@ impl Prepared {
                 lines.push(Line::chord(&mut multiple, &x, &y));
             }
         }
-        // 6u + 2 is negative: the multiple so far is of the wrong sign.
+        // 6u + 2 is negative, so the multiple so far has the wrong sign.
         multiple = multiple.neg();
         let (x, y) = frobenius(&x, &y);
         lines.push(Line::chord(&mut multiple, &x, &y));
@@ -128,7 +128,7 @@ pub(super) fn frobenius(x: &Fp2, y: &Fp2) -> (Fp2, Fp2) {
     )
 }
 
-/// What is left of a pair in the loop.
+/// A pair's state in the loop.
 struct Walk<'a> {
     x: Fp,
     y: Fp,
@@ -169,8 +169,8 @@ fn miller_loop(pairs: &[(G1, &Prepared)]) -> Fp12 {
     walks.iter_mut().fold(f, |f, walk| walk.step(&f))
 }
 
-/// f^((p¹² - 1)/n): the power of p⁶ - 1 and p² + 1, then the rest as Scott, Benger, Charlemagne, Dominguez Perez and
-/// Kachisa do it (Pairing 2009), without a factor of theirs or ours.
+/// f^((p¹² - 1)/n): the power of p⁶ - 1 and p² + 1, then the rest as in Scott, Benger, Charlemagne, Dominguez Perez and
+/// Kachisa (Pairing 2009), without any additional factor.
 fn final_power(f: &Fp12) -> Fp12 {
     counters::final_power();
     let f = f.conjugate().mul(&f.inverse());

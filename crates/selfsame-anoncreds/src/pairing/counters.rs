@@ -1,8 +1,8 @@
-//! Owns the counts of costly steps on this thread, against which regressions are guarded.
+//! Owns the counts of expensive steps on this thread, which guard against performance regressions.
 
 use std::cell::Cell;
 
-/// What has been done on this thread.
+/// The counts of this thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Pairs that went through a Miller loop.

@@ -1,4 +1,4 @@
-//! Owns tables of the multiples of fixed points, so that a multiple takes additions alone, and of the powers of fixed
+//! Owns tables of the multiples of fixed points, so that a multiple needs only additions, and of the powers of fixed
 //! elements of GT.
 
 use std::sync::OnceLock;
@@ -18,20 +18,20 @@ use super::gt::Gt;
 use super::montgomery::Limbs;
 use super::scalar::Scalar;
 
-/// A point of G1 that is multiplied again and again: by a table of 52 kB once that is worth it.
+/// A point of G1 that is multiplied repeatedly: with a table of 52 kB once that pays.
 pub(crate) struct FixedG1 {
     point: G1,
     multiples: Multiples<Fp>,
 }
 
-/// A point of G2 that is multiplied again and again: by a table of 104 kB once that is worth it.
+/// A point of G2 that is multiplied repeatedly: with a table of 104 kB once that pays.
 pub(crate) struct FixedG2 {
     point: G2,
     multiples: Multiples<Fp2>,
 }
 
 impl FixedG1 {
-    /// Computes nothing yet.
+    /// Takes the point without building a table.
     pub(crate) fn new(point: &G1) -> Self {
         Self {
             point: *point,
@@ -62,7 +62,7 @@ impl FixedG1 {
 }
 
 impl FixedG2 {
-    /// Computes nothing yet.
+    /// Takes the point without building a table.
     pub(crate) fn new(point: &G2) -> Self {
         Self {
             point: *point,
@@ -84,8 +84,8 @@ impl FixedG2 {
     }
 }
 
-/// A table that is there from the third multiplication on. To make it takes as long as five multiplications without
-/// it, so whoever meets a key once, and multiplies each of its points once or twice, is quicker without.
+/// A table that is built for the third multiplication. Building it takes as long as five multiplications without it, so
+/// a key that is used once, with each of its points multiplied once or twice, is faster without.
 struct Multiples<F> {
     without: AtomicU8,
     table: OnceLock<Table<F>>,
@@ -103,7 +103,7 @@ impl<F> Default for Multiples<F> {
 }
 
 impl<F: Coordinate> Multiples<F> {
-    /// Counts a multiplication. Whether there is a table depends on how many there were, never on a scalar.
+    /// Counts a multiplication. Whether there is a table depends only on their number, never on a scalar.
     fn table(&self, point: &Point<F>) -> Option<&Table<F>> {
         if self.table.get().is_none() {
             let once_more = |without: u8| without.checked_add(1).filter(|n| *n <= MOST_WITHOUT);

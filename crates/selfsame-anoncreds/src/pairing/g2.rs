@@ -1,5 +1,5 @@
-//! Owns G2: the points of order n of the twist over F_p². The twist has other points too, so whatever comes from
-//! outside is checked.
+//! Owns G2: the points of order n of the twist over F_p². The twist has other points too, so points from outside are
+//! checked.
 
 use super::Error;
 use super::ate::{MINUS_U, frobenius};
@@ -115,7 +115,7 @@ impl G2 {
         Ok(point)
     }
 
-    /// Reads that text where the point at infinity is allowed: an accumulator or a witness of nobody.
+    /// Reads that text and allows the point at infinity: an accumulator or a witness over no credentials.
     pub(crate) fn from_text_or_identity(text: &str) -> Result<Self, Error> {
         let [x0, x1, y0, y1, z0, z1] = wire::read::<6>(text, wire::G2)?;
         let point = Point {
@@ -148,7 +148,7 @@ impl G2 {
     }
 }
 
-/// Both parts of x and of y of a point that may lie anywhere, as its bytes have them; each below p.
+/// Both parts of x and of y of a point that need not be on the curve, in the order of its bytes; each below p.
 pub(super) fn read_numbers(bytes: &[u8; G2::BYTES]) -> Result<[Limbs; 4], Error> {
     let mut numbers = [Limbs::default(); 4];
     for (number, chunk) in numbers.iter_mut().zip(bytes.as_chunks().0) {

@@ -26,11 +26,11 @@ pub(super) trait Coordinate: Copy + Eq + ConditionallySelectable {
 
     /// A scalar in digits over the powers of the endomorphism.
     type Digits: for<'a> From<&'a Scalar>;
-    /// How many powers, and how many digits for each.
+    /// The number of powers, and of digits for each.
     const PARTS: usize;
     const DIGITS: usize;
     fn digit(digits: &Self::Digits, part: usize, place: usize) -> (u8, Choice);
-    /// The cheap multiple of a point of the group that the digits go with.
+    /// The endomorphism that the digits are for, cheap to compute for a point of the group.
     fn endomorphism(point: &Point<Self>) -> Point<Self>;
 }
 
@@ -189,7 +189,8 @@ impl<F: Coordinate> Point<F> {
         Self::finish_addition(&xx, &yy, &zz.times_3b(), [&xy, &yz, &xz])
     }
 
-    /// Complete addition of a point in affine form, which is not the point at infinity: the same, algorithm 8.
+    /// Complete addition of a point in affine form, not the point at infinity (Renes, Costello and Batina, algorithm
+    /// 8).
     #[inline]
     pub(super) fn add_affine(&self, x: &F, y: &F) -> Self {
         let xx = self.x.mul(x);
@@ -214,7 +215,7 @@ impl<F: Coordinate> Point<F> {
         }
     }
 
-    /// The same, algorithm 9.
+    /// Complete doubling (Renes, Costello and Batina, algorithm 9).
     #[inline]
     pub(super) fn double(&self) -> Self {
         let yy = self.y.square();
@@ -230,8 +231,8 @@ impl<F: Coordinate> Point<F> {
         }
     }
 
-    /// 2^count times the point, which is not infinity: in Jacobian coordinates, where to double is cheapest (Lange 2009).
-    /// On a curve of odd order no multiple on the way is infinity either.
+    /// 2^count times the point, which is not infinity, in Jacobian coordinates, where doubling is cheapest (Lange
+    /// 2009). On a curve of odd order no intermediate multiple is infinity either.
     pub(super) fn doubled(&self, count: u32) -> Self {
         let (mut x, mut y) = (self.x.mul(&self.z), self.y.mul(&self.z.square()));
         let mut z = self.z;

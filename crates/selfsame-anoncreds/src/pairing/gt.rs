@@ -1,4 +1,4 @@
-//! Owns GT: the elements of order n of F_p¹², where pairings end.
+//! Owns GT: the elements of order n of F_p¹², the values of pairings.
 
 use subtle::ConditionallySelectable;
 

@@ -17,7 +17,7 @@ pub(super) type Limbs = [u64; 4];
 /// A product of two four-limb numbers.
 pub(super) type Wide = [u64; 8];
 
-/// A prime between 2^253 and 2^254, so that four times it still fits four limbs.
+/// A prime between 2^253 and 2^254, so that four times the prime fits four limbs.
 pub(super) trait Prime: Copy + 'static {
     /// The prime.
     const P: Limbs;
@@ -36,7 +36,7 @@ impl<M: Prime> Residue<M> {
     pub(super) const ZERO: Self = Self::from_montgomery([0; 4]);
     pub(super) const ONE: Self = Self::from_montgomery(M::R);
 
-    /// Takes what already is in Montgomery form and below P.
+    /// Takes limbs that are already in Montgomery form and below P.
     pub(super) const fn from_montgomery(limbs: Limbs) -> Self {
         Self(limbs, PhantomData)
     }
@@ -62,7 +62,7 @@ impl<M: Prime> Residue<M> {
         bytes
     }
 
-    /// The residue of big-endian bytes; none if the number is not below P.
+    /// The residue of big-endian bytes; `None` if the number is not below P.
     #[cfg(test)]
     pub(super) fn from_be_bytes(bytes: &[u8; 32]) -> Option<Self> {
         let number = limbs_from_be_bytes(bytes);
@@ -112,7 +112,7 @@ impl<M: Prime> Residue<M> {
         Self::from_montgomery([a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1])
     }
 
-    /// x to the power of a public exponent, by four bits at a time.
+    /// x to the power of a public exponent, four bits at a time.
     pub(super) fn power(&self, exponent: &Limbs) -> Self {
         let mut table = [Self::ONE; 16];
         for i in 1..16 {
@@ -195,7 +195,7 @@ const fn multiply_add(a: u64, b: u64, c: u64, carry: u64) -> (u64, u64) {
     (sum as u64, (sum >> 64) as u64)
 }
 
-/// a + b + carry. (The standard library's own is not `const` yet.)
+/// a + b + carry. (The standard library's version is not `const` yet.)
 #[inline(always)]
 const fn add_carry(a: u64, b: u64, carry: bool) -> (u64, bool) {
     let (sum, one) = a.overflowing_add(b);
@@ -211,7 +211,7 @@ const fn subtract_borrow(a: u64, b: u64, borrow: bool) -> (u64, bool) {
     (difference, one | other)
 }
 
-/// a + b; the callers know that it fits, or want it mod 2^256.
+/// a + b; for callers that know that it fits, or need it mod 2^256.
 #[inline(always)]
 pub(super) const fn add(a: &Limbs, b: &Limbs) -> Limbs {
     let (w, carry) = add_carry(a[0], b[0], false);
@@ -270,7 +270,7 @@ const fn row(a: &Limbs, b: u64) -> [u64; 5] {
     [r0, r1, r2, r3, r4]
 }
 
-/// a + b in five limbs; the callers know that it fits.
+/// a + b in five limbs; for callers that know that it fits.
 #[inline(always)]
 const fn add_row(a: &[u64; 5], b: &[u64; 5]) -> [u64; 5] {
     let (v, carry) = add_carry(a[0], b[0], false);
@@ -299,7 +299,7 @@ const fn multiply<M: Prime>(a: &Limbs, b: &Limbs) -> Limbs {
     subtract_once::<M>(&[w, x, y, z])
 }
 
-/// (a·b + c·d)/2^256 mod P, below P, for numbers up to P: with one reduction for both products.
+/// (a·b + c·d)/2^256 mod P, below P, for numbers up to P, with one reduction for both products.
 #[inline(always)]
 pub(super) const fn multiply_twice<M: Prime>(a: &Limbs, b: &Limbs, c: &Limbs, d: &Limbs) -> Limbs {
     // The sums stay below 2^64·4P.
@@ -325,7 +325,7 @@ pub(super) const fn widening_multiply(a: &Limbs, b: &Limbs) -> Wide {
     [t0, t1, t2, t3, t4, t5, t6, t7]
 }
 
-/// a² in full: the products of two different limbs once, doubled, and the squares.
+/// a² in full: each product of two different limbs computed once and doubled, and the squares.
 #[inline(always)]
 const fn widening_square(a: &Limbs) -> Wide {
     let (t1, carry) = multiply_add(0, a[0], a[1], 0);

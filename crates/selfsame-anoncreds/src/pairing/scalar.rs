@@ -82,7 +82,7 @@ impl Scalar {
         Self::from_be_bytes_reduced(&number.to_be_bytes())
     }
 
-    /// The integer, where it becomes public; variable time.
+    /// The integer as a public number; variable time.
     #[cfg(test)]
     pub(crate) fn reveal(&self) -> UBig {
         UBig::from_be_bytes(&self.to_be_bytes())
@@ -104,7 +104,7 @@ impl Scalar {
         Self(self.0.neg())
     }
 
-    /// 1/x; none for zero.
+    /// 1/x; `None` for zero.
     pub(crate) fn inverse(&self) -> Option<Self> {
         (!self.is_zero()).then(|| Self(self.0.inverse()))
     }

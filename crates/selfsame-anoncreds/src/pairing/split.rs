@@ -1,5 +1,5 @@
-//! Owns the splitting of a scalar over the powers of an endomorphism, so that a multiple takes half or a quarter of
-//! the doublings; constant time.
+//! Owns the splitting of a scalar over the powers of an endomorphism, so that a multiple takes half or a quarter of the
+//! doublings; constant time.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "constants of the curve; the bounds of sums stand beside them"
@@ -21,7 +21,8 @@ const BASIS_G1: [[i128; 2]; 2] = [
     [2 * U + 1, 6 * U * U + 4 * U + 1],
 ];
 
-/// The same for (a, b, c, d) and the p-th power in G2 and GT, as Galbraith and Scott give it (Pairing 2008).
+/// A short basis of such vectors (a, b, c, d) for the p-th power in G2 and GT, as Galbraith and Scott give it (Pairing
+/// 2008).
 const BASIS_G2: [[i128; 4]; 4] = [
     [U + 1, U, U, -2 * U],
     [2 * U + 1, -U, -(U + 1), -U],
@@ -77,7 +78,7 @@ const COEFFICIENTS_G2: [Coefficient; 4] = [
 
 /// Bits of a digit, sign included.
 pub(super) const DIGIT_BITS: usize = 4;
-/// Multiples that digits name: none to eight.
+/// The number of multiples that digits refer to: 0 to 8 times.
 pub(super) const MULTIPLES: usize = 9;
 
 /// `PARTS` small numbers in signed digits from -8 to 7, the lowest first; wiped when dropped.
@@ -113,7 +114,7 @@ impl<const PARTS: usize, const DIGITS: usize> Digits<PARTS, DIGITS> {
         }))
     }
 
-    /// The digit of a part as a magnitude up to 8 and a sign; zero where there is none.
+    /// The digit of a part as a magnitude up to 8 and a sign; zero if there is no such digit.
     #[inline(always)]
     pub(super) fn digit(&self, part: usize, place: usize) -> (u8, Choice) {
         let digit = self.0.get(part).and_then(|digits| digits.get(place));
@@ -132,8 +133,8 @@ impl<const PARTS: usize, const DIGITS: usize> Drop for Digits<PARTS, DIGITS> {
     }
 }
 
-/// (k, 0, …) less the nearest vector of the lattice, which Babai's rounding finds but for one part in eight. All sums are
-/// small in the end, so they may wrap on the way.
+/// (k, 0, …) minus a near vector of the lattice, by Babai's rounding with coefficients that are off by at most 1/8
+/// before they are rounded. All sums end up small, so intermediate results may wrap.
 fn split<const N: usize>(
     scalar: &Scalar,
     coefficients: &[Coefficient; N],

@@ -22,7 +22,7 @@ impl<F: Coordinate> Term<F> {
         Self { multiples, digits }
     }
 
-    /// The multiple that a digit names; reads all of them.
+    /// The multiple that a digit refers to; reads all multiples.
     #[inline]
     fn multiple(&self, part: usize, place: usize) -> Point<F> {
         let (magnitude, negative) = F::digit(&self.digits, part, place);

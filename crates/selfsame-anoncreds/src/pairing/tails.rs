@@ -1,13 +1,14 @@
-//! Owns sums of tails: thousands of points of G2, as they lie in a tails file, eight at once where the processor can.
+//! Owns sums of tails: thousands of points of G2 in the form of a tails file, eight at once if the processor supports
+//! it.
 //!
-//! Not each tail is checked to be a point of the twist and in G2, but their sum is, which is far cheaper. That is enough for
-//! what the sum is for, whoever wrote the file: `Witness::check` accepts a sum ω only if e(g_i, accumulator) = z·e(g, ω), and
-//! since ω is in G2 and the pairing has no kernel there, this has one solution. So a witness that is accepted is the right
-//! one, no matter from which tails it came, and tells nothing about them. A file with bad points can only make the check
-//! fail, for all holders or for some; so can a file of good points that are not the right ones, which no check of points
-//! would find, and whose author, the issuer, can refuse or revoke anyway. Points off the curve do no other harm: additions
-//! have no case that fails, no secret is multiplied with them, and what is added depends on public lists and on the
-//! holder's own index alone.
+//! Only the sum of the tails is checked to be a point of the twist and in G2, not each tail, which makes the check far
+//! cheaper. This suffices whatever the file contains: `Witness::check` accepts a sum ω only if e(g_i, accumulator) =
+//! z·e(g, ω), and since ω is in G2 and the pairing has no kernel there, this has one solution. So an accepted witness
+//! is the right one, no matter from which tails it came, and reveals nothing about them. A file with bad points can
+//! only make the check fail, for all holders or for some. A file of good points that are not the right ones can do that
+//! too, and no check of points would find it; its author, the issuer, can refuse or revoke anyway. Points off the curve
+//! do no other harm: additions have no case that fails, no secret is multiplied with them, and which points are added
+//! depends only on public lists and on the holder's own index.
 
 use super::Error;
 use super::affine;
@@ -25,7 +26,7 @@ pub(crate) struct TailSum {
     waiting: Vec<[Limbs; 4]>,
 }
 
-/// Tails that are read before they are added: 64 kB without the eight sums, which want fewer.
+/// Tails that are read before they are added: 64 kB without the eight sums, which need fewer.
 const AT_ONCE: usize = 512;
 const AT_ONCE_BY_EIGHT: usize = 128;
 
@@ -39,7 +40,7 @@ static FIELD: Field = Field::new(
 );
 
 impl TailSum {
-    /// Nothing added yet.
+    /// An empty sum.
     pub(crate) fn new() -> Self {
         Self::with(EightSums::new(&FIELD))
     }
@@ -57,7 +58,7 @@ impl TailSum {
         }
     }
 
-    /// Adds a tail, as it lies in a tails file.
+    /// Adds a tail in the form of a tails file.
     ///
     /// # Errors
     /// [`Error::Malformed`] for a coordinate that is not below p.
@@ -72,7 +73,7 @@ impl TailSum {
     /// The sum.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if it is not in G2: then some tail is not.
+    /// [`Error::Malformed`] if the sum is not in G2, because some tail is not.
     pub(crate) fn finish(mut self) -> Result<G2, Error> {
         self.flush();
         if let Some(eight) = self.eight {

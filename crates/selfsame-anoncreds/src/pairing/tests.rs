@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::{G1, G2, Scalar};
 
-/// Scalars of which every second is near an edge.
+/// Scalars, every second of which is near an edge.
 pub(super) fn scalar() -> impl Strategy<Value = Scalar> {
     let edge = (0u64..3, any::<bool>()).prop_map(|(small, negative)| {
         let small = Scalar::from(small);

@@ -1,7 +1,7 @@
-//! Owns the text that published data have for field elements, and the serde forms of scalars and group elements.
+//! Owns the text form of field elements in published data, and the serde forms of scalars and group elements.
 //!
-//! The published implementation writes each coordinate as an excess and a hexadecimal number x·2^280, which need not
-//! be below p; the excess only bounds it. We write reduced numbers with excess 1 and read whatever fits 280 bits.
+//! The published implementation writes each coordinate as an excess and a hexadecimal number x·2^280, which need not be
+//! below p; the excess only bounds it. We write reduced numbers with excess 1 and read any number that fits 280 bits.
 
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ pub(super) const G2: &str = "a point of G2";
 pub(super) const GT: &str = "an element of GT";
 pub(super) const SCALAR: &str = "an integer modulo the group order";
 
-/// Hexadecimal digits of 280 bits, all that the published implementation can hold.
+/// Hexadecimal digits of 280 bits, the most that the published implementation can hold.
 const DIGITS: usize = 70;
 
 pub(super) fn refuse(what: &'static str, why: &'static str) -> Error {
@@ -61,7 +61,7 @@ pub(super) fn read<const N: usize>(text: &str, what: &'static str) -> Result<[Fp
     Ok(numbers)
 }
 
-/// The low 256 bits of a number and what is above them.
+/// The low 256 bits of a number and the bits above them.
 pub(super) fn read_hexadecimal(digits: &str, what: &'static str) -> Result<([u64; 4], u64), Error> {
     if digits.is_empty() || digits.len() > DIGITS {
         return Err(refuse(what, "a number is empty or longer than 280 bits"));
@@ -80,7 +80,7 @@ pub(super) fn read_hexadecimal(digits: &str, what: &'static str) -> Result<([u64
     Ok(([a, b, c, d], high))
 }
 
-/// What is a string in JSON.
+/// A type that is a string in JSON.
 trait Text: Sized {
     fn write(&self) -> String;
     fn read(text: &str) -> Result<Self, Error>;

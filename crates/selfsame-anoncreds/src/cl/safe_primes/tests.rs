@@ -1,4 +1,4 @@
-//! Proofs of good moduli, and what the makers of others can try, who know all factors.
+//! Proofs of good moduli, and attempts to prove bad ones by their makers, who know all factors.
 
 use dashu_int::fast_div::ConstDivisor;
 use dashu_int::ops::{ExtendedGcd as _, Gcd as _};
@@ -18,7 +18,7 @@ struct Factor {
     odd: Vec<UBig>,
 }
 
-/// A proof as far as the maker of the modulus comes, and how many rounds of each part are answered.
+/// A proof as far as the maker of the modulus can make it, and how many rounds of each part are answered.
 struct Tried {
     modulus: Modulus,
     proof: SafePrimesProof,
@@ -43,7 +43,7 @@ fn inverse(number: &UBig, modulus: &UBig) -> UBig {
         .unwrap()
 }
 
-/// The number that leaves these rests modulo these numbers.
+/// The number that leaves these remainders modulo these numbers.
 fn joined_rests(rests: &[(UBig, UBig)]) -> UBig {
     let (mut number, mut modulus) = (UBig::ZERO, UBig::ONE);
     for (rest, other) in rests {
@@ -139,7 +139,7 @@ fn tried(factors: &[Factor]) -> Tried {
     tried_but(factors, &|_| (), &|_| ())
 }
 
-/// As `tried`, with roots of the first part, or of the second, changed before anything is computed of them.
+/// Like `tried`, with roots of the first part, or of the second, changed before anything is computed from them.
 fn tried_but(
     factors: &[Factor],
     of_numbers: &dyn Fn(&mut [UBig]),
@@ -208,7 +208,7 @@ fn tried_but(
     }
 }
 
-/// Whether the first part is passed, and the whole.
+/// Whether the first part holds, and whether the whole proof does.
 fn passes(tried: &Tried) -> [bool; 2] {
     let n = tried.modulus.value();
     let length = n.bit_len().div_ceil(8);
@@ -227,7 +227,7 @@ fn who_knows_the_factors_proves_two_safe_primes() {
     assert_eq!(tried.answered, [ROUNDS; 2]);
     assert_eq!(passes(&tried), [true, true]);
 
-    // So does the prover of keys, without the calculations of this test.
+    // The prover of keys does so too, without the calculations of this test.
     let private = PrivateModulus::new(&both[0].prime, &both[1].prime).unwrap();
     let halves = PrimaryPrivateKey {
         p: both[0].odd[0].clone(),
@@ -235,7 +235,7 @@ fn who_knows_the_factors_proves_two_safe_primes() {
     };
     let proof = SafePrimesProof::prove(&private, &halves, &mut random);
     let proof = proof.unwrap().unwrap();
-    // There is one square among the roots of each number.
+    // Exactly one of each number's roots is a square.
     assert_eq!(proof.w, tried.proof.w);
     assert_eq!(proof.check(&tried.modulus), Ok(()));
     let again = serde_json::to_value(&proof).unwrap();
@@ -303,7 +303,7 @@ fn a_half_of_a_factor_with_two_large_primes_passes_the_first_part_and_not_the_se
     assert_eq!(passes(&tried), [true, false]);
 }
 
-/// As in the tests of an issuer that takes logarithms: p - 1 and q - 1 are products of small primes, which are above 4,096.
+/// p - 1 and q - 1 are products of small primes above 4,096, as in the tests of an issuer that takes logarithms.
 #[test]
 fn factors_made_for_taking_logarithms_do_not_pass_the_second_part() {
     let mut random = random("smooth");
@@ -385,7 +385,7 @@ fn a_proof_with_any_part_changed_is_refused() {
     }
 }
 
-/// The challenge is over these roots, so nothing else tells.
+/// The challenge is over these roots, so the change is not otherwise detected.
 #[test]
 fn a_root_that_is_none_or_not_below_the_modulus_is_refused_by_itself() {
     let mut random = random("one root");
@@ -431,7 +431,7 @@ fn a_proof_of_another_form_is_not_read() {
     }
 }
 
-/// A key as issuers make it: 2,050 bits, and primes that were searched for.
+/// A key of the usual kind: 2,050 bits, with primes from the search.
 #[test]
 fn a_new_key_comes_with_the_proof_which_holders_remember() {
     let mut random = random("a new key");

@@ -1,4 +1,4 @@
-//! The proof that all bases of a key are powers of S, and bases that are none.
+//! The proof that all bases of a key are powers of S, and bases that are not.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ const DOES_NOT_HOLD: Error =
     Error::Issuer("the proof that all bases are powers of S does not hold");
 
 /// S, powers of it for Z, Rctxt, the link secret and an attribute, and the exponents in the order of the proof. The
-/// bases that are named have the other sign: powers of S times an element of order two that is none.
+/// bases in `stray` have the opposite sign: powers of S times an element of order two that is not a power of S.
 fn key_of(stray: &[&str], label: &str) -> (PrimaryPublicKey, Vec<Secret>) {
     let sample: PrimaryPublicKey =
         read(&CredentialDefinition::sample("qualified").primary).unwrap();
@@ -57,7 +57,7 @@ fn key_of(stray: &[&str], label: &str) -> (PrimaryPublicKey, Vec<Secret>) {
     (public, exponents.into())
 }
 
-/// The proof about all bases that the maker of such a key can try, with S to any exponent.
+/// The proof about all bases that the maker of such a key can attempt, with S to any exponent.
 fn tried(public: &PrimaryPublicKey, exponents: &[Secret], label: &str) -> PowersProof {
     let key = CredentialKey::new(public).unwrap();
     let s = key.modulus().element(&public.s).unwrap();
@@ -97,7 +97,7 @@ fn our_keys_come_with_a_proof_about_all_bases_which_holders_check() {
     let key = CredentialKey::new(&made.public).unwrap();
     key.check_correctness(&without).unwrap();
     assert!(!key.all_bases_are_proven());
-    // One that comes later is looked at, though the part that all know was found good before.
+    // A part that comes later is checked, although the specification's part was verified before.
     key.check_correctness(&made.proof).unwrap();
     assert!(key.all_bases_are_proven());
 }
@@ -113,11 +113,11 @@ fn a_proof_about_all_bases_that_does_not_hold_is_refused() {
     );
     proof.powers_of_s = others.unwrap().proof.powers_of_s;
     assert_eq!(refusal(&made.public, &proof), Some(DOES_NOT_HOLD));
-    // Not after a good one either.
+    // Also refused after a good proof was verified.
     let key = CredentialKey::new(&made.public).unwrap();
     key.check_correctness(&made.proof).unwrap();
     assert_eq!(key.check_correctness(&proof), Err(DOES_NOT_HOLD));
-    // The specification's part does not speak of Rctxt; this one does.
+    // The specification's part does not cover Rctxt; this one does.
     let mut marked = made.public.clone();
     marked.rctxt = &marked.n - &marked.rctxt;
     assert_eq!(refusal(&marked, &made.proof), Some(DOES_NOT_HOLD));
@@ -146,7 +146,7 @@ fn who_knows_all_exponents_cannot_prove_a_base_that_is_no_power_of_s() {
     }
 }
 
-/// What the part of the specification lets pass at every other attempt: -R answers an even challenge as R does.
+/// The specification's part accepts this in every other attempt: -R answers an even challenge as R does.
 #[test]
 fn a_base_times_an_element_of_order_two_is_found_by_the_proof_about_all_bases_alone() {
     let (public, exponents) = key_of(&["city"], "order two");
@@ -219,7 +219,7 @@ fn a_proof_about_all_bases_of_another_form_is_refused() {
     );
     let proof = with("responses", json!(changed)).unwrap();
     assert_eq!(refusal(&made.public, &proof), Some(DOES_NOT_HOLD));
-    // Later versions may prove more: a member that is not known is passed over.
+    // Later versions may prove more: unknown members are ignored.
     let mut altered = whole.clone();
     altered["more"] = json!({ "proven": "yes" });
     assert_eq!(read::<KeyCorrectnessProof>(&altered), Ok(made.proof));

@@ -1,4 +1,4 @@
-//! Guards against regressions: how many Montgomery products an issuance takes, which no noise touches.
+//! Guards against performance regressions: counts of the Montgomery products of an issuance, which are free of noise.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ fn counted<T>(work: impl FnOnce() -> T) -> (u64, T) {
     (products() - before, done)
 }
 
-/// What `sign` takes beside its search for the prime e, cold and with tables. The search is chance: it is made again from
-/// the same randomness, and its products are taken off.
+/// The products of `sign` without its search for the prime e, cold and with tables. The length of the search is random:
+/// it is repeated from the same randomness, and its products are subtracted.
 #[test]
 fn the_number_of_products_of_an_issuance_stays_what_it_is() {
     let definition = CredentialDefinition::sample("legacy");

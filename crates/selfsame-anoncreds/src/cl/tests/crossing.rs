@@ -1,4 +1,4 @@
-//! Every message crosses between ours and the published implementation.
+//! Every message is exchanged between ours and the published implementation.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn credential(
     issuance
 }
 
-/// Presented by each side, accepted by both; refused by ours for another nonce.
+/// Presents from each side: both accept it, and ours refuses it for another nonce.
 fn crosses(shown: &[Shown<'_>], label: &str) {
     let (right, wrong) = (nonce(label), nonce(&format!("{label} not")));
     for prover in SIDES {

@@ -1,4 +1,4 @@
-//! Forged proofs: the inner pieces of an honest prover with one deviation each, and the reason each is refused for.
+//! Forged proofs: the parts of an honest prover with one deviation each, and the reason for each refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::*;
 use crate::Error;
 use crate::arithmetic::{Base, Element, Secret, Term};
 
-/// A definition, and a processed credential of it for a holder who is 17.
+/// A definition, and a processed credential of it for a holder aged 17.
 struct Credential {
     key: CredentialKey,
     values: Values,
@@ -38,7 +38,8 @@ fn credential(link_secret: &str) -> Credential {
     }
 }
 
-/// One credential in a proof: what is proven of it, and of which numbers its predicates speak if not of those signed.
+/// One credential in a proof: the statements about it, and the numbers that its predicates are about, if not the signed
+/// ones.
 struct Part<'a> {
     of: &'a Credential,
     proves: SubProofRequest,
@@ -55,7 +56,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A prover of any parts. What the verifier will see goes through `list` before it is hashed.
+/// Proves any parts. `list` may change the values that the verifier will see before they are hashed.
 fn prove(parts: &[Part<'_>], list: impl FnOnce(&mut Vec<Vec<u8>>)) -> Proof {
     let mut random = random("forger");
     let link_mask = random.secret(592);
@@ -117,7 +118,7 @@ fn prove(parts: &[Part<'_>], list: impl FnOnce(&mut Vec<Vec<u8>>)) -> Proof {
     }
 }
 
-/// What a verifier says who asked for this of each part.
+/// The result of a verifier that asked for this of each part.
 fn verdict(parts: &[Part<'_>], asked: &[SubProofRequest], proof: &Proof) -> Result<(), Error> {
     let both = parts.iter().zip(asked);
     let expected: Vec<Expected<'_>> = both
@@ -149,8 +150,8 @@ fn the_same_prover_without_deviation_is_believed() {
     assert_eq!(verdict(&parts, &asked, &prove(&parts, |_| ())), Ok(()));
 }
 
-/// The proof about 99 stands beside the equality proof of a credential that says 17: only the response `mj` shows that
-/// the two are not about one number.
+/// The proof about 99 is beside the equality proof of a credential that says 17: only the response `mj` shows that the
+/// two are not about one number.
 #[test]
 fn a_predicate_about_another_number_than_the_signed_one_is_refused() {
     let alice = credential("4711");
@@ -160,7 +161,7 @@ fn a_predicate_about_another_number_than_the_signed_one_is_refused() {
     let mut forged = prove(&parts, |_| ());
     let untied = Error::Proof("a predicate is not about its attribute");
     assert_eq!(verdict(&parts, &asked, &forged), Err(untied));
-    // Nor with the response that would fit.
+    // The response that would fit is refused too.
     let primary = &mut forged.proofs[0].primary_proof;
     primary.predicate_proofs[0].mj = primary.eq_proof.m["city"].clone();
     assert_eq!(verdict(&parts, &asked, &forged), Err(ANOTHER_CHALLENGE));
@@ -183,7 +184,7 @@ fn another_predicate_than_asked_for_or_none_is_refused() {
         let mut forged = prove(&parts, |_| ());
         let refused = verdict(&parts, &asked, &forged);
         assert_eq!(refused, Err(OTHER_PREDICATES), "{what}");
-        // Named as what was asked for.
+        // Renamed to the requested attribute.
         let predicates = &mut forged.proofs[0].primary_proof.predicate_proofs;
         if let [only] = predicates.as_mut_slice()
             && only.predicate.attr_name == "city"
@@ -236,7 +237,7 @@ fn the_credentials_of_two_holders_make_no_presentation_together() {
     let mut forged = prove(&parts, |_| ());
     let two = Error::Proof("the credentials have different link secrets");
     assert_eq!(verdict(&parts, &asked, &forged), Err(two));
-    // Nor where one answers with the other's secret.
+    // Refused too if one answers with the other's secret.
     let [first, second] = forged.proofs.as_mut_slice() else {
         panic!("two parts")
     };
@@ -248,7 +249,7 @@ fn the_credentials_of_two_holders_make_no_presentation_together() {
     assert_eq!(verdict(&parts, &asked, &forged), Err(ANOTHER_CHALLENGE));
 }
 
-/// The product of powers modulo n, for whoever has no secrets.
+/// The product of powers modulo n, for public exponents.
 fn power(key: &CredentialKey, factors: &[(Element, IBig)]) -> Element {
     let terms: Vec<Term<'_>> = factors
         .iter()
@@ -260,8 +261,8 @@ fn power(key: &CredentialKey, factors: &[(Element, IBig)]) -> Element {
     key.modulus().power(&terms).unwrap()
 }
 
-/// A proof without any credential. Whoever takes 1 for e needs no root: A' = Z / (S^v · Rctxt^m₂ · ∏ R^m). The response
-/// for e - 2^596 is then mask - c·(2^596 - 1), and is not negative if the mask has 857 bits.
+/// A proof without any credential. With 1 for e it needs no root: A' = Z / (S^v · Rctxt^m₂ · ∏ R^m). The response for e
+/// - 2^596 is then mask - c·(2^596 - 1), and is not negative if the mask has 857 bits.
 fn without_credential(key: &CredentialKey, mask_bits: usize) -> (UBig, IBig, Proof) {
     let public = key.public();
     let element = |number: &UBig| key.modulus().element(number).unwrap();
@@ -336,7 +337,7 @@ fn a_proof_without_any_credential_is_refused_by_the_length_of_one_response() {
     assert!(e > IBig::ZERO);
     let too_long = Err(Error::Proof("a number is too long"));
     assert_eq!(verify(&expected, &forged, &nonce("forging")), too_long);
-    // Nothing else is wrong with it: T comes out as it was hashed.
+    // The rest of the proof is correct: T is recomputed as it was hashed.
     let proof = &forged.proofs[0].primary_proof.eq_proof;
     let a_prime = key.modulus().element(&proof.a_prime).unwrap();
     let c = &forged.aggregated_proof.c_hash;
@@ -361,7 +362,7 @@ fn a_proof_without_any_credential_is_refused_with_a_negative_response() {
         request: &asked,
         registry: None,
     }];
-    // A mask as short as an honest one gives a response below zero, which no message can hold.
+    // With a mask as short as an honest one the response is negative, which no message can hold.
     let (_, e, forged) = without_credential(&key, 456);
     assert!(e < IBig::ZERO);
     let mut json = write(&forged);
@@ -370,7 +371,7 @@ fn a_proof_without_any_credential_is_refused_with_a_negative_response() {
         .unwrap();
     *place = e.to_string().into();
     assert!(read::<Proof>(&json).is_err());
-    // Its magnitude in its place is too long, and so is what is equal to it modulo a power of two.
+    // Its magnitude is too long, and so are numbers equal to it modulo a power of two.
     let too_long = Err(Error::Proof("a number is too long"));
     assert_eq!(verify(&expected, &forged, &nonce("forging")), too_long);
 }

@@ -1,4 +1,4 @@
-//! Keys whose modulus has another length than 2,050 bits: both sides use a shorter one, and ours refuses a longer one.
+//! Keys whose modulus is not 2,050 bits long: both sides use a shorter one, and ours refuses a longer one.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ fn primes(factors: [&str; 2]) -> SafePrimes {
     SafePrimes { p, q }
 }
 
-/// A credential by either issuer, shown by either holder to both verifiers.
+/// Each issuer issues a credential, each holder presents it, and both verifiers accept it.
 fn crosses(primes: &SafePrimes, bits: usize) {
     let label = format!("a modulus of {bits} bits");
     let attributes = ["age", "name"].map(str::to_owned).into();

@@ -1,5 +1,5 @@
-//! An issuer that can take discrete logarithms, since its primes were made for it: what a request and a predicate tell it.
-//! And a holder whose request is made to learn of the issuer's key.
+//! What an issuer that can take discrete logarithms, since its primes were chosen for it, learns from a request and
+//! from a predicate. And a holder whose request is made to learn about the issuer's key.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::arithmetic::{Base, Modulus, Term, is_prime};
 use crate::random::Random;
 
-/// Primes just below 2^18, of which p - 1 and q - 1 are made.
+/// Primes just below 2^18, from which p - 1 and q - 1 are built.
 fn small_primes() -> Vec<u32> {
     let odd = (240_001..1_u32 << 18).step_by(2);
     odd.filter(|number| is_prime(&UBig::from(*number)))
@@ -40,7 +40,7 @@ fn product(numbers: &[u32]) -> UBig {
     numbers.iter().fold(UBig::ONE, |product, l| product * *l)
 }
 
-/// An issuer whose key is honest but for its primes.
+/// An issuer whose key is honest except for its primes.
 struct Malicious {
     key: CredentialKey,
     factors: [(Modulus, Vec<u32>); 2],
@@ -60,7 +60,7 @@ impl Malicious {
         let attributes: BTreeSet<String> = ["age".to_owned()].into();
         let made = generate(&attributes, &primes, &mut random).unwrap();
         let key = CredentialKey::new(&made.public).unwrap();
-        // Nothing that an issuer proves of its key tells.
+        // None of the issuer's proofs about its key reveals it.
         key.check_correctness(&made.proof).unwrap();
         Self {
             key,
@@ -89,9 +89,9 @@ impl Malicious {
         sum % &self.order
     }
 
-    /// The number x below 2^bits with `power` = S^secret · base^x, from the response mask + c·secret, if the mask has so
-    /// many bits. The response gives away the high bits of the secret, and two unknown numbers that are small enough are
-    /// found by reducing a lattice of dimension two.
+    /// The number x below 2^bits with `power` = S^secret · base^x, from the response mask + c·secret, if the mask has
+    /// `mask_bits` bits. The response reveals the high bits of the secret, and two unknown numbers that are small
+    /// enough are found by reducing a lattice of dimension two.
     fn hidden(
         &self,
         (power, base, bits): (&UBig, &UBig, usize),
@@ -102,7 +102,7 @@ impl Malicious {
         let target = IBig::from(self.logarithm(power)) - high;
         let order = IBig::from(self.order.clone());
         let factor = IBig::from(self.logarithm(base));
-        // Both unknown numbers count alike.
+        // Scales both unknown numbers to equal weight.
         let scale = IBig::ONE << (mask_bits - 250 - bits);
         let basis = reduced([[order, IBig::ZERO], [-factor, scale.clone()]]);
         let [[a, b], [c, d]] = &basis;
@@ -184,7 +184,7 @@ fn reduced([mut a, mut b]: [[IBig; 2]; 2]) -> [[IBig; 2]; 2] {
     }
 }
 
-/// S^secret · base^x, and the response for the secret with a mask of so many bits.
+/// S^secret · base^x, and the response for the secret with a mask of `mask_bits` bits.
 fn as_with_mask(of: &Malicious, (base, x): (&UBig, &UBig), mask_bits: usize) -> (UBig, UBig, UBig) {
     let mut random = random("a short mask");
     let modulus = of.key.modulus();
@@ -205,7 +205,7 @@ fn whoever_takes_logarithms_does_not_read_the_link_secret_in_a_request() {
     let base = &public.r[LINK_SECRET];
     let secret = random("link secret").integer(256);
 
-    // With a mask of 673 bits it would: the calculation is right.
+    // With a mask of 673 bits it would be found, so the calculation is correct.
     let (u, response, c) = as_with_mask(&issuer, (base, &secret), 673);
     let read = issuer.hidden((&u, base, 256), (&response, &c, 673));
     assert_eq!(read, Some(IBig::from(secret.clone())));
@@ -255,7 +255,7 @@ fn whoever_takes_logarithms_does_not_read_the_hidden_value_of_a_predicate() {
     }
 }
 
-/// The proof of a request holds for -U where its challenge is even.
+/// The proof of a request also holds for -U if its challenge is even.
 #[test]
 fn a_blinded_link_secret_that_is_no_square_is_not_signed() {
     let definition = CredentialDefinition::sample("qualified");

@@ -1,4 +1,4 @@
-//! Holder, issuer and verifier of both implementations, who speak JSON with one another.
+//! Holder, issuer and verifier of both implementations, which exchange JSON.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::random::Random;
 
-/// Whose implementation.
+/// Which implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Ours,
@@ -26,7 +26,7 @@ pub(super) struct CredentialDefinition {
     pub(super) correctness: Value,
 }
 
-/// A refusal, whoever utters it.
+/// A refusal by either side.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refused;
 
@@ -43,7 +43,7 @@ pub(super) fn random(label: &str) -> Random {
 }
 
 impl CredentialDefinition {
-    /// That of the samples.
+    /// The definition of the samples.
     pub(super) fn sample(kind: &str) -> Self {
         crate::testing::take_told_path();
         Self {
@@ -53,7 +53,7 @@ impl CredentialDefinition {
         }
     }
 
-    /// One of ours, with the primes of a sample.
+    /// A new definition of ours, with the primes of a sample.
     pub(super) fn made(attributes: &[&str], label: &str) -> Self {
         let primes = SafePrimes::of(&read(&Self::sample("qualified").private).unwrap());
         let attributes = attributes.iter().map(|name| (*name).to_owned()).collect();

@@ -9,7 +9,7 @@ use super::parties::{
 };
 use super::*;
 
-/// One processed credential and what it is to prove.
+/// One processed credential and the statements to prove about it.
 pub(super) struct Shown<'a> {
     pub(super) definition: &'a CredentialDefinition,
     pub(super) issuance: &'a Issuance,
@@ -89,7 +89,7 @@ fn accepted_by_ours(shown: &[Shown<'_>], proof: &Value, nonce: &Nonce) -> Result
     verify(&expected, &read(proof)?, nonce).map_err(|_| Refused)
 }
 
-/// Their schema, the link secret's, and their request.
+/// The schema, the link secret's schema and the request of the published implementation.
 fn parts(
     shown: &Shown<'_>,
 ) -> (

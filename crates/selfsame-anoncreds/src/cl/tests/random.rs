@@ -1,5 +1,5 @@
-//! Random schemas, values and predicates, each step by whichever side the dice say: a few, or thousands by
-//! `cargo xtask cross anoncreds --count N`.
+//! Random schemas, values and predicates, each step by a randomly chosen side: a few cases, or thousands by `cargo
+//! xtask cross anoncreds --count N`.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::*;
 use crate::testing::told;
 
 const SIDES: [Side; 2] = [Side::Ours, Side::Theirs];
-/// Random cases that share their definitions.
+/// The number of random cases that share their definitions.
 const EACH: u64 = 20;
 
 #[test]
@@ -60,7 +60,7 @@ fn definition(dice: &mut Dice, number: u64) -> CredentialDefinition {
     CredentialDefinition::made(&chosen, &format!("random definition {number}"))
 }
 
-/// A credential of random values, processed alike by both sides; and which of its values predicates can be about.
+/// A credential of random values, processed equally by both sides, and the values that predicates can be about.
 fn issue(
     dice: &mut Dice,
     definition: &CredentialDefinition,
@@ -93,7 +93,7 @@ fn issue(
     (issuance, integers)
 }
 
-/// What is true of the credential: of each attribute that it is shown, compared with something, or nothing.
+/// True statements about the credential: each attribute is revealed, compared, or left out.
 fn ask(dice: &mut Dice, issuance: &Issuance, integers: &BTreeMap<String, i32>) -> SubProofRequest {
     let (mut revealed, mut predicates) = (Vec::new(), Vec::new());
     for name in issuance.values.keys() {
@@ -106,7 +106,7 @@ fn ask(dice: &mut Dice, issuance: &Issuance, integers: &BTreeMap<String, i32>) -
     request(&revealed, &predicates)
 }
 
-/// A predicate that holds, at most 2^31 - 1 away.
+/// A predicate that holds, with a difference of at most 2^31 - 1.
 fn truth(dice: &mut Dice, name: &str, value: i32) -> Predicate {
     let distance = dice.integer().saturating_abs() >> dice.below(31);
     let (kind, bound) = match dice.below(4) {
@@ -129,7 +129,7 @@ fn above(value: i32, distance: i32) -> Option<i32> {
     value.checked_add(distance)?.checked_add(1)
 }
 
-/// Presented by one side, accepted by both; refused by both for another nonce, and with any number of it changed.
+/// One side presents, both accept; both refuse another nonce, and the proof with a changed number.
 fn judge(dice: &mut Dice, shown: &[Shown<'_>], seed: u64) {
     let prover = *dice.pick(&SIDES);
     let (right, wrong) = (nonce(&format!("{seed}")), nonce(&format!("{seed} not")));
@@ -145,7 +145,7 @@ fn judge(dice: &mut Dice, shown: &[Shown<'_>], seed: u64) {
     }
 }
 
-/// The proof with one of its equality proof's numbers another.
+/// The proof with one number of its equality proof changed.
 fn altered(dice: &mut Dice, proof: &Value) -> Value {
     let mut altered = proof.clone();
     let part = &mut altered["proofs"][0]["primary_proof"]["eq_proof"];

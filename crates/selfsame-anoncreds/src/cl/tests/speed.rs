@@ -1,4 +1,4 @@
-//! How long each operation takes; run by hand: `cargo test -p selfsame-anoncreds -- --ignored speed --nocapture`.
+//! Measurements of each operation, run by hand: `cargo test -p selfsame-anoncreds -- --ignored speed --nocapture`.
 #![expect(
     clippy::disallowed_macros,
     clippy::too_many_lines,

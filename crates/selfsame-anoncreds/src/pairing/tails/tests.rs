@@ -1,4 +1,4 @@
-//! Sums of tails by either way, and what is refused in them.
+//! Sums of tails on both paths, and refused tails.
 
 use super::super::Scalar;
 use super::*;
@@ -40,7 +40,7 @@ fn sums_of_any_length_are_those_of_one_addition_after_the_other() {
 fn equal_and_opposite_points_in_one_sum_are_added_rightly() {
     let g = G2::generator();
     let three = g.add(&g).add(&g);
-    // The points 1, 9, 17 … meet in one of eight sums.
+    // The points 1, 9, 17 … are added in one of the eight sums.
     for second in [g, g.neg(), three, three.neg()] {
         let points: Vec<G2> = [[g; 8], [second; 8], [g.neg(); 8]].concat();
         let expected = points

@@ -10,14 +10,14 @@ use super::super::fp::Fp;
 use super::super::group::{Coordinate, Point, look_up};
 use super::super::split::DigitsG1;
 
-/// What a computation does: each operation, and where the operand of each choice lies.
+/// A trace of a computation: each operation, and the location of the operand of each choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Add,
     Subtract,
     Multiply,
     Square,
-    /// Bytes from the place that was read before.
+    /// Bytes from the location of the previous read.
     Read(isize),
 }
 
@@ -30,7 +30,7 @@ fn note(step: Step) {
     STEPS.with_borrow_mut(|steps| steps.push(step));
 }
 
-/// A coordinate that notes what is done with it.
+/// A coordinate that records the operations on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Traced(Fp);
 
@@ -94,13 +94,13 @@ impl Coordinate for Traced {
     }
 }
 
-/// What a sum of two multiples does.
+/// The steps of a sum of two multiples.
 fn steps(secrets: [&Scalar; 2]) -> Vec<Step> {
     let point = Point::affine(Traced(Fp::ONE.neg()), Traced(Fp::ONE));
     STEPS.take();
     let sum = Point::sum(&[(point, secrets[0]), (point.double(), secrets[1])]);
     assert!(sum.is_on_curve());
-    // Where the two tables lie differs from call to call, and so does the way from one to the other.
+    // The locations of the two tables, and so the distance between them, differ from call to call.
     let mut steps = STEPS.take();
     steps.retain(|step| !matches!(step, Step::Read(way) if way.unsigned_abs() > 2_048));
     steps
@@ -114,7 +114,7 @@ fn a_multiple_touches_the_same_places_for_every_secret() {
     let last = Scalar::one().neg();
     let expected = steps([&random, &small]);
     let reads = expected.iter().filter(|step| matches!(step, Step::Read(_)));
-    // Three coordinates of eight entries for each digit, but for the ways left out.
+    // Three coordinates of eight entries for each digit, except for the distances left out.
     assert!(reads.count() > 2 * 2 * 32 * 8 * 2);
     for secrets in [[&zero, &last], [&last, &random], [&small, &small]] {
         assert!(steps(secrets) == expected);
@@ -128,7 +128,7 @@ fn a_multiple_of_a_fixed_point_touches_the_same_places_for_every_secret() {
         PLACE.set(0);
         STEPS.take();
         assert!(table.mul_secret(secret).is_on_curve());
-        // Operands of the final choice of each window lie where the compiler put them.
+        // Operands of the final choice of each window lie wherever the compiler put them.
         let mut steps = STEPS.take();
         steps.retain(|step| !matches!(step, Step::Read(way) if way.unsigned_abs() > 8_192));
         steps

@@ -1,4 +1,4 @@
-//! What decoding takes and what it refuses.
+//! What decoding accepts and what it refuses.
 
 use dashu_int::ops::BitTest;
 use proptest::prelude::*;
@@ -108,7 +108,7 @@ proptest! {
 
     #[test]
     fn reading_any_text_never_panics(text in "[0-9a-fA-F ]{0,500}") {
-        // Nearly all of it is refused; what is read must be written and read again.
+        // Nearly all of it is refused; text that is read must also survive writing and reading again.
         if let Ok(point) = G1::from_text(&text) {
             prop_assert_eq!(G1::from_text(&point.to_text()), Ok(point));
         }
@@ -150,7 +150,7 @@ fn infinity_is_read_only_where_it_may_be() {
 fn a_point_of_the_twist_outside_the_group_is_refused() {
     let stray = stray_point();
     assert!(stray.0.is_on_curve());
-    // By doubling and adding alone: `mul` is for points of the group.
+    // By doubling and adding alone, because `mul` is for points of the group.
     let order = Scalar::order();
     let multiple = (0..order.bit_len()).rev().fold(G2::identity(), |sum, i| {
         let double = sum.add(&sum);

@@ -1,4 +1,4 @@
-//! Laws that hold whatever the representation.
+//! Laws that hold in every representation.
 
 use proptest::prelude::*;
 
@@ -176,7 +176,7 @@ proptest! {
 
     #[test]
     fn a_sum_of_affine_points_is_the_sum_of_the_points(
-        // Few different ones, so that equal and opposite points meet.
+        // Few different scalars, so that equal and opposite points meet.
         scalars in prop::collection::vec(1u64..6, 0..80),
         negative in any::<u128>(),
     ) {

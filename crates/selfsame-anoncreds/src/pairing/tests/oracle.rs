@@ -34,7 +34,7 @@ fn gt_bytes(element: &FP12) -> Vec<u8> {
     bytes
 }
 
-/// As `Pair::pair` does it.
+/// The pairing as `Pair::pair` computes it.
 fn their_pair(p: &ECP, q: &ECP2) -> FP12 {
     let mut element = fexp(&ate(q, p));
     element.reduce();
@@ -50,7 +50,8 @@ proptest! {
         b in scalar(),
         c in scalar(),
     ) {
-        // Theirs has many forms of infinity, some not reduced, and pairings with it that mean nothing.
+        // The published implementation has many forms of infinity, some not reduced, and pairings with it that mean
+        // nothing.
         prop_assume!(!a.is_zero() && !b.is_zero());
         let p = g1mul(&ECP::generator(), &mut big(&a));
         let our_p = G1::generator().mul(&a);
@@ -88,7 +89,7 @@ proptest! {
         prop_assume!(!a.is_zero() && !b.is_zero());
         let p = g1mul(&ECP::generator(), &mut big(&a));
         let our_p = G1::generator().mul(&a);
-        // Theirs is not reduced and not affine.
+        // The published text is neither reduced nor affine.
         prop_assert_eq!(G1::from_text(&p.to_hex()), Ok(our_p));
         prop_assert!(ECP::from_hex(our_p.to_text()) == p);
         let q = g2mul(&ECP2::generator(), &big(&b));
