@@ -1,4 +1,4 @@
-//! Integers modulo n for the Camenisch-Lysyanskaya mathematics: products, powers, primes, and integers that are secret.
+//! Integers modulo n for the Camenisch-Lysyanskaya mathematics: products, powers, primes, and secret integers.
 
 #[cfg(target_arch = "x86_64")]
 mod adx;

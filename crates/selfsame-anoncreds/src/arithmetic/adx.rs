@@ -1,8 +1,8 @@
-//! Eight limbs times one by MULX, ADCX and ADOX, for x86-64 without AVX-512 IFMA: the other module that speaks to the
-//! processor.
+//! Multiplies eight limbs by one with MULX, ADCX and ADOX, for x86-64 without AVX-512 IFMA. This is the second module
+//! with processor-specific code.
 //!
-//! The two additions with carry have a flag each, so that both runs go side by side and nothing waits in between. All else
-//! is the portable path's.
+//! The two additions with carry use separate flags, so that both chains run in parallel without waiting for each other.
+//! Everything else is shared with the portable path.
 #![expect(
     unsafe_code,
     reason = "what keeps two carries at once can be said in assembly alone"
@@ -12,15 +12,16 @@ use std::arch::asm;
 
 use super::portable::{EIGHT, Rows};
 
-/// Rows by instructions that the caller has found.
+/// Rows by these instructions. The caller has checked that they are available.
 pub(super) struct Adx;
 
-/// Whether this processor has what this module needs.
+/// Whether this processor has the extensions that this module needs.
 pub(super) fn is_available() -> bool {
     is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx")
 }
 
-/// One limb: its product with the digit in rdx, plus the upper half of the one below (CF), plus what stands (OF).
+/// One limb: its product with the digit in rdx, plus the upper half of the product below (CF), plus the limb already in
+/// `t` (OF).
 macro_rules! limb {
     ($place:literal, $below:literal, $upper:literal) => {
         concat!(

@@ -1,4 +1,4 @@
-//! Fixed bases: tables by which a power costs an eighth of a product for each bit.
+//! Fixed bases: tables that reduce a power to an eighth of a product for each bit.
 
 use std::{fmt, sync::Arc};
 
@@ -11,10 +11,10 @@ use super::{
 /// Bits of an exponent that one look-up takes.
 const TEETH: usize = 8;
 const ROWS: usize = 1 << TEETH;
-/// The most columns of a table, and so the most squarings of a power.
+/// The most columns of a table, and therefore the most squarings of a power.
 const COLUMNS: usize = 27;
 
-/// A base that is used again and again, with its table (Lim and Lee's comb). Cloning it is cheap.
+/// A base that is used repeatedly, with its table (Lim and Lee's comb). Cloning it is cheap.
 ///
 /// An exponent is cut into blocks of eight rows by `columns` bits. The table has, for each block, the products of the
 /// base's powers for all 256 patterns of a column. Its size is 380 bytes for each bit of the exponent at 2,050 bits.
@@ -23,7 +23,7 @@ pub(crate) struct FixedBase(Arc<Comb>);
 
 struct Comb {
     base: Element,
-    /// The base to the power 2^capacity, for exponents that are longer.
+    /// The base to the power 2^capacity, for longer exponents.
     beyond: Element,
     columns: usize,
     blocks: usize,
@@ -31,7 +31,7 @@ struct Comb {
 }
 
 impl FixedBase {
-    /// Prepares a base for exponents of up to `exponent_bits` bits; longer ones work and are slower.
+    /// Prepares a base for exponents of up to `exponent_bits` bits; longer ones are slower.
     #[cfg(test)]
     pub(crate) fn new(modulus: &Modulus, base: &Element, exponent_bits: usize) -> Self {
         let engine = modulus.engine();
@@ -45,7 +45,7 @@ impl FixedBase {
         )
     }
 
-    /// Prepares several bases with their exponents' bits at once, which is quicker than one after the other.
+    /// Prepares several bases, each for its exponents' bits, at once, which is faster than one after the other.
     pub(crate) fn new_all(modulus: &Modulus, bases: &[(&Element, usize)]) -> Vec<Self> {
         let engine = modulus.engine();
         let shaped: Vec<(&Element, Shape)> = bases
@@ -60,7 +60,7 @@ impl FixedBase {
             .collect()
     }
 
-    /// The memory of its table, in bytes.
+    /// The memory of the table, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Comb>().saturating_add(self.0.rows.len().saturating_mul(size_of::<Lane>()))
     }
@@ -70,7 +70,7 @@ impl FixedBase {
         &self.0.base
     }
 
-    /// Bits of an exponent that the table serves.
+    /// The bits of an exponent that the table covers.
     pub(super) fn capacity(&self) -> usize {
         self.0
             .columns
@@ -83,7 +83,7 @@ impl FixedBase {
         &self.0.beyond
     }
 
-    /// Columns of a block.
+    /// The number of columns of a block.
     pub(super) fn columns(&self) -> usize {
         self.0.columns
     }
@@ -145,7 +145,7 @@ impl fmt::Debug for FixedBase {
     }
 }
 
-/// The rows whose highest tooth is this one: those below, times the tooth's power.
+/// The rows whose highest tooth is this one: the rows below it, times the tooth's power.
 fn level<'a>(list: &mut List<'a>, first: Slot, half: usize, power: &'a [Lane]) {
     let start = first.saturating_add(half);
     list.ops.push(Op::Load(start, power));
@@ -174,7 +174,7 @@ impl Shape {
         }
     }
 
-    /// One for each row of each block, and the one beyond.
+    /// The number of teeth: one for each row of each block, and the one beyond.
     fn teeth(self) -> usize {
         self.blocks.saturating_mul(TEETH).saturating_add(1)
     }

@@ -1,4 +1,4 @@
-//! What the issuer alone can compute: roots modulo n, by way of its secret factors and in constant time.
+//! Computations that only the issuer can make: roots modulo n, by way of its secret factors and in constant time.
 #![cfg_attr(
     not(test),
     expect(
@@ -23,7 +23,7 @@ mod roots;
 
 type Limbs = Zeroizing<Vec<u64>>;
 
-/// A modulus together with its two factors, which are secret and wiped.
+/// A modulus together with its two factors, which are secret and wiped when dropped.
 pub(crate) struct PrivateModulus {
     modulus: Modulus,
     p: Factor,
@@ -43,12 +43,12 @@ struct Factor {
 }
 
 impl PrivateModulus {
-    /// Takes the two factors, primes of equal length that differ. Whether they are prime is not tested in full.
+    /// Takes the two factors, distinct primes of equal length. Their primality is not fully tested.
     pub(crate) fn new(p: &UBig, q: &UBig) -> Result<Self, Error> {
         Self::on(Path::best(), p, q)
     }
 
-    /// As `new`, on one path, which this processor must have.
+    /// Like `new`, on a given path, which this processor must have.
     pub(super) fn on(path: Path, p: &UBig, q: &UBig) -> Result<Self, Error> {
         if p.bit_len() != q.bit_len() || p == q || !p.bit(0) || !q.bit(0) {
             return Err(malformed(
@@ -76,19 +76,20 @@ impl PrivateModulus {
         })
     }
 
-    /// The modulus that is public.
+    /// The public modulus.
     pub(crate) fn modulus(&self) -> &Modulus {
         &self.modulus
     }
 
-    /// The square whose `e`-th power is `base`: base^(1/e mod p'q'), for a prime `e` that divides neither p-1 nor q-1; `e`
-    /// is public.
+    /// The square whose `e`-th power is `base`: base^(1/e mod p'q'), for a prime `e` that divides neither p-1 nor q-1;
+    /// `e` is public.
     ///
-    /// The result is checked. A fault in half of the computation would betray the factors; and what is no square is
-    /// refused, since a root of it would tell a bit of 1/e, and one that is true by one of the factors alone both of them.
+    /// The result is checked. A fault in half of the computation would reveal the factors. A base that is not a square
+    /// is refused, since a root of it would reveal a bit of 1/e, and a root that is correct modulo only one of the
+    /// factors would reveal both of them.
     ///
     /// # Errors
-    /// Of kind `Malformed` for what is no square and for an exponent without an inverse.
+    /// `Malformed` for a base that is not a square and for an exponent without an inverse.
     pub(crate) fn power_inverse_exponent(
         &self,
         base: &Element,
@@ -164,7 +165,7 @@ impl Factor {
         Zeroizing::new(self.engine.leave(&power))
     }
 
-    /// The exponent mod p-1: of the numbers that are right modulo (p-1)/2 the one that is right modulo 2.
+    /// The exponent mod p-1: of the numbers that are correct modulo (p-1)/2, the one that is correct modulo 2.
     fn reduced(&self, exponent: &Secret) -> Secret {
         let residue = Zeroizing::new(self.halves.reduce(exponent.limbs()));
         let mut reduced = Zeroizing::new(self.halves.leave(&residue));
@@ -175,8 +176,8 @@ impl Factor {
         Secret::from_limbs(&reduced, self.bits)
     }
 
-    /// The limbs of the number's power by the even one of both exponents that are 1/e modulo (p-1)/2: a square, and the
-    /// number's root where that is a square too.
+    /// The limbs of the number's power by the even one of the two exponents that are 1/e modulo (p-1)/2: a square, and
+    /// the number's root if the number is a square too.
     fn root(&self, number: &[u64], e: &UBig, divisor: &Engine) -> Result<Limbs, Error> {
         let exponent = self.inverse_exponent(e, divisor)?;
         let residue = Zeroizing::new(self.engine.reduce(number));
@@ -184,12 +185,13 @@ impl Factor {
         Ok(Zeroizing::new(self.engine.leave(&root)))
     }
 
-    /// The even number below p-1 that is 1/e modulo (p-1)/2, in constant time in p. 1/e mod p-1, which is odd: (1 + k·(p-1))/e for the k below e that makes it whole, -1/(p-1) mod e.
+    /// The even number below p-1 that is 1/e modulo (p-1)/2, in constant time in p. 1/e mod p-1, which is odd, is (1 +
+    /// k·(p-1))/e for the k below e that makes it an integer: k = -1/(p-1) mod e.
     fn inverse_exponent(&self, e: &UBig, divisor: &Engine) -> Result<Secret, Error> {
         let mut less = self.value.clone();
         limbs::subtract_masked(&mut less, &[1], u64::MAX);
         let residue = Zeroizing::new(divisor.reduce(&less));
-        // Fermat again; that e is prime shows in the product.
+        // By Fermat again; the product shows that e is prime.
         let base = Element::from_lanes(&residue);
         let exponent = IBig::from(e.clone()) - IBig::from(2);
         let term = Term {
@@ -208,14 +210,14 @@ impl Factor {
         }
         let mut k = Zeroizing::new(limbs::from_integer(e, divisor.limb_count()));
         limbs::subtract_masked(&mut k, &Zeroizing::new(divisor.leave(inverse)), u64::MAX);
-        // The quotient is below p, so it is known by its lowest limbs, and dividing by e is multiplying by 1/e there.
+        // The quotient is below p, so its lowest limbs determine it, and dividing by e is multiplying by 1/e there.
         let count = self.value.len();
         let mut dividend = Zeroizing::new(vec![0_u64; count]);
         limbs::multiply(&mut dividend, &less, &k);
         limbs::add_masked(&mut dividend, &[1], u64::MAX);
         let mut quotient = Zeroizing::new(vec![0_u64; count]);
         limbs::multiply(&mut quotient, &dividend, &inverse_of_odd(e, count));
-        // Half of p-1 is odd, and taken away or added, whichever stays in range.
+        // Half of p-1 is odd; it is subtracted or added, whichever stays in range.
         let borrow = limbs::subtract_masked(&mut quotient, &self.half, u64::MAX);
         limbs::add_masked(&mut quotient, &less, limbs::mask(borrow));
         Ok(Secret::from_limbs(&quotient, self.bits))
@@ -248,7 +250,7 @@ fn power_in(engine: &Engine, base: &[Lane], exponent: &Secret) -> Zeroizing<Vec<
     Zeroizing::new(power.first().map_or(&[][..], Element::lanes).to_vec())
 }
 
-/// The inverse of a residue modulo a prime, by Fermat: its power to the prime less two.
+/// The inverse of a residue modulo a prime, by Fermat: its power to the prime minus two.
 fn inverse(engine: &Engine, prime: &Limbs, residue: &[Lane]) -> Zeroizing<Vec<Lane>> {
     let mut exponent = prime.clone();
     limbs::subtract_masked(&mut exponent, &[2], u64::MAX);

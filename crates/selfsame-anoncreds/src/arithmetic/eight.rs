@@ -1,7 +1,7 @@
-//! Eight powers at once, each modulo a number of its own, as tests of primality want them.
+//! Eight powers at once, each modulo its own number, for primality tests.
 //!
-//! A lane holds one digit of all eight numbers. So no digit waits for another of its own number but in carries, and
-//! eight products take less than three times as long as one of them alone. Variable time: for public exponents.
+//! A lane holds one digit of all eight numbers. So the digits of one number depend on each other only through carries,
+//! and eight products take less than three times as long as one of them alone. Variable time: for public exponents.
 #![cfg_attr(
     not(test),
     expect(
@@ -17,24 +17,24 @@ use super::{
     limbs,
 };
 
-/// How many powers.
+/// The number of powers.
 pub(super) const EIGHT: usize = 8;
-/// Bits of an exponent that one look-up takes.
+/// The bits of an exponent for one look-up.
 const WINDOW: usize = 4;
 const DIGIT_BITS: usize = 52;
 
-/// Up to eight odd moduli of nearly one length.
+/// Up to eight odd moduli of nearly equal length.
 pub(super) struct Eight<'a> {
     moduli: &'a [&'a UBig],
     digits: usize,
-    /// Digit by digit, all eight.
+    /// The moduli, digit by digit.
     modulus: Vec<Lane>,
-    /// -1/n modulo 2^64 of each.
+    /// -1/n modulo 2^64 of each modulus.
     negated_inverse: Lane,
 }
 
 impl<'a> Eight<'a> {
-    /// Takes up to eight odd moduli above 1; nothing where the path or the length has no such products.
+    /// Takes up to eight odd moduli above 1; `None` if the path or the length does not support such products.
     pub(super) fn new(path: Path, moduli: &'a [&'a UBig]) -> Option<Self> {
         let longest = moduli.iter().map(|modulus| modulus.bit_len()).max()?;
         let digits = longest.saturating_add(2).div_ceil(DIGIT_BITS);
@@ -54,7 +54,7 @@ impl<'a> Eight<'a> {
         })
     }
 
-    /// Each base to its own exponent, below its own modulus: as many as there are moduli.
+    /// Each base to its own exponent, modulo its own modulus and below it: as many as there are moduli.
     pub(super) fn powers(&self, bases: &[&UBig], exponents: &[UBig]) -> Vec<UBig> {
         let one = self.enter(self.moduli.iter().map(|_| UBig::ONE));
         let table = self.table(&one, bases);
@@ -96,7 +96,7 @@ impl<'a> Eight<'a> {
         table
     }
 
-    /// Of each number the power that its pick names.
+    /// For each number, the power that its pick selects.
     fn row(&self, table: &[Lane], picks: &[u64]) -> Vec<Lane> {
         let mut row = vec![Lane::default(); self.digits];
         for (place, pick) in picks.iter().enumerate() {
@@ -115,7 +115,7 @@ impl<'a> Eight<'a> {
         eight_products(&self.modulus, &self.negated_inverse, acc, x);
     }
 
-    /// The residues of numbers, one for each modulus.
+    /// Converts numbers to residues, one for each modulus.
     fn enter(&self, numbers: impl Iterator<Item = UBig>) -> Vec<Lane> {
         let radix = self.digits.saturating_mul(DIGIT_BITS);
         let residues = numbers
@@ -124,7 +124,7 @@ impl<'a> Eight<'a> {
         columns(self.digits, residues)
     }
 
-    /// The numbers of residues.
+    /// Converts residues to numbers.
     fn leave(&self, residues: &[Lane]) -> Vec<UBig> {
         let mut unit = vec![Lane::default(); self.digits];
         if let Some(lowest) = unit.first_mut() {
@@ -143,7 +143,7 @@ impl<'a> Eight<'a> {
     }
 }
 
-/// The lowest limbs; for moduli that are not there 1.
+/// The lowest limbs of the moduli; 1 for missing moduli.
 fn moduli_lowest(moduli: &[&UBig]) -> [u64; EIGHT] {
     let mut lowest = [1; EIGHT];
     for (slot, modulus) in lowest.iter_mut().zip(moduli) {

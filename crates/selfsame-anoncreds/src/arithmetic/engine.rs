@@ -1,4 +1,4 @@
-//! Montgomery products modulo one number, by whichever path the processor has.
+//! Montgomery products modulo one number, on the path that suits the processor.
 
 use std::{
     cell::Cell,
@@ -19,18 +19,18 @@ use super::{
     ifma,
 };
 
-/// How products are computed.
+/// The implementation that computes products.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Path {
     /// 52-bit digits, eight at once (AVX-512 IFMA).
     Ifma,
-    /// 64-bit limbs, by instructions that keep two carries (BMI2 and ADX).
+    /// 64-bit limbs, by instructions with two separate carries (BMI2 and ADX).
     Adx,
     /// 64-bit limbs, on any processor.
     Portable,
 }
 
-/// Eight digits, as they lie in one vector register.
+/// Eight digits, in the layout of one vector register.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 pub(super) struct Lane(pub(super) [u64; 8]);
@@ -49,13 +49,13 @@ impl Zeroize for Engine {
 /// The most lanes a residue can have.
 pub(super) const MOST_LANES: usize = 11;
 
-/// Digits looked up in one pass over a table.
+/// The number of digits looked up in one pass over a table.
 pub(super) const PICKS: usize = 4;
 
-/// Everything about one modulus that products need.
+/// The precomputed data of one modulus for products.
 ///
 /// A residue is a number below 2n in Montgomery form: x·R mod n for R = 2^(digits · digit width), where 4n < R, so that
-/// products need no final subtraction. It lies in `lanes` lanes of digits, zero above the number's own digits.
+/// products need no final subtraction. It takes `lanes` lanes of digits, which are zero above the number's own digits.
 pub(super) struct Engine {
     path: Path,
     /// The digits of n.
@@ -66,49 +66,50 @@ pub(super) struct Engine {
     one: Vec<Lane>,
     /// -1/n modulo 2^64; its low bits serve shorter digits.
     negated_inverse: u64,
-    /// The number of digits that count.
+    /// The number of significant digits.
     digits: usize,
 }
 
-/// The number of the first path that may be taken, in the order of `Path`.
+/// The index of the first path that may be chosen, in the order of `Path`.
 static FIRST: AtomicU8 = AtomicU8::new(0);
 
 thread_local! {
     static PRODUCTS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// From now on, and in the whole process, every new modulus takes the portable path: for tests and measurements.
+/// Makes every new modulus of the process use the portable path from now on: for tests and measurements.
 pub fn force_portable() {
     FIRST.store(Path::Portable as u8, Ordering::Relaxed);
 }
 
-/// As [`force_portable`], for the path of processors with BMI2 and ADX; it is taken only where they are.
+/// Like [`force_portable`], for the path of processors with BMI2 and ADX; used only where these are available.
 pub fn force_adx() {
     FIRST.store(Path::Adx as u8, Ordering::Relaxed);
 }
 
-/// Whether new moduli take the path for processors with AVX-512 IFMA.
+/// Whether new moduli use the path for processors with AVX-512 IFMA.
 pub fn uses_ifma() -> bool {
     Path::best() == Path::Ifma
 }
 
-/// Whether new moduli take the path for processors with BMI2 and ADX.
+/// Whether new moduli use the path for processors with BMI2 and ADX.
 pub fn uses_adx() -> bool {
     Path::best() == Path::Adx
 }
 
-/// How many Montgomery products this thread has computed so far.
+/// The number of Montgomery products that this thread has computed so far.
 #[cfg(test)]
 pub(crate) fn products() -> u64 {
     PRODUCTS.get()
 }
 
-/// Notes that this thread has computed so many products by itself.
+/// Counts `count` products that this thread computed without an engine.
 pub(super) fn count_products(count: usize) {
     PRODUCTS.set(PRODUCTS.get().wrapping_add(count as u64));
 }
 
-/// Eight independent products by the path for AVX-512 IFMA, which the caller has found: a lane holds one digit of all.
+/// Eight independent products on the path for AVX-512 IFMA, whose availability the caller has checked. A lane holds one
+/// digit of all.
 pub(super) fn eight_products(
     modulus: &[Lane],
     negated_inverse: &Lane,
@@ -123,7 +124,7 @@ pub(super) fn eight_products(
 }
 
 impl Path {
-    /// The quickest path of this processor, unless another is forced.
+    /// The fastest path of this processor, unless another is forced.
     pub(crate) fn best() -> Self {
         let first = FIRST.load(Ordering::Relaxed);
         let mut paths = Self::available();
@@ -132,7 +133,7 @@ impl Path {
             .unwrap_or(Self::Portable)
     }
 
-    /// The paths that this processor has, the quickest first.
+    /// The paths that this processor has, fastest first.
     pub(crate) fn available() -> impl Iterator<Item = Self> {
         let all = [Self::Ifma, Self::Adx, Self::Portable];
         all.into_iter().filter(|path| path.is_available())
@@ -167,7 +168,7 @@ impl Engine {
         })
     }
 
-    /// As `new`, in constant time in the modulus but for its length.
+    /// Like `new`, in constant time in the modulus except for its length.
     pub(super) fn secret(path: Path, n: &UBig) -> Self {
         let modulus = limbs::from_integer(n, n.bit_len().div_ceil(64));
         Self::with_remainders(path, n, |bits| {
@@ -199,7 +200,7 @@ impl Engine {
         self.path
     }
 
-    /// Lanes of one residue.
+    /// The number of lanes of one residue.
     pub(super) fn lanes(&self) -> usize {
         self.modulus.len()
     }
@@ -214,7 +215,7 @@ impl Engine {
         self.digits.saturating_mul(self.path.width())
     }
 
-    /// `acc` becomes acc·x/R, or acc²/R without an `x`. Both are below 2n, or `x` alone below R.
+    /// Replaces `acc` by acc·x/R, or by acc²/R without an `x`. Both are below 2n, or `x` alone below R.
     pub(super) fn product(&self, acc: &mut [Lane], x: Option<&[Lane]>) {
         count_products(1);
         match self.path {
@@ -245,7 +246,7 @@ impl Engine {
         }
     }
 
-    /// Reads the whole table, row after row, and keeps the rows whose numbers are `picks` in `out`.
+    /// Reads the whole table, row by row, and copies the rows numbered `picks` to `out`.
     pub(super) fn scan(&self, table: &[Lane], picks: &[u64; PICKS], out: &mut [Lane]) {
         match self.path {
             #[cfg(target_arch = "x86_64")]
@@ -254,7 +255,7 @@ impl Engine {
         }
     }
 
-    /// The residue of a number below R, given by its limbs.
+    /// Converts a number below R, given by its limbs, to a residue.
     pub(super) fn enter(&self, number: &[u64]) -> Vec<Lane> {
         let mut residue = self.square.clone();
         let digits = to_lanes(number, self.path.width(), self.lanes());
@@ -262,7 +263,7 @@ impl Engine {
         residue
     }
 
-    /// The limbs of a residue's number, below n.
+    /// Converts a residue to the limbs of its number, below n.
     pub(super) fn leave(&self, residue: &[Lane]) -> Vec<u64> {
         let mut unit = vec![Lane::default(); self.lanes()];
         if let Some(digit) = unit.first_mut().and_then(|lane| lane.0.first_mut()) {
@@ -282,7 +283,7 @@ impl Engine {
         let radix = self.radix_bits();
         let mut sum = vec![Lane::default(); self.lanes()];
         for piece in (0..number.len().saturating_mul(64).div_ceil(radix.max(1))).rev() {
-            // What stands moves up by one piece: times R, for which its product with R² in place of R serves.
+            // The sum so far moves up by one piece. This multiplies it by R, by a product with R² in place of R.
             self.product(&mut sum, Some(&self.square));
             let limbs = (0..self.limb_count()).map(|limb| {
                 let inside = limb.saturating_mul(64);
@@ -298,7 +299,7 @@ impl Engine {
         sum
     }
 
-    /// Limbs that a number below n, or below R, has room in.
+    /// The number of limbs for a number below n, or below R.
     pub(super) fn limb_count(&self) -> usize {
         self.radix_bits().div_ceil(64)
     }

@@ -1,9 +1,10 @@
-//! Montgomery products on 52-bit digits, eight at once: one of the two modules that speak to the processor.
+//! Montgomery products on 52-bit digits, eight at once: one of the two modules with processor-specific code.
 //!
-//! Squares have no code of their own. One was written that leaves out the products of two digits that come twice, lane by
-//! lane, a fifth of all: it gave the same results, and took 1.027 ± 0.002 times as long alone and 1.027 ± 0.004 times as long
-//! two at once (AMD EPYC of family 26, 2,050 bits, both in turn in one run, 4,001 rounds; distance of the quartiles). What
-//! limits a product is how one quotient waits for the one before: two products at once take 269 ns, one alone 222 ns.
+//! Squares have no code of their own. A version was tried that leaves out the products of two digits that come twice,
+//! lane by lane, a fifth of all: it gave equal results, and took 1.027 ± 0.002 times as long alone and 1.027 ± 0.004
+//! times as long two at once (AMD EPYC of family 26, 2,050 bits, both in turn in one run, 4,001 rounds; distance of the
+//! quartiles). The limit of a product is that each quotient waits for the one before: two products at once take 269 ns,
+//! one alone 222 ns.
 #![expect(
     unsafe_code,
     reason = "vector loads, stores and the call into code for one kind of processor have no safe form"
@@ -36,7 +37,7 @@ use super::points::{Affine, Field, Sums};
 
 const DIGIT: i64 = (1 << 52) - 1;
 
-/// Whether this processor has what this module needs.
+/// Whether this processor has the features that this module needs.
 pub(super) fn is_available() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma")
 }
@@ -63,27 +64,27 @@ macro_rules! by_lanes {
 
 type Factors<'a> = (&'a mut [Lane], Option<&'a [Lane]>);
 
-/// `acc` becomes acc·x/R mod n, or acc²/R mod n without an `x`.
+/// Replaces `acc` by acc·x/R mod n, or by acc²/R mod n without an `x`.
 pub(super) fn product(n: &[Lane], inverse: u64, acc: &mut [Lane], x: Option<&[Lane]>) {
     // SAFETY: an engine takes this path only where `is_available` says that the processor has both features.
     unsafe { by_lanes!(n.len(), product_sized, n, inverse, acc, x) }
 }
 
-/// Two independent products at once, which hides the latency of either.
+/// Two independent products at once, so that each hides the other's latency.
 pub(super) fn pair(n: &[Lane], inverse: u64, first: Factors<'_>, second: Factors<'_>) {
     // SAFETY: an engine takes this path only where `is_available` says that the processor has both features.
     unsafe { by_lanes!(n.len(), pair_sized, n, inverse, first, second) }
 }
 
-/// Reads every row of the table and keeps those that are picked, one after the other in `out`.
+/// Reads every row of the table and copies the picked ones to `out`, one after the other.
 pub(super) fn scan(lanes: usize, table: &[Lane], picks: &[u64; PICKS], out: &mut [Lane]) {
     // SAFETY: an engine takes this path only where `is_available` says that the processor has both features.
     unsafe { by_lanes!(lanes, scan_sized, table, picks, out) }
 }
 
-/// Eight products, each modulo a number of its own: a lane holds one digit of all eight.
+/// Eight products, each modulo its own number: a lane holds one digit of all eight.
 pub(super) fn eight(n: &[Lane], inverse: &Lane, acc: &mut [Lane], x: Option<&[Lane]>) {
-    // SAFETY: whoever has eight moduli side by side has asked `is_available` before.
+    // SAFETY: callers with eight moduli side by side have checked `is_available` before.
     unsafe {
         match n.len() {
             12 => eight_sized::<12>(n, inverse, acc, x),
@@ -95,13 +96,13 @@ pub(super) fn eight(n: &[Lane], inverse: &Lane, acc: &mut [Lane], x: Option<&[La
 
 /// Adds a point to each of eight sums, for every eight points.
 pub(super) fn add_points(field: &Field, sums: &mut Sums, points: &[Affine]) {
-    // SAFETY: whoever has eight sums side by side has asked `is_available` before.
+    // SAFETY: callers with eight sums side by side have checked `is_available` before.
     unsafe { twist::add(field, sums, points) }
 }
 
-/// Makes plain numbers of the sums' coordinates.
+/// Converts the sums' coordinates to plain numbers.
 pub(super) fn leave_points(field: &Field, sums: &mut Sums) {
-    // SAFETY: whoever has eight sums side by side has asked `is_available` before.
+    // SAFETY: callers with eight sums side by side have checked `is_available` before.
     unsafe { twist::leave(field, sums) }
 }
 
@@ -195,8 +196,9 @@ fn digits<const V: usize>(x: &[Lane; V], lane: usize, place: usize) -> [u64; 2] 
     [x[lane].0[place], next]
 }
 
-/// Adds as much of n as makes the lowest digit zero, lets that digit fall off, and adds what a times the digit's high
-/// halves and a times the next digit's low halves bring. Those do not wait for the quotient, on which all else waits.
+/// Adds the multiple of n that makes the lowest digit zero, drops that digit, and adds the high halves of a times the
+/// digit and the low halves of a times the next digit. Those two do not wait for the quotient, on which everything else
+/// waits.
 ///
 /// A digit takes part in 8V steps at most and gains less than 4·2^52 in each: 2^61 for 11 lanes.
 #[inline]
@@ -275,7 +277,7 @@ fn scan_sized<const V: usize>(table: &[Lane], picks: &[u64; PICKS], out: &mut [L
     }
 }
 
-/// The lanes of a residue; a residue of another modulus is no residue of this one.
+/// The lanes of a residue, of which there are as many as its modulus has.
 #[inline]
 fn sized<const V: usize>(lanes: &[Lane]) -> &[Lane; V] {
     match lanes.first_chunk() {

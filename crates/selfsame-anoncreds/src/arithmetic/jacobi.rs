@@ -2,7 +2,7 @@
 
 use dashu_int::{UBig, ops::BitTest};
 
-/// The Jacobi symbol of `number` over an odd `n`: 1, -1, or 0 where they have a divisor in common. Variable time.
+/// The Jacobi symbol of `number` over an odd `n`: 1, -1, or 0 if they have a common divisor. Variable time.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "integers of any size do not overflow, and no divisor is zero"

@@ -1,4 +1,4 @@
-//! Little-endian 64-bit limbs whose operations take the same time for all values of one length.
+//! Little-endian 64-bit limbs. Every operation takes equal time for all values of one length.
 
 use dashu_int::UBig;
 
@@ -113,7 +113,7 @@ pub(super) fn power_of_two(n: &[u64], length: usize, bits: usize) -> Vec<u64> {
     power
 }
 
-/// `width` bits of a number from bit `start` on, 64 at most; zero above its limbs.
+/// `width` bits of a number from bit `start` on, at most 64; zero above its limbs.
 pub(super) fn bits(number: &[u64], start: usize, width: usize) -> u64 {
     let (place, shift) = (start.wrapping_div(64), start.wrapping_rem(64));
     let limb = |place: usize| u128::from(number.get(place).copied().unwrap_or(0));
@@ -124,7 +124,7 @@ pub(super) fn bits(number: &[u64], start: usize, width: usize) -> u64 {
 
 /// -1/n modulo 2^64 for an odd n.
 pub(super) fn negated_inverse(n: u64) -> u64 {
-    // Newton's iteration doubles the bits that are right; an odd n is its own inverse modulo 8.
+    // Newton's iteration doubles the number of correct bits; an odd n is its own inverse modulo 8.
     let mut inverse = n;
     for _ in 0..5 {
         inverse = inverse.wrapping_mul(2_u64.wrapping_sub(n.wrapping_mul(inverse)));
@@ -132,12 +132,12 @@ pub(super) fn negated_inverse(n: u64) -> u64 {
     inverse.wrapping_neg()
 }
 
-/// The limbs of a public number, `count` of them, cut off above.
+/// The `count` lowest limbs of a public number; higher ones are cut off.
 pub(super) fn from_integer(number: &UBig, count: usize) -> Vec<u64> {
     from_le_bytes(&number.to_le_bytes(), count)
 }
 
-/// The limbs of a number given by its bytes, the least significant first; `count` of them, cut off above.
+/// The `count` lowest limbs of a number in little-endian bytes; higher ones are cut off.
 pub(super) fn from_le_bytes(bytes: &[u8], count: usize) -> Vec<u64> {
     let mut limbs = Vec::with_capacity(count);
     limbs.extend(bytes.chunks(8).take(count).map(|chunk| {

@@ -31,16 +31,16 @@ struct Inner {
     engine: Engine,
 }
 
-/// One residue of one modulus, coprime to it or not; it is used with that modulus alone.
+/// One residue of one modulus, coprime to it or not; it must be used with that modulus only.
 #[derive(Clone)]
 pub(crate) struct Element(Box<[Lane]>);
 
 /// A base of a power.
 #[derive(Clone, Copy)]
 pub(crate) enum Base<'a> {
-    /// One with a table.
+    /// A base with a table.
     Fixed(&'a FixedBase),
-    /// Any other.
+    /// Any other base.
     Variable(&'a Element),
 }
 
@@ -71,7 +71,7 @@ impl Modulus {
         Self::on(Path::best(), n)
     }
 
-    /// As `new`, on one path, which this processor must have.
+    /// Like `new`, on a given path, which this processor must have.
     pub(super) fn on(path: Path, n: &UBig) -> Result<Self, Error> {
         if !n.bit(0) {
             return Err(malformed("it is even"));
@@ -96,7 +96,7 @@ impl Modulus {
         &self.0.value
     }
 
-    /// Its length in bits.
+    /// The modulus's length in bits.
     pub(crate) fn bits(&self) -> usize {
         self.0.value.bit_len()
     }
@@ -141,7 +141,7 @@ impl Modulus {
         Element::from_lanes(&Zeroizing::new(self.0.engine.reduce(number.limbs())))
     }
 
-    /// The same as a number below n, which becomes public.
+    /// The residue of a secret number, as a number below n that becomes public.
     pub(crate) fn rest(&self, number: &Secret) -> UBig {
         self.integer(&self.residue(number))
     }
@@ -194,7 +194,7 @@ impl Modulus {
         Ok(powers.pop().unwrap_or_else(|| self.one()))
     }
 
-    /// Several products of powers, quicker than one by one, with one inversion for all negative exponents.
+    /// Several products of powers, faster than one by one, with one inversion for all negative exponents.
     pub(crate) fn powers(&self, groups: &[&[Term<'_>]]) -> Result<Vec<Element>, Error> {
         let quotients = power::quotients(&self.0.engine, groups);
         let below: Vec<Element> = quotients
@@ -219,14 +219,14 @@ impl Modulus {
             .collect())
     }
 
-    /// The product of the powers, in constant time in the exponents, which must not be negative: every step depends on
-    /// their widths alone, and every look-up reads the whole table.
+    /// The product of the powers, in constant time in the exponents, which must not be negative: every step depends
+    /// only on their widths, and every look-up reads the whole table.
     pub(crate) fn secret_power(&self, terms: &[SecretTerm<'_>]) -> Element {
         let mut powers = self.secret_powers(&[terms]);
         powers.pop().unwrap_or_else(|| self.one())
     }
 
-    /// Several products of powers in constant time, quicker than one by one.
+    /// Several products of powers in constant time, faster than one by one.
     pub(crate) fn secret_powers(&self, groups: &[&[SecretTerm<'_>]]) -> Vec<Element> {
         secret_power::products(&self.0.engine, groups)
     }
@@ -242,7 +242,7 @@ impl Modulus {
     }
 }
 
-/// The number of squares modulo n is a modulus too, and secret.
+/// The number of squares modulo n is itself a modulus, and secret.
 impl Drop for Inner {
     fn drop(&mut self) {
         self.value.zeroize();

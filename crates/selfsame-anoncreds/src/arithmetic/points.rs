@@ -1,4 +1,5 @@
-//! Many points of y² = x³ + 1 - i over F_p² in eight sums side by side, for p of 254 bits: the tails of revocation.
+//! Sums of many points of y² = x³ + 1 - i over F_p², eight side by side, for p of 254 bits: for the tails of
+//! revocation.
 #![cfg_attr(
     not(test),
     expect(
@@ -30,14 +31,14 @@ pub(super) type Affine = [Eight; 2];
 /// x, y and z of eight sums, in Montgomery form for R = 2^260.
 pub(super) type Sums = [Eight; 3];
 
-/// What the sums need to know of their field.
+/// The constants of the field.
 pub(crate) struct Field {
     pub(super) p: [u64; DIGITS],
     /// R² mod p.
     pub(super) square: [u64; DIGITS],
     /// R mod p.
     one: [u64; DIGITS],
-    /// -1/p modulo 2^52, and some bits above.
+    /// -1/p modulo 2^52, and some higher bits.
     pub(super) negated_inverse: u64,
     /// R/p, rounded down or one below that.
     pub(super) reciprocal: u64,
@@ -57,14 +58,14 @@ impl Field {
     }
 }
 
-/// Eight sums of points. The additions are complete, so any points may be added to each other, but for infinity.
+/// Eight sums of points. The additions are complete, so any points may be added to each other, except infinity.
 pub(crate) struct EightSums {
     field: &'static Field,
     sums: Sums,
 }
 
 impl EightSums {
-    /// Eight empty sums; nothing where the path has none.
+    /// Eight empty sums; `None` if the path does not support them.
     pub(crate) fn new(field: &'static Field) -> Option<Self> {
         if Path::best() != Path::Ifma {
             return None;
@@ -77,8 +78,8 @@ impl EightSums {
         Some(Self { field, sums })
     }
 
-    /// Adds one point to each of the sums, for every eight of them: both parts of x and both parts of y, each below p. What
-    /// is left over of the last eight is given back.
+    /// Adds one point to each of the sums, for every eight of them: both parts of x and both parts of y, each below p.
+    /// Returns the points left over from the last eight.
     #[must_use]
     pub(crate) fn add<'a>(&mut self, points: &'a [[Number; 4]]) -> &'a [[Number; 4]] {
         let (eights, rest) = points.as_chunks();
@@ -113,7 +114,7 @@ impl EightSums {
     }
 }
 
-/// Points by eights on their way into the sums: 20 kB.
+/// Points in groups of eight, to be added to the sums: 20 kB.
 const AT_ONCE: usize = 16;
 
 /// Puts the digits of eight points side by side.

@@ -1,8 +1,9 @@
 //! Montgomery products on 64-bit limbs, for any processor.
 //!
-//! What decides is how a row, one limb times all others, is added up. Carried from limb to limb (`multiply_add`), a product
-//! of two limbs takes four additions. Here eight products are made first and then added in two runs, the lower halves
-//! onto the upper ones and both onto what stands: two additions each, which become the processor's additions with carry.
+//! Speed depends on how a row, one limb times all others, is added up. Carried from limb to limb (`multiply_add`), a
+//! product of two limbs takes four additions. Here eight products are made first and then added in two runs, the lower
+//! halves to the upper ones and both to the sum so far: two additions each, which become the processor's additions with
+//! carry.
 #![cfg_attr(
     not(test),
     expect(
@@ -27,7 +28,7 @@ pub(super) const MOST: usize = 66;
 /// Limbs of a lane.
 pub(super) const EIGHT: usize = 8;
 
-/// A modulus as this path wants it.
+/// A modulus in the form of this path.
 pub(super) struct Limbs<'a> {
     pub(super) modulus: &'a [Lane],
     pub(super) negated_inverse: u64,
@@ -36,14 +37,15 @@ pub(super) struct Limbs<'a> {
 
 /// How eight limbs are multiplied by one.
 pub(super) trait Rows {
-    /// `t += a·digit + carry`; what is carried out.
+    /// Computes `t += a·digit + carry` and returns the carry out.
     fn eight(t: &mut [u64; EIGHT], a: &[u64; EIGHT], digit: u64, carry: u64) -> u64;
 }
 
 /// In plain Rust.
 pub(super) struct Plain;
 
-/// `acc` becomes acc·x/R mod n, or acc²/R mod n without an `x`: below 2n, if 4n < R and both factors are below 2n.
+/// Replaces `acc` by acc·x/R mod n, or by acc²/R mod n without an `x`: below 2n, if 4n < R and both factors are below
+/// 2n.
 pub(super) fn product<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane], x: Option<&[Lane]>) {
     // The lengths that AnonCreds uses get loops of a known length: 597 (the prime e), 1,025, 2,050 and 3,072 bits.
     match n.count {
@@ -55,7 +57,7 @@ pub(super) fn product<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane], x: Option<&[Lane
     }
 }
 
-/// `acc` becomes acc²/R mod n, for any n below R: below R, if acc is.
+/// Replaces `acc` by acc²/R mod n, for any n below R: below R, if acc is.
 pub(super) fn square_below_radix<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane]) {
     match n.count {
         10 => square_sized::<R, 10, 20>(n, acc),
@@ -64,7 +66,7 @@ pub(super) fn square_below_radix<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane]) {
     }
 }
 
-/// `acc` becomes acc·2^shift/2^64 mod n for a shift below 64, for any n below R: below R, if acc is.
+/// Replaces `acc` by acc·2^shift/2^64 mod n for a shift below 64, for any n below R: below R, if acc is.
 pub(super) fn shift_below_radix<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane], shift: u32) {
     let mut t = [0_u64; MOST + 1];
     let mut below = 0;
@@ -79,7 +81,7 @@ pub(super) fn shift_below_radix<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane], shift:
     leave_below_radix(n, acc, &mut t[1..=n.count], over);
 }
 
-/// A product on arrays of `L` limbs and its double, `W`; of those for any length `n.count` count.
+/// A product on arrays of `L` limbs and of twice that, `W`; `n.count` limbs of them are in use.
 fn product_sized<R: Rows, const L: usize, const W: usize>(
     n: &Limbs<'_>,
     acc: &mut [Lane],
@@ -107,7 +109,7 @@ fn square_sized<R: Rows, const L: usize, const W: usize>(n: &Limbs<'_>, acc: &mu
 }
 
 impl Limbs<'_> {
-    /// The same, of a length that the compiler knows, so that it leaves out the loops over lanes.
+    /// The product for a length that the compiler knows, so that it leaves out the loops over lanes.
     #[inline(always)]
     fn sized<const L: usize>(&self) -> Self {
         let count = if L == MOST { self.count.min(MOST) } else { L };
@@ -119,7 +121,7 @@ impl Limbs<'_> {
     }
 }
 
-/// What is above R, by one R at most, becomes smaller by n.
+/// Subtracts n from a number above R, which exceeds R by one R at most.
 #[inline(always)]
 fn leave_below_radix(n: &Limbs<'_>, acc: &mut [Lane], result: &mut [u64], over: bool) {
     let select = mask(u64::from(over));
@@ -132,7 +134,7 @@ fn leave_below_radix(n: &Limbs<'_>, acc: &mut [Lane], result: &mut [u64], over: 
     leave(acc, result);
 }
 
-/// Puts the limbs where they belong and wipes them here; the limbs below them are zero by then.
+/// Copies the limbs to their destination and wipes them here; the limbs below them are already zero.
 #[inline(always)]
 fn leave(acc: &mut [Lane], result: &mut [u64]) {
     for (lane, eight) in acc.iter_mut().zip(result.chunks(EIGHT)) {
@@ -141,8 +143,8 @@ fn leave(acc: &mut [Lane], result: &mut [u64]) {
     result.zeroize();
 }
 
-/// Row by row: one limb of `x` times `a`, and as much of `n` as makes the lowest limb zero, from where the next row begins.
-/// With a < 2n and 4n < R no row exceeds a + n, so nothing is carried out of the top.
+/// Row by row: one limb of `x` times `a`, plus the multiple of `n` that makes the lowest limb zero, where the next row
+/// begins. With a < 2n and 4n < R no row exceeds a + n, so nothing is carried out of the top.
 #[inline(always)]
 fn multiply<R: Rows>(n: &Limbs<'_>, (a, x): (&[Lane], &[Lane]), t: &mut [u64]) {
     let count = n.count;
@@ -157,7 +159,7 @@ fn multiply<R: Rows>(n: &Limbs<'_>, (a, x): (&[Lane], &[Lane]), t: &mut [u64]) {
     }
 }
 
-/// The square of a: products of two different limbs once and doubled, and the squares of the limbs.
+/// The square of a: each product of two different limbs computed once and doubled, and the squares of the limbs.
 #[inline(always)]
 fn square<R: Rows>(n: &Limbs<'_>, a: &[Lane], t: &mut [u64]) {
     let count = n.count;
@@ -191,7 +193,7 @@ fn square<R: Rows>(n: &Limbs<'_>, a: &[Lane], t: &mut [u64]) {
     }
 }
 
-/// The products of two different limbs out of eight at most, into zeros.
+/// The products of two different limbs out of eight at most, written over zeros.
 #[inline(always)]
 fn triangle(a: &[u64], t: &mut [u64]) {
     for (place, digit) in a.iter().enumerate() {
@@ -204,8 +206,8 @@ fn triangle(a: &[u64], t: &mut [u64]) {
     }
 }
 
-/// For each of the `rows` lowest limbs of `t`, as much of `n` as makes it zero; says whether something is carried out of
-/// the sum's limbs.
+/// For each of the `rows` lowest limbs of `t`, adds the multiple of `n` that makes it zero; returns whether there is a
+/// carry out of the sum's limbs.
 #[inline(always)]
 fn reduce<R: Rows>(n: &Limbs<'_>, rows: usize, t: &mut [u64]) -> bool {
     let count = n.count;
@@ -219,10 +221,10 @@ fn reduce<R: Rows>(n: &Limbs<'_>, rows: usize, t: &mut [u64]) -> bool {
     over
 }
 
-/// `t += a·digit`, as far as `t` goes; what is carried out.
+/// Computes `t += a·digit` over the length of `t` and returns the carry out.
 #[inline(always)]
 fn row<R: Rows>(t: &mut [u64], a: &[Lane], digit: u64) -> u64 {
-    // The first four lanes are written out: a loop would cost a quarter more.
+    // The first four lanes are written out, because a loop would cost a quarter more.
     let (t, a, carry) = lane::<R>(t, a, digit, 0);
     let (t, a, carry) = lane::<R>(t, a, digit, carry);
     let (t, a, carry) = lane::<R>(t, a, digit, carry);
@@ -236,7 +238,7 @@ fn row<R: Rows>(t: &mut [u64], a: &[Lane], digit: u64) -> u64 {
     carry
 }
 
-/// One lane of a row, if there is a whole one; what is left of the row, and what is carried to it.
+/// One lane of a row, if there is a whole one; returns the rest of the row and the carry into it.
 #[inline(always)]
 fn lane<'t, 'a, R: Rows>(
     t: &'t mut [u64],
@@ -256,7 +258,7 @@ fn lane<'t, 'a, R: Rows>(
 impl Rows for Plain {
     #[inline(always)]
     fn eight(t: &mut [u64; EIGHT], a: &[u64; EIGHT], digit: u64, carry: u64) -> u64 {
-        // The compiler shall not begin with the products of the next lane, for which it has no registers.
+        // Keeps the compiler from starting the products of the next lane, for which it has no registers.
         compiler_fence(Ordering::SeqCst);
         let (mut low, mut high) = ([0; EIGHT], [0; EIGHT]);
         for j in 0..EIGHT {
@@ -277,7 +279,7 @@ impl Rows for Plain {
     }
 }
 
-/// Reads every row and keeps those that are picked, one after the other in `out`.
+/// Reads every row and copies the picked ones to `out`, one after the other.
 pub(super) fn scan(lanes: usize, table: &[Lane], picks: &[u64; PICKS], out: &mut [Lane]) {
     let mut kept = [[Lane::default(); MOST_LANES]; PICKS];
     for (number, row) in (0_u64..).zip(table.chunks_exact(lanes)) {

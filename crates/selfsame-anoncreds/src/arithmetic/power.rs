@@ -1,4 +1,4 @@
-//! Products of powers whose exponents are public: simultaneous, in variable time.
+//! Products of powers with public exponents: simultaneous, in variable time.
 
 use dashu_int::{IBig, Sign, UBig, ops::BitTest};
 
@@ -10,7 +10,7 @@ use super::{
     program::{List, Machine, Op, Slot},
 };
 
-/// A product of powers with positive exponents, and one of those whose exponents are negative, by their magnitudes.
+/// A product of powers with positive exponents, and one of powers with negative exponents, given by their magnitudes.
 pub(super) struct Quotient {
     pub(super) above: Element,
     pub(super) below: Option<Element>,
@@ -45,7 +45,7 @@ pub(super) fn quotients(engine: &Engine, groups: &[&[Term<'_>]]) -> Vec<Quotient
         .collect()
 }
 
-/// A base and a positive exponent. Exponents that a table is too short for make two factors.
+/// A base and a positive exponent. An exponent longer than its table makes two factors.
 struct Factor<'a> {
     base: Base<'a>,
     exponent: Vec<u64>,
@@ -86,7 +86,7 @@ impl<'a> Factor<'a> {
     }
 }
 
-/// What is to be run: first the chains of squarings and the columns of tables, then what joins them.
+/// The lists to run: first the chains of squarings and the columns of tables, then the products that join them.
 #[derive(Default)]
 struct Plan<'a> {
     slots: usize,
@@ -95,7 +95,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Plans one product of powers and says in which slot it ends up.
+    /// Plans one product of powers and returns the slot of its result.
     fn product(&mut self, factors: &[Factor<'a>]) -> Slot {
         let chain = self.chain(factors);
         let columns = self.columns(factors);
@@ -166,7 +166,7 @@ impl<'a> Plan<'a> {
         first
     }
 
-    /// The powers of bases with tables, column by column: the slot of each column that anything is in.
+    /// The powers of bases with tables, column by column: the slots of the columns that are not empty.
     fn columns(&mut self, factors: &[Factor<'a>]) -> Vec<Option<Slot>> {
         let tables = || {
             factors.iter().filter_map(|factor| match factor.base {
@@ -208,7 +208,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The row that a column of a block picks; none for an empty column.
+/// The row that a column of a block selects; `None` for an empty column.
 fn row<'a>(
     fixed: &FixedBase,
     rows: &'a [Lane],
@@ -222,7 +222,7 @@ fn row<'a>(
         .flatten()
 }
 
-/// Multiplies the result by a slot, or begins it with that.
+/// Multiplies the result by a slot, or starts it with the slot.
 fn multiply(list: &mut List<'_>, result: Slot, by: Slot, started: &mut bool) {
     list.ops.push(if *started {
         Op::Multiply(result, by)
@@ -232,7 +232,7 @@ fn multiply(list: &mut List<'_>, result: Slot, by: Slot, started: &mut bool) {
     *started = true;
 }
 
-/// The width of windows with which an exponent of so many bits takes the fewest products.
+/// The window width that takes the fewest products for an exponent of this length.
 fn window_width(bits: usize) -> usize {
     match bits {
         0..=8 => 1,

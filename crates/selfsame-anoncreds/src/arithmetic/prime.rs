@@ -21,19 +21,20 @@ use super::{
 };
 use crate::random::Random;
 
-/// Rounds for a number that somebody else chose: each lets a composite pass with a chance of 1/4 at most.
+/// Rounds for a number from another party: each lets a composite pass with a probability of 1/4 at most.
 const ROUNDS: usize = 64;
 /// Rounds for a candidate of our own, after one to the base 2. Of the random odd numbers of 600 bits that pass five
 /// rounds fewer than one in 2^80 is composite (Damgård, Landrock and Pomerance 1993). That is proven for numbers from
-/// the whole length, and e comes from a short range of it, so there are sixteen. They run for the last candidate
-/// alone, eight at a time, and cost little.
+/// the whole length, and e comes from a short range of it, so there are sixteen. They run only for the last candidate,
+/// eight at a time, and cost little.
 const OWN_ROUNDS: usize = 16;
-/// Small primes are those below this.
+/// The limit of the small primes.
 const SMALL: usize = 1 << 19;
-/// Candidates in one sieve.
+/// The number of candidates in one sieve.
 const WINDOW: usize = 1 << 16;
 
-/// Whether the number is prime; a composite passes with a chance below 2^-128, whoever chose it. Variable time.
+/// Whether the number is prime. A composite, even a maliciously chosen one, passes with a probability below 2^-128.
+/// Variable time.
 pub(crate) fn is_prime(number: &UBig) -> bool {
     if *number < UBig::from(4_u8) {
         return *number > UBig::ONE;
@@ -46,8 +47,8 @@ pub(crate) fn is_prime(number: &UBig) -> bool {
     number.bit(0) && passes(number, ROUNDS)
 }
 
-/// A prime p of `bits` bits, the two highest of them 1, for which h = (p-1)/2 is prime too, and 3 modulo 4; `bits` is 9 at
-/// least. Whoever knows such an h takes square roots modulo it by one power.
+/// A prime p of `bits` bits, the two highest of them 1, for which h = (p-1)/2 is prime too, and 3 modulo 4; `bits` is
+/// at least 9. With such an h, square roots modulo it take one power.
 pub(crate) fn safe_prime(bits: usize, random: &mut Random) -> UBig {
     let length = bits.max(9).saturating_sub(1);
     loop {
@@ -67,14 +68,14 @@ pub(crate) fn safe_prime_from(start: &UBig) -> Option<UBig> {
     first_safe_prime(start, Step::Two)
 }
 
-/// What a candidate has more than the one before.
+/// The difference between successive candidates.
 #[derive(Clone, Copy)]
 enum Step {
     Two = 2,
     Four = 4,
 }
 
-/// As [`safe_prime_from`], for the h of these steps alone.
+/// Like [`safe_prime_from`], for the h of these steps only.
 fn first_safe_prime(start: &UBig, step: Step) -> Option<UBig> {
     let length = start.bit_len();
     let mut halves = survivors(start, step).take_while(|half| half.bit_len() == length);
@@ -93,8 +94,8 @@ fn first_safe_prime(start: &UBig, step: Step) -> Option<UBig> {
 
 /// The safe prime 2h + 1, for an h that may be prime.
 ///
-/// Once h is prime, one power proves 2h + 1 (Pocklington 1914): if 2^(2h) is 1 modulo it, and it has no divisor in common
-/// with 2² - 1. So only h has rounds.
+/// Once h is prime, one power proves 2h + 1 prime (Pocklington 1914): if 2^(2h) is 1 modulo it, and it has no divisor
+/// in common with 2² - 1. So only h needs rounds.
 fn safe_prime_of(half: &UBig) -> Option<UBig> {
     let mut whole = Zeroizing::new((half << 1) + UBig::ONE);
     let proven = &*whole % 3_u8 != 0 && passes_base_two(&whole);
@@ -103,9 +104,9 @@ fn safe_prime_of(half: &UBig) -> Option<UBig> {
 
 /// A prime from `start` up to, and not including, `end`; there must be one, and `end` must be above 3.
 ///
-/// All odd primes of the range are equally likely: every candidate is drawn anew, as the published library draws e
-/// ("a random prime", AnonCreds v1.0, "The Credential Signature"). To go on from one random number to the next prime
-/// would be quicker still, and would prefer primes that come after long gaps.
+/// All odd primes of the range are equally likely: every candidate is drawn anew, as the published library draws e ("a
+/// random prime", AnonCreds v1.0, "The Credential Signature"). Going on from one random number to the next prime would
+/// be faster, but would prefer primes that follow long gaps.
 pub(crate) fn prime_in_range(start: &UBig, end: &UBig, random: &mut Random) -> UBig {
     let mut first = start.clone();
     first.set_bit(0);
@@ -134,18 +135,18 @@ pub(crate) fn prime_in_range(start: &UBig, end: &UBig, random: &mut Random) -> U
     }
 }
 
-/// Small primes by which candidates first + 2k are divided before anything else.
+/// Trial division of candidates first + 2k by small primes, before any other test.
 struct Divisors {
-    /// `first` modulo the product of each group of them.
+    /// `first` modulo the product of each group of small primes.
     first: Vec<u64>,
 }
 
-/// To divide by a larger prime costs more than the tests that it saves.
+/// Dividing by a larger prime costs more than the tests that it saves.
 const LARGEST_DIVISOR: u32 = 3_000;
 
 impl Divisors {
     fn new(first: &UBig) -> Self {
-        // None may reach the candidates themselves.
+        // No small prime may be as large as a candidate.
         let small = first.bit_len() < 24;
         let limit = if small { 0 } else { LARGEST_DIVISOR };
         Self {
@@ -169,7 +170,7 @@ impl Divisors {
 
 /// The candidates h = start, start + step, … where no small prime divides h or 2h + 1; `start` is odd.
 fn survivors(start: &UBig, step: Step) -> impl Iterator<Item = UBig> {
-    // More small primes pay for longer numbers, whose tests cost more; none may reach the candidates themselves.
+    // Longer numbers, whose tests cost more, justify more small primes; none may be as large as a candidate.
     let bits = start.bit_len();
     let limit = if bits < 24 {
         0
@@ -213,13 +214,13 @@ fn rule_out(ruled_out: &mut [bool], (prime, step): (u64, Step), start: u64) {
     }
 }
 
-/// Some odd primes, one after the other, and their product: one division of a long number serves them all.
+/// Some odd primes in order, and their product: one division of a long number serves all of them.
 struct Group {
     modulus: &'static Product,
     primes: &'static [u32],
 }
 
-/// A product of odd primes below 2^61, and what divides by it (Montgomery).
+/// A product of odd primes below 2^61, with constants to divide by it (Montgomery).
 struct Product {
     value: u64,
     negated_inverse: u64,
@@ -243,7 +244,7 @@ impl Product {
         }
     }
 
-    /// A number below 2^63 that is the number of these limbs modulo the product.
+    /// A number below 2^63 that is congruent to the number of these limbs modulo the product.
     fn rest(&self, number: &[u64]) -> u64 {
         number.iter().rev().fold(0, |rest, limb| {
             // rest·2^64 + limb, both times 2^64, which the next line divides out. All sums stay below 2^127.
@@ -305,8 +306,8 @@ fn small_primes() -> &'static [u32] {
     })
 }
 
-/// Those of the odd numbers that pass one round of Miller and Rabin's test to the base 2, in their order. Eight are tested
-/// at once where they can be, and otherwise each when it is asked for.
+/// The odd numbers that pass one round of Miller and Rabin's test to the base 2, in their order. Eight are tested at
+/// once where that is possible; otherwise each is tested when it is requested.
 fn probable(numbers: &[UBig]) -> Box<dyn Iterator<Item = &UBig> + '_> {
     if Path::best() != Path::Ifma {
         return Box::new(numbers.iter().filter(|number| passes_base_two(number)));
@@ -317,7 +318,7 @@ fn probable(numbers: &[UBig]) -> Box<dyn Iterator<Item = &UBig> + '_> {
     Box::new(both.filter_map(|(number, agrees)| agrees.then_some(number)))
 }
 
-/// One round to the base 2, for which squarings are enough.
+/// One round to the base 2, which needs only squarings.
 fn passes_base_two(number: &UBig) -> bool {
     let exponent = odd_part(number);
     match power_of_two(Path::best(), number, &exponent) {
@@ -326,7 +327,8 @@ fn passes_base_two(number: &UBig) -> bool {
     }
 }
 
-/// So many rounds of Miller and Rabin's test of an odd number, to bases that nobody can choose it for.
+/// Miller and Rabin's test of an odd number in `rounds` rounds, with bases that an attacker cannot choose the number
+/// for.
 fn passes(number: &UBig, rounds: usize) -> bool {
     if *number < UBig::from(5_u8) {
         return *number == UBig::from(3_u8);
@@ -342,7 +344,7 @@ fn passes(number: &UBig, rounds: usize) -> bool {
     })
 }
 
-/// One round for each odd number above 1 and its base, eight at once where they can be: whether, for number - 1 = d·2^t,
+/// One round for each odd number above 1 and its base, eight at once where possible: whether, for number - 1 = d·2^t,
 /// base^d is 1, or becomes -1 by fewer than t squarings.
 fn agree(rounds: &[(&UBig, &UBig)]) -> Vec<bool> {
     let mut agree = Vec::with_capacity(rounds.len());
@@ -397,7 +399,8 @@ fn becomes_one(number: &UBig, mut power: UBig) -> bool {
     })
 }
 
-/// A base from 2 to number - 2 that depends on the whole number, so that nobody can choose a number for its bases.
+/// A base from 2 to number - 2 that depends on the whole number, so that an attacker cannot choose a number for its
+/// bases.
 fn base(bytes: &[u8], round: usize, number: &UBig) -> UBig {
     let mut wide = Vec::new();
     for part in 0..=bytes.len().wrapping_div(32) {

@@ -1,26 +1,26 @@
-//! Lists of products, two of which run at once wherever two are independent.
+//! Lists of products, which run two at a time wherever two are independent.
 
 use zeroize::Zeroize;
 
 use super::engine::{Engine, Lane, PICKS};
 
-/// A place for one residue in a machine.
+/// A location for one residue in a machine.
 pub(super) type Slot = usize;
 
-/// One step. Which steps there are, and on which slots, never depends on a secret; only the picks of a scan do.
+/// One step. The sequence of steps and their slots never depends on a secret; only the picks of a scan do.
 #[derive(Clone, Copy)]
 pub(super) enum Op<'a> {
-    /// The first becomes what the second is.
+    /// Copies the second slot to the first.
     Copy(Slot, Slot),
-    /// The slot becomes this residue.
+    /// Sets the slot to this residue.
     Load(Slot, &'a [Lane]),
-    /// The slot is squared.
+    /// Squares the slot.
     Square(Slot),
-    /// The first is multiplied by the second.
+    /// Multiplies the first slot by the second.
     Multiply(Slot, Slot),
-    /// The slot is multiplied by this residue.
+    /// Multiplies the slot by this residue.
     MultiplyBy(Slot, &'a [Lane]),
-    /// The rows of `table` that are picked go to the slots from `to` on; every row is read.
+    /// Copies the picked rows of `table` to the slots from `to` on; reads every row.
     Scan {
         table: Table<'a>,
         picks: [u8; PICKS],
@@ -31,9 +31,9 @@ pub(super) enum Op<'a> {
 /// Rows to scan.
 #[derive(Clone, Copy)]
 pub(super) enum Table<'a> {
-    /// Those of a prepared table.
+    /// The rows of a prepared table.
     Rows(&'a [Lane]),
-    /// So many slots from this one on.
+    /// A number of slots, beginning with this one.
     Slots(Slot, usize),
 }
 
@@ -41,12 +41,12 @@ pub(super) enum Table<'a> {
 #[derive(Default)]
 pub(super) struct List<'a> {
     pub(super) ops: Vec<Op<'a>>,
-    /// Whether products that follow one another may run at once when their slots differ. What such a product is
-    /// multiplied by must outlive the steps up to the next product.
+    /// Whether successive products may run at once if their slots differ. The factor of such a product must stay valid
+    /// up to the next product.
     pub(super) parallel: bool,
 }
 
-/// Slots and what runs on them.
+/// Slots, and the lists that run on them.
 pub(super) struct Machine<'e> {
     engine: &'e Engine,
     slots: Vec<Lane>,
@@ -54,7 +54,7 @@ pub(super) struct Machine<'e> {
     secret: bool,
 }
 
-/// A product that is due: its slot, and what it is multiplied by (itself without one).
+/// A pending product: its slot, and the factor (the slot itself if `None`).
 type Due<'a> = (Slot, Option<Operand<'a>>);
 
 #[derive(Clone, Copy)]
@@ -63,7 +63,7 @@ enum Operand<'a> {
     Row(&'a [Lane]),
 }
 
-/// How far a list has come.
+/// The position in a list.
 struct Cursor<'l, 'a> {
     rest: std::slice::Iter<'l, Op<'a>>,
     parallel: bool,
@@ -82,14 +82,15 @@ impl<'e> Machine<'e> {
         }
     }
 
-    /// Runs lists that are independent of each other, the longest first and those that are parallel in themselves last.
+    /// Runs lists that are independent of each other: longest first, and those with parallel products of their own
+    /// last.
     pub(super) fn run(&mut self, lists: &[List<'_>]) {
         let mut waiting: Vec<&List<'_>> = lists.iter().collect();
         waiting.sort_by_key(|list| (!list.parallel, list.ops.len()));
         let (mut first, mut second) = (self.start(&mut waiting), self.start(&mut waiting));
         loop {
             if first.is_none() {
-                // Both may have come to their end at once.
+                // Both may have ended at the same time.
                 first = second.take().or_else(|| self.start(&mut waiting));
             }
             if second.is_none() {
@@ -105,17 +106,17 @@ impl<'e> Machine<'e> {
         }
     }
 
-    /// What is in a slot.
+    /// The residue in a slot.
     pub(super) fn slot(&self, slot: Slot) -> &[Lane] {
         self.slots.get(self.range(slot)).unwrap_or_default()
     }
 
-    /// The slots themselves.
+    /// All slots.
     pub(super) fn into_slots(mut self) -> Vec<Lane> {
         std::mem::take(&mut self.slots)
     }
 
-    /// The next list that has a product to do; lists without any are done on the way.
+    /// The next list with a pending product; lists without products are completed on the way.
     fn start<'l, 'a>(&mut self, waiting: &mut Vec<&'l List<'a>>) -> Option<Cursor<'l, 'a>> {
         while let Some(list) = waiting.pop() {
             let mut cursor = Cursor {
@@ -156,7 +157,7 @@ impl<'e> Machine<'e> {
         }
     }
 
-    /// Does what is no product up to the next product.
+    /// Runs the steps that are not products, up to the next product.
     fn advance(&mut self, cursor: &mut Cursor<'_, '_>) {
         cursor.due = None;
         for op in cursor.rest.by_ref() {
@@ -239,7 +240,7 @@ impl Drop for Machine<'_> {
 }
 
 impl List<'_> {
-    /// Forgets what was picked.
+    /// Clears the picks.
     pub(super) fn wipe(&mut self) {
         for op in &mut self.ops {
             if let Op::Scan { picks, .. } = op {
@@ -249,7 +250,7 @@ impl List<'_> {
     }
 }
 
-/// What a product is multiplied by; out of a slot it is copied, so that the slots can be written.
+/// The factor of a product. A factor in a slot is copied, so that the slots can be written.
 fn fetch<'s>(
     slots: &[Lane],
     copy: &'s mut [Lane],

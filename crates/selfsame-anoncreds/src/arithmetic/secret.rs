@@ -1,4 +1,4 @@
-//! Integers that are secret: of a fixed width, computed with in constant time, wiped.
+//! Secret integers: of a fixed width, computed with in constant time, wiped when dropped.
 #![cfg_attr(
     not(test),
     expect(
@@ -15,22 +15,22 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::limbs;
 use crate::random::Random;
 
-/// A secret integer of a declared width, not negative and below 2^bits: what a secret exponent may be.
+/// A secret integer of a declared width, not negative and below 2^bits: the type of secret exponents.
 ///
-/// The width is public and says how long every operation takes; the value never does. Inside it is a little-endian
-/// two's complement number with at least one bit more than the width.
+/// The width is public and determines the time of every operation; the value does not affect it. The representation is
+/// a little-endian two's complement number with at least one bit more than the width.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Secret {
     limbs: Vec<u64>,
     bits: usize,
 }
 
-/// A secret integer that may be negative, below 2^bits in magnitude. It is no exponent.
+/// A secret integer that may be negative, below 2^bits in magnitude. It cannot be an exponent.
 #[derive(Clone, Debug)]
 pub(crate) struct Signed(Secret);
 
 impl Secret {
-    /// A number that is not secret, or no longer, as one `bits` wide; a longer number widens it.
+    /// A number that is not secret, or no longer secret, with a width of `bits`; a longer number widens it.
     pub(crate) fn from_public(number: &UBig, bits: usize) -> Self {
         let bits = bits.max(number.bit_len());
         Self {
@@ -39,8 +39,8 @@ impl Secret {
         }
     }
 
-    /// A non-negative number from its bytes, the most significant first; it is `bits` wide, or as wide as the bytes if
-    /// there are more of them than `bits` fill. The caller sees to it that a number in as many bytes keeps below 2^bits.
+    /// A non-negative number from its big-endian bytes. Its width is `bits`, or that of the bytes if there are more of
+    /// them than `bits` fill. The caller ensures that a number in exactly that many bytes is below 2^bits.
     pub(crate) fn from_be_bytes(bytes: &[u8], bits: usize) -> Self {
         let bits = if bytes.len() > bits.div_ceil(8) {
             bytes.len().saturating_mul(8)
@@ -65,7 +65,7 @@ impl Secret {
         self.bits
     }
 
-    /// The limbs, two's complement, the least significant first.
+    /// The limbs, two's complement, least significant first.
     pub(super) fn limbs(&self) -> &[u64] {
         &self.limbs
     }
@@ -86,7 +86,7 @@ impl Secret {
         Signed(difference)
     }
 
-    /// The product, as wide as both together.
+    /// The product, whose width is the sum of both widths.
     pub(crate) fn mul(&self, other: &Self) -> Self {
         let (left, right) = (self.magnitude(), other.magnitude());
         let mut product = Self::zero(self.bits.saturating_add(other.bits));
@@ -95,12 +95,12 @@ impl Secret {
         product
     }
 
-    /// The product with a public number, as wide as both together.
+    /// The product with a public number, whose width is the sum of both widths.
     pub(crate) fn mul_public(&self, factor: &UBig) -> Self {
         self.mul(&Self::from_public(factor, factor.bit_len()))
     }
 
-    /// The number itself, where it becomes public (a response of a proof) or is written down for its owner.
+    /// The number itself, when it becomes public (a response of a proof) or is written down for its owner.
     pub(crate) fn reveal(&self) -> IBig {
         let magnitude = IBig::from(limbs::to_integer(&self.magnitude().limbs));
         if self.sign() == 0 {
@@ -135,7 +135,7 @@ impl Secret {
         magnitude
     }
 
-    /// The same number, `bits` wide; never narrower than it is.
+    /// The number with a width of `bits`; the width never shrinks.
     fn widened(&self, bits: usize) -> Self {
         let mut wide = Vec::with_capacity(limb_count(bits).max(self.limbs.len()));
         wide.extend_from_slice(&self.limbs);
@@ -152,22 +152,22 @@ impl Signed {
         Self(number)
     }
 
-    /// As of secrets.
+    /// The operation of the same name on [`Secret`].
     pub(crate) fn add(&self, other: &Secret) -> Self {
         Self(self.0.add(other))
     }
 
-    /// As of secrets.
+    /// The operation of the same name on [`Secret`].
     pub(crate) fn sub(&self, other: &Secret) -> Self {
         self.0.sub(other)
     }
 
-    /// As of secrets.
+    /// The operation of the same name on [`Secret`].
     pub(crate) fn mul_public(&self, factor: &UBig) -> Self {
         Self(self.0.mul_public(factor))
     }
 
-    /// As of secrets.
+    /// The operation of the same name on [`Secret`].
     pub(crate) fn reveal(&self) -> IBig {
         self.0.reveal()
     }
@@ -185,13 +185,13 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Limbs for a magnitude of `bits` bits and the sign.
+/// The number of limbs for a magnitude of `bits` bits and the sign.
 fn limb_count(bits: usize) -> usize {
     bits.wrapping_div(64).saturating_add(1)
 }
 
 impl Random {
-    /// A secret number of at most `bits` bits, evenly spread.
+    /// A uniformly distributed secret number of at most `bits` bits.
     pub(crate) fn secret(&mut self, bits: usize) -> Secret {
         Secret::from_be_bytes(&self.bytes(bits), bits)
     }

@@ -1,4 +1,5 @@
-//! Products of powers whose exponents are secret: the same steps and the same memory for all exponents of their widths.
+//! Products of powers with secret exponents: equal steps and equal memory accesses for all exponents of the given
+//! widths.
 
 use zeroize::Zeroizing;
 
@@ -30,7 +31,7 @@ pub(super) fn products(engine: &Engine, groups: &[&[SecretTerm<'_>]]) -> Vec<Ele
         .collect()
 }
 
-/// A base and its exponent of a declared width. Exponents that a table is too short for make two factors.
+/// A base and its exponent of a declared width. An exponent longer than its table makes two factors.
 struct Factor<'a> {
     base: Base<'a>,
     exponent: Zeroizing<Vec<u64>>,
@@ -74,7 +75,7 @@ impl<'a> Factor<'a> {
     }
 }
 
-/// What is to be run: first the chains of squarings and the columns of tables, then what joins them.
+/// The lists to run: first the chains of squarings and the columns of tables, then the products that join them.
 struct Plan<'a> {
     one: &'a [Lane],
     slots: usize,
@@ -92,7 +93,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Plans one product of powers and says in which slot it ends up.
+    /// Plans one product of powers and returns the slot of its result.
     fn product(&mut self, factors: &[Factor<'a>]) -> Slot {
         let chain = self.chain(factors);
         let columns = self.columns(factors);
@@ -119,7 +120,7 @@ impl<'a> Plan<'a> {
 
     /// The powers of bases without a table: fixed windows over a common chain of squarings.
     fn chain(&mut self, factors: &[Factor<'a>]) -> Option<Slot> {
-        // Long enough from the start: no copy of what is picked is left behind by growing.
+        // Allocated at full length, so that growing leaves no copies of the picks behind.
         let steps = factors.iter().map(|factor| factor.bits.saturating_mul(2));
         let mut list = List {
             ops: Vec::with_capacity(steps.sum::<usize>().saturating_add(256)),
@@ -148,7 +149,7 @@ impl<'a> Plan<'a> {
                 if window >= factor.bits.div_ceil(WINDOW) {
                     continue;
                 }
-                // Windows are looked up by fours: those of numbers 4k+3 to 4k, when the highest is due.
+                // Windows are looked up in fours: those numbered 4k+3 to 4k, when the highest is due.
                 let inside = window.wrapping_rem(PICKS);
                 if inside == PICKS - 1 || window.saturating_add(1) == factor.bits.div_ceil(WINDOW) {
                     let first = window.saturating_sub(inside);
@@ -200,7 +201,7 @@ impl<'a> Plan<'a> {
         for (fixed, factor) in tables() {
             for (block, rows) in fixed.blocks(factor.bits) {
                 for start in (0..fixed.columns()).step_by(PICKS) {
-                    // Two sets of slots by turns: a product may still be due while the next rows are looked up.
+                    // Two alternating sets of slots: a product may still be pending while the next rows are looked up.
                     let to = picked.saturating_add(turn);
                     turn ^= PICKS;
                     list.ops.push(Op::Scan {

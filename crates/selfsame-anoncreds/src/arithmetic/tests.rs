@@ -1,4 +1,4 @@
-//! The whole against dashu's integers.
+//! All of the arithmetic, compared with dashu's integers.
 
 mod constant_time;
 mod paths;
@@ -33,7 +33,7 @@ fn element(modulus: &Modulus, random: &mut Random) -> Element {
     modulus.element(&number).expect("a residue")
 }
 
-/// base^exponent by dashu alone.
+/// base^exponent, computed by dashu alone.
 fn power(modulus: &Modulus, base: &Element, exponent: &IBig) -> UBig {
     let ring = ConstDivisor::new(modulus.value().clone());
     let (sign, magnitude) = exponent.clone().into_parts();
@@ -131,7 +131,7 @@ fn inverses_undo_and_a_common_divisor_is_refused() {
     );
 }
 
-/// The number that is this one by q, and -1 times this one by p.
+/// The number that is congruent to this one modulo q, and to -1 times this one modulo p.
 fn negative_by_one_factor(number: &UBig, (p, q): (&UBig, &UBig)) -> UBig {
     let divisor = ConstDivisor::new(p.clone());
     let inverse = divisor
@@ -158,7 +158,7 @@ fn roots_of_squares_undo_powers_and_nothing_else_has_one() {
         let e = prime_in_range(&start, &(&start + &start), &mut random);
         for _ in 0..4 {
             let base = element(modulus, &mut random);
-            // Of a square it is the power that the published implementation computes.
+            // For a square, this is the power that the published implementation computes.
             let order = ((&p - UBig::ONE) >> 1) * ((&q - UBig::ONE) >> 1);
             let inverse = ConstDivisor::new(order)
                 .reduce(e.clone())
@@ -167,7 +167,8 @@ fn roots_of_squares_undo_powers_and_nothing_else_has_one() {
                 .residue();
             let square = modulus.square(&base);
             let exponent = IBig::from(e.clone());
-            // -1 is a square by neither factor, so its product with one is none; nor is what is one by p alone.
+            // -1 is not a square modulo either factor, so its product with a square is not one; nor is a number that is
+            // a square modulo p alone.
             let negative = modulus.value() - modulus.integer(&square);
             let by_q_alone = negative_by_one_factor(&modulus.integer(&square), (&p, &q));
             for none in [negative, by_q_alone] {

@@ -1,4 +1,4 @@
-//! What is touched, in order: for the tests that secrets leave no trace.
+//! A trace of memory accesses in order, for the tests that secrets do not affect it.
 
 use std::{
     cell::RefCell,
@@ -7,17 +7,17 @@ use std::{
 
 use super::{engine::Lane, program::Op};
 
-/// One touch: what kind it is, and the places it concerns. Slots are numbered, rows of tables have their addresses.
+/// One access: its kind, and the places it concerns. Slots are identified by number, rows of tables by address.
 pub(super) type Touch = (&'static str, usize, usize);
 
-/// How many threads are traced, so that measurements of others cost next to nothing.
+/// The number of traced threads, so that measurements on others cost next to nothing.
 static TRACED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static TRACE: RefCell<Option<Vec<Touch>>> = const { RefCell::new(None) };
 }
 
-/// Notes, while this thread is traced, that a scan reads `row` of `table`.
+/// Records a scan's read of `row` of `table`, if this thread is traced.
 #[inline(always)]
 pub(super) fn row(table: &[Lane], row: &[Lane]) {
     if TRACED.load(Ordering::Relaxed) == 0 {
@@ -27,7 +27,7 @@ pub(super) fn row(table: &[Lane], row: &[Lane]) {
     note(("row", row.as_ptr().addr() - start, row.len()));
 }
 
-/// Notes, while this thread is traced, that a step is done.
+/// Records a step, if this thread is traced.
 pub(super) fn step(op: &Op<'_>) {
     if TRACED.load(Ordering::Relaxed) == 0 {
         return;
@@ -42,7 +42,7 @@ pub(super) fn step(op: &Op<'_>) {
     });
 }
 
-/// Runs `work` and returns every touch of it.
+/// Runs `work` and returns all of its accesses.
 pub(super) fn traced(work: impl FnOnce()) -> Vec<Touch> {
     TRACE.set(Some(Vec::new()));
     TRACED.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! Powers of two modulo an odd number of any length: what a test of primality to the base 2 wants.
+//! Powers of two modulo an odd number of any length, for the primality test to the base 2.
 //!
-//! Products with the base are shifts, so all that costs is squarings. And since half of a safe prime fills its limbs (1,024
-//! bits), residues lie anywhere below R here, with no limb to spare. Variable time, as all tests of primality are here.
+//! Products with the base are shifts, so only squarings cost. And since half of a safe prime fills its limbs (1,024
+//! bits), residues may be anywhere below R here, with no limb to spare. Variable time, like all primality tests here.
 #![cfg_attr(
     not(test),
     expect(
@@ -22,11 +22,11 @@ use super::{
 
 /// Bits of an exponent for one shift.
 const WINDOW: usize = 6;
-/// Bits of an exponent that one division begins with.
+/// The bits of an exponent that the initial division handles.
 const FIRST: usize = 9;
 
-/// 2^exponent mod n for an odd n above 1; nothing for one that is too long. Where a path has no such squarings, that of 64-bit
-/// limbs serves.
+/// 2^exponent mod n for an odd n above 1; `None` for an n that is too long. A path without such squarings uses those of
+/// the 64-bit limbs.
 pub(super) fn power_of_two(path: Path, n: &UBig, exponent: &UBig) -> Option<UBig> {
     match path {
         #[cfg(target_arch = "x86_64")]
@@ -35,7 +35,7 @@ pub(super) fn power_of_two(path: Path, n: &UBig, exponent: &UBig) -> Option<UBig
     }
 }
 
-/// A shift also divides by 2^64, so its digit of the exponent lies between -64 and -1. The products it counts are the
+/// A shift also divides by 2^64, so its digit of the exponent lies between -64 and -1. The product count is that of the
 /// squarings.
 fn power<R: Rows>(n: &UBig, exponent: &UBig) -> Option<UBig> {
     let count = n.bit_len().div_ceil(limbs::BITS);
@@ -64,7 +64,7 @@ fn power<R: Rows>(n: &UBig, exponent: &UBig) -> Option<UBig> {
         portable::shift_below_radix::<R>(&n_limbs, &mut power, u32::try_from(shift).ok()?);
     }
     count_products(length);
-    // By so many shifts of zero bits R is divided out.
+    // Shifts by zero bits divide R out.
     (0..count).for_each(|_| portable::shift_below_radix::<R>(&n_limbs, &mut power, 0));
     let all: Vec<u64> = power.iter().flat_map(|lane| lane.0).take(count).collect();
     Some(limbs::to_integer(&all) % n)

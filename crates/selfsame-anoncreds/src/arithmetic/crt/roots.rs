@@ -1,4 +1,4 @@
-//! Roots that want the factors: of squares, to any exponent; and square roots, where both factors are 3 modulo 4.
+//! Roots that need the factors: of squares, to any exponent; and square roots, where both factors are 3 modulo 4.
 
 use zeroize::Zeroizing;
 
@@ -12,7 +12,8 @@ pub(crate) struct RootExponent {
 }
 
 impl PrivateModulus {
-    /// What takes `e`-th roots of squares, for a public `e`; (p-1)/2 and (q-1)/2 are primes and do not divide it.
+    /// The exponent that gives `e`-th roots of squares, for a public `e`; (p-1)/2 and (q-1)/2 are primes and do not
+    /// divide it.
     pub(crate) fn root_exponent(&self, e: &UBig) -> RootExponent {
         let e = limbs::from_integer(e, e.bit_len().div_ceil(limbs::BITS));
         RootExponent {
@@ -21,7 +22,7 @@ impl PrivateModulus {
         }
     }
 
-    /// The square whose `e`-th power is `base`, a square. In constant time in the factors, and not checked.
+    /// The square whose `e`-th power is `base`, a square. In constant time in the factors; the result is not checked.
     pub(crate) fn root_of_square(&self, base: &Element, exponent: &RootExponent) -> Element {
         let number = Zeroizing::new(self.modulus.engine().leave(base.lanes()));
         let modulo_p = self.p.power_of(&number, &exponent.p);
@@ -35,8 +36,8 @@ impl PrivateModulus {
         self.join(&self.p.inverse_of(&number), &self.q.inverse_of(&number))
     }
 
-    /// A root r of a number x: r² = x, and `true`, or r² = -x, and `false`; none where one of the factors takes x for a
-    /// square and the other does not. `negated` chooses one of the four. Both factors are primes, and 3 modulo 4.
+    /// A root r of a number x: r² = x, and `true`, or r² = -x, and `false`; `None` if x is a square modulo one of the
+    /// factors and not modulo the other. `negated` chooses one of the four. Both factors are primes, and 3 modulo 4.
     pub(crate) fn square_root(&self, x: &Element, negated: [bool; 2]) -> Option<(Element, bool)> {
         let number = Zeroizing::new(self.modulus.engine().leave(x.lanes()));
         let [negated_p, negated_q] = negated;
@@ -60,7 +61,7 @@ impl Factor {
         Zeroizing::new(self.engine.leave(&inverse))
     }
 
-    /// Whether p takes the number for a square, or else its negation, and a root of that.
+    /// Whether the number is a square modulo p, or else its negation is, and a root of that square.
     fn square_root(&self, number: &[u64], negated: bool) -> (Limbs, bool) {
         let residue = Zeroizing::new(self.engine.reduce(number));
         // (p + 1)/4 is half of (p - 1)/2, rounded up.

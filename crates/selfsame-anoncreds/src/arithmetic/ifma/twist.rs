@@ -1,7 +1,8 @@
-//! Points of y² = x³ + 1 - i over F_p², eight at once: each lane holds one digit of eight numbers, of as many sums.
+//! Points of y² = x³ + 1 - i over F_p², eight at once: each lane holds one digit of eight numbers, one for each of
+//! eight sums.
 //!
-//! Numbers are in Montgomery form for R = 2^260, where p/R < 1/110, so that few of them need to be brought below p: a sum of
-//! products a·b/R is below (1 + Σ a/p·b/p / 110)·p. What stands behind a step as "below 5p" is such a bound.
+//! Numbers are in Montgomery form for R = 2^260, where p/R < 1/110, so that few of them need to be reduced below p: a
+//! sum of products a·b/R is below (1 + Σ a/p·b/p / 110)·p. Comments such as "below 5p" at a step give these bounds.
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64,
@@ -27,14 +28,14 @@ struct Fp2 {
 
 struct Constants {
     p: Fp,
-    /// p taken twice to six times, the first for two.
+    /// The multiples of p by two to six.
     multiples: [Fp; 5],
     square: Fp,
     inverse: __m512i,
     reciprocal: __m512i,
 }
 
-/// Adds a point to each sum, and that for every eight points.
+/// Adds a point to each sum; repeats this for every eight points.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn add(field: &Field, sums: &mut Sums, points: &[Affine]) {
     let k = constants(field);
@@ -52,7 +53,7 @@ pub(super) fn add(field: &Field, sums: &mut Sums, points: &[Affine]) {
     write(sums, &sum);
 }
 
-/// Takes the sums out of Montgomery form: numbers up to p.
+/// Converts the sums from Montgomery form to numbers up to p.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn leave(field: &Field, sums: &mut Sums) {
     let k = constants(field);
@@ -69,7 +70,7 @@ pub(super) fn leave(field: &Field, sums: &mut Sums) {
 }
 
 /// Complete addition of affine points, none of them infinity (Renes, Costello and Batina, EUROCRYPT 2016, algorithm 8):
-/// from numbers below 2p, to such numbers.
+/// inputs and results are below 2p.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn add_affine(k: &Constants, sum: &[Fp2; 3], x: &Fp2, y: &Fp2) -> [Fp2; 3] {
@@ -174,8 +175,7 @@ fn times_3b(k: &Constants, a: &Fp2, most: &Fp) -> Fp2 {
     }
 }
 
-/// Takes p away as often as the highest digit shows, which is once less than it could be at most: below 24p, then below
-/// 3p.
+/// Subtracts p as often as the highest digit shows, which is at most once too few: below 24p before, below 3p after.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn reduced(k: &Constants, mut a: Fp) -> Fp {
@@ -234,7 +234,7 @@ fn difference_of(a: &Fp, b: &Fp) -> Fp {
     carried(difference)
 }
 
-/// Brings every digit but the highest between zero and 2^52; what is carried may be negative.
+/// Brings every digit but the highest between zero and 2^52; carries may be negative.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn carried(mut a: Fp) -> Fp {

@@ -1,11 +1,11 @@
-//! Two secrets touch the same places in the same order, on every path.
+//! Two secrets lead to accesses of equal locations in equal order, on every path.
 
 use super::*;
 use trace::{Touch, traced};
 
 const WIDTHS: [usize; 4] = [300, 456, 900, 64];
 
-/// What one run over secrets of the same widths touches: a table, a table too short, and two bases without one.
+/// The accesses of one run over secrets of equal widths: with a table, a table too short, and two bases without one.
 fn touches(
     modulus: &Modulus,
     bases: &[Element],

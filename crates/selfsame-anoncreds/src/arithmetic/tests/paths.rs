@@ -1,8 +1,8 @@
-//! Every path computes what dashu computes, for all lengths of moduli and at the edges.
+//! Every path agrees with dashu, for all lengths of moduli and at the edges.
 
 use super::*;
 
-/// Residues of which some are as large or as small as can be.
+/// Residues, some of which are as large or as small as possible.
 fn residues(modulus: &Modulus, random: &mut Random) -> Vec<UBig> {
     let n = modulus.value();
     vec![
@@ -25,7 +25,7 @@ fn check(n: &UBig, random: &mut Random) {
             .collect();
         for (a, x) in elements.iter().zip(&numbers) {
             assert_eq!(&modulus.integer(a), x, "{modulus:?}");
-            // Squares of squares are of residues that lie anywhere below 2n.
+            // Squares of squares are of residues anywhere below 2n.
             let square = modulus.square(a);
             assert_eq!(modulus.integer(&square), x * x % n, "{modulus:?}");
             assert_eq!(

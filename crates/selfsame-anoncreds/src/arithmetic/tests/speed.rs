@@ -1,4 +1,5 @@
-//! How long products and powers take; run by hand, optimised: `cargo test --release -p selfsame-anoncreds speed -- --ignored --nocapture`.
+//! Measurements of products and powers, run by hand, optimised: `cargo test --release -p selfsame-anoncreds speed --
+//! --ignored --nocapture`.
 #![expect(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -109,7 +110,8 @@ fn products_alone_and_in_pairs(modulus: &Modulus, random: &mut Random) {
     );
 }
 
-/// The T value of a proof with two revealed attributes: A'^456, four R^593, Rctxt^2432, S^3060, in both times.
+/// The T value of a proof with two revealed attributes: A'^456, four R^593, Rctxt^2432, S^3060, in variable and in
+/// constant time.
 fn equality_proof(modulus: &Modulus, random: &mut Random) {
     let bits = [593, 593, 593, 593, 2_432, 3_060];
     let bases: Vec<Element> = (0..7).map(|_| element(modulus, random)).collect();
@@ -154,7 +156,7 @@ fn equality_proof(modulus: &Modulus, random: &mut Random) {
     );
 }
 
-/// A signature's root, primes, and how long a whole key takes.
+/// Measures a signature's root, primes, and a whole key.
 fn roots(path: Path, random: &mut Random) {
     let start = UBig::ONE << 596;
     let end = &start + (UBig::ONE << 119);
