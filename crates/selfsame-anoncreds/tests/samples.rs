@@ -1,4 +1,4 @@
-//! The published library's own messages, judged and continued by ours: `vectors/anoncreds`.
+//! The published library's messages in `vectors/anoncreds`, verified and continued by ours.
 
 #[path = "oracle/ours.rs"]
 mod ours;
@@ -12,7 +12,7 @@ use party::Party;
 use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 use serde_json::{Map, Value, json};
 
-/// A moment, with randomness of its own.
+/// A context with fresh randomness.
 fn ctx() -> Ctx {
     Ctx::new(
         UnixTime(1_700_000_000),
@@ -28,7 +28,7 @@ fn file(name: &str) -> PathBuf {
     .join(name)
 }
 
-/// A message as its file has it.
+/// A message as the text of its file.
 fn text(name: &str) -> Value {
     json!(std::fs::read_to_string(file(name)).unwrap())
 }
@@ -48,7 +48,7 @@ fn registry_id() -> Value {
     tree("legacy/status_list.json")["revRegDefId"].clone()
 }
 
-/// What a verifier or a holder knows of these flows.
+/// The published objects of these flows, as a verifier or a holder has them.
 fn known(flows: &[&str]) -> Value {
     let (mut schemas, mut cred_defs) = (Map::new(), Map::new());
     for flow in flows {

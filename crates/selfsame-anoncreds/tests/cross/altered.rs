@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::dice::Dice;
 
-/// One change: where, and what the message is then.
+/// One change, and the changed message.
 pub struct Altered {
-    /// What was done to which field.
+    /// The kind of change, and the field.
     pub what: String,
     /// The message as JSON text.
     pub text: Value,
@@ -35,7 +35,7 @@ pub fn alterations(dice: &mut Dice, text: &Value) -> Vec<Altered> {
     altered
 }
 
-/// Every place below the root, as JSON pointers.
+/// All locations below the root, as JSON pointers.
 fn paths(message: &Value) -> Vec<String> {
     let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
     let members: Vec<(String, &Value)> = match message {
@@ -62,7 +62,7 @@ fn paths(message: &Value) -> Vec<String> {
     paths
 }
 
-/// Changes a leaf to another of its kind; leaves what has members alone.
+/// Changes a leaf to another of its kind; leaves `null`, arrays and objects unchanged.
 fn change(dice: &mut Dice, leaf: &mut Value) -> bool {
     match leaf {
         Value::String(text) => *text = other_text(dice, text),
@@ -75,13 +75,13 @@ fn change(dice: &mut Dice, leaf: &mut Value) -> bool {
     true
 }
 
-/// A text of the same kind, with one place of it changed: a digit of a number, else any character.
+/// A text of the same kind with one character changed: a digit of a number, otherwise any character.
 fn other_text(dice: &mut Dice, text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     if characters.is_empty() {
         return "x".to_owned();
     }
-    // Not the first place: a number of another length is another case.
+    // Not the first character: that would also change a number's length, which is a separate case.
     let first = usize::from(characters.len() > 1);
     let candidates: Vec<usize> = (first..characters.len())
         .filter(|at| characters[*at] != ' ')

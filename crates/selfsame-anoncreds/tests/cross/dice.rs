@@ -1,4 +1,4 @@
-//! Choices that a seed decides, so that a flow that fails can be walked again.
+//! Choices derived from a seed, so that a failed flow can be repeated.
 
 /// A stream of choices (SplitMix64).
 pub struct Dice(u64);
@@ -23,7 +23,7 @@ impl Dice {
         usize::try_from(self.next() % bound as u64).unwrap()
     }
 
-    /// Whether something that happens once in `times` happens.
+    /// True with a probability of 1 in `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -33,7 +33,7 @@ impl Dice {
         &these[self.below(these.len())]
     }
 
-    /// An integer of AnonCreds' predicates, often near a bound.
+    /// A predicate's integer, often near a bound.
     pub fn integer(&mut self) -> i32 {
         let bits = u32::try_from(self.below(32)).unwrap();
         let near = i32::try_from(self.next() >> 33).unwrap() >> bits;

@@ -1,4 +1,4 @@
-//! One random flow: who defines, issues, holds, revokes, proves and judges is drawn anew for every step.
+//! One random flow: the party that defines, issues, holds, revokes, proves or verifies is drawn anew for every step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -34,15 +34,15 @@ const TEXTS: &[&str] = &[
     "a\nb\t\"c\"",
 ];
 
-/// Those who can do every step.
+/// The parties, each of which can do every step.
 pub struct Table {
-    /// Ours and the library.
+    /// Our crate and the published library.
     pub parties: Vec<Box<dyn Party>>,
-    /// Who did what, for the report of a failure.
+    /// The steps and who took them, for the report of a failure.
     pub story: Vec<String>,
 }
 
-/// A definition and what belongs to it, as JSON texts.
+/// A definition and its keys and schema, as JSON texts.
 pub struct Definition {
     pub issuer_id: String,
     pub schema_id: String,
@@ -63,19 +63,19 @@ pub struct Registry {
     pub lists: Vec<(u64, Value)>,
 }
 
-/// What a holder has of one credential.
+/// A holder's data of one credential.
 pub struct Held {
     pub values: BTreeMap<String, String>,
     pub credential: Value,
     pub index: Option<usize>,
-    /// What the steps of its issuance were called with.
+    /// The arguments of the steps of its issuance.
     pub asking: Value,
     pub issuing: Value,
     pub processing: Value,
 }
 
 impl Table {
-    /// One step by anybody.
+    /// One step by a random party.
     pub fn step(
         &mut self,
         dice: &mut Dice,
@@ -96,14 +96,14 @@ impl Table {
         }
     }
 
-    /// Ends the test, and leaves the messages in a file.
+    /// Ends the test, and writes the messages to a file.
     pub fn fail(&self, why: &str, arguments: &Value) -> ! {
         let file = std::env::temp_dir().join("selfsame-cross-failure.json");
         std::fs::write(&file, format!("{arguments:#}")).unwrap();
         panic!("{why}; with {}; after {:#?}", file.display(), self.story)
     }
 
-    /// The same step by each; a verdict of no is a refusal.
+    /// One step by each party; a negative verdict counts as a refusal.
     pub fn each(
         &mut self,
         call: &str,
@@ -208,7 +208,7 @@ impl Table {
         let mut arguments = registry.keys(of);
         arguments["registry_id"] = json!(registry.id);
         arguments["issuer_id"] = json!(of.issuer_id);
-        // Lists that begin with nothing issued are a matter of ours against ours.
+        // Lists that begin with no place issued are tested with ours alone.
         arguments["by_default"] = json!(true);
         arguments["timestamp"] = json!(1000);
         registry
@@ -217,7 +217,7 @@ impl Table {
         registry
     }
 
-    /// A new list with these issued and those revoked.
+    /// A new list with these places issued and those revoked.
     pub fn change(
         &mut self,
         dice: &mut Dice,
@@ -296,25 +296,25 @@ impl Table {
 }
 
 impl Definition {
-    /// Whether its identifiers are unqualified.
+    /// Whether its identifiers are legacy ones.
     pub fn is_legacy(&self) -> bool {
         self.issuer_id == LEGACY_DID
     }
 }
 
 impl Registry {
-    /// The arguments by which the library knows a registry and its keys.
+    /// The arguments that give the library a registry and its keys.
     pub fn keys(&self, of: &Definition) -> Value {
         json!({ "cred_def": of.cred_def, "cred_def_private": of.private, "registry": self.definition, "registry_private": self.private })
     }
 
-    /// Places taken off by the newest list.
+    /// The places that the newest list revokes.
     pub fn revoked(&self) -> BTreeSet<usize> {
         revoked_by(&self.lists.last().unwrap().1)
     }
 
-    /// What a holder needs to prove that it is not revoked, by the newest list: made anew, or brought from list to
-    /// list over those in which it was not revoked.
+    /// The data with which a holder proves non-revocation by the newest list: computed from that list, or updated from
+    /// list to list over those in which the credential was not revoked.
     pub fn state(
         &self,
         table: &mut Table,
@@ -333,7 +333,8 @@ impl Registry {
         path.push(&newest.1);
         let mut state = Value::Null;
         for (number, list) in path.iter().enumerate() {
-            // The library asks for the index; ours finds it in the credential, and checks the state with it.
+            // The library needs the index as an argument; ours finds it in the credential, and checks the state with
+            // it.
             let mut arguments = json!({
                 "registry": self.definition, "list": list, "index": at, "tails": self.tails,
                 "credential": held.credential, "cred_def": of.cred_def });
@@ -369,7 +370,7 @@ pub fn parts<const N: usize>(made: Value) -> [Value; N] {
     made.try_into().expect("as many results as the step has")
 }
 
-/// A message as a tree.
+/// Parses a message.
 pub fn read(text: &Value) -> Value {
     serde_json::from_str(text.as_str().expect("a message")).expect("JSON")
 }

@@ -1,4 +1,4 @@
-//! Every message of every flow, crossed between ours and the published library: `cargo xtask cross anoncreds`.
+//! Every message of every flow, exchanged between ours and the published library: `cargo xtask cross anoncreds`.
 
 mod altered;
 mod dice;
@@ -17,7 +17,7 @@ mod wheel;
 
 use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 
-/// A moment, with randomness of its own.
+/// A context with fresh randomness.
 fn ctx() -> Ctx {
     Ctx::new(
         UnixTime(1_700_000_000),

@@ -1,20 +1,20 @@
-//! Random presentation requests that what a holder has does answer, and how it answers them.
+//! Random presentation requests that a holder's credentials can answer, and the answers.
 
 use serde_json::{Map, Value, json};
 
 use crate::dice::Dice;
 use crate::flow::{Definition, Held, Registry, Table, read};
 
-/// A credential with what it was issued under.
+/// A credential with the objects it was issued under.
 pub struct Card<'a> {
     pub definition: &'a Definition,
     pub held: &'a Held,
     pub registry: Option<&'a Registry>,
-    /// How restrictions to an issuer are spelt: `did` where all identifiers are legacy, `id` where none is.
+    /// The suffix of restrictions to an issuer: `did` if all identifiers are legacy, `id` if none is.
     pub ending: Option<&'static str>,
 }
 
-/// A request and the choice of the holder, which grow together.
+/// A request and the holder's choice, built up together.
 #[derive(Default)]
 struct Question {
     attributes: Map<String, Value>,
@@ -87,7 +87,7 @@ pub fn ask(
         "cred_defs": kept(|d| &d.cred_def_id, |d| &d.cred_def) }))
 }
 
-/// The arguments of `verify` for what was presented with these arguments.
+/// The arguments of `verify` for the presentation made with these arguments.
 pub fn judge(asked: &Value, presentation: Value, cards: &[Card<'_>]) -> Value {
     let registries = cards.iter().filter_map(|card| card.registry);
     let lists: Vec<&Value> = registries
@@ -103,7 +103,7 @@ pub fn judge(asked: &Value, presentation: Value, cards: &[Card<'_>]) -> Value {
 }
 
 impl Question {
-    /// Asks for some of one card; at least for its first attribute.
+    /// Asks about some attributes of one card, at least the first.
     fn about(
         &mut self,
         dice: &mut Dice,
@@ -133,7 +133,7 @@ impl Question {
                 }
                 (2, _) => group.push(name),
                 (kind, _) if kind == 3 || kind == 4 || at == 0 => {
-                    // At least one attribute is shown, so that a question about revocation goes with it.
+                    // At least one attribute is revealed, so that a request for non-revocation can belong to it.
                     let reveal = kind != 4 || at == 0;
                     restrict(
                         dice,
@@ -174,7 +174,7 @@ fn add(to: &mut Map<String, Value>, referent: &str, mut asked: Value, interval: 
     to.insert(referent.to_owned(), asked);
 }
 
-/// A name in another of the spellings that mean the same attribute.
+/// The name in another spelling of the same attribute.
 fn spelling(dice: &mut Dice, name: &str) -> String {
     match dice.below(4) {
         0 => name.to_lowercase(),
@@ -205,7 +205,7 @@ fn predicate(dice: &mut Dice, value: i32) -> (&'static str, i32) {
     bound.map_or(("<=", value), |bound| (kind, bound))
 }
 
-/// Restricts to what the card is, in one of the ways the query language has.
+/// Restricts the answer to this card, in one of the forms of the query language.
 fn restrict(dice: &mut Dice, card: &Card<'_>, revealed: &[&String], asked: &mut Value) {
     let definition = card.definition;
     let schema = read(&definition.schema);
@@ -222,14 +222,15 @@ fn restrict(dice: &mut Dice, card: &Card<'_>, revealed: &[&String], asked: &mut 
         }
     }
     if let Some(name) = revealed.first() {
-        // The library knows an attribute in a restriction only by the spelling it is asked for with.
+        // In a restriction, the library recognises an attribute only in the spelling of the request.
         let spelt = asked["name"].as_str().unwrap_or(name);
         let mut query = Map::new();
         query.insert(
             format!("attr::{spelt}::value"),
             json!(card.held.values[*name]),
         );
-        // And it takes the marker of an attribute that is asked for as its value, so another one's is used.
+        // The library reads the marker of a requested attribute as its value, so the marker of another attribute is
+        // used.
         let other = definition
             .attributes
             .iter()

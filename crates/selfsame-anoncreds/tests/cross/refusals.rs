@@ -1,4 +1,4 @@
-//! Steps that make no sense, though each message in them is well formed.
+//! Invalid steps, although each of their messages is well formed.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ pub struct Nonsense {
     pub arguments: Value,
 }
 
-/// The arguments of good steps, from which nonsense is made.
+/// The arguments of valid steps, from which invalid ones are made.
 pub struct Good<'a> {
     pub asking: &'a Value,
     pub issuing: &'a Value,
@@ -23,7 +23,7 @@ pub struct Good<'a> {
     pub other_link_secret: &'a Value,
 }
 
-/// Nonsense of each kind.
+/// Invalid steps of each kind.
 pub fn nonsense(good: &Good<'_>) -> Vec<Nonsense> {
     let mut all = issuance(good);
     all.extend(revocation(good));

@@ -81,7 +81,7 @@ fn whoever_takes_each_step_of_a_random_flow_it_ends_in_a_yes_of_both() {
     }
 }
 
-/// Flows that share their definitions, which take a second each to make.
+/// The number of flows that share their definitions, which take a second each to make.
 const FLOWS_EACH: u64 = 6;
 
 #[test]
@@ -126,7 +126,7 @@ fn after_any_set_is_revoked_all_others_prove_and_none_of_the_revoked_does() {
     }
 }
 
-/// Whether both believe that this credential is not revoked; they must agree.
+/// Whether both parties find the credential not revoked; they must agree.
 fn proves(table: &mut Table, dice: &mut Dice, link_secret: &Value, card: Card<'_>) -> bool {
     let registry = card.registry.unwrap();
     let newest = registry.lists.last().unwrap().0;
@@ -163,7 +163,7 @@ struct Case {
     message: &'static str,
 }
 
-/// Where ours may say no by a rule of its own, each with the rule: the step and the message, and how the change begins.
+/// Where ours may refuse by a rule of its own: the step and the message, the start of the change, and the rule.
 const OWN_RULES: &[(&str, &str, &str)] = &[
     (
         "process /credential",
@@ -514,7 +514,7 @@ fn well_formed_nonsense_is_refused() {
     assert!(taken.is_empty(), "these are taken: {taken:#?}");
 }
 
-/// Good steps of one credential, with their arguments.
+/// Valid steps of one credential, with their arguments.
 struct GoodSteps {
     definition: Definition,
     registry: Registry,
@@ -525,7 +525,7 @@ struct GoodSteps {
     judging: Value,
 }
 
-/// A credential of fixed attributes at place 1 of 4, shown with one attribute, one predicate and non-revocation.
+/// A credential of fixed attributes at place 1 of 4, presented with one attribute, one predicate and non-revocation.
 fn good(table: &mut Table, dice: &mut Dice, folder: &Path) -> GoodSteps {
     let attributes = ["name", "age", "score"].map(str::to_owned).to_vec();
     let definition = table.define_for(dice, true, attributes);
@@ -620,7 +620,7 @@ fn cases(good: &GoodSteps) -> Vec<Case> {
         case("verify", judging, "/request"),
         case("verify", judging, "/lists/1"),
     ];
-    // Kept under their identifiers, so that their places are not known before.
+    // Stored under their identifiers, so their locations are not known in advance.
     let kept = [
         ("schemas", &definition.schema_id),
         ("cred_defs", &definition.cred_def_id),

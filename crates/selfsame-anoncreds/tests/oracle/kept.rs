@@ -1,11 +1,11 @@
-//! What is kept between calls, found by the text it was made from.
+//! A cache of parsed values across calls, keyed by the text they were made from.
 
 use selfsame_anoncreds::Error;
 
-/// The newest few things made from texts.
+/// The most recent values made from texts.
 pub struct Kept<T>(Vec<(String, String, T)>);
 
-/// As many as one test or bench uses at a time.
+/// The most values that one test or bench uses at a time.
 const MOST: usize = 8;
 
 impl<T> Default for Kept<T> {
@@ -15,7 +15,7 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T: Clone> Kept<T> {
-    /// The thing made from this text.
+    /// The value made from this text.
     pub fn get(
         &mut self,
         text: &str,
@@ -24,7 +24,7 @@ impl<T: Clone> Kept<T> {
         self.get_both((text, ""), |text, _| make(text))
     }
 
-    /// The thing made from these two texts.
+    /// The value made from these two texts.
     pub fn get_both(
         &mut self,
         (one, two): (&str, &str),
@@ -45,7 +45,7 @@ impl<T: Clone> Kept<T> {
         self.0.push((one.to_owned(), two.to_owned(), thing));
     }
 
-    /// All that is kept.
+    /// All cached values.
     #[allow(dead_code, reason = "the bench asks, the tests do not")]
     pub fn all(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(|(_, _, thing)| thing)

@@ -1,4 +1,4 @@
-//! Ours behind the calls of `oracle.py`, with the same arguments: JSON texts in, JSON texts out.
+//! Our crate behind the calls of `oracle.py`, with equal arguments: JSON texts in, JSON texts out.
 
 mod kept;
 
@@ -31,7 +31,7 @@ use self::kept::Kept;
 use crate::ctx;
 use crate::party::Party;
 
-/// Ours, which keeps what a caller would keep: definitions, issuers, schemas, registries, tails.
+/// Our crate, with caches of what a caller would keep: definitions, issuers, schemas, registries, tails.
 #[derive(Default)]
 pub struct Ours {
     definitions: Kept<Rc<CredentialDefinition>>,
@@ -45,12 +45,12 @@ pub struct Ours {
 type Answer = Result<Value, String>;
 
 impl Ours {
-    /// Nothing is known yet.
+    /// Begins with empty caches.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ten definitions in one cache, all tables built: those known here, under ten names by turns.
+    /// Ten definitions in one cache, all tables built: the cached ones here, in turn under ten names.
     #[allow(dead_code, reason = "the bench asks, the tests do not")]
     pub fn ten_definitions(&self) -> Result<KeyCache, Error> {
         let mut cache = KeyCache::default();
@@ -74,7 +74,7 @@ impl Ours {
         self.keys.definition(id, &definition).map_err(self::text)
     }
 
-    /// Whoever issues and verifies has one set of tables for both.
+    /// An issuer and a verifier of one definition share one set of tables.
     fn issuer(
         &mut self,
         id: &CredentialDefinitionId,
@@ -101,7 +101,7 @@ impl Ours {
         })
     }
 
-    /// A tails file, checked once and kept for the whole run.
+    /// A tails file, checked once and cached for the whole run.
     fn tails(
         &mut self,
         path: &str,

@@ -1,13 +1,13 @@
-//! What the published library and ours have in common for tests and benches.
+//! The common interface of the published library and ours, for tests and benches.
 
 use serde_json::Value;
 
-/// Who can do every step of every flow, on messages as JSON text. The names of calls and arguments are those of
-/// `oracle.py`.
+/// A party that can do every step of every flow, on messages as JSON text. The names of calls and arguments are those
+/// of `oracle.py`.
 pub trait Party {
-    /// Who it is, for reports.
+    /// The party's name, for reports.
     #[allow(dead_code, reason = "only the cross-tests report")]
     fn name(&self) -> &'static str;
-    /// One step: its results, or why it is refused.
+    /// One step: its results, or the reason for a refusal.
     fn call(&mut self, call: &str, arguments: &Value) -> Result<Value, String>;
 }

@@ -1,4 +1,4 @@
-//! The published library as a child process that answers one line of JSON with another.
+//! The published library as a child process that answers each line of JSON with another.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,18 +15,18 @@ pub struct Wheel {
     output: BufReader<ChildStdout>,
 }
 
-/// What one run of a call took.
+/// The time of one run of a call.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "the bench reads them, the cross-tests do not")]
 pub struct Time {
-    /// By the clock on the wall.
+    /// Wall-clock time.
     pub wall: Duration,
-    /// Of all threads.
+    /// CPU time of all threads.
     pub cpu: Duration,
 }
 
 impl Wheel {
-    /// Starts it with the Python that `cargo xtask` provides.
+    /// Starts the library with the Python that `cargo xtask` provides.
     #[allow(
         clippy::disallowed_methods,
         reason = "xtask tells where Python is by the environment"
@@ -55,8 +55,8 @@ impl Wheel {
         }
     }
 
-    /// A call made `repeat` times: its last answer and what each run took. A warm call finds parsed what its caller
-    /// keeps.
+    /// Makes a call `repeat` times; returns its last answer and the time of each run. In a warm call, the objects that
+    /// a caller would keep are already parsed.
     pub fn timed(
         &mut self,
         call: &str,
@@ -101,7 +101,7 @@ impl Party for Wheel {
 
 impl Drop for Wheel {
     fn drop(&mut self) {
-        // Nothing it holds outlives this test, so how it ends does not matter.
+        // The child has no state beyond this test, so the result does not matter.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,6 +1,6 @@
-//! What `cargo xtask cross anoncreds` tells its tests by the environment.
+//! Settings that `cargo xtask cross anoncreds` passes to its tests by environment variables.
 
-/// As many as `--count N` says, or `few`.
+/// The number given by `--count N`, or `few`.
 #[allow(
     clippy::disallowed_methods,
     reason = "xtask tells the count by the environment"
@@ -10,7 +10,8 @@ pub fn count(few: u64) -> u64 {
     count.map_or(few, |count| count.parse().expect("a number"))
 }
 
-/// Takes the path that `--adx` or `--portable` says, given what forces either; without them the processor's best.
+/// Selects the path that `--adx` or `--portable` names, with the given functions that force either; otherwise the
+/// processor's fastest.
 #[allow(
     clippy::disallowed_methods,
     reason = "xtask tells the path by the environment"
@@ -24,7 +25,7 @@ pub fn take_path(force_adx: fn(), force_portable: fn()) {
     }
 }
 
-/// Says how far a longer run has come, now and then.
+/// Reports the progress of a longer run at intervals.
 #[allow(
     clippy::disallowed_macros,
     clippy::print_stderr,
