@@ -54,8 +54,7 @@ impl PreparedDefinition {
         }
     }
 
-    /// Upper bound of the memory of the keys and all their tables, in bytes. Tables that are not built yet are counted
-    /// too.
+    /// Upper bound of the memory of the keys and all their tables, built or not, in bytes.
     pub fn bytes(&self) -> usize {
         let revocation = self.revocation.as_ref().map_or(0, RevocationKey::bytes);
         self.key.bytes().saturating_add(revocation)
@@ -74,10 +73,9 @@ impl PreparedDefinition {
         })
     }
 
-    /// Refuses a registry of another definition, and a registry for this definition that another party publishes. The
-    /// publisher of a registry chooses its key and its accumulators, and could choose them so that holders of revoked
-    /// credentials can prove non-revocation. (AnonCreds v1.0, "Revocation Registry Definition Object Generation",
-    /// `issuerId`.)
+    /// Refuses a registry of another definition, or published by another party. The publisher of a registry chooses its
+    /// key and its accumulators, and could choose them so that revoked credentials pass as not revoked. (AnonCreds
+    /// v1.0, "Revocation Registry Definition Object Generation", `issuerId`.)
     pub(crate) fn check_registry(
         &self,
         cred_def_id: &CredentialDefinitionId,

@@ -110,8 +110,7 @@ pub struct Expected<'a> {
     pub definition: &'a PreparedDefinition,
     /// The registry and the identifier it is published under, if the credential can be revoked.
     pub registry: Option<(&'a RevocationRegistryId, &'a RevocationRegistryDefinition)>,
-    /// How the raw values must be encoded. The holder reads the raw values, and only their encoding ties them to the
-    /// signature.
+    /// How the raw values, which the holder reads, must be encoded: only the encoding ties them to the signature.
     pub encoding: Encoding,
 }
 

@@ -1,6 +1,5 @@
 //! AnonCreds v1.0: credentials whose holder can reveal single attributes or prove predicates about them. Presentations
-//! are unlinkable if the issuer made its key as the specification says, or proves that all bases of the key are powers
-//! of S.
+//! are unlinkable if the issuer made its key as specified, or proves that all bases of the key are powers of S.
 //!
 //! Owns: the data types and their JSON, the Camenisch-Lysyanskaya mathematics, revocation by accumulator, and the
 //! arithmetic under them.

@@ -9,8 +9,7 @@ use crate::random::Random;
 /// The random stream of one operation over these inputs.
 ///
 /// A step that is run again with the same context must give the same result, so its label must not count runs. But two
-/// signatures or proofs that share their randomness over different inputs reveal secrets. The inputs are therefore part
-/// of the label.
+/// signatures or proofs with shared randomness and different inputs reveal secrets. So the label includes the inputs.
 pub(crate) fn random(ctx: &Ctx, operation: &str, inputs: &[&[u8]]) -> Random {
     let mut all = Vec::new();
     for input in inputs {

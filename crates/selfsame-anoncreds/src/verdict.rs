@@ -1,5 +1,4 @@
-//! The result of verifying a presentation, with its reasons: each rule, its result, and the specification paragraph for
-//! it.
+//! The result of verifying a presentation, with its reasons: each rule, its result, and its specification paragraph.
 
 use serde::Serialize;
 
@@ -109,8 +108,7 @@ pub struct Source {
     pub schema_id: SchemaId,
     /// The credential's definition.
     pub cred_def_id: CredentialDefinitionId,
-    /// As of when the credential was proven not revoked; `None` if this was not requested, or the credential cannot be
-    /// revoked.
+    /// When it was proven not revoked; `None` if that was not requested, or the credential is not revocable.
     pub not_revoked: Option<NotRevoked>,
 }
 

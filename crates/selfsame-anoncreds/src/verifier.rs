@@ -16,10 +16,9 @@
 //! | `proof` | the length of every response; each predicate is about its attribute, all parts about one link secret; A' and every T are in range and coprime to n; the blinded values are those of the parts; the challenge | "Verify Validity Proofs", "Verify Non-Revocation Proof" |
 //!
 //! Where the specification leaves room, the strict reading applies: a definition must be of the schema named, and a
-//! registry of the definition named, published by the definition's issuer; the request's interval holds for each
-//! referent that has none of its own; only a revealed value meets an `attr::…::value` restriction; if the definition
-//! allows revocation and an interval is requested, the proof of non-revocation must be there, whether or not the
-//! presentation names a registry.
+//! registry of the definition named, published by the definition's issuer; the request's interval holds for referents
+//! without one; only a revealed value meets an `attr::…::value` restriction; if the definition allows revocation and an
+//! interval is requested, non-revocation must be proven even if the presentation names no registry.
 
 mod answers;
 mod evidence;

@@ -1,5 +1,4 @@
-//! Multiplies eight limbs by one with MULX, ADCX and ADOX, for x86-64 without AVX-512 IFMA. This is the second module
-//! with processor-specific code.
+//! Eight limbs times one by MULX, ADCX and ADOX, for x86-64 without AVX-512 IFMA: the other processor-specific module.
 //!
 //! The two additions with carry use separate flags, so that both chains run in parallel without waiting for each other.
 //! Everything else is shared with the portable path.
@@ -20,8 +19,7 @@ pub(super) fn is_available() -> bool {
     is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx")
 }
 
-/// One limb: its product with the digit in rdx, plus the upper half of the product below (CF), plus the limb already in
-/// `t` (OF).
+/// One limb: its product with the digit in rdx, plus the upper half of the one below (CF), plus the limb in `t` (OF).
 macro_rules! limb {
     ($place:literal, $below:literal, $upper:literal) => {
         concat!(

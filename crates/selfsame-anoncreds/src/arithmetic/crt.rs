@@ -81,12 +81,10 @@ impl PrivateModulus {
         &self.modulus
     }
 
-    /// The square whose `e`-th power is `base`: base^(1/e mod p'q'), for a prime `e` that divides neither p-1 nor q-1;
-    /// `e` is public.
+    /// The square whose `e`-th power is `base`: base^(1/e mod p'q'). The public prime `e` divides neither p-1 nor q-1.
     ///
-    /// The result is checked. A fault in half of the computation would reveal the factors. A base that is not a square
-    /// is refused, since a root of it would reveal a bit of 1/e, and a root that is correct modulo only one of the
-    /// factors would reveal both of them.
+    /// The result is checked. A fault in half of the computation would reveal the factors. Only squares are accepted: a
+    /// root of another base would reveal a bit of 1/e, and one that is correct modulo only one factor, both factors.
     ///
     /// # Errors
     /// `Malformed` for a base that is not a square and for an exponent without an inverse.

@@ -108,8 +108,7 @@ pub(super) fn count_products(count: usize) {
     PRODUCTS.set(PRODUCTS.get().wrapping_add(count as u64));
 }
 
-/// Eight independent products on the path for AVX-512 IFMA, whose availability the caller has checked. A lane holds one
-/// digit of all.
+/// Eight independent products by AVX-512 IFMA, whose presence the caller has checked. A lane holds one digit of all.
 pub(super) fn eight_products(
     modulus: &[Lane],
     negated_inverse: &Lane,

@@ -1,10 +1,9 @@
 //! Montgomery products on 52-bit digits, eight at once: one of the two modules with processor-specific code.
 //!
-//! Squares have no code of their own. A version was tried that leaves out the products of two digits that come twice,
-//! lane by lane, a fifth of all: it gave equal results, and took 1.027 ± 0.002 times as long alone and 1.027 ± 0.004
-//! times as long two at once (AMD EPYC of family 26, 2,050 bits, both in turn in one run, 4,001 rounds; distance of the
-//! quartiles). The limit of a product is that each quotient waits for the one before: two products at once take 269 ns,
-//! one alone 222 ns.
+//! Squares have no code of their own. Code that left out the products of two digits that come twice, lane by lane, a
+//! fifth of all, gave equal results and took 1.027 ± 0.002 times as long alone and 1.027 ± 0.004 times as long two at
+//! once (AMD EPYC of family 26, 2,050 bits, both in turn in one run, 4,001 rounds; distance of the quartiles). What
+//! limits a product is that each quotient waits for the last: two at once take 269 ns, one alone 222 ns.
 #![expect(
     unsafe_code,
     reason = "vector loads, stores and the call into code for one kind of processor have no safe form"
@@ -197,8 +196,7 @@ fn digits<const V: usize>(x: &[Lane; V], lane: usize, place: usize) -> [u64; 2] 
 }
 
 /// Adds the multiple of n that makes the lowest digit zero, drops that digit, and adds the high halves of a times the
-/// digit and the low halves of a times the next digit. Those two do not wait for the quotient, on which everything else
-/// waits.
+/// digit and the low halves of a times the next digit. Only those two do not wait for the quotient.
 ///
 /// A digit takes part in 8V steps at most and gains less than 4·2^52 in each: 2^61 for 11 lanes.
 #[inline]

@@ -1,5 +1,4 @@
-//! Sums of many points of y² = x³ + 1 - i over F_p², eight side by side, for p of 254 bits: for the tails of
-//! revocation.
+//! Sums of many points of y² = x³ + 1 - i over F_p², eight side by side, for p of 254 bits: the tails of revocation.
 #![cfg_attr(
     not(test),
     expect(

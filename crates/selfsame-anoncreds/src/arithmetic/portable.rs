@@ -2,8 +2,7 @@
 //!
 //! Speed depends on how a row, one limb times all others, is added up. Carried from limb to limb (`multiply_add`), a
 //! product of two limbs takes four additions. Here eight products are made first and then added in two runs, the lower
-//! halves to the upper ones and both to the sum so far: two additions each, which become the processor's additions with
-//! carry.
+//! halves to the upper ones and both to the sum so far: two additions each, by the processor's additions with carry.
 #![cfg_attr(
     not(test),
     expect(
@@ -44,8 +43,7 @@ pub(super) trait Rows {
 /// In plain Rust.
 pub(super) struct Plain;
 
-/// Replaces `acc` by acc·x/R mod n, or by acc²/R mod n without an `x`: below 2n, if 4n < R and both factors are below
-/// 2n.
+/// Replaces `acc` by acc·x/R mod n, or acc²/R mod n without an `x`: below 2n, if 4n < R and both factors are below 2n.
 pub(super) fn product<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane], x: Option<&[Lane]>) {
     // The lengths that AnonCreds uses get loops of a known length: 597 (the prime e), 1,025, 2,050 and 3,072 bits.
     match n.count {
@@ -206,8 +204,7 @@ fn triangle(a: &[u64], t: &mut [u64]) {
     }
 }
 
-/// For each of the `rows` lowest limbs of `t`, adds the multiple of `n` that makes it zero; returns whether there is a
-/// carry out of the sum's limbs.
+/// For each of the `rows` lowest limbs of `t`, adds the multiple of `n` that makes it zero; returns the carry out.
 #[inline(always)]
 fn reduce<R: Rows>(n: &Limbs<'_>, rows: usize, t: &mut [u64]) -> bool {
     let count = n.count;

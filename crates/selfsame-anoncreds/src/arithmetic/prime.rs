@@ -33,8 +33,7 @@ const SMALL: usize = 1 << 19;
 /// The number of candidates in one sieve.
 const WINDOW: usize = 1 << 16;
 
-/// Whether the number is prime. A composite, even a maliciously chosen one, passes with a probability below 2^-128.
-/// Variable time.
+/// Whether the number is prime. Even a malicious composite passes with a probability below 2^-128. Variable time.
 pub(crate) fn is_prime(number: &UBig) -> bool {
     if *number < UBig::from(4_u8) {
         return *number > UBig::ONE;
@@ -327,8 +326,7 @@ fn passes_base_two(number: &UBig) -> bool {
     }
 }
 
-/// Miller and Rabin's test of an odd number in `rounds` rounds, with bases that an attacker cannot choose the number
-/// for.
+/// `rounds` rounds of Miller and Rabin's test of an odd number. An attacker cannot choose the number to fit the bases.
 fn passes(number: &UBig, rounds: usize) -> bool {
     if *number < UBig::from(5_u8) {
         return *number == UBig::from(3_u8);
@@ -399,8 +397,7 @@ fn becomes_one(number: &UBig, mut power: UBig) -> bool {
     })
 }
 
-/// A base from 2 to number - 2 that depends on the whole number, so that an attacker cannot choose a number for its
-/// bases.
+/// A base from 2 to number - 2 that depends on the whole number, so that an attacker cannot choose a number to fit it.
 fn base(bytes: &[u8], round: usize, number: &UBig) -> UBig {
     let mut wide = Vec::new();
     for part in 0..=bytes.len().wrapping_div(32) {

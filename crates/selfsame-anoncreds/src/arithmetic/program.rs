@@ -82,8 +82,7 @@ impl<'e> Machine<'e> {
         }
     }
 
-    /// Runs lists that are independent of each other: longest first, and those with parallel products of their own
-    /// last.
+    /// Runs lists that are independent of each other: longest first, and those that are parallel in themselves last.
     pub(super) fn run(&mut self, lists: &[List<'_>]) {
         let mut waiting: Vec<&List<'_>> = lists.iter().collect();
         waiting.sort_by_key(|list| (!list.parallel, list.ops.len()));

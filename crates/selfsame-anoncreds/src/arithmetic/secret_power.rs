@@ -1,5 +1,4 @@
-//! Products of powers with secret exponents: equal steps and equal memory accesses for all exponents of the given
-//! widths.
+//! Products of powers with secret exponents: equal steps and memory accesses for all exponents of the given widths.
 
 use zeroize::Zeroizing;
 

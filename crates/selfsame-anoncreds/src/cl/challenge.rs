@@ -26,8 +26,7 @@ pub(crate) fn over_bytes<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> UBig 
 /// The credential context m₂ of a credential that is issued now, with 256 fresh random bits.
 ///
 /// A holder that knew m₂ before it sent its blinded secret for revocation could choose that secret so that the
-/// non-revocation part of one credential fits another one, which was revoked. No party recomputes m₂, so it may contain
-/// anything.
+/// non-revocation part of one credential fits another, revoked one. No party recomputes m₂, so any content will do.
 pub(crate) fn fresh_context(
     holder: &str,
     revocation_index: Option<u32>,

@@ -53,8 +53,7 @@ impl CredentialKey {
     }
 
     /// Whether a proof has been verified that the modulus is a product of two safe primes, or has powers of one prime
-    /// in place of (p-1)/2 or (q-1)/2. Without it, parties other than the issuer may be able to make credentials under
-    /// its key.
+    /// in place of (p-1)/2 or (q-1)/2. Without it, third parties may be able to make credentials under its key.
     pub fn safe_primes_are_proven(&self) -> bool {
         self.safe_primes().get().is_some()
     }

@@ -193,8 +193,7 @@ impl Group {
         let commitments: Vec<UBig> = masks.iter().map(|mask| self.power(mask)).collect();
         let bases = std::iter::once(&public.z).chain(public.r.values());
         let c = challenge::over(bases.chain(&commitments));
-        // S^(p'·q') is 1, so a response is known only modulo p'·q', and a mask that is uniformly distributed there
-        // hides everything.
+        // S^(p'·q') is 1, so a response is known only modulo p'·q', and a mask that is uniform there hides everything.
         let mut responses = secrets()
             .zip(&masks)
             .map(|(secret, mask)| self.order.rest(&secret.mul_public(&c).add(mask)));

@@ -185,9 +185,8 @@ fn signed(value: &IBig) -> Signed {
 /// A product of powers that a verifier computes.
 pub(crate) type Product<'a> = Vec<(Base<'a>, IBig)>;
 
-/// T computed from the responses: A'^(ê + c·2^596) · S^v̂ · Rctxt^m̂₂ · Z^-c · ∏ R^m̂ · ∏ R^(c·m), with the products
-/// over the attributes that are hidden and revealed, respectively. The inverse of Z is precomputed, so there is no
-/// division.
+/// T computed from the responses: A'^(ê + c·2^596) · S^v̂ · Rctxt^m̂₂ · Z^-c · ∏ R^m̂ · ∏ R^(c·m), over the hidden and
+/// the revealed attributes, respectively. The inverse of Z is precomputed, which saves a division.
 pub(crate) fn t_value<'a>(
     key: KeyInUse<'a>,
     proof: &EqualityProof,

@@ -214,8 +214,7 @@ impl Inner {
 }
 
 impl<'a> KeyInUse<'a> {
-    /// Builds the tables of S and Z even if the key is used only once: a predicate takes eleven powers of S to prove,
-    /// and six to verify.
+    /// Builds the tables of S and Z even for a single use: proving a predicate takes eleven powers of S, verifying six.
     pub(crate) fn expect_predicates(self) {
         let inner = self.key;
         if !self.with_tables {

@@ -64,8 +64,7 @@ struct Square {
     mask: Secret,
 }
 
-/// Checks that the squares of the roots add up to the number: otherwise the proof would not hold, and its sender would
-/// not notice.
+/// Checks that the squares of the roots add up to the number. If not, the holder would send an invalid proof unnoticed.
 fn sum_of(number: u32, roots: [u32; 4]) -> Result<[u32; 4], Error> {
     let squares = roots.map(|root| u64::from(root).wrapping_mul(root.into()));
     let sum = squares.into_iter().fold(0, u64::wrapping_add);

@@ -55,8 +55,7 @@ pub struct AttributeValue {
 /// How the raw values must be encoded.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Encoding {
-    /// The recommended encoding of each raw value must be the signed number. Without this rule a holder can show any
-    /// text.
+    /// The signed number must be the raw value's recommended encoding. Without this rule a holder can show any text.
     #[default]
     Recommended,
     /// No rule: the issuers have encodings of their own, and the caller checks them.

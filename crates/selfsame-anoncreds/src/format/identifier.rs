@@ -2,8 +2,8 @@
 //!
 //! There are two forms: any URI (`did:indy:…/anoncreds/v0/SCHEMA/…` and those of other methods), and the legacy form of
 //! Indy, in which a DID is 21 or 22 characters of base58 and the other identifiers are built from it with `:2:`,
-//! `:3:CL:`, `:4:` (AnonCreds v1.0, "AnonCreds Identifiers"). A legacy identifier that begins with a letter is also a
-//! valid URI.
+//! `:3:CL:`, `:4:` (AnonCreds v1.0, "AnonCreds Identifiers"). Legacy identifiers that begin with a letter are also
+//! valid URIs.
 
 use serde::{Deserialize, Deserializer, Serialize};
 

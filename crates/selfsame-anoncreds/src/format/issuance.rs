@@ -118,8 +118,7 @@ impl Holder<'_> {
     }
 }
 
-/// The metadata that the holder keeps between request and credential. Secret. Member names of Indy's time are also
-/// accepted.
+/// The metadata that the holder keeps between request and credential: secret. The names of Indy's time are read too.
 #[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CredentialRequestMetadata {
     /// The factors that the link secret was blinded with.

@@ -1,9 +1,7 @@
 //! Lower case by a fixed table. The standard library's table grows with Unicode, and so with the compiler; but a
-//! registry must always read an old entry as it did at first. The table is of Unicode 17: a letter that is added later
-//! has no capital here.
+//! registry must always read an old entry as at first. The table is of Unicode 17; letters added later have no capital.
 
-/// Ranges of capitals: the first, the last, the step between them, and the distance to their small letters. Without
-/// ASCII.
+/// Ranges of capitals but ASCII's: the first, the last, the step between them, and the distance to their small letters.
 #[rustfmt::skip]
 const CAPITALS: &[(u32, u32, u32, i32)] = &[
     (0x00c0, 0x00d6, 1, 32), (0x00d8, 0x00de, 1, 32), (0x0100, 0x012e, 2, 1), (0x0132, 0x0136, 2, 1),

@@ -93,8 +93,7 @@ impl Known<'_> {
         }
     }
 
-    /// Judges `attr::<name>::marker` (the schema has the attribute) and `attr::<name>::value` (it is revealed with this
-    /// value).
+    /// `attr::<name>::marker`: the schema has the attribute; `attr::<name>::value`: it is revealed with this value.
     fn attribute(&self, tag: &str, value: &str) -> Answer {
         let named = tag.strip_prefix("attr::");
         let Some((name, kind)) = named.and_then(|rest| rest.rsplit_once("::")) else {

@@ -93,8 +93,7 @@ fn random(
     Ok(seed::random(ctx, "presentation", &[about.as_slice()]))
 }
 
-/// The revocation state to prove from; `None` if the request asks for no non-revocation proof, or the credential cannot
-/// be revoked.
+/// The revocation state to prove from; `None` if no such proof is requested, or the credential is not revocable.
 fn state<'a>(
     chosen: &Chosen<'a>,
     request: &PresentationRequest,

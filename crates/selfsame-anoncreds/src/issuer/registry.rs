@@ -67,8 +67,7 @@ impl Issuer {
     /// Creates a registry, and passes its tails file to `tails` piece by piece: 256 bytes for each place.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the definition does not allow revocation, [`Error::TooLarge`], and errors that `tails`
-    /// returns.
+    /// [`Error::Mismatch`] if the definition does not allow revocation, [`Error::TooLarge`], and errors of `tails`.
     pub fn create_registry(
         &self,
         new: &NewRegistry<'_>,

@@ -1,5 +1,5 @@
-//! Owns sums of many points in affine form, as tails are: each layer of additions needs only one inversion. For public
-//! points only: it branches on them.
+//! Owns sums of many affine points, as tails are: one inversion for each layer of additions. For public points only,
+//! because it branches on them.
 
 use super::group::{Coordinate, Point};
 

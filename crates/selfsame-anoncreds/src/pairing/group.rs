@@ -189,8 +189,7 @@ impl<F: Coordinate> Point<F> {
         Self::finish_addition(&xx, &yy, &zz.times_3b(), [&xy, &yz, &xz])
     }
 
-    /// Complete addition of a point in affine form, not the point at infinity (Renes, Costello and Batina, algorithm
-    /// 8).
+    /// Complete addition of an affine point other than the point at infinity (Renes, Costello and Batina, algorithm 8).
     #[inline]
     pub(super) fn add_affine(&self, x: &F, y: &F) -> Self {
         let xx = self.x.mul(x);

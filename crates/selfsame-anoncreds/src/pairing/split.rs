@@ -21,8 +21,7 @@ const BASIS_G1: [[i128; 2]; 2] = [
     [2 * U + 1, 6 * U * U + 4 * U + 1],
 ];
 
-/// A short basis of such vectors (a, b, c, d) for the p-th power in G2 and GT, as Galbraith and Scott give it (Pairing
-/// 2008).
+/// A short basis of such vectors (a, b, c, d) for the p-th power in G2 and GT (Galbraith and Scott, Pairing 2008).
 const BASIS_G2: [[i128; 4]; 4] = [
     [U + 1, U, U, -2 * U],
     [2 * U + 1, -U, -(U + 1), -U],

@@ -1,5 +1,4 @@
-//! Owns sums of tails: thousands of points of G2 in the form of a tails file, eight at once if the processor supports
-//! it.
+//! Owns sums of tails: thousands of points of G2 from a tails file, eight at once if the processor supports it.
 //!
 //! Only the sum of the tails is checked to be a point of the twist and in G2, not each tail, which makes the check far
 //! cheaper. This suffices whatever the file contains: `Witness::check` accepts a sum ω only if e(g_i, accumulator) =

@@ -109,8 +109,7 @@ fn at<'p, 'a>(plans: &'p mut [Plan<'a>], index: u32) -> Result<&'p mut Plan<'a>,
     plans.get_mut(place).ok_or_else(refusal)
 }
 
-/// Checks that every requested attribute has one answer of its own kind, every predicate has one, and there are no
-/// others.
+/// Checks that every attribute asked for has one answer of its own kind, every predicate one, and there are no others.
 fn check_referents(
     presentation: &Presentation,
     request: &PresentationRequest,

@@ -10,8 +10,7 @@ use crate::cl::{self, Expected, Predicate, Proof, SubProofRequest};
 use crate::format::{Presentation, PresentationRequest};
 use crate::verdict::Refusal;
 
-/// Checks that each part of the proof reveals exactly the attributes, and proves exactly the predicates, that its
-/// credential's referents ask for.
+/// Checks that each part of the proof reveals and proves exactly what its credential's referents ask for.
 pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), Refusal> {
     let mut predicates = 0_usize;
     for (plan, part) in plans.iter().zip(&proof.proofs) {

@@ -17,8 +17,7 @@ pub(super) struct State<'a> {
 
 type States<'a> = Vec<Option<State<'a>>>;
 
-/// For each credential, the registry state of its non-revocation proof; `None` if there is no such proof and none is
-/// needed.
+/// For each credential, the registry state of its non-revocation proof; `None` if none is given and none is needed.
 pub(super) fn states<'a>(
     known: &[Known<'a>],
     presentation: &Presentation,

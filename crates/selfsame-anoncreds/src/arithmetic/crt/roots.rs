@@ -12,8 +12,7 @@ pub(crate) struct RootExponent {
 }
 
 impl PrivateModulus {
-    /// The exponent that gives `e`-th roots of squares, for a public `e`; (p-1)/2 and (q-1)/2 are primes and do not
-    /// divide it.
+    /// The exponent of `e`-th roots of squares, for a public `e`; (p-1)/2 and (q-1)/2 are primes and do not divide it.
     pub(crate) fn root_exponent(&self, e: &UBig) -> RootExponent {
         let e = limbs::from_integer(e, e.bit_len().div_ceil(limbs::BITS));
         RootExponent {

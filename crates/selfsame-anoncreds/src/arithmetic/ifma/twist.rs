@@ -1,5 +1,4 @@
-//! Points of y² = x³ + 1 - i over F_p², eight at once: each lane holds one digit of eight numbers, one for each of
-//! eight sums.
+//! Points of y² = x³ + 1 - i over F_p², eight at once: each lane holds one digit of eight numbers, one for each sum.
 //!
 //! Numbers are in Montgomery form for R = 2^260, where p/R < 1/110, so that few of them need to be reduced below p: a
 //! sum of products a·b/R is below (1 + Σ a/p·b/p / 110)·p. Comments such as "below 5p" at a step give these bounds.
@@ -69,8 +68,8 @@ pub(super) fn leave(field: &Field, sums: &mut Sums) {
     write(sums, &sum);
 }
 
-/// Complete addition of affine points, none of them infinity (Renes, Costello and Batina, EUROCRYPT 2016, algorithm 8):
-/// inputs and results are below 2p.
+/// Complete addition of affine points, none of them infinity (Renes, Costello and Batina, EUROCRYPT 2016, algorithm 8);
+/// all below 2p.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn add_affine(k: &Constants, sum: &[Fp2; 3], x: &Fp2, y: &Fp2) -> [Fp2; 3] {

@@ -79,8 +79,7 @@ impl RegistryIssuer<'_> {
     /// Issues the non-revocation part of a credential. Secret exponents: γ^i, γ^(L+1-i), 1/(x + c), 1/(sk + γ^i), v″.
     ///
     /// # Errors
-    /// [`Error::Registry`] for an index out of range, [`Error::Malformed`] for a blinded secret that is the neutral
-    /// element.
+    /// [`Error::Registry`] for an index out of range, [`Error::Malformed`] for a neutral blinded secret.
     pub(crate) fn issue(
         &self,
         request: &IssueRequest<'_>,

@@ -112,8 +112,7 @@ impl RegistryDelta {
     }
 }
 
-/// An issuer at one registry: its keys and the registry's capacity. Every exponent here is secret, and so are sums of
-/// them.
+/// An issuer at one registry: its keys and the registry's capacity. All exponents here are secret, as are their sums.
 #[derive(Debug, Clone, Copy)]
 pub struct RegistryIssuer<'a> {
     /// The credential definition's public key.

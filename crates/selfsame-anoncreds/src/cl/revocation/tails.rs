@@ -27,9 +27,8 @@ pub fn tails_length(capacity: u32) -> Result<u64, Error> {
 
 /// Gives a holder the points of a tails file, from memory or from a file.
 ///
-/// The file's hash must have been checked before ([`TailsFile::checked`], [`TailsHash`]). The value computed from the
-/// points is checked to be in the group and to fit the accumulator, which only the right witness does; nothing else is
-/// checked.
+/// The file's hash must have been checked before ([`TailsFile::checked`], [`TailsHash`]). The only other check is that
+/// the sum of the points is in the group and fits the accumulator, as only the right witness does.
 pub trait Tails {
     /// The 128 bytes at point `index`, counted from 0: bytes `2 + 128·index ..` of the file.
     ///
