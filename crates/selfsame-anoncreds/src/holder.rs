@@ -99,7 +99,7 @@ pub fn create_credential_request(
     Ok((request, metadata))
 }
 
-/// What a holder checks a new credential against.
+/// The data against which a holder checks a new credential.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
     /// The metadata kept from the request.

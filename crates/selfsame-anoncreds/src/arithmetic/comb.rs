@@ -8,7 +8,7 @@ use super::{
     program::{List, Machine, Op, Slot},
 };
 
-/// Bits of an exponent that one look-up takes.
+/// The bits of an exponent that one look-up handles.
 const TEETH: usize = 8;
 const ROWS: usize = 1 << TEETH;
 /// The most columns of a table, and therefore the most squarings of a power.

@@ -182,7 +182,7 @@ fn begin<const V: usize>(a: &[__m512i; V], x: &[Lane; V]) -> [__m512i; V] {
     std::array::from_fn(|j| _mm512_madd52lo_epu64(zero, a[j], digit))
 }
 
-/// A digit and the one above it, zero above the last.
+/// A digit and the next higher one, which is zero above the last.
 #[inline]
 fn digits<const V: usize>(x: &[Lane; V], lane: usize, place: usize) -> [u64; 2] {
     let next = if place < 7 {

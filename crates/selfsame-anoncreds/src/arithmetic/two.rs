@@ -51,7 +51,7 @@ fn power<R: Rows>(n: &UBig, exponent: &UBig) -> Option<UBig> {
     };
     let windows = exponent.bit_len().saturating_sub(FIRST).div_ceil(WINDOW);
     let length = windows.saturating_mul(WINDOW);
-    // 64 for each window, which its shift takes away again.
+    // 64 for each window, which the window's shift subtracts again.
     let added = ((UBig::ONE << length) - UBig::ONE) / UBig::from(63_u8) * UBig::from(64_u8);
     let (digits, top) = (exponent + added).split_bits(length);
     let digits = limbs::from_integer(&digits, length.div_ceil(limbs::BITS));

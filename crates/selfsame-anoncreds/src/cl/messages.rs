@@ -82,7 +82,7 @@ pub struct CredentialSignature {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrimaryCredentialSignature {
-    /// The credential context: a hash of the holder's identifier and the revocation index.
+    /// The credential context: a hash of the holder's identifier, the revocation index and, here, fresh random bits.
     #[serde(with = "decimal")]
     pub(crate) m_2: UBig,
     #[serde(with = "decimal")]

@@ -1,4 +1,4 @@
-//! The holder against the samples of the published library.
+//! The holder, tested with the samples of the published library.
 
 use std::collections::BTreeMap;
 

@@ -120,7 +120,7 @@ fn loop_bits() -> impl Iterator<Item = bool> {
     (0..64).rev().map(|i| LOOP >> i & 1 == 1)
 }
 
-/// The p-th power of a point of the curve, seen from the twist.
+/// The p-th power of a point of the curve, in the twist's coordinates.
 pub(super) fn frobenius(x: &Fp2, y: &Fp2) -> (Fp2, Fp2) {
     (
         x.conjugate().mul(&FROBENIUS_2),

@@ -120,7 +120,7 @@ impl<F: Coordinate> Multiples<F> {
     }
 }
 
-/// For each five bits of a scalar, the lowest first, the multiples 1 to 16 of the point at that place. Digits are signed.
+/// For every five bits of a scalar, lowest first, the multiples 1 to 16 of the point at that place. Digits are signed.
 #[derive(Clone)]
 pub(super) struct Table<F>(Vec<[Affine<F>; HEIGHT]>);
 

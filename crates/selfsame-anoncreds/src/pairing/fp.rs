@@ -18,14 +18,14 @@ impl Prime for FieldOrder {
 /// An element of F_p.
 pub(super) type Fp = Residue<FieldOrder>;
 
-/// 2^232 and 2^488 mod p: from the published Montgomery form, with 2^280, to ours, with 2^256.
+/// 2^232 and 2^488 mod p: converts from the published Montgomery form, with 2^280, to ours, with 2^256.
 const FROM_PUBLISHED: Fp = Fp::from_montgomery([0, 0, 0, 1 << 40]);
 const FROM_PUBLISHED_HIGH: Fp = Fp::new([0, 0, 0, 1 << 40]);
-/// 2^280 mod p: and back.
+/// 2^280 mod p: converts from our Montgomery form to the published one.
 const TO_PUBLISHED: Fp = Fp::new([1 << 24, 0, 0, 0]);
 
 impl Fp {
-    /// The number x·2^280 mod p, big-endian, that published data have for x.
+    /// The number x·2^280 mod p, big-endian, which represents x in published data.
     pub(super) fn to_published(self) -> [u8; 32] {
         let [a, b, c, d] = *self.mul(&TO_PUBLISHED).limbs();
         let mut bytes = [0; 32];
@@ -35,7 +35,7 @@ impl Fp {
         bytes
     }
 
-    /// The x of a number x·2^280 that need not be reduced: low 256 bits, and what is above them.
+    /// The x of a number x·2^280, which need not be reduced, given by its low 256 bits and the bits above them.
     pub(super) fn from_published(low: Limbs, high: u64) -> Self {
         // A product with a factor below p is reduced for any other factor below 2^256.
         let low = FROM_PUBLISHED.mul(&Self::from_montgomery(low));

@@ -1,4 +1,4 @@
-//! Owns F_p¹² = F_p⁶\[w\] with w² = v, and what is cheaper in its cyclotomic subgroup.
+//! Owns F_p¹² = F_p⁶\[w\] with w² = v, and the operations that are cheaper in its cyclotomic subgroup.
 
 use subtle::{Choice, ConditionallySelectable};
 
@@ -20,7 +20,7 @@ pub(super) const FROBENIUS: Fp2 = Fp2::new(
         0x09EB_EE69_1ED1_8375,
     ],
 );
-/// Its powers: what the p-th power puts beside v, w·v, v² and w·v².
+/// Powers of `FROBENIUS`: the factors of v, w·v, v² and w·v² in the p-th power.
 pub(super) const FROBENIUS_2: Fp2 = FROBENIUS.square();
 pub(super) const FROBENIUS_3: Fp2 = FROBENIUS_2.mul(&FROBENIUS);
 const FROBENIUS_4: Fp2 = FROBENIUS_2.square();

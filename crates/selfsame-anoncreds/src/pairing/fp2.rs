@@ -61,7 +61,7 @@ impl Fp2 {
     }
 
     /// Four products of limbs with two reductions; not by Karatsuba, whose sums cost more than the product it saves.
-    /// Out of line: eighteen of them would not fit the instruction cache.
+    /// Not inlined: eighteen copies would not fit the instruction cache.
     #[inline(never)]
     pub(super) const fn mul(&self, other: &Self) -> Self {
         let (a0, a1) = (self.c0.limbs(), self.c1.limbs());

@@ -52,7 +52,7 @@ impl G1 {
         self.mul(scalar)
     }
 
-    /// The same points with z = 1, from one inversion: each is then paired and written without one of its own.
+    /// The points scaled to z = 1 with one inversion, so that pairing and writing each needs no further one.
     pub(crate) fn normalized<const N: usize>(mut points: [Self; N]) -> [Self; N] {
         let mut inverses = points.map(|point| point.0.z);
         invert_all(&mut inverses);
@@ -65,7 +65,7 @@ impl G1 {
         points
     }
 
-    /// 04, x and y as the published implementation hashes them, and its 63 zeros; infinity has x = 0, y = 1.
+    /// The bytes that the published implementation hashes: 04, x, y and 63 zeros; infinity has x = 0, y = 1.
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
         let (x, y) = self.0.to_affine();
         let y = if self.is_identity() { Fp::ONE } else { y };
@@ -80,7 +80,7 @@ impl G1 {
         bytes
     }
 
-    /// The text of published data: three numbers in Montgomery form, of which ours has z = 1, or 0 for infinity.
+    /// The text of published data: three numbers in Montgomery form. We write z = 1, or 0 for infinity.
     pub(crate) fn to_text(self) -> String {
         if self.is_identity() {
             return wire::write([Fp::ZERO, Fp::ONE, Fp::ZERO]);
@@ -89,7 +89,7 @@ impl G1 {
         wire::write([x, y, Fp::ONE])
     }
 
-    /// Reads that text. The point at infinity is refused, since no published value is one.
+    /// Reads the text of published data. Refuses the point at infinity, since it is not a valid published value.
     pub(crate) fn from_text(text: &str) -> Result<Self, Error> {
         let [x, y, z] = wire::read::<3>(text, wire::G1)?;
         let point = Self(Point { x, y, z });

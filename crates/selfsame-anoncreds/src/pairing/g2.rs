@@ -51,7 +51,7 @@ pub(super) const NOT_ON_CURVE: Error = Error::Malformed {
 };
 
 impl G2 {
-    /// Bytes of a point where it is hashed, and in a tails file.
+    /// The length of a point in bytes, when it is hashed and in a tails file.
     pub(crate) const BYTES: usize = 128;
 
     /// The generator of the published implementation.
@@ -97,7 +97,7 @@ impl G2 {
         bytes
     }
 
-    /// The text of published data: six numbers in Montgomery form, of which ours has z = 1, or 0 for infinity.
+    /// The text of published data: six numbers in Montgomery form. We write z = 1, or 0 for infinity.
     pub(crate) fn to_text(self) -> String {
         if self.is_identity() {
             return wire::write([Fp::ZERO, Fp::ZERO, Fp::ONE, Fp::ZERO, Fp::ZERO, Fp::ZERO]);
@@ -106,7 +106,7 @@ impl G2 {
         wire::write([x.c0, x.c1, y.c0, y.c1, Fp::ONE, Fp::ZERO])
     }
 
-    /// Reads that text. The point at infinity is refused.
+    /// Reads the text of published data. Refuses the point at infinity.
     pub(crate) fn from_text(text: &str) -> Result<Self, Error> {
         let point = Self::from_text_or_identity(text)?;
         if point.is_identity() {
@@ -115,7 +115,7 @@ impl G2 {
         Ok(point)
     }
 
-    /// Reads that text and allows the point at infinity: an accumulator or a witness over no credentials.
+    /// Like `from_text`, but allows the point at infinity: an accumulator or a witness over no credentials.
     pub(crate) fn from_text_or_identity(text: &str) -> Result<Self, Error> {
         let [x0, x1, y0, y1, z0, z1] = wire::read::<6>(text, wire::G2)?;
         let point = Point {
@@ -170,7 +170,7 @@ pub(super) fn coordinates(&[x0, x1, y0, y1]: &[Limbs; 4]) -> [Fp2; 2] {
 }
 
 impl Point<Fp2> {
-    /// The p-th power of a point of the curve, seen from the twist.
+    /// The p-th power of a point of the curve, in the twist's coordinates.
     pub(super) fn frobenius(&self) -> Self {
         let (x, y) = frobenius(&self.x, &self.y);
         let z = self.z.conjugate();

@@ -161,7 +161,7 @@ impl<F: Coordinate> Point<F> {
         Self { x, y, z: F::ONE }
     }
 
-    /// y²z = x³ + b·z³, times three, and not all coordinates zero.
+    /// Checks y²z = x³ + b·z³, times three, and that not all coordinates are zero.
     pub(super) fn is_on_curve(&self) -> bool {
         let left = self.y.square().mul(&self.z);
         let cube = self.x.square().mul(&self.x);

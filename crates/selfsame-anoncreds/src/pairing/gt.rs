@@ -70,7 +70,7 @@ impl Gt {
         })
     }
 
-    /// 384 big-endian bytes, in the order of the published implementation, and its 128 zeros.
+    /// The bytes that the published implementation hashes, in its order: 384 big-endian bytes and 128 zeros.
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let numbers = self.0.published_order();
@@ -87,7 +87,7 @@ impl Gt {
         wire::write(parts.iter().flat_map(|part| [part.c0, part.c1]))
     }
 
-    /// Reads that text and checks that the order is n.
+    /// Reads the text of published data and checks that the element's order is n.
     pub(crate) fn from_text(text: &str) -> Result<Self, Error> {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = wire::read::<12>(text, wire::GT)?;
         let parts = [(a, b), (c, d), (e, f), (g, h), (i, j), (k, l)];
@@ -99,7 +99,7 @@ impl Gt {
         Ok(element)
     }
 
-    /// p⁴ - p² + 1 and then n = p - 6u² annihilate the element.
+    /// Checks that the powers by p⁴ - p² + 1 and then by n = p - 6u² are 1.
     fn is_in_group(&self) -> bool {
         let p = self.0.frobenius();
         let p2 = p.frobenius();

@@ -125,7 +125,7 @@ impl Scalar {
         text
     }
 
-    /// Reads that text; the number must be below the order.
+    /// Reads the text of published data; the number must be below the order.
     pub(crate) fn from_text(text: &str) -> Result<Self, Error> {
         let (limbs, high) = wire::read_hexadecimal(text, wire::SCALAR)?;
         if high != 0 || !subtract(&limbs, &GroupOrder::P).1 {

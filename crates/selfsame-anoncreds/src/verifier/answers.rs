@@ -11,7 +11,7 @@ use crate::format::{
 };
 use crate::verdict::{AnswerKind, Answered, NotRevoked, Refusal, Source};
 
-/// What one credential of the presentation has to prove.
+/// The statements that one credential of the presentation has to prove.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     /// The credential's index in the presentation.

@@ -1,4 +1,4 @@
-//! Messages with one thing changed.
+//! Messages with one change each.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub struct Altered {
     pub text: Value,
 }
 
-/// The message with each of its fields changed in turn, and each of its members taken away.
+/// The message with each of its fields changed in turn, and each of its members removed.
 pub fn alterations(dice: &mut Dice, text: &Value) -> Vec<Altered> {
     let message: Value = serde_json::from_str(text.as_str().expect("a message")).expect("JSON");
     let mut altered = Vec::new();

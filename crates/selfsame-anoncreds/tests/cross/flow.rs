@@ -354,7 +354,7 @@ fn revoked_by(list: &Value) -> BTreeSet<usize> {
     (0..bits.len()).filter(|at| bits[*at] == 1).collect()
 }
 
-/// A raw value: a number of any size that fits, or any text.
+/// A random raw value: a number of any size that fits, or any text.
 fn value(dice: &mut Dice) -> String {
     match dice.below(3) {
         0 => (*dice.pick(TEXTS)).to_owned(),

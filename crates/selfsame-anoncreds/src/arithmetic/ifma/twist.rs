@@ -205,7 +205,7 @@ fn plus(a: &Fp2, b: &Fp2) -> Fp2 {
     }
 }
 
-/// a + most - b for a multiple of p that b is below.
+/// a + most - b, where `most` is a multiple of p above b.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn minus(a: &Fp2, b: &Fp2, most: &Fp) -> Fp2 {

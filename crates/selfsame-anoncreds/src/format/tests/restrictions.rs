@@ -1,4 +1,4 @@
-//! The query language, read, written and judged.
+//! The query language: reading, writing and judging queries.
 
 use std::collections::BTreeMap;
 

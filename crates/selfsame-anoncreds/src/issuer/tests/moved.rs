@@ -10,7 +10,7 @@ use crate::holder::{Revocable, update_revocation_state};
 use crate::pairing::Scalar;
 use crate::testing::{chosen, present, request, verdict};
 
-/// Whether a holder could use this part beside the primary part whose context is `context`.
+/// Whether a holder could use this part together with the primary part whose context is `context`.
 fn fits(
     world: &World,
     (context, blinding): (&dashu_int::UBig, &RevocationBlinding),

@@ -19,7 +19,7 @@ use super::super::tails::tests::sum_of;
 use super::super::{G1, G2, Gt, Prepared, Scalar, pair, pair_prepared, pair_product};
 use super::oracle::big;
 
-/// The fastest of each, measured in turn, and their ratio.
+/// Prints the fastest time of each, measured in turn, and their ratio.
 fn compare<A, B>(name: &str, mut ours: impl FnMut() -> A, mut theirs: impl FnMut() -> B) {
     let mut times = (Vec::new(), Vec::new());
     for _ in 0..25 {
