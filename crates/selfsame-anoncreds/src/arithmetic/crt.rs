@@ -183,7 +183,7 @@ impl Factor {
         Ok(Zeroizing::new(self.engine.leave(&root)))
     }
 
-    /// The even number below p-1 that is 1/e modulo (p-1)/2, in constant time in p. 1/e mod p-1, which is odd, is (1 +
+    /// The even number below p-1 that is 1/e modulo (p-1)/2, in constant time in p. The odd one, 1/e mod p-1, is (1 +
     /// k·(p-1))/e for the k below e that makes it an integer: k = -1/(p-1) mod e.
     fn inverse_exponent(&self, e: &UBig, divisor: &Engine) -> Result<Secret, Error> {
         let mut less = self.value.clone();

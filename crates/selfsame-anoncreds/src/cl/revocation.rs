@@ -1,4 +1,4 @@
-//! Revocation: a zero-knowledge proof that a credential is in its registry's accumulator.
+//! Revocation: a proof that a credential is in its registry's accumulator, without revealing which credential it is.
 //!
 //! The scheme is the accumulator of Camenisch, Kohlweiss and Soriente with a pairing of type 3, on the curve BN254 of
 //! Beuchat and Nogami. (AnonCreds v1.0, "Generating a Credential Definition With Revocation Support".) Values and bytes

@@ -1,10 +1,11 @@
 //! The proof that a modulus is a product of two safe primes, or has powers of one prime in place of p' or q'.
 //!
-//! The first part is about n = p·q. The numbers u_i are fixed by a hash, so that the prover cannot choose them; each
-//! u_i, -u_i, w·u_i or -w·u_i has a root to the exponent 4·E_i. So n has at most two prime factors, both 3 modulo 4; by
-//! n in E, no square divides n; by the odd part of n - 1, no prime divides both (p-1)/2 and (q-1)/2; and by the small
-//! primes in E, none of those divides either. (Gennaro, Micciancio and Rabin 1998; Goldberg, Reyzin, Sagga and
-//! Baldimtsi 2018 for the small primes.) Then the squares modulo n are cyclic, of the odd order M = (p-1)/2 · (q-1)/2.
+//! The first part is about n = p·q. The numbers u_i are fixed by a hash, so that the prover cannot choose them; for
+//! each i, one of u_i, -u_i, w·u_i and -w·u_i has a root to the exponent 4·E_i. So n has at most two prime factors,
+//! both 3 modulo 4; by n in E, no square divides n; by the odd part of n - 1, no prime divides both (p-1)/2 and
+//! (q-1)/2; and by the small primes in E, none of those divides either. (Gennaro, Micciancio and Rabin 1998; Goldberg,
+//! Reyzin, Sagga and Baldimtsi 2018 for the small primes.) Then the squares modulo n are cyclic, of the odd order M =
+//! (p-1)/2 · (q-1)/2.
 //!
 //! The second part is about M, in the exponent: a number that the prover committed to and a hashed number k_i add up to
 //! a number x_i modulo M that is a square, or one times -1, b or -b. If M had three prime factors, half of all numbers
