@@ -183,8 +183,8 @@ impl Factor {
         Ok(Zeroizing::new(self.engine.leave(&root)))
     }
 
-    /// The even number below p-1 that is 1/e modulo (p-1)/2, in constant time in p. The odd one, 1/e mod p-1, is (1 +
-    /// k·(p-1))/e for the k below e that makes it an integer: k = -1/(p-1) mod e.
+    /// The even number below p-1 that is 1/e modulo (p-1)/2, in constant time in p. The odd one, 1/e mod p-1, is
+    /// (1 + k·(p-1))/e for the k below e that makes it an integer: k = -1/(p-1) mod e.
     fn inverse_exponent(&self, e: &UBig, divisor: &Engine) -> Result<Secret, Error> {
         let mut less = self.value.clone();
         limbs::subtract_masked(&mut less, &[1], u64::MAX);
