@@ -261,8 +261,8 @@ fn power(key: &CredentialKey, factors: &[(Element, IBig)]) -> Element {
     key.modulus().power(&terms).unwrap()
 }
 
-/// A proof without any credential. With 1 for e it needs no root: A' = Z / (S^v · Rctxt^m₂ · ∏ R^m). The response for e
-/// - 2^596 is then mask - c·(2^596 - 1), and is not negative if the mask has 857 bits.
+/// A proof without any credential. With 1 for e it needs no root: A' = Z / (S^v · Rctxt^m₂ · ∏ R^m). The response for
+/// e - 2^596 is then mask - c·(2^596 - 1), and is not negative if the mask has 857 bits.
 fn without_credential(key: &CredentialKey, mask_bits: usize) -> (UBig, IBig, Proof) {
     let public = key.public();
     let element = |number: &UBig| key.modulus().element(number).unwrap();
