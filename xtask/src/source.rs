@@ -32,6 +32,8 @@ pub struct Source {
     /// Public items at the top level of the file, and public glob imports.
     pub public_items: usize,
     pub public_globs: Vec<usize>,
+    /// Where a function outside tests takes a tuple as a parameter, by value or by reference.
+    pub tuple_parameters: Vec<usize>,
     /// Files that are declared as `#[cfg(test)] mod name;` by this one.
     test_modules: Vec<String>,
 }
@@ -73,6 +75,7 @@ impl Source {
             paths: reader.paths,
             methods: reader.methods,
             asynchronous: reader.asynchronous,
+            tuple_parameters: reader.tuple_parameters,
             test_modules: reader
                 .test_modules
                 .iter()
@@ -191,6 +194,7 @@ struct Reader<'a> {
     paths: Vec<(String, usize)>,
     methods: Vec<(String, usize)>,
     asynchronous: Vec<usize>,
+    tuple_parameters: Vec<usize>,
     test_modules: Vec<String>,
 }
 
@@ -203,6 +207,7 @@ impl<'a> Reader<'a> {
             paths: Vec::new(),
             methods: Vec::new(),
             asynchronous: Vec::new(),
+            tuple_parameters: Vec::new(),
             test_modules: Vec::new(),
         }
     }
@@ -362,6 +367,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         if signature.asyncness.is_some() {
             self.asynchronous.push(line(signature));
         }
+        if signature.inputs.iter().any(is_tuple) {
+            self.tuple_parameters.push(line(signature));
+        }
         visit::visit_signature(self, signature);
     }
 
@@ -374,6 +382,18 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.asynchronous.push(line(item));
         visit::visit_expr_await(self, item);
     }
+}
+
+/// Whether a parameter is a tuple of two values or more, or a reference to one.
+fn is_tuple(parameter: &syn::FnArg) -> bool {
+    let syn::FnArg::Typed(parameter) = parameter else {
+        return false;
+    };
+    let mut kind = &*parameter.ty;
+    while let syn::Type::Reference(reference) = kind {
+        kind = &reference.elem;
+    }
+    matches!(kind, syn::Type::Tuple(tuple) if tuple.elems.len() > 1)
 }
 
 #[cfg(test)]

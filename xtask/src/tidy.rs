@@ -13,6 +13,7 @@ mod modules;
 mod purity;
 mod size;
 mod traces;
+mod tuples;
 
 /// Something to mend: where, what is wrong, and what to do about it.
 #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -53,13 +54,14 @@ impl fmt::Display for Finding {
 
 /// Every check, by name, in the order in which its findings are printed.
 type Check = fn(&Workspace) -> Vec<Finding>;
-const CHECKS: [(&str, Check); 9] = [
+const CHECKS: [(&str, Check); 10] = [
     ("layers", layers::check),
     ("dependencies", dependencies::check),
     ("purity", purity::check),
     ("size", size::check),
     ("modules", modules::check),
     ("circles", circles::check),
+    ("tuples", tuples::check),
     ("documents", documents::check),
     ("conformance", conformance::check),
     ("traces", traces::check),
