@@ -1,7 +1,8 @@
-//! CometBFT, which the registry's networks run on: one release, built with the Go toolchain, under `target/`.
+//! CometBFT, the consensus engine of the registry's networks: one pinned release, built with the Go toolchain into
+//! `target/`.
 //!
-//! 0.38.26 is the newest release of the line that is maintained longest and that other networks run on. It has all
-//! that is used here (ABCI 2.0 with vote extensions), is as fast as 0.40.0, and needs only Go 1.22.
+//! 0.38.26 is the newest release of the line that is maintained longest and that other networks run on. It has every
+//! feature that is used here (ABCI 2.0 with vote extensions), is as fast as 0.40.0, and needs only Go 1.22.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,20 +11,20 @@ use std::{
 
 use crate::{machine, workspace::root};
 
-/// The variable that tells tests where the engine is.
+/// The environment variable with the path of the engine, for tests.
 const VARIABLE: &str = "SELFSAME_COMETBFT";
-/// The variable that tells tests where Go is: they speak TLS with it.
+/// The environment variable with the path of Go, for tests that speak TLS with Go.
 const GO_VARIABLE: &str = "SELFSAME_GO";
 const MODULE: &str = "github.com/cometbft/cometbft";
 const VERSION: &str = "v0.38.26";
-/// The hash of the module's files as the Go checksum database has it; the binary carries it.
+/// The hash of the module's files from the Go checksum database. The binary contains it.
 const HASH: &str = "h1:MIPYgOSvyyiN1jo3SZljKy4ZXqs896aQnj3pQFfUmaE=";
-/// The oldest Go that builds it, as its go.mod says.
+/// The oldest Go that builds the engine, from its go.mod.
 const GO: (u32, u32) = (1, 22);
-/// From this Go on, a toolchain fetches the one a module asks for.
+/// From this version on, Go downloads the toolchain that a module requires.
 const GO_FETCHES: (u32, u32) = (1, 21);
 
-/// Sees to it that the engine is there, and builds it if not.
+/// Builds the engine, unless it is already there.
 pub fn prepare() -> Result<bool, String> {
     let program = program();
     if is_ours(&program)? {
@@ -63,7 +64,7 @@ pub fn prepare() -> Result<bool, String> {
     ))
 }
 
-/// Builds what our copies of the engine's rules are crossed with, of the same module: its go.sum pins it.
+/// Builds the oracle that our copies of the engine's rules are compared with. Its go.sum pins the same module.
 fn oracle() -> Result<bool, String> {
     let source = root().join("crates/selfsame-abci/oracle");
     let toolchain = toolchain()?;
@@ -85,7 +86,7 @@ fn oracle() -> Result<bool, String> {
     }
 }
 
-/// `cargo xtask cometbft`.
+/// Runs `cargo xtask cometbft`.
 pub fn command(arguments: &[String]) -> Result<bool, String> {
     match arguments {
         [] => prepare(),
@@ -93,7 +94,7 @@ pub fn command(arguments: &[String]) -> Result<bool, String> {
     }
 }
 
-/// Names the engine to a command's children, if it is there, and the Go toolchain.
+/// Sets the environment variables for Go and, if it is built, the engine.
 pub fn name_to(command: &mut Command) {
     command.env(GO_VARIABLE, go_program());
     if program().exists() {
@@ -101,7 +102,7 @@ pub fn name_to(command: &mut Command) {
     }
 }
 
-/// Whether the file was built from the module that is pinned; its toolchain has written that into it.
+/// Whether the file was built from the pinned module, which the Go toolchain records in the binary.
 fn is_ours(program: &Path) -> Result<bool, String> {
     if !program.exists() {
         return Ok(false);
@@ -117,14 +118,14 @@ fn is_ours(program: &Path) -> Result<bool, String> {
     Ok(is_pinned(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// Whether `go version -m` names the pinned module with its hash, and nothing in its place.
+/// Whether the output of `go version -m` names the pinned module with its hash and without a replacement.
 fn is_pinned(said: &str) -> bool {
     let mut lines = said.lines().map(|line| line.split_whitespace().collect());
     let main = |words: &Vec<&str>| words.first() == Some(&"mod");
     lines.find(main) == Some(vec!["mod", MODULE, VERSION, HASH]) && !said.contains("\t=>\t")
 }
 
-/// Installs Go where it is missing; says which toolchain is to be asked for where the one there is too old.
+/// Installs Go if it is missing. Returns the `GOTOOLCHAIN` to set if the installed Go is too old.
 fn toolchain() -> Result<Option<String>, String> {
     if go_version().is_none() {
         install_go()?;
@@ -144,7 +145,7 @@ fn go() -> Command {
     Command::new(go_program())
 }
 
-/// Go from the path, or from where its own archive puts it.
+/// Go from `PATH`, or from the folder into which Go's own archive is unpacked.
 fn go_program() -> PathBuf {
     let archive = Path::new("/usr/local/go/bin/go");
     let on_path = Command::new("go").arg("version").output().is_ok();
@@ -159,13 +160,13 @@ fn install_go() -> Result<(), String> {
     machine::install(&["golang-go"])
 }
 
-/// What `go version` says, as numbers.
+/// The version of the installed Go, as (major, minor).
 fn go_version() -> Option<(u32, u32)> {
     let output = go().arg("version").output().ok()?;
     parse_version(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// `go version go1.22.5 linux/amd64`.
+/// Parses output such as `go version go1.22.5 linux/amd64`.
 fn parse_version(said: &str) -> Option<(u32, u32)> {
     let version = said.split_whitespace().nth(2)?.strip_prefix("go")?;
     let mut parts = version.split(['.', 'r', 'b', '-']);

@@ -1,4 +1,4 @@
-//! `cargo xtask faults`: what may happen to a network of validators, with real processes, several times in a row.
+//! `cargo xtask faults`: fault tests of a network of validators, with real processes, run several times in a row.
 
 use std::process::Command;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use crate::engine;
 use crate::workspace::{cargo, root};
 
 const USAGE: &str = "usage: cargo xtask faults [--times N]";
-/// What a round runs: tests of networks one after the other, since each has eight processes; each says its figures.
+/// What a round runs. Tests of networks run one at a time, since each has eight processes; each prints its figures.
 const RUNS: &[Run] = &[
     Run {
         what: "nodes killed, cut off, slow, full, flooded, with wrong clocks, and what is handed to them",
@@ -40,10 +40,10 @@ const RUNS: &[Run] = &[
         only: &["consensus::"],
     },
 ];
-/// What the tests start.
+/// Builds the example that the tests start as a node.
 const NODE: &[&str] = &["build", "--package", "selfsame-abci", "--example", "node"];
 
-/// Tests of a round.
+/// One group of tests in a round.
 struct Run {
     what: &'static str,
     tests: &'static [&'static str],
@@ -62,7 +62,7 @@ impl Run {
     }
 }
 
-/// Runs the tests of faults, and again until they have passed so many times; the first that fails ends it.
+/// Runs the fault tests the given number of times; stops at the first failure.
 pub fn command(arguments: &[String]) -> Result<bool, String> {
     let times = times(arguments)?;
     engine::prepare()?;
@@ -92,7 +92,7 @@ fn times(arguments: &[String]) -> Result<u32, String> {
     count.filter(|count| *count > 0).ok_or(USAGE.to_owned())
 }
 
-/// Does the same with one after the other; the first that fails ends it.
+/// Calls `act` for each run in turn; stops at the first failure.
 fn all(act: impl Fn(&Run) -> Result<bool, String>) -> Result<bool, String> {
     for run in RUNS {
         if !act(run)? {

@@ -1,8 +1,8 @@
-//! What the tests need from the machine, and how it gets there: the system's package manager.
+//! Programs and libraries that the tests need from the machine, installed with the system's package manager.
 
 use std::process::{Command, ExitStatus, Stdio};
 
-/// What the tests start or build with, and the Debian package that has it.
+/// A program or library that the tests start or build with, and its Debian package.
 struct Program {
     names: &'static [&'static str],
     probe: Probe,
@@ -10,14 +10,14 @@ struct Program {
     purpose: &'static str,
 }
 
-/// How it is seen whether something is there.
+/// How to find out whether a program or library is installed.
 #[derive(Clone, Copy)]
 enum Probe {
-    /// A program that succeeds at this question.
+    /// A program that exits successfully when called with this argument.
     Asks(&'static str),
-    /// A program that succeeds at no question, but starts.
+    /// A program that has no such argument, but starts.
     Starts,
-    /// A library's header, which a C compiler finds.
+    /// A library's header that the C compiler finds.
     Header,
 }
 
@@ -80,7 +80,7 @@ impl Program {
     }
 }
 
-/// Sees to it that everything is there, with or without Chromium; installs what is missing.
+/// Installs whatever is missing; skips Chromium unless `with_browser` is set.
 pub fn prepare(with_browser: bool) -> Result<(), String> {
     if !runs("cc") {
         return Err("no C compiler: SQLite and the cryptography are built from source\nhint: apt-get install build-essential".to_owned());
@@ -110,7 +110,7 @@ pub fn prepare(with_browser: bool) -> Result<(), String> {
     )
 }
 
-/// Installs packages of Debian, as root or with sudo.
+/// Installs Debian packages, as root or with sudo.
 pub fn install(packages: &[&str]) -> Result<(), String> {
     let list = packages.join(" ");
     if !runs("apt-get") {
@@ -177,7 +177,7 @@ fn answers(program: &str, question: &str) -> bool {
     asked(program, question).is_some_and(|status| status.success())
 }
 
-/// How a program ends that is asked this; nothing if it is not there.
+/// The exit status of a program called with this argument; `None` if the program does not start.
 fn asked(program: &str, question: &str) -> Option<ExitStatus> {
     quiet(Command::new(program).arg(question))
 }

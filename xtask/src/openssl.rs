@@ -1,5 +1,5 @@
-//! OpenSSL as a baseline of `selfsame bench tls`: one end in a program of its own, built into `target/` and no part of
-//! the product.
+//! OpenSSL as a baseline of `selfsame bench tls`: a program of its own for one end of a connection, built into
+//! `target/` and not part of the product.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,14 +11,14 @@ use crate::{
     workspace::{cargo, root},
 };
 
-/// The variable that tells tests where the program is.
+/// The environment variable with the path of the program, for tests.
 const VARIABLE: &str = "SELFSAME_OPENSSL_END";
 const MANIFEST: &str = "crates/selfsame-bench/openssl/Cargo.toml";
 const PROGRAM: &str = "selfsame-openssl-end";
-/// The headers, and what tells a build where they are.
+/// The packages with OpenSSL's headers, and with the program that tells a build where they are.
 const PACKAGES: [&str; 2] = ["libssl-dev", "pkg-config"];
 
-/// Sees to it that the program is there; installs OpenSSL's headers if they are missing.
+/// Builds the program; installs OpenSSL's headers if they are missing.
 pub fn prepare() -> Result<(), String> {
     if !has_headers() {
         println!(
@@ -44,7 +44,7 @@ pub fn prepare() -> Result<(), String> {
     }
 }
 
-/// `cargo xtask bench tls [FLAGS]`: `selfsame bench tls` with OpenSSL beside; the flags are the bench's own.
+/// `cargo xtask bench tls [FLAGS]`: runs `selfsame bench tls` with OpenSSL as a baseline and passes the flags on.
 pub fn bench(flags: &[String]) -> Result<bool, String> {
     prepare()?;
     let mut command = Command::new(cargo());
@@ -57,7 +57,7 @@ pub fn bench(flags: &[String]) -> Result<bool, String> {
     succeeds(&mut command)
 }
 
-/// Names the program to a command's children, if there is one.
+/// Sets the environment variable with the program's path, if the program is built.
 pub fn name_to(command: &mut Command) {
     if program().exists() {
         command.env(VARIABLE, program());

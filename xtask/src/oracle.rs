@@ -1,4 +1,4 @@
-//! The published AnonCreds library, which tests and a bench compare ours with: a Python environment under `target/`.
+//! The published AnonCreds library, in a Python environment under `target/`: tests and a bench compare ours with it.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,17 +10,17 @@ use crate::{
     workspace::{cargo, root},
 };
 
-/// The variable that tells tests and benches where the environment's Python is.
+/// The environment variable with the path of the environment's Python, for tests and benches.
 const VARIABLE: &str = "SELFSAME_ORACLE_PYTHON";
-/// The variable that tells the cross-tests how many flows to walk.
+/// The environment variable with the number of flows that the cross-tests run.
 const COUNT: &str = "SELFSAME_CROSS_COUNT";
-/// The variable that tells the cross-tests which arithmetic to take.
+/// The environment variable with the arithmetic that the cross-tests use.
 const PATH: &str = "SELFSAME_CROSS_PATH";
 const WHEEL: &str = "anoncreds";
 const VERSION: &str = "0.2.3";
 
-/// The tests with the wheel, and those with the mathematics package. The test profile optimises what takes time in them.
-/// By the whole workspace's features, they are built once with all other tests.
+/// The tests with the wheel and with the mathematics package. The test profile optimises their slow parts. With the
+/// whole workspace's features, they share one build with all other tests.
 const CROSS: &[&str] = &[
     "test",
     "--workspace",
@@ -38,16 +38,16 @@ const CROSS: &[&str] = &[
     "revocation::tests::oracle::",
 ];
 
-/// What the cross-tests are asked to do.
+/// Options of the cross-tests.
 #[derive(Debug, Default, PartialEq)]
 pub struct Cross {
-    /// How many flows in place of a few.
+    /// The number of flows, instead of the default of a few.
     count: Option<u32>,
-    /// The arithmetic in place of the processor's best.
+    /// The arithmetic to use, instead of the fastest that the processor supports.
     path: Option<&'static str>,
 }
 
-/// Sees to it that the environment is there, and makes it if not.
+/// Creates the environment, unless it is already there.
 pub fn prepare() -> Result<(), String> {
     let folder = folder();
     if is_ready(&folder) {
@@ -67,7 +67,7 @@ pub fn prepare() -> Result<(), String> {
     ))
 }
 
-/// The tests that compare ours with the published library and with its mathematics package.
+/// Runs the tests that compare ours with the published library and with its mathematics package.
 pub fn cross(asked: &Cross) -> Result<bool, String> {
     prepare()?;
     let mut command = command(CROSS);
@@ -81,7 +81,7 @@ pub fn cross(asked: &Cross) -> Result<bool, String> {
 }
 
 impl Cross {
-    /// What the words after `anoncreds` say, if they are right.
+    /// Parses the arguments after `anoncreds`; `None` if they are not valid.
     fn parse(words: &[&str]) -> Option<Self> {
         let mut asked = Self::default();
         let mut words = words.iter();
@@ -110,7 +110,7 @@ pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
     }
 }
 
-/// `cargo xtask bench anoncreds [FLAGS]` and `cargo xtask bench tls [FLAGS]`: the flags are the bench's own.
+/// Runs `cargo xtask bench anoncreds [FLAGS]` or `cargo xtask bench tls [FLAGS]` and passes the flags on.
 pub fn bench_command(arguments: &[String]) -> Result<bool, String> {
     let named = arguments.split_first();
     let flags = match named.map(|(name, flags)| (name.as_str(), flags)) {
@@ -123,7 +123,7 @@ pub fn bench_command(arguments: &[String]) -> Result<bool, String> {
             );
         }
     };
-    // What a machine that is ready would say is left out: with --json the bench prints one object alone.
+    // Prints nothing if the environment is ready: with `--json` the output must be exactly one object.
     if !is_ready(&folder()) {
         prepare()?;
     }
@@ -139,7 +139,7 @@ pub fn bench_command(arguments: &[String]) -> Result<bool, String> {
     succeeds(command.args(flags))
 }
 
-/// Names the environment to a command's children, if there is one.
+/// Sets the environment variable with the environment's Python, if there is one.
 pub fn name_to(command: &mut Command) {
     python::name_to(command, VARIABLE, &folder());
 }

@@ -1,15 +1,15 @@
-//! The Python package sd-jwt, which tests cross our SD-JWT VCs with: a Python environment under `target/`.
+//! The Python package sd-jwt, in an environment under `target/`: tests compare our SD-JWT VCs with it.
 
 use std::path::PathBuf;
 
 use crate::{python, workspace::root};
 
-/// The variable that tells tests where the environment's Python is.
+/// The environment variable with the path of the environment's Python, for tests.
 const VARIABLE: &str = "SELFSAME_SD_JWT_PYTHON";
-/// What is installed, each package by its hash.
+/// The packages to install, each with its hash.
 pub const REQUIREMENTS: &str = "crates/selfsame-credential/tests/package/requirements.txt";
 
-/// By the whole workspace's features, they are built once with all other tests.
+/// With the whole workspace's features, these tests share one build with all other tests.
 const CROSS: &[&str] = &[
     "test",
     "--workspace",
@@ -19,13 +19,13 @@ const CROSS: &[&str] = &[
     "--ignored",
 ];
 
-/// The tests with the package.
+/// Runs the tests with the package.
 pub fn cross() -> Result<bool, String> {
     prepare()?;
     python::test(CROSS, VARIABLE, &folder())
 }
 
-/// Sees to it that the environment is there, and makes it if not.
+/// Creates the environment, unless it is already there.
 fn prepare() -> Result<(), String> {
     let environment = python::Pinned {
         name: "sd-jwt",

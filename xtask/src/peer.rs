@@ -1,5 +1,5 @@
-//! The packages @openid4vc of npm, which tests cross our OpenID4VC with: a folder of Node.js under `target/`, at the
-//! versions and with the digests that `package-lock.json` has.
+//! The npm packages @openid4vc, in a Node.js folder under `target/`: tests run our OpenID4VC against them. Versions and
+//! digests are those of `package-lock.json`.
 
 use std::{
     ffi::OsStr,
@@ -13,12 +13,12 @@ use crate::{
     workspace::{cargo, root},
 };
 
-/// The variable that tells tests where the peer is.
+/// The environment variable with the peer's folder, for tests.
 const VARIABLE: &str = "SELFSAME_OPENID4VC_PEER";
 const SOURCES: &str = "crates/selfsame/tests/openid4vc/peer";
 const LOCK: &str = "package-lock.json";
 
-/// By the whole workspace's features, they are built once with all other tests.
+/// With the whole workspace's features, these tests share one build with all other tests.
 const CROSS: &[&str] = &[
     "test",
     "--workspace",
@@ -28,7 +28,7 @@ const CROSS: &[&str] = &[
     "--ignored",
 ];
 
-/// The tests with the packages.
+/// Runs the tests with the packages.
 pub fn cross() -> Result<bool, String> {
     let folder = folder();
     prepare(&folder)?;
@@ -37,7 +37,7 @@ pub fn cross() -> Result<bool, String> {
     succeeds(command.env(VARIABLE, &folder))
 }
 
-/// Puts our files beside the packages, and the packages there, unless those that the lock names are.
+/// Copies our files into the folder, and installs the packages unless those of the lock file are already there.
 fn prepare(folder: &Path) -> Result<(), String> {
     let is_ready = same(&folder.join("node_modules").join(LOCK));
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -58,7 +58,7 @@ fn prepare(folder: &Path) -> Result<(), String> {
         "    installing the packages @openid4vc with npm into {} (tests only)",
         folder.display()
     );
-    // What a package would run when it is installed is not run.
+    // Installation scripts of packages are not run.
     let fixed = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
     let mut npm = Command::new("npm");
     if !succeeds(npm.args(fixed).current_dir(folder))? {
@@ -73,7 +73,7 @@ fn prepare(folder: &Path) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", lock.display()))
 }
 
-/// Whether this is the lock of the packages that were installed last.
+/// Whether the lock file of the last installation equals ours.
 fn same(noted: &Path) -> bool {
     let lock = fs::read(root().join(SOURCES).join(LOCK)).ok();
     lock.is_some() && lock == fs::read(noted).ok()

@@ -1,4 +1,4 @@
-//! Python environments under `target/`, for what tests compare ours with.
+//! Python environments under `target/`, for the packages that tests compare ours with.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use crate::{
     workspace::{cargo, root},
 };
 
-/// Makes the environment anew and installs into it what `pip install` gets these arguments for.
+/// Creates a new environment and runs `pip install` in it with these arguments.
 pub fn make(folder: &Path, what: &[&str]) -> Result<(), String> {
     if !has_venv() {
         machine::install(&["python3", "python3-venv"])?;
@@ -32,20 +32,20 @@ pub fn make(folder: &Path, what: &[&str]) -> Result<(), String> {
     )
 }
 
-/// An environment of packages that a file names, each by its hash.
+/// An environment with the packages of a requirements file, each pinned by its hash.
 pub struct Pinned {
-    /// What it is for people.
+    /// The name to show to people.
     pub name: &'static str,
     /// The folder under `target/`.
     pub folder: PathBuf,
-    /// The file, from the root of the workspace.
+    /// The requirements file, as a path from the root of the workspace.
     pub requirements: &'static str,
-    /// What it can run once it is whole.
+    /// A script that runs only if the environment is complete.
     pub script: &'static str,
 }
 
 impl Pinned {
-    /// Sees to it that the environment is there as the file wants it now, and makes it if not.
+    /// Creates the environment, unless it exists and matches the current requirements file.
     pub fn prepare(&self) -> Result<(), String> {
         let Self { name, folder, .. } = self;
         let wanted = root().join(self.requirements);
@@ -73,18 +73,18 @@ impl Pinned {
     }
 }
 
-/// Whether what was installed is what is wanted now.
+/// Whether the installed requirements equal the wanted ones.
 fn is_same(wanted: &Path, installed: &Path) -> bool {
     let wanted = fs::read(wanted).ok();
     wanted.is_some() && wanted == fs::read(installed).ok()
 }
 
-/// Whether the environment is there and runs this script.
+/// Whether the environment exists and can run this script.
 pub fn runs(folder: &Path, script: &str) -> bool {
     quietly(&program(folder), &["-c", script])
 }
 
-/// Names the environment to a command's children, if there is one.
+/// Sets `variable` to the environment's Python, if there is one.
 pub fn name_to(command: &mut Command, variable: &str, folder: &Path) {
     let python = program(folder);
     if python.exists() {
@@ -92,7 +92,7 @@ pub fn name_to(command: &mut Command, variable: &str, folder: &Path) {
     }
 }
 
-/// Runs the tests that these arguments of cargo name, with the environment named to them.
+/// Runs cargo with these arguments and with `variable` set to the environment's Python.
 pub fn test(arguments: &[&str], variable: &str, folder: &Path) -> Result<bool, String> {
     let mut command = Command::new(cargo());
     command.args(arguments).current_dir(root());
@@ -107,7 +107,7 @@ fn program(folder: &Path) -> PathBuf {
     folder.join("bin").join("python")
 }
 
-/// Debian has `venv` without what fills it, so both are asked for.
+/// Debian packages `venv` without `ensurepip`, which `venv` needs, so both are imported.
 fn has_venv() -> bool {
     quietly(Path::new("python3"), &["-c", "import venv, ensurepip"])
 }

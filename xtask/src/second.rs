@@ -1,16 +1,16 @@
-//! The second implementation of the paper's TLS messages, in Python, which tests speak with: what it stands on is
+//! The second implementation of the paper's TLS messages, in Python: tests run ours against it. Its dependencies are
 //! installed under `target/`.
 
 use std::path::PathBuf;
 
 use crate::{python, workspace::root};
 
-/// The variable that tells tests where the environment's Python is.
+/// The environment variable with the path of the environment's Python, for tests.
 const VARIABLE: &str = "SELFSAME_SECOND_PYTHON";
-/// What is installed, each package by its hash.
+/// The packages to install, each with its hash.
 pub const REQUIREMENTS: &str = "crates/selfsame-tls/tests/second/requirements.txt";
 
-/// By the whole workspace's features, they are built once with all other tests.
+/// With the whole workspace's features, these tests share one build with all other tests.
 const CROSS: &[&str] = &[
     "test",
     "--workspace",
@@ -20,13 +20,13 @@ const CROSS: &[&str] = &[
     "python::",
 ];
 
-/// The tests with the second implementation.
+/// Runs the tests with the second implementation.
 pub fn cross() -> Result<bool, String> {
     prepare()?;
     python::test(CROSS, VARIABLE, &folder())
 }
 
-/// Sees to it that the environment is there, and makes it if not.
+/// Creates the environment, unless it is already there.
 fn prepare() -> Result<(), String> {
     let environment = python::Pinned {
         name: "tlslite-ng, which the second implementation stands on,",

@@ -1,4 +1,4 @@
-//! `cargo xtask siege`: every known way of shutting an instance out, against the release binary.
+//! `cargo xtask siege`: every known denial-of-service attack on an instance, run against the release binary.
 
 use std::process::Command;
 
@@ -19,10 +19,10 @@ const SIEGE: &[&str] = &[
     "siege::an_instance_stands_every_attack_and_serves_honest_people_meanwhile",
 ];
 
-/// The allocator takes address space as it needs it; a limit of a process' data counts what is reserved, too.
+/// The allocator commits memory as it needs it: a limit on a process's data also counts memory that is reserved.
 const AS_NEEDED: (&str, &str) = ("MIMALLOC_ARENA_EAGER_COMMIT", "0");
 
-/// Runs the siege; false if it did not hold.
+/// Runs the siege; returns `false` if a test failed.
 pub fn command(arguments: &[String]) -> Result<bool, String> {
     if !arguments.is_empty() {
         return Err(USAGE.to_owned());

@@ -1,4 +1,4 @@
-//! What `tidy` knows of one Rust file: its length without tests, its functions, and the paths it names.
+//! The facts about one Rust file that `tidy` checks: its length without tests, its functions, and the paths it names.
 
 use std::collections::BTreeSet;
 
@@ -9,32 +9,32 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// One Rust file. All lines are counted from 1.
+/// One Rust file. Line numbers start at 1.
 pub struct Source {
     /// The package it belongs to.
     pub package: String,
     /// Its path from the root of the checkout.
     pub path: String,
     pub text: String,
-    /// Whether nothing of it ends in the product: a file under `tests`, or a module only of tests.
+    /// Whether the whole file is left out of the product: a file under `tests`, or a module only of tests.
     pub test_only: bool,
-    /// The lines of `//!` at its head.
+    /// The lines of `//!` at the top of the file.
     pub module_doc: Vec<String>,
-    /// Lines, less those of modules and functions that are only compiled for tests.
+    /// The number of lines, without modules and functions that are compiled only for tests.
     pub lines: usize,
     pub functions: Vec<Function>,
-    /// Paths named outside tests, written with `::`, and where.
+    /// Paths that code outside tests names, written with `::`, and their lines.
     pub paths: Vec<(String, usize)>,
-    /// Methods called outside tests, and where.
+    /// Methods that code outside tests calls, and their lines.
     pub methods: Vec<(String, usize)>,
-    /// Where `async` or `await` is written outside tests.
+    /// Lines outside tests with `async` or `await`.
     pub asynchronous: Vec<usize>,
     /// Public items at the top level of the file, and public glob imports.
     pub public_items: usize,
     pub public_globs: Vec<usize>,
     /// Where a function outside tests takes a tuple as a parameter, by value or by reference.
     pub tuple_parameters: Vec<usize>,
-    /// Files that are declared as `#[cfg(test)] mod name;` by this one.
+    /// Files that this file declares as `#[cfg(test)] mod name;`.
     test_modules: Vec<String>,
 }
 
@@ -43,13 +43,13 @@ pub struct Source {
 pub struct Function {
     pub name: String,
     pub line: usize,
-    /// Lines of code from the signature to the closing brace; blank lines and comments not counted.
+    /// Lines of code from the signature to the closing brace, without blank lines and comments.
     pub lines: usize,
     pub is_async: bool,
 }
 
 impl Source {
-    /// Parses a file of a package that lives in `folder`.
+    /// Parses a file of a package whose folder is `folder`.
     pub fn parse(package: &str, folder: &str, path: &str, text: &str) -> Result<Self, String> {
         let file = syn::parse_file(text)
             .map_err(|error| format!("{path}:{}: {error}", error.span().start().line))?;
@@ -85,7 +85,7 @@ impl Source {
     }
 }
 
-/// Marks the files that other files declare as modules only of tests, and what lies below them.
+/// Marks the files that other files declare as modules only of tests, and the files below them.
 pub fn mark_tests(sources: &mut [Source]) {
     let stems: BTreeSet<String> = sources
         .iter()
@@ -141,7 +141,7 @@ fn exported(attributes: &[Attribute]) -> bool {
         .any(|attribute| attribute.path().is_ident("macro_export"))
 }
 
-/// How many names an item gives to the outside.
+/// The number of names that an item exports.
 fn weight(item: &Item) -> usize {
     let Item::Use(item) = item else { return 1 };
     let mut leaves = Vec::new();
@@ -160,7 +160,7 @@ fn line(spanned: &impl Spanned) -> usize {
     spanned.span().start().line
 }
 
-/// The paths that a `use` brings in.
+/// The paths that a `use` imports.
 fn flatten(tree: &UseTree, prefix: &str, into: &mut Vec<(String, usize)>) {
     let join = |name: &str| {
         if prefix.is_empty() {
@@ -185,7 +185,7 @@ fn flatten(tree: &UseTree, prefix: &str, into: &mut Vec<(String, usize)>) {
     }
 }
 
-/// Walks a file and leaves out what is only compiled for tests.
+/// Visits a file and skips everything that is compiled only for tests.
 struct Reader<'a> {
     text: &'a [&'a str],
     /// Lines that belong to tests.
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// Paths inside a macro's input, which is not parsed: identifiers joined by `::`.
+    /// Finds paths in a macro's input, which is not parsed: identifiers joined by `::`.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path = String::new();
         let mut start = 0;
@@ -274,7 +274,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether an item with these attributes is only compiled for tests.
+/// Whether an item with these attributes is compiled only for tests.
 fn only_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let path = attribute.path();

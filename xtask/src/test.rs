@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that has to hold before a change is taken, step by step.
+//! `cargo xtask test`: every check that must pass before a change is accepted, step by step.
 
 use std::{fs, process::Command, time::Instant};
 
@@ -11,9 +11,9 @@ use crate::{
 enum Task {
     /// One of our own functions.
     Ours(fn() -> Result<bool, String>),
-    /// What the machine has to have.
+    /// Checks and installs what the machine must have.
     Machine,
-    /// Cargo with these arguments; the last member is for rustdoc's flags.
+    /// Cargo with these arguments.
     Cargo(&'static [&'static str]),
 }
 
@@ -23,7 +23,7 @@ struct Step {
     task: Task,
 }
 
-/// Cheap steps first; everything that compiles shares one profile.
+/// Cheap steps come first. Every step that compiles uses one profile.
 const STEPS: &[Step] = &[
     Step {
         name: "tidy",
@@ -87,8 +87,9 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// What needs packages of Python or Node.js has steps of its own, and `wheel::`, `python::` or `npm::` in its name; the
-/// siege has a command of its own; and a vector that the run itself wrote anew would be no check.
+/// The main test run. Tests that need packages of Python or Node.js have steps of their own, and `wheel::`, `python::`
+/// or `npm::` in their names. The siege has its own command. A vector that the run itself wrote anew would check
+/// nothing.
 const TEST: &[&str] = &[
     "test",
     "--workspace",
@@ -105,21 +106,22 @@ const TEST: &[&str] = &[
     "--skip",
     "write_the_vector",
 ];
-/// Where the tests are that need Chromium, each with this in the attribute that has plain `cargo test` ignore it.
+/// The folder of the tests that need Chromium. Each has the text below in the attribute that makes plain `cargo test`
+/// ignore it.
 const BROWSER_TESTS: &str = "crates/selfsame/tests/browser";
 const NEEDS_CHROMIUM: &str = "needs Chromium";
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Debug, Default, PartialEq)]
 struct Choice {
     help: bool,
     only: Vec<String>,
     skip: Vec<String>,
-    /// Arguments for `cargo test` in place of ours.
+    /// Arguments for `cargo test` that replace ours.
     cargo_test: Option<Vec<String>>,
 }
 
-/// Runs the chosen steps and says whether all passed; the first that fails ends the run.
+/// Runs the chosen steps and returns whether all passed; stops at the first failure.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
     let choice = Choice::parse(arguments)?;
     if choice.help {
@@ -175,7 +177,7 @@ fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
     };
     println!("    cargo {}", arguments.join(" "));
     let mut command = Command::new(cargo());
-    // Dependencies are not documented, so this flag rebuilds nothing.
+    // Dependencies are not documented, so this variable causes no rebuild.
     command
         .args(&arguments)
         .current_dir(root())
@@ -194,7 +196,7 @@ fn prepare(with_browser: bool) -> Result<bool, String> {
     openssl::prepare().map(|()| true)
 }
 
-/// The names of the tests that need Chromium, each with the module that it is in.
+/// The names of the tests that need Chromium, each with its module.
 fn browser_tests() -> Result<Vec<String>, String> {
     let folder = root().join(BROWSER_TESTS);
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -211,7 +213,7 @@ fn browser_tests() -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The name of the function that stands next.
+/// The name of the first function in the text.
 fn test_name(text: &str) -> Option<&str> {
     let (_, after) = text.split_once("fn ")?;
     after.split_once('(').map(|(name, _)| name)
@@ -309,7 +311,7 @@ mod tests {
             .iter()
             .find(|name| *name == "rig::the_keyboard_alone_is_enough");
         assert!(alone.is_some(), "{names:?}");
-        // What is left out is told by its whole name, so that nothing else is.
+        // A test is skipped by its full name, so that no other test is skipped with it.
         for name in &names {
             let (module, test) = name.split_once("::").unwrap();
             assert!(!module.is_empty() && test.len() > 10, "{name}");

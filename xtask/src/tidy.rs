@@ -15,7 +15,7 @@ mod size;
 mod traces;
 mod tuples;
 
-/// Something to mend: where, what is wrong, and what to do about it.
+/// A violation: its place, what is wrong, and how to fix it.
 #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Finding {
     pub path: String,
@@ -52,7 +52,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Every check, by name, in the order in which its findings are printed.
+/// A check. Each has a name; findings are printed in the order of this list.
 type Check = fn(&Workspace) -> Vec<Finding>;
 const CHECKS: [(&str, Check); 10] = [
     ("layers", layers::check),
@@ -67,7 +67,7 @@ const CHECKS: [(&str, Check); 10] = [
     ("traces", traces::check),
 ];
 
-/// Runs every check, prints what it found below a folder, and says whether all there was tidy.
+/// Runs every check, prints the findings below `folder`, and returns whether there were none.
 pub fn run(folder: &str) -> Result<bool, String> {
     let workspace = Workspace::load()?;
     let mut count = 0_usize;

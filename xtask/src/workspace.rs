@@ -10,13 +10,13 @@ use serde::Deserialize;
 
 use crate::source::Source;
 
-/// Everything `tidy` looks at.
+/// Everything that `tidy` checks.
 pub struct Workspace {
     pub root: PathBuf,
     pub packages: Vec<Package>,
-    /// Names under `[workspace.dependencies]` that are not ours.
+    /// Names under `[workspace.dependencies]` that are not our crates.
     pub shared: Vec<String>,
-    /// Every text file under version control, by its path from the root.
+    /// Every text file under version control, with its path from the root.
     pub texts: Vec<Text>,
     /// Every Rust file of a member, parsed.
     pub sources: Vec<Source>,
@@ -34,7 +34,7 @@ pub struct Package {
     pub name: String,
     pub manifest_path: PathBuf,
     pub dependencies: Vec<Dependency>,
-    /// The member's folder, from the root.
+    /// The member's folder, as a path from the root.
     #[serde(skip)]
     pub folder: String,
 }
@@ -57,8 +57,8 @@ struct Metadata {
     packages: Vec<Package>,
 }
 
-/// The root of the checkout that cargo was called in. Asked for when run, not when compiled: a build
-/// folder may serve several checkouts.
+/// The root of the checkout that cargo runs in. It is read at run time, because one build folder may serve several
+/// checkouts.
 pub fn root() -> PathBuf {
     #[allow(
         clippy::disallowed_methods,
@@ -87,7 +87,7 @@ impl Workspace {
         })
     }
 
-    /// The text of a file, if it is there.
+    /// The text of the file at `path`, if it exists.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.texts
             .iter()
@@ -130,7 +130,7 @@ fn texts(root: &Path) -> Result<Vec<Text>, String> {
         ],
     )?;
     let paths: BTreeSet<&str> = list.split('\0').filter(|path| !path.is_empty()).collect();
-    // A file that is not UTF-8 is not text; one that is listed but deleted is not there.
+    // Skips files that are not UTF-8, and files that git lists but that are deleted.
     let read = |path: &str| {
         let text = std::fs::read_to_string(root.join(path)).ok()?;
         Some(Text {
@@ -175,7 +175,7 @@ fn shared_dependencies(manifest: &str) -> Result<Vec<String>, String> {
         .collect())
 }
 
-/// The cargo that runs us.
+/// The path of the cargo that runs this program.
 pub fn cargo() -> String {
     option_env!("CARGO").unwrap_or("cargo").to_owned()
 }

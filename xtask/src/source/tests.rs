@@ -1,4 +1,4 @@
-//! Tests of the reader of Rust files.
+//! Tests of the parser of Rust files.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Circles: the top-level modules of a crate lean on each other in one direction.
+//! Circles: dependencies between the top-level modules of a crate have no cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,11 @@ use crate::{source::Source, workspace::Workspace};
 
 use super::Finding;
 
-/// How many modules of a crate still stand in circles. A number may only fall; a crate without a line has no circle.
+/// The number of modules that are still in cycles, for each crate. A number may only fall; a crate without a line has
+/// no cycle.
 const LEFT: &[(&str, usize)] = &[("selfsame-credential", 7), ("selfsame-registry", 16)];
 
-/// Modules by their names, with the modules that each names and where it names them first.
+/// For each module, the modules that it names and where it names each of them first.
 type Arrows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -27,7 +28,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
         .collect()
 }
 
-/// What is wrong with a crate whose sources lie in a folder, where so many modules may still stand in circles.
+/// The findings for the crate whose sources are in `folder`, in which `left` modules may still be in cycles.
 fn judge(folder: &str, sources: &[&Source], left: usize) -> Vec<Finding> {
     let arrows = arrows(folder, sources);
     let circles = circles(&arrows);
@@ -52,7 +53,7 @@ fn judge(folder: &str, sources: &[&Source], left: usize) -> Vec<Finding> {
         .collect()
 }
 
-/// The arrows within a circle, one finding each.
+/// One finding for each dependency within a cycle.
 fn inside<'a>(
     arrows: &'a Arrows<'a>,
     circle: &'a BTreeSet<&'a str>,
@@ -79,7 +80,7 @@ fn arrows<'a>(folder: &str, sources: &[&'a Source]) -> Arrows<'a> {
         .filter(|(_, place)| !is_root(place))
         .filter_map(|(_, place)| place.first().copied())
         .collect();
-    // What the root gives on under a name of its own stands for the module it is from.
+    // A name that the crate's root re-exports counts as the module it comes from.
     let mut given_on: BTreeMap<&str, &str> = BTreeMap::new();
     for (root, _) in placed.iter().filter(|(_, place)| is_root(place)) {
         for (path, _) in &root.paths {
@@ -111,7 +112,7 @@ fn arrows<'a>(folder: &str, sources: &[&'a Source]) -> Arrows<'a> {
     arrows
 }
 
-/// The name below the crate's root that a path begins with, seen from a module so deep.
+/// The top-level name that a path begins with, seen from a module at this depth.
 fn at_the_root(path: &str, depth: usize) -> Option<&str> {
     let mut parts = path.split("::");
     let first = parts.next()?;
@@ -122,7 +123,7 @@ fn at_the_root(path: &str, depth: usize) -> Option<&str> {
     (above == depth && above > 0).then(|| path.split("::").nth(above))?
 }
 
-/// The strongly connected parts of more than one module: whatever reaches each other.
+/// The strongly connected components with more than one module.
 fn circles<'a>(arrows: &Arrows<'a>) -> Vec<BTreeSet<&'a str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = arrows
         .keys()

@@ -1,4 +1,5 @@
-//! Conformance: every test that docs/conformance.md and SECURITY.md name exists, and every row names some.
+//! Conformance: every test that docs/conformance.md and SECURITY.md name exists, and every row of their tables names
+//! one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +7,11 @@ use crate::{source::Source, workspace::Workspace};
 
 use super::Finding;
 
-/// In these, each row of a table with a column of tests names some.
+/// In these documents, each row of a table that has a column of tests must name a test.
 const DOCUMENTS: [&str; 2] = ["docs/conformance.md", SECURITY];
-/// Here tests are named in the text too.
+/// In this document, the text names tests too.
 const SECURITY: &str = "SECURITY.md";
-/// A name this long, of so many words, is a test's, wherever it stands.
+/// A name with at least this many words is taken for a test's name, wherever it occurs.
 const SENTENCE: usize = 4;
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -33,7 +34,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Looks at what stands in backticks and reads as the name of a test, wherever it stands.
+/// Checks every text in backticks, anywhere in the document, that reads like the name of a test.
 fn check_text(document: &str, tests: &Tests<'_>) -> Vec<(usize, String)> {
     let mut complaints = Vec::new();
     for (index, line) in document.lines().enumerate() {
@@ -45,7 +46,7 @@ fn check_text(document: &str, tests: &Tests<'_>) -> Vec<(usize, String)> {
     complaints
 }
 
-/// Names of tests are sentences.
+/// Whether a text reads like the name of a test: names of tests are sentences.
 fn is_sentence(text: &str) -> bool {
     let is_name = text
         .chars()
@@ -94,7 +95,7 @@ fn tests_in(text: &str) -> Vec<&str> {
     names
 }
 
-/// Looks at each table that has columns with `test` in their heading.
+/// Checks each table that has columns with `test` in their heading.
 fn check_document(document: &str, tests: &Tests<'_>) -> Vec<(usize, String)> {
     let mut columns: Vec<usize> = Vec::new();
     let mut findings = Vec::new();
@@ -133,7 +134,7 @@ fn is_rule(line: &str) -> bool {
         && line.chars().all(|letter| "|-: ".contains(letter))
 }
 
-/// A cell names its tests in backticks: `crate::…::test`, or `test` where the crate does not matter.
+/// Checks a cell. It names its tests in backticks: `crate::…::test`, or `test` if the crate does not matter.
 fn check_cell(cell: &str, tests: &Tests<'_>) -> Vec<String> {
     let named: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
     if named.is_empty() {

@@ -1,4 +1,4 @@
-//! Dependencies: each is used, declared once for all, and has its line in docs/dependencies.md.
+//! Dependencies: each is used, is declared once for the workspace, and has a line in docs/dependencies.md.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::Finding;
 
 const DOCUMENT: &str = "docs/dependencies.md";
 
-/// Crates whose name in code is another than in the manifest.
+/// Crates whose name in code differs from their name in the manifest.
 const CALLED: &[(&str, &str)] = &[("rustls-webpki", "webpki")];
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -47,7 +47,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Each shared dependency has a line that begins with its name, and each such line a dependency.
+/// Checks that each shared dependency has a line that begins with its name, and that each such line has a dependency.
 fn described(shared: &[String], document: &str) -> Vec<Finding> {
     let rows: Vec<(usize, &str)> = (1..)
         .zip(document.lines())
@@ -75,7 +75,7 @@ fn described(shared: &[String], document: &str) -> Vec<Finding> {
     missing.chain(stale).collect()
 }
 
-/// Dependencies of a package that no file of it names.
+/// Dependencies of a package that none of its files names.
 fn unused(package: &Package, sources: &[Source]) -> Vec<Finding> {
     let own: Vec<&Source> = sources
         .iter()
@@ -103,7 +103,7 @@ fn unused(package: &Package, sources: &[Source]) -> Vec<Finding> {
     .collect()
 }
 
-/// Whether a text has `word` in it as a word.
+/// Whether the text contains `word` as a whole word.
 fn names(text: &str, word: &str) -> bool {
     let inside = |letter: Option<char>| {
         letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
@@ -115,7 +115,7 @@ fn names(text: &str, word: &str) -> bool {
     })
 }
 
-/// Versions that a member states for itself.
+/// Dependencies for which a member states its own version.
 fn own_versions(path: &str, manifest: &str) -> Vec<Finding> {
     let parsed: toml::Table = manifest.parse().unwrap_or_default();
     let sections = ["dependencies", "dev-dependencies", "build-dependencies"];

@@ -1,10 +1,10 @@
-//! Documents: those that must be there are, and they stay short enough to be read.
+//! Documents: the required ones exist, and they stay short enough to be read.
 
 use crate::workspace::Workspace;
 
 use super::Finding;
 
-/// Documents at fixed places, with the most lines they may have.
+/// The required documents, with the maximum number of lines for each.
 const DOCUMENTS: &[(&str, Option<usize>)] = &[
     ("ARCHITECTURE.md", Some(150)),
     ("CHANGELOG.md", None),

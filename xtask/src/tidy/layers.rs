@@ -1,16 +1,16 @@
-//! Layers: which of our crates may lean on which, and where an outside crate may be used at all.
+//! Layers: which of our crates may depend on which, and which crates may use an outside crate.
 
 use crate::workspace::{Package, Workspace};
 
 use super::Finding;
 
-/// Where a crate stands.
+/// A crate's place among the layers.
 struct Place {
     name: &'static str,
     layer: u8,
-    /// Crates of its own layer that it may lean on.
+    /// Crates of its own layer that it may depend on.
     beside: &'static [&'static str],
-    /// Crates of lower layers that it must go round.
+    /// Crates of lower layers that it must not depend on.
     not: &'static [&'static str],
 }
 
@@ -67,12 +67,12 @@ const PLACES: &[Place] = &[
     place("xtask", ASIDE),
 ];
 
-/// The layer of what is only used in development; nothing may lean on it but tests.
+/// The layer of crates that only development uses. Only tests may depend on them.
 const ASIDE: u8 = 9;
-/// The highest layer without input, output, clock and asynchrony.
+/// The highest layer without I/O, clock and async code.
 const PURE: u8 = 2;
 
-/// All that L0–L2 may use: nothing here reads a clock, opens a socket or a file, or spawns.
+/// All outside crates that L0–L2 may use. None of them reads a clock, opens a socket or a file, or starts a thread.
 const PURE_MAY_USE: &[&str] = &[
     "argon2",
     "aws-lc-rs",
@@ -94,7 +94,7 @@ const PURE_MAY_USE: &[&str] = &[
     "zeroize",
 ];
 
-/// Outside crates that are at home in few of ours.
+/// Outside crates that only a few of our crates may use.
 const HOMES: &[(&str, &[&str])] = &[
     ("argon2", &["selfsame-crypto"]),
     ("askama", &["selfsame-server"]),
@@ -129,12 +129,12 @@ const HOMES: &[(&str, &[&str])] = &[
     ("utoipa", &["selfsame-app", "selfsame-server"]),
 ];
 
-/// Whether a package stands in L0–L2.
+/// Whether a package is in L0–L2.
 pub fn is_pure(package: &str) -> bool {
     find(package).is_some_and(|place| place.layer <= PURE)
 }
 
-/// Whether a package is only used in development.
+/// Whether only development uses a package.
 pub fn is_aside(package: &str) -> bool {
     find(package).is_some_and(|place| place.layer == ASIDE)
 }
@@ -184,7 +184,7 @@ fn check_package(package: &Package) -> Vec<Finding> {
         .collect()
 }
 
-/// What is wrong with `from` leaning on `to`, both ours.
+/// Why `from` must not depend on `to`, if so. Both are our crates.
 fn arrow(from: &Place, to: &Place, is_dev: bool) -> Option<String> {
     let (a, b) = (from.name, to.name);
     if to.layer == ASIDE {
@@ -205,7 +205,7 @@ fn arrow(from: &Place, to: &Place, is_dev: bool) -> Option<String> {
     ))
 }
 
-/// What is wrong with `from` using a crate that is not ours.
+/// Why `from` must not use this outside crate, if so.
 fn outside(from: &Place, to: &str) -> Option<String> {
     let home = HOMES.iter().find(|(name, _)| *name == to);
     if let Some((_, homes)) = home.filter(|(_, homes)| !homes.contains(&from.name)) {

@@ -1,4 +1,4 @@
-//! Modules: each says what it owns, no `mod.rs`, no lint silenced and no test ignored without a reason.
+//! Modules: each says what it owns; there is no `mod.rs`, and no silenced lint or ignored test without a reason.
 
 use crate::{source::Source, workspace::Workspace};
 
@@ -14,7 +14,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
     if source.path.ends_with("/mod.rs") {
         complain("call it after its folder: foo.rs beside foo/, not foo/mod.rs");
     }
-    // `foo/tests.rs` owns the tests of `foo`; its name says so.
+    // `foo/tests.rs` owns the tests of `foo`, as its name says.
     let names_itself = source.test_only && source.path.ends_with("/tests.rs");
     if !names_itself && source.module_doc.first().is_none_or(String::is_empty) {
         complain("begin with one `//!` line that says what this module owns");
@@ -33,7 +33,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// What is wrong with one line.
+/// The problem with one line, if there is one.
 fn complaint(line: &str) -> Option<&'static str> {
     let line = line.trim_start();
     let attribute = line.starts_with("#[") || line.starts_with("#![");

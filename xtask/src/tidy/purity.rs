@@ -1,10 +1,10 @@
-//! Purity: what a layer must not even name, whatever its dependencies allow.
+//! Purity: paths that code of a layer must not name, even if a dependency provides them.
 
 use crate::{source::Source, workspace::Workspace};
 
 use super::{Finding, layers};
 
-/// A path and all below it, banned with a word on what to do instead.
+/// A banned path, with everything below it, and what to use instead.
 type Ban = (&'static str, &'static str);
 
 /// Banned from L0–L2.
@@ -36,14 +36,14 @@ const PURE: &[Ban] = &[
     ("StatusCode", "only selfsame-server knows status codes"),
 ];
 
-/// The one module of L0–L2 that may start threads: it is told how many, and has ended them all when it returns, or when
-/// what it returned is dropped.
+/// The only modules of L0–L2 that may start threads. The caller says how many. All of them have ended when the function
+/// returns or its result is dropped.
 const THREAD_MODULES: &[&str] = &[
     "crates/selfsame-anoncreds/src/batch.rs",
     "crates/selfsame-anoncreds/src/batch/stock.rs",
 ];
 
-/// Banned from L0–L2 but in the modules that may draw their own randomness.
+/// Banned from L0–L2, except in the modules that may draw their own randomness.
 const RANDOM: &[Ban] = &[
     ("SystemRandom", "take randomness from `Ctx`"),
     ("OsRng", "take randomness from `Ctx`"),
@@ -56,7 +56,7 @@ const RANDOM_MODULES: &[&str] = &[
     "crates/selfsame-crypto/src/seal.rs", // offers `random_seed` under its own name
 ];
 
-/// Banned from the deterministic machine besides: replicas must agree to the last bit.
+/// Also banned from the deterministic machine: replicas must agree to the last bit.
 const DETERMINISTIC: &[Ban] = &[
     (
         "HashMap",
@@ -70,7 +70,7 @@ const DETERMINISTIC: &[Ban] = &[
     ("f64", "use integers: floats round differently"),
 ];
 
-/// Banned there, too: these know as much of Unicode as the compiler does.
+/// Also banned there: the results depend on the compiler's version of Unicode.
 const UNICODE: &[Ban] = &[
     ("to_lowercase", FROZEN),
     ("to_uppercase", FROZEN),
@@ -88,7 +88,7 @@ const UNICODE: &[Ban] = &[
 const FROZEN: &str =
     "use the ASCII form, or a table of one's own: this one changes with the compiler";
 
-/// Where the machine's judgement is made: all of a package, or what lies below these paths.
+/// The code that decides what the machine accepts: a whole package, or everything below these paths.
 const JUDGING: &[&str] = &[
     "crates/selfsame-registry/src/",
     "crates/selfsame-anoncreds/src/format/",
@@ -97,12 +97,12 @@ const JUDGING: &[&str] = &[
     "crates/selfsame-anoncreds/src/definition/",
 ];
 
-/// Shares names and encodings with the machine, and keeps what it may forget in maps of any order.
+/// Shares names and encodings with the machine. Its own caches may use maps in any order.
 const SHARED: &str = "crates/selfsame-proof/src/";
-/// Part of requests and offers, which no machine judges: a wallet takes a nonce that was written as a float.
+/// Part of requests and offers, which the machine does not judge: a wallet accepts a nonce that was written as a float.
 const UNJUDGED: &str = "crates/selfsame-anoncreds/src/format/nonce.rs";
 
-/// Banned from every crate but those named.
+/// Banned from every crate except those listed.
 const ELSEWHERE: &[(Ban, &[&str])] = &[
     (
         ("hyper::client", "selfsame-net makes the outbound calls"),
@@ -183,7 +183,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Whether a ban covers a path that was named, or an import of the module around what is banned.
+/// Whether a ban covers a path, or an import of the module that contains the banned item.
 fn covers(ban: &str, path: &str) -> bool {
     let ban: Vec<&str> = ban.split("::").collect();
     let path: Vec<&str> = path.split("::").collect();

@@ -1,4 +1,4 @@
-//! Size: caps on files, functions, handlers, crates and what a crate shows. Tests are not counted.
+//! Size: caps on files, functions, handlers, crates and a crate's public items. Tests are not counted.
 
 use crate::{source::Source, workspace::Workspace};
 
@@ -8,7 +8,7 @@ const FILE: usize = 600;
 const FUNCTION: usize = 70;
 const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
-/// Raised caps; ARCHITECTURE.md gives the reason of each.
+/// Raised caps; ARCHITECTURE.md gives the reason for each.
 const RAISED: [(&str, usize); 5] = [
     ("crates/selfsame", 12_600),
     ("crates/selfsame-anoncreds", 18_200),
@@ -89,7 +89,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// A handler is an asynchronous function of the server's protocol, API or page modules.
+/// Whether a function is a handler: an asynchronous function of the server's protocol, API or page modules.
 fn is_handler(source: &Source, is_async: bool) -> bool {
     let handlers = ["api", "ui", "protocol"];
     let under = source.path.strip_prefix("crates/selfsame-server/src/");

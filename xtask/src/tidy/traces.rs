@@ -1,4 +1,4 @@
-//! Traces: nothing in the repository names a folder of one developer's machine or work left over.
+//! Traces: no file names a folder of one developer's machine, and none has marks of unfinished work.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 
 use super::Finding;
 
-/// Written in pieces, so that this file does not find itself.
+/// Each is written in pieces, so that this file does not match itself.
 const FOLDERS: &[&str] = &[
     concat!("/ho", "me/"),
     concat!("/ro", "ot/"),
@@ -22,7 +22,7 @@ const LEFT_OVER: &[&str] = &[
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let own = workspace.root.as_path();
-    // The lock file is cargo's own.
+    // Cargo writes the lock file.
     let texts = workspace
         .texts
         .iter()
@@ -56,7 +56,7 @@ fn check_text(path: &str, text: &str, root: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Whether a line has a path that begins with `folder`, and not, say, an address with such a part.
+/// Whether a line has a path that begins with `folder`, rather than, say, a URL with such a part.
 fn is_path(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let before = line.get(..at).and_then(|before| before.chars().next_back());
