@@ -4,10 +4,11 @@ use selfsame_crypto::SecretString;
 
 use crate::error::{Code, Error};
 
-/// The longest token that is looked at.
+/// The longest token that is parsed, in bytes.
 const MAX_LENGTH: usize = 4096;
 
-/// The token in the value of an `Authorization` header; the scheme's name is case-insensitive (RFC 9110 §11.1).
+/// Parses the token from the value of an `Authorization` header. The scheme's name is case-insensitive (RFC 9110
+/// §11.1).
 pub fn parse(header: Option<&str>) -> Result<SecretString, Error> {
     let header = header.ok_or(Error::new(
         Code::InvalidToken,
@@ -31,7 +32,7 @@ pub fn parse(header: Option<&str>) -> Result<SecretString, Error> {
     Ok(SecretString::from(token.to_owned()))
 }
 
-/// The header value that carries `token`.
+/// Builds the `Authorization` header value that carries `token`.
 pub fn header(token: &SecretString) -> SecretString {
     SecretString::from(format!("Bearer {}", token.expose()))
 }

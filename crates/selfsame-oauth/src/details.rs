@@ -7,21 +7,21 @@ use crate::error::{Code, Error};
 
 /// The type that OpenID4VCI defines.
 pub const OPENID_CREDENTIAL: &str = "openid_credential";
-/// The most details one request may have.
+/// The maximum number of details in one request.
 const MAX_DETAILS: usize = 32;
 
-/// One credential that is asked for, or granted.
+/// One credential that is requested or granted.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct AuthorizationDetail {
     /// Always `openid_credential`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The credential configuration.
+    /// The identifier of the credential configuration.
     pub credential_configuration_id: String,
-    /// The credential issuer, where the authorization server serves several.
+    /// The credential issuer, if the authorization server serves several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locations: Option<Vec<String>>,
-    /// In a token response: the data sets that may be asked for.
+    /// In a token response: the credential datasets that the client may request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_identifiers: Option<Vec<String>>,
 }
@@ -37,7 +37,7 @@ impl AuthorizationDetail {
         }
     }
 
-    /// Reads the request parameter `authorization_details`: a non-empty array, its members of our type.
+    /// Parses the request parameter `authorization_details`: a non-empty array whose members all have our type.
     pub fn parse_request(text: &str) -> Result<Vec<Self>, Error> {
         let refuse = |reason| Error::new(Code::InvalidAuthorizationDetails, reason);
         let details: Vec<Self> = json::parse_as(text.as_bytes(), &Limits::default())

@@ -1,4 +1,4 @@
-//! The error body of OAuth 2.0 and its codes.
+//! The OAuth 2.0 error body and its error codes.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub enum Code {
     /// A parameter is missing, repeated or malformed.
     InvalidRequest,
-    /// The client is unknown, or may not stay anonymous.
+    /// The client is unknown, or the server does not accept anonymous clients.
     InvalidClient,
     /// The code is wrong, spent or expired, or the transaction code is wrong.
     InvalidGrant,
@@ -21,12 +21,12 @@ pub enum Code {
     InvalidAuthorizationDetails,
     /// The access token is unknown, expired or revoked.
     InvalidToken,
-    /// The access token is not good for what was asked.
+    /// The access token does not cover the request.
     InsufficientScope,
 }
 
 impl Code {
-    /// The code on the wire.
+    /// The code as it is sent.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidRequest => "invalid_request",
@@ -42,40 +42,40 @@ impl Code {
     }
 }
 
-/// The client's request cannot be granted: the code to answer with, and a reason that is safe to show.
+/// A refused client request: the code to answer with, and a reason that is safe to show.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{}: {reason}", code.as_str())]
 pub struct Error {
-    /// What goes on the wire.
+    /// The code that is sent.
     pub code: Code,
-    /// For people; holds no secret.
+    /// An explanation for people; contains no secret.
     pub reason: &'static str,
 }
 
 impl Error {
-    /// An error with its reason.
+    /// Creates an error from its code and reason.
     pub const fn new(code: Code, reason: &'static str) -> Self {
         Self { code, reason }
     }
 
-    /// The body to answer with.
+    /// The JSON body to answer with.
     pub fn body(&self) -> ErrorBody {
         ErrorBody::new(self.code.as_str(), self.reason)
     }
 }
 
-/// The JSON body of an error answer (RFC 6749 §5.2).
+/// The JSON body of an error response (RFC 6749 §5.2).
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ErrorBody {
-    /// The code.
+    /// The error code.
     pub error: String,
-    /// More, for developers.
+    /// An explanation for developers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_description: Option<String>,
 }
 
 impl ErrorBody {
-    /// A body whose description holds only the characters RFC 6749 §5.2 allows.
+    /// Builds a body. The description keeps only the characters that RFC 6749 §5.2 allows.
     pub fn new(code: &str, description: &str) -> Self {
         let allowed = |c: char| matches!(c, ' '..='!' | '#'..='[' | ']'..='~');
         let description: String = description

@@ -1,27 +1,27 @@
-//! Form bodies and query strings, read strictly: UTF-8, within limits, each parameter once.
+//! Form bodies and query strings, parsed strictly: UTF-8 only, within limits, each parameter at most once.
 
 use std::collections::BTreeMap;
 
 use url::form_urlencoded;
 
-/// The most bytes a form may have.
+/// The maximum size of a form, in bytes.
 pub const MAX_BYTES: usize = 1024 * 1024;
-/// The most parameters a form may have.
+/// The maximum number of parameters in a form.
 pub const MAX_PARAMETERS: usize = 64;
 
-/// The parameters of a form or a query string, each of which occurs once (RFC 6749 §3.1, §3.2).
+/// The parameters of a form or a query string. Each occurs at most once (RFC 6749 §3.1, §3.2).
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct Form(BTreeMap<String, String>);
 
 impl std::fmt::Debug for Form {
-    /// Names alone: values may be codes, tokens or presentations.
+    /// Shows only the names: values may be codes, tokens or presentations.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
 }
 
 impl Form {
-    /// Reads `application/x-www-form-urlencoded` bytes.
+    /// Parses `application/x-www-form-urlencoded` bytes.
     pub fn parse(bytes: &[u8]) -> Result<Self, FormError> {
         if bytes.len() > MAX_BYTES {
             return Err(FormError::TooBig);
@@ -44,7 +44,7 @@ impl Form {
         Ok(Self(parameters))
     }
 
-    /// Reads the query string of a URL.
+    /// Parses the query string of a URL.
     pub fn of_query(query: &str) -> Result<Self, FormError> {
         Self::parse(query.as_bytes())
     }
@@ -54,7 +54,7 @@ impl Form {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Takes the parameter out.
+    /// Removes the parameter and returns its value.
     pub fn take(&mut self, name: &str) -> Option<String> {
         self.0.remove(name)
     }
@@ -77,19 +77,19 @@ pub fn encode<N: AsRef<str>, V: AsRef<str>>(parameters: &[(N, V)]) -> String {
 /// Why a form is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum FormError {
-    /// Longer, or of more parameters, than allowed.
+    /// The form has too many bytes or too many parameters.
     #[error("the form is too big")]
     TooBig,
-    /// A parameter occurs twice.
+    /// A parameter occurs more than once.
     #[error("a parameter is repeated")]
     Repeated,
-    /// A broken percent-encoding, or bytes that are not UTF-8.
+    /// The form has a broken percent-encoding, or bytes that are not UTF-8.
     #[error("the form is not well encoded")]
     Encoding,
 }
 
-// `form_urlencoded::parse` replaces what is not UTF-8 and passes broken escapes; two readers could then
-// disagree on what a form says.
+// `form_urlencoded::parse` replaces bytes that are not UTF-8 and accepts broken escapes. Two parsers could then
+// disagree on what a form contains.
 fn decode(text: &[u8]) -> Result<String, FormError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.iter();

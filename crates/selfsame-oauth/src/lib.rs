@@ -1,6 +1,6 @@
-//! Owns: OAuth 2.0 messages as the credential protocols use them: forms, token requests and responses,
-//! bearer tokens, server metadata, error bodies.
-//! Does not own: what a code or token is good for, state, HTTP, and any kind of I/O.
+//! Owns: OAuth 2.0 messages as the credential protocols use them: forms, token requests and responses, bearer tokens,
+//! server metadata, error bodies.
+//! Does not own: whether a code or token is valid, state, HTTP, and any kind of I/O.
 #![cfg_attr(
     not(test),
     deny(

@@ -1,4 +1,4 @@
-//! Authorization server metadata (RFC 8414), and the well-known locations it set the pattern for.
+//! Authorization server metadata (RFC 8414), and well-known URLs built by the rule of RFC 8414.
 
 use selfsame_crypto::json::{self, JsonError, Limits};
 use serde::{Deserialize, Serialize};
@@ -6,21 +6,21 @@ use url::Url;
 
 use crate::token::PRE_AUTHORIZED_CODE;
 
-/// What an authorization server says of itself.
+/// The metadata that an authorization server publishes about itself.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ServerMetadata {
     /// The server's identifier.
     pub issuer: String,
-    /// Where tokens are had.
+    /// The URL of the token endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_endpoint: Option<Url>,
-    /// The grants; RFC 8414 §2 gives a default that has no pre-authorized code in it.
+    /// The supported grant types. The default of RFC 8414 §2 does not contain the pre-authorized code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grant_types_supported: Vec<String>,
-    /// How clients authenticate at the token endpoint.
+    /// The supported client authentication methods at the token endpoint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub token_endpoint_auth_methods_supported: Vec<String>,
-    /// The types of authorization details.
+    /// The supported types of authorization details.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub authorization_details_types_supported: Vec<String>,
     /// Whether a pre-authorized code may be redeemed without a `client_id` (OpenID4VCI 1.0 §12.3).
@@ -33,7 +33,7 @@ pub struct ServerMetadata {
 }
 
 impl ServerMetadata {
-    /// The metadata of a server that knows the pre-authorized code alone, and clients without a name.
+    /// The metadata of a server that supports only the pre-authorized code grant and anonymous clients.
     pub fn pre_authorized(issuer: &str, token_endpoint: Url) -> Self {
         Self {
             issuer: issuer.to_owned(),
@@ -47,7 +47,7 @@ impl ServerMetadata {
         }
     }
 
-    /// Reads the document fetched for `issuer`; RFC 8414 §3.3: an issuer that differs must not be used.
+    /// Parses the document fetched for `issuer`. A document that names another issuer is refused (RFC 8414 §3.3).
     pub fn parse(body: &[u8], issuer: &str) -> Result<Self, MetadataError> {
         let metadata: Self = json::parse_as(body, &Limits::default())?;
         if metadata.issuer != issuer {
@@ -56,7 +56,7 @@ impl ServerMetadata {
         Ok(metadata)
     }
 
-    /// Whether the pre-authorized code can be redeemed here.
+    /// Whether the server accepts the pre-authorized code.
     pub fn supports_pre_authorized_code(&self) -> bool {
         self.grant_types_supported
             .iter()
@@ -64,8 +64,8 @@ impl ServerMetadata {
     }
 }
 
-/// Where the metadata of the authorization server `issuer` is found; a final slash of its path is dropped
-/// (RFC 8414 §3.1).
+/// The URL of the metadata of the authorization server `issuer`. A trailing slash of its path is dropped (RFC 8414
+/// §3.1).
 pub fn location(issuer: &str) -> Option<Url> {
     well_known(
         issuer.strip_suffix('/').unwrap_or(issuer),
@@ -75,8 +75,9 @@ pub fn location(issuer: &str) -> Option<Url> {
 
 /// The URL of a well-known document: `/.well-known/<name>` inserted between host and path (RFC 8414 §3.1).
 ///
-/// Answers none for an identifier that has a query or fragment, or is not of a web server; nor for one that is no URL as
-/// it stands (RFC 3986 §2), since it is what people are shown, and it may read otherwise.
+/// Returns `None` for an identifier that is not an http or https URL, or has a query or a fragment. Also returns `None`
+/// if the identifier has characters that a URL cannot have (RFC 3986 §2): people are shown the identifier, and such
+/// characters can make it read like another.
 pub fn well_known(identifier: &str, name: &str) -> Option<Url> {
     if !identifier.bytes().all(|byte| byte.is_ascii_graphic()) {
         return None;
@@ -94,13 +95,13 @@ pub fn well_known(identifier: &str, name: &str) -> Option<Url> {
     Some(url)
 }
 
-/// Why server metadata is of no use.
+/// Why server metadata is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum MetadataError {
-    /// Not the JSON it should be.
+    /// The document is not the expected JSON.
     #[error("the authorization server's metadata is malformed")]
     Json(#[from] JsonError),
-    /// It speaks for another server.
+    /// The document names another issuer.
     #[error("the authorization server's metadata names another issuer")]
     Issuer,
 }

@@ -1,6 +1,6 @@
-//! Secrets that must be written out: into a message to their counterpart, or into a sealed record.
+//! Serialisation of secrets that must be written out: into a message to their recipient, or into a sealed record.
 //!
-//! `SecretString` does not serialise by itself, so each place that writes one names this module.
+//! `SecretString` does not implement `Serialize`, so each field that is written out names this module.
 
 use selfsame_crypto::SecretString;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -15,7 +15,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SecretS
     String::deserialize(deserializer).map(SecretString::from)
 }
 
-/// The same for a secret that may be absent.
+/// Serialisation of a secret that may be absent.
 pub mod option {
     use super::{Deserialize, Deserializer, SecretString, Serializer};
 

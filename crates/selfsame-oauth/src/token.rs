@@ -15,24 +15,24 @@ use crate::{
 
 /// The grant type of the pre-authorized code.
 pub const PRE_AUTHORIZED_CODE: &str = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
-/// The longest code or transaction code that is looked at.
+/// The longest code or transaction code that is accepted, in bytes.
 const MAX_CODE: usize = 512;
 
-/// A request at the token endpoint with the pre-authorized code grant.
+/// A token request with the pre-authorized code grant.
 #[derive(Clone, Debug)]
 pub struct TokenRequest {
     /// The code from the credential offer.
     pub pre_authorized_code: SecretString,
-    /// What the person typed in, where the offer asked for it.
+    /// The transaction code that the person typed in, if the offer requires one.
     pub tx_code: Option<SecretString>,
-    /// Who asks, where that is said.
+    /// The client's identifier, if it gives one.
     pub client_id: Option<String>,
-    /// Which of the offered credentials are wanted; none means all of them.
+    /// The requested credentials of the offer; `None` requests all of them.
     pub authorization_details: Option<Vec<AuthorizationDetail>>,
 }
 
 impl TokenRequest {
-    /// Reads a form body; unknown parameters are ignored, repeated ones refused (RFC 6749 §3.2).
+    /// Parses a form body. Unknown parameters are ignored, repeated ones are refused (RFC 6749 §3.2).
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
         let refuse = |reason| Error::new(Code::InvalidRequest, reason);
         let mut form = Form::parse(body)
@@ -54,7 +54,7 @@ impl TokenRequest {
         if code.len() > MAX_CODE || tx_code.as_ref().is_some_and(|code| code.len() > MAX_CODE) {
             return Err(refuse("a code is too long"));
         }
-        // It is kept with the token, and it is no longer than what people register.
+        // The `client_id` is stored with the token, so its length is limited. Registered identifiers are not longer.
         let client_id = form.take("client_id");
         if client_id.as_ref().is_some_and(|id| id.len() > MAX_CODE) {
             return Err(refuse("client_id is too long"));
@@ -93,30 +93,30 @@ impl TokenRequest {
         parameters
     }
 
-    /// The form body.
+    /// The request as a form body.
     pub fn to_form(&self) -> SecretString {
         SecretString::from(form::encode(&self.parameters()))
     }
 }
 
-/// The token endpoint's answer.
+/// The token endpoint's response.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct TokenResponse {
-    /// The token for the credential endpoint.
+    /// The access token for the credential endpoint.
     #[serde(with = "secret")]
     pub access_token: SecretString,
-    /// `Bearer`.
+    /// Always `Bearer`.
     pub token_type: String,
-    /// Seconds the token is good for.
+    /// The token's lifetime, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_in: Option<u64>,
-    /// The data sets that may be asked for, where details were asked for.
+    /// The credential datasets that may be requested, if the token request had authorization details.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization_details: Option<Vec<AuthorizationDetail>>,
 }
 
 impl TokenResponse {
-    /// Reads an answer; unknown members are ignored (OpenID4VCI 1.0 §6.2).
+    /// Parses a response. Unknown members are ignored (OpenID4VCI 1.0 §6.2).
     pub fn parse(body: &[u8]) -> Result<Self, TokenResponseError> {
         let response: Self = json::parse_as(body, &Limits::default())?;
         // RFC 6749 §7.1: a client must not use a token of a type it does not understand.
@@ -130,16 +130,16 @@ impl TokenResponse {
     }
 }
 
-/// Why a token response is of no use.
+/// Why a token response is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenResponseError {
-    /// Not the JSON it should be.
+    /// The body is not the expected JSON.
     #[error("the token response is malformed")]
     Json(#[from] JsonError),
-    /// Not a bearer token.
+    /// The token type is not `Bearer`.
     #[error("the token type is not Bearer")]
     Type,
-    /// No token in it.
+    /// The access token is empty.
     #[error("the access token is empty")]
     Empty,
 }
