@@ -1,4 +1,4 @@
-//! libFuzzer on `selfsame_testkit::fuzz_bodies::did_document`.
+//! Fuzzes `selfsame_testkit::fuzz_bodies::did_document` with libFuzzer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! libFuzzer on `selfsame_testkit::fuzz_bodies::did_url`.
+//! Fuzzes `selfsame_testkit::fuzz_bodies::did_url` with libFuzzer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! libFuzzer on `selfsame_testkit::fuzz_bodies::presentation`.
+//! Fuzzes `selfsame_testkit::fuzz_bodies::presentation` with libFuzzer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! libFuzzer on `selfsame_testkit::fuzz_bodies::registry_log`.
+//! Fuzzes `selfsame_testkit::fuzz_bodies::registry_log` with libFuzzer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! libFuzzer on `selfsame_testkit::fuzz_bodies::resolver_answer`.
+//! Fuzzes `selfsame_testkit::fuzz_bodies::resolver_answer` with libFuzzer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

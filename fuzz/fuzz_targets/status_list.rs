@@ -1,4 +1,4 @@
-//! libFuzzer on `selfsame_testkit::fuzz_bodies::status_list`.
+//! Fuzzes `selfsame_testkit::fuzz_bodies::status_list` with libFuzzer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

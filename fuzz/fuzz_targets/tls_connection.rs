@@ -1,4 +1,4 @@
-//! libFuzzer on `selfsame_testkit::fuzz_bodies::tls_connection`.
+//! Fuzzes `selfsame_testkit::fuzz_bodies::tls_connection` with libFuzzer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! libFuzzer on `selfsame_testkit::fuzz_bodies::witness`.
+//! Fuzzes `selfsame_testkit::fuzz_bodies::witness` with libFuzzer.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
