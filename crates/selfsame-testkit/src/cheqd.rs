@@ -1,4 +1,4 @@
-//! A stand-in for a cheqd network with its resolver and registrar, that can be told to misbehave.
+//! A fake cheqd network with its resolver and registrar, which tests can make misbehave.
 
 mod ledger;
 
@@ -15,41 +15,41 @@ pub use ledger::{Ledger, Version};
 /// The media type of the resolver's envelope.
 const ENVELOPE: &str = "application/ld+json;profile=\"https://w3id.org/did-resolution\"";
 
-/// How the stand-in misbehaves.
+/// A fault of the fake network.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Fault {
-    /// It does not.
+    /// No fault.
     #[default]
     None,
-    /// Every answer comes so much later.
+    /// Every answer is delayed by this time.
     Late(Duration),
-    /// The resolver gives the document of another DID.
+    /// The resolver returns the document of another DID.
     WrongId,
-    /// The resolver gives another version than it is asked for.
+    /// The resolver returns another version than the requested one.
     WrongVersion,
     /// The resolver's answer is larger than a mebibyte.
     Oversized,
-    /// The resolver's answer repeats a member; a resource has a byte too many.
+    /// The resolver's answer repeats a member; a resource has one byte too many.
     Malformed,
-    /// The resolver sends its callers there.
+    /// The resolver redirects its callers to this URL.
     Redirect(String),
-    /// There is no resolver at this address: a 404 in HTML.
+    /// This address has no resolver: it answers 404 in HTML.
     Elsewhere,
     /// The resolver fails.
     Broken,
-    /// The registrar does what it is asked, and its answer is lost.
+    /// The registrar carries out the request, and its answer is lost.
     LosesAnswers,
     /// The registrar's connection breaks before it does anything.
     LosesRequests,
-    /// The registrar's connection breaks where signatures come, before it does anything.
+    /// The registrar's connection breaks when signatures arrive, before it does anything.
     LosesSignatures,
-    /// The registrar asks for a signature under a document with a key of its own.
+    /// The registrar adds a key of its own to the document and asks for a signature under it.
     AddsItsKey,
-    /// The registrar asks for a signature by a key that is somebody else's.
+    /// The registrar asks for a signature by a key of another DID.
     NamesOtherKey,
     /// The registrar gives up, with the network's reason.
     Refuses,
-    /// The registrar says so often that it is not ready, once it has the signatures.
+    /// Once it has the signatures, the registrar answers this many times that it is not ready.
     Waits(u64),
 }
 
@@ -61,17 +61,17 @@ struct Shared {
     registered: AtomicU64,
 }
 
-/// The running stand-in; it ends with this.
+/// The running fake network; dropping it stops it.
 pub struct Cheqd {
     late: Late,
     shared: Arc<Shared>,
 }
 
 impl Cheqd {
-    /// Starts it.
+    /// Starts the fake network.
     ///
     /// # Panics
-    /// If there is no free port.
+    /// If no port is free.
     pub async fn start() -> Self {
         let shared = Arc::new(Shared {
             ledger: Mutex::default(),
@@ -87,35 +87,35 @@ impl Cheqd {
         Self { late, shared }
     }
 
-    /// The base URL of its resolver and its registrar.
+    /// The base URL of the resolver and the registrar.
     ///
     /// # Panics
-    /// Never: it is a URL.
+    /// Never: the address is a URL.
     pub fn address(&self) -> Url {
         self.late.address().parse().expect("it is a URL")
     }
 
-    /// Misbehaves from now on, or no more.
+    /// Sets the fault that all further answers have.
     pub fn fault(&self, fault: Fault) {
         *lock(&self.shared.fault) = fault;
     }
 
-    /// Answers so late from now on, as a resolver behind a network does.
+    /// Delays every answer by this time, like a resolver behind a network.
     pub fn delay(&self, delay: Duration) {
         *lock(&self.shared.delay) = delay;
     }
 
-    /// What is written in the network.
+    /// The network's contents.
     pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
         lock(&self.shared.ledger)
     }
 
-    /// How often the resolver was asked.
+    /// The number of requests to the resolver.
     pub fn resolved(&self) -> u64 {
         self.shared.resolved.load(Ordering::SeqCst)
     }
 
-    /// How often the registrar was asked.
+    /// The number of requests to the registrar.
     pub fn registered(&self) -> u64 {
         self.shared.registered.load(Ordering::SeqCst)
     }

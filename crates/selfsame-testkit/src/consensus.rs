@@ -1,18 +1,18 @@
-//! A consensus without an engine: validators with clocks of their own, each with the machine, and no one who fails.
+//! Consensus without an engine: validators that never fail, each with its own clock and its own machine.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_registry::{
     Applied, Block, Genesis, Head, Machine, Receipt, Refusal, Transaction, Writes,
 };
 
-/// Validators who decide block after block.
+/// Validators that decide one block after the other.
 pub struct Consensus {
     validators: Vec<Validator>,
-    /// The times the validators' last votes bore, in seconds; the next header has their median.
+    /// The times in the validators' last votes, in seconds. The next header has their median.
     votes: Vec<i64>,
 }
 
-/// One of them: its ledger, and by how many seconds its clock is wrong.
+/// One validator: its ledger, and the error of its clock in seconds.
 struct Validator {
     wrong_by: i64,
     machine: Machine,
@@ -24,16 +24,16 @@ struct Validator {
 /// A decided block.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Decided {
-    /// The time its header has.
+    /// The time in its header.
     pub header: UnixTime,
-    /// Where each validator stands after it.
+    /// The head of each validator after the block.
     pub heads: Vec<Head>,
-    /// The answers of the machine, the same everywhere.
+    /// The machine's results, equal for all validators.
     pub results: Vec<Result<Receipt, Refusal>>,
 }
 
 impl Consensus {
-    /// Validators of equal power whose clocks are wrong by these seconds.
+    /// Creates validators of equal power. `wrong_by` has the error of each clock, in seconds.
     pub fn new(genesis: &Genesis, wrong_by: &[i64]) -> Self {
         let validator = |wrong_by: &i64| Validator {
             wrong_by: *wrong_by,
@@ -48,21 +48,21 @@ impl Consensus {
         }
     }
 
-    /// Sets a validator's clock.
+    /// Sets the error of a validator's clock, in seconds.
     pub fn set_clock(&mut self, validator: usize, wrong_by: i64) {
         self.validators[validator].wrong_by = wrong_by;
     }
 
-    /// Lets the validators' votes under the block before the first bear this moment of the real time.
+    /// Makes the validators vote for the block before the first at real time `now`.
     pub fn begin(&mut self, now: UnixTime) {
         let header = self.header();
         self.vote(now, header);
     }
 
-    /// Decides a block, at this moment of the real time.
+    /// Decides a block at real time `now`.
     ///
     /// # Panics
-    /// Where the machine cannot go on, or two validators do not agree.
+    /// If the machine cannot continue, or two validators disagree.
     pub fn decide(&mut self, now: UnixTime, transactions: &[Transaction]) -> Decided {
         let header = self.header();
         let mut applied: Vec<Applied> = Vec::with_capacity(self.validators.len());
@@ -83,14 +83,14 @@ impl Consensus {
 
     fn vote(&mut self, now: UnixTime, header: UnixTime) {
         let vote = |validator: &Validator| {
-            // CometBFT, BFT time: a vote is later than the block it is for, whatever the clock says.
+            // CometBFT, BFT time: the time of a vote is not before its block, whatever the clock says.
             let clock = now.0.cast_signed() + validator.wrong_by;
             clock.max(header.0.cast_signed())
         };
         self.votes = self.validators.iter().map(vote).collect();
     }
 
-    /// CometBFT, BFT time: the median of the votes under the block before, weighted by power; the lower one of two.
+    /// CometBFT, BFT time: the median of the votes for the previous block, weighted by power; of two, the lower one.
     fn header(&self) -> UnixTime {
         let mut votes = self.votes.clone();
         votes.sort_unstable();
@@ -150,7 +150,7 @@ mod tests {
         unsigned.signed("key-1", &signature).unwrap()
     }
 
-    /// How far the third block's header is from the real time.
+    /// The difference between the third block's header and real time, in seconds.
     fn off_by(wrong_by: [i64; 4]) -> i64 {
         let genesis = genesis();
         let mut consensus = Consensus::new(&genesis, &wrong_by);
@@ -158,7 +158,7 @@ mod tests {
         for second in [1_000, 1_010, 1_020] {
             let decided = consensus.decide(UnixTime(BEGAN + second), &[creation(&genesis)]);
             assert!(decided.results.iter().all(Result::is_ok));
-            // A header's time is that of the votes under the block before, ten seconds ago.
+            // A header has the time of the votes for the previous block, ten seconds ago.
             off = decided.header.0.cast_signed() - (BEGAN + second - 10).cast_signed();
         }
         off
@@ -185,7 +185,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Whatever the clocks do, the ledger's time never goes back and all agree.
+        /// Whatever the clocks do, the ledger's time never goes back, and all validators agree.
         #[test]
         fn whatever_the_clocks_do_time_never_goes_back_and_all_agree(
             clocks in proptest::collection::vec(proptest::array::uniform4(-1_200_i64..1_200), 1..8)

@@ -1,7 +1,7 @@
-//! What a parser of outside bytes must hold for any input whatsoever: one function a parser.
+//! Properties that each parser of outside bytes must have for any input: one function for each parser.
 //!
-//! Each returns whether the input was read as something, so that a run can tell that it did not only see refusals.
-//! A broken rule panics. The same functions run under libFuzzer (`fuzz/`) and, for a short while, as a test.
+//! Each function returns whether the parser accepted the input, so that a run can tell that it saw more than refusals.
+//! A violated property panics. The same functions run under libFuzzer (`fuzz/`) and, for a short time, as a test.
 
 mod anoncreds;
 mod credential;
@@ -28,18 +28,18 @@ pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
 pub use witness::witness;
 
-/// A parser's rules, by name, with inputs to start from.
+/// The properties of one parser, with its name and inputs to start from.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// The name, which is that of the libFuzzer target too.
+    /// The name, which the libFuzzer target has too.
     pub name: &'static str,
-    /// The rules.
+    /// The function that checks the properties.
     pub body: fn(&[u8]) -> bool,
-    /// Inputs that are read, to start from.
+    /// Inputs to start from, which the parser accepts.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// Every parser that has rules here.
+/// Every parser whose properties are checked here.
 pub const TARGETS: [Target; 22] = [
     Target {
         name: "jwt",
@@ -153,8 +153,8 @@ pub const TARGETS: [Target; 22] = [
     },
 ];
 
-/// The parts of an input that zero bytes divide. Bytes beneath base64url are reached by few mutations of it, so most
-/// bodies also put an input together from raw parts.
+/// Splits an input at zero bytes. Few mutations of base64url reach the bytes it encodes, so most functions also
+/// assemble an input from raw parts.
 fn parts(data: &[u8]) -> impl Iterator<Item = &[u8]> {
     data.split(|byte| *byte == 0)
 }

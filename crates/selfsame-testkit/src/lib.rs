@@ -1,5 +1,5 @@
-//! Owns: what the tests of several crates share: the rules of every parser of outside bytes, and inputs for them;
-//! stand-ins for services of others and for an engine.
+//! Owns: what the tests of several crates share: the properties of every parser of outside bytes with inputs for them,
+//! and fakes of external services and of a consensus engine.
 //! Does not own: the vectors and the tests of single crates; nothing here ships.
 
 pub mod cheqd;

@@ -1,4 +1,4 @@
-//! A stand-in for a witness (C2SP tlog-witness), that can be told to misbehave.
+//! A fake witness (C2SP tlog-witness), which tests can make misbehave.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,25 +15,25 @@ use selfsame_proof::witness::{AddCheckpoint, SIZE_MEDIA_TYPE};
 /// How a witness behaves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Manner {
-    /// As the specification says.
+    /// It follows the specification.
     Honest,
     /// It breaks each connection.
     Down,
-    /// It answers so late.
+    /// It delays each answer by this time.
     Slow(Duration),
-    /// It signs another note than it is shown.
+    /// It signs another note than the one it received.
     SignsAnother,
-    /// It signs by another key under its name.
+    /// It signs with another key of its own name.
     WrongKey,
-    /// It puts its name to what another key signed.
+    /// It claims another key's signature as its own.
     Forges,
-    /// It names another size each time.
+    /// It answers with another size each time.
     NeverSatisfied,
-    /// It answers something else than a witness does.
+    /// It answers with something that is not a witness's answer.
     Babbles,
 }
 
-/// A running witness; it ends with this.
+/// A running witness; dropping it stops it.
 pub struct Witness {
     late: Late,
     shared: Arc<Shared>,
@@ -48,21 +48,21 @@ struct Shared {
 
 struct Inner {
     manner: Manner,
-    /// Its clock.
+    /// The time of its clock.
     now: UnixTime,
     /// The keys of the logs it knows, by origin.
     logs: BTreeMap<String, VerifierKey>,
-    /// Size and root of what it cosigned last, by origin.
+    /// Size and root of the last checkpoint it cosigned, by origin.
     latest: BTreeMap<String, (u64, Hash)>,
-    /// The statuses it answered.
+    /// The HTTP statuses of its answers.
     answered: Vec<u16>,
 }
 
 impl Witness {
-    /// Starts one of that name, which knows no log, on a free port of loopback.
+    /// Starts a witness of that name, which knows no log, on a free port of loopback.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no port is free.
     pub async fn start(name: &str, now: UnixTime) -> Self {
         let private = PrivateKey::generate(KeyType::Ed25519).expect("there is randomness");
         let key = VerifierKey::witness(name, private.public()).expect("it is a name");
@@ -92,34 +92,34 @@ impl Witness {
         self.late.address()
     }
 
-    /// Its key.
+    /// Its verifier key.
     #[must_use]
     pub fn key(&self) -> &VerifierKey {
         &self.shared.key
     }
 
-    /// From now on it knows the log that this key signs, whose name is its origin.
+    /// Adds a log to those it knows; `origin` is the name of the log and `key` its verifier key.
     pub fn knows(&self, origin: &str, key: VerifierKey) {
         self.inner().logs.insert(origin.to_owned(), key);
     }
 
-    /// From now on it behaves like that.
+    /// Sets its behaviour from now on.
     pub fn behaves(&self, manner: Manner) {
         self.inner().manner = manner;
     }
 
-    /// It forgets what it has seen, as none may.
+    /// Forgets the checkpoints it has seen, which no witness may do.
     pub fn forgets(&self) {
         self.inner().latest.clear();
     }
 
-    /// How many entries of a log it has cosigned.
+    /// The size of the log when it last cosigned a checkpoint; 0 if it never did.
     #[must_use]
     pub fn has_seen(&self, origin: &str) -> u64 {
         self.inner().latest.get(origin).map_or(0, |(size, _)| *size)
     }
 
-    /// The statuses it answered so far.
+    /// The HTTP statuses of its answers so far.
     #[must_use]
     pub fn answered(&self) -> Vec<u16> {
         self.inner().answered.clone()
@@ -136,7 +136,7 @@ impl Shared {
     }
 
     fn answer(&self, asked: &Asked) -> Reply {
-        // Check and record are one step, so that two calls at once do not take it back.
+        // Check and record are one step, so that two simultaneous requests cannot move the recorded size back.
         let mut inner = self.inner();
         let mut reply = match inner.manner {
             Manner::Down => Reply::default(),
@@ -151,7 +151,7 @@ impl Shared {
         reply
     }
 
-    /// The answers of the specification, in its order (C2SP tlog-witness, add-checkpoint).
+    /// Answers in the order of the specification (C2SP tlog-witness, add-checkpoint).
     fn judged(&self, inner: &mut Inner, asked: &Asked) -> Reply {
         if asked.method != "POST" || asked.path != "/add-checkpoint" {
             return said(404, "");

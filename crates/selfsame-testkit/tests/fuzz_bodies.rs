@@ -1,4 +1,5 @@
-//! Every parser of outside bytes against ten seconds of input near what it reads; `docs/fuzzing.md` has the long run.
+//! Runs every parser of outside bytes for ten seconds on inputs close to valid ones; `docs/fuzzing.md` has the long
+//! run.
 
 use std::{
     collections::hash_map::RandomState,
@@ -12,11 +13,11 @@ use proptest::prelude::*;
 use selfsame_testkit::fuzz_bodies::{Mutator, TARGETS, Target};
 
 const TIME: Duration = Duration::from_secs(10);
-/// Inputs of each kind that a run has to see, however long a busy machine takes for them.
+/// The number of accepted and of refused inputs that a run must see, however long a busy machine takes.
 const ENOUGH: u64 = 100;
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What a run saw.
+/// The counts of one run.
 struct Run {
     name: &'static str,
     read: u64,
@@ -37,7 +38,7 @@ fn every_seed_is_read() {
 
 #[test]
 fn every_parser_stands_ten_seconds_of_mutated_input() {
-    // Another number each time; a failure prints the input itself.
+    // The number differs in each run; a failure prints the input itself.
     let number = RandomState::new().build_hasher().finish();
     let runs: Vec<_> = TARGETS
         .into_iter()

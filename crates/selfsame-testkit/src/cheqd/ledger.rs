@@ -1,4 +1,4 @@
-//! The stand-in's network: versions of documents, resources, and the jobs of its registrar.
+//! The contents of the fake network: versions of documents, resources, and the registrar's jobs.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 
 use super::{ENVELOPE, Fault, answered};
 
-/// The time of the first version; each further one is a minute later.
+/// The time of the first version; each further version is one minute later.
 const BEGINNING: u64 = 1_700_000_000;
 const STEP: u64 = 60;
 
-/// What the stand-in knows.
+/// Everything that the fake network stores.
 #[derive(Default)]
 pub struct Ledger {
     dids: BTreeMap<String, Vec<Version>>,
@@ -29,13 +29,13 @@ pub struct Ledger {
 /// A version of a document.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// Its name.
+    /// The version's identifier.
     pub id: String,
     /// The document.
     pub document: Value,
-    /// When it was written.
+    /// The time at which it was written.
     pub time: UnixTime,
-    /// Whether it ends the DID.
+    /// Whether this version deactivates the DID.
     pub deactivated: bool,
 }
 
@@ -54,12 +54,12 @@ struct Job {
 }
 
 impl Ledger {
-    /// Writes a version, whoever wants it.
+    /// Writes a version of a document without checking any authority.
     pub fn write(&mut self, did: &str, id: &str, document: Value) {
         self.push(did, id, document, false);
     }
 
-    /// Ends a DID, whoever wants it.
+    /// Deactivates a DID without checking any authority.
     pub fn deactivate(&mut self, did: &str, id: &str) {
         let document = self.latest(did).map(|version| version.document.clone());
         self.push(did, id, document.unwrap_or_default(), true);
@@ -73,12 +73,12 @@ impl Ledger {
         self.resources.insert(at, Resource { media_type, bytes });
     }
 
-    /// Forgets what the registrar was about, as it does after some minutes.
+    /// Forgets the registrar's jobs, as a registrar does after some minutes.
     pub fn forget_jobs(&mut self) {
         self.jobs.clear();
     }
 
-    /// The versions of a DID, the first first.
+    /// The versions of a DID, oldest first.
     pub fn versions(&self, did: &str) -> &[Version] {
         self.dids.get(did).map_or(&[], Vec::as_slice)
     }
@@ -98,7 +98,7 @@ impl Ledger {
         });
     }
 
-    /// What the resolver answers, with its status.
+    /// The resolver's HTTP status and answer.
     pub(super) fn resolve(
         &self,
         did: &str,
@@ -196,7 +196,7 @@ impl Ledger {
         answered(200, ENVELOPE, &result)
     }
 
-    /// What the registrar answers, with its status.
+    /// The registrar's HTTP status and answer.
     pub(super) fn register(
         &mut self,
         operation: &str,
@@ -275,7 +275,7 @@ impl Ledger {
         Ok((name, job))
     }
 
-    /// The keys that must sign: those of the document as it is and of the one to come.
+    /// The keys that must sign: those of the current document and those of the new one.
     fn signers(&self, job: &Job) -> BTreeMap<String, PublicKey> {
         let before = self.latest(&job.did).map(|version| &version.document);
         let mut keys = BTreeMap::new();
@@ -402,7 +402,7 @@ fn dereferencing_failure(error: &str) -> Value {
     json!({"dereferencingMetadata": {"error": error}, "contentStream": null, "contentMetadata": {}})
 }
 
-/// The bytes to sign, as a registrar makes them of the JSON it got (`cheqd/did/v2/tx.proto`).
+/// The bytes to sign, as a registrar encodes them from the JSON it received (`cheqd/did/v2/tx.proto`).
 fn payload(job: &Job) -> Vec<u8> {
     let mut out = Vec::new();
     if job.operation == "deactivate" {
@@ -449,7 +449,7 @@ fn texts(out: &mut Vec<u8>, number: u8, value: &Value) {
     }
 }
 
-/// A field with a length below 16,384.
+/// A length-delimited field with a length below 16,384.
 fn field(out: &mut Vec<u8>, number: u8, bytes: &[u8]) {
     out.push(number.saturating_mul(8) | 2);
     let length = u16::try_from(bytes.len()).expect("a short text");

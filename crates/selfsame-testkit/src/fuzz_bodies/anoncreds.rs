@@ -1,4 +1,4 @@
-//! Rules for the messages of AnonCreds, and for what a verifier makes of a presentation.
+//! Properties of AnonCreds messages, and of a verifier's verdict on a presentation.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ macro_rules! sample {
     };
 }
 
-/// Messages of AnonCreds and the link secret: what is read is valid, and is written in one form that is read as the same.
+/// AnonCreds messages and the link secret: a parsed value is valid, has one encoding, and parses back to itself.
 pub fn anoncreds(data: &[u8]) -> bool {
     [
         returns::<Schema>,
@@ -52,7 +52,7 @@ pub fn anoncreds(data: &[u8]) -> bool {
     .fold(link_secret(data), |read, returns| read | returns(data))
 }
 
-/// The decimal number that wallets keep.
+/// The link secret as the decimal number that wallets store.
 fn link_secret(data: &[u8]) -> bool {
     let digits = std::str::from_utf8(data).unwrap_or_default();
     let Ok(secret) = LinkSecret::from_decimal(digits) else {
@@ -75,8 +75,8 @@ fn returns<T: Message + PartialEq>(data: &[u8]) -> bool {
     true
 }
 
-/// A presentation and, behind a zero byte, its request: a verdict always comes, it is valid only if every rule holds,
-/// and what the proof and the identifiers say cannot be changed without its being noticed.
+/// A presentation and, after a zero byte, its request. There is always a verdict. The presentation is valid only if
+/// every rule holds, and any change to the proof or the identifiers is noticed.
 pub fn presentation(data: &[u8]) -> bool {
     let mut parts = parts(data);
     let mut part = || parts.next().unwrap_or_default();
@@ -94,7 +94,8 @@ pub fn presentation(data: &[u8]) -> bool {
             .iter()
             .map(|id| (id.clone(), &*REGISTRY))
             .collect(),
-        // Without the list the mathematics is not reached: it is slow, and only one input in sixteen is given to it.
+        // Without the list, verification stops before the mathematics. That is slow, so only one input in sixteen gets
+        // the list.
         lists: (sum(data).is_multiple_of(16))
             .then_some(&*LIST)
             .into_iter()

@@ -1,4 +1,4 @@
-//! Rules for status lists and DCQL queries.
+//! Properties of status lists and DCQL queries.
 
 use std::{collections::BTreeMap, str};
 
@@ -20,8 +20,8 @@ use super::parts;
 const URI: &str = "https://issuer.example/status";
 const NOW: UnixTime = UnixTime(1_800_000_000);
 
-/// A status list and the references to it: never longer than the limit, no entry beyond its end, and references that
-/// read back as themselves. The input is a token, a token's payload, or what is compressed inside.
+/// A status list and the references to it: the list is never longer than the limit, has no entry beyond its end, and
+/// references read back as themselves. The input is a token, a token's payload, or the list inside before compression.
 pub fn status_list(data: &[u8]) -> bool {
     let mut read = list(data);
     let mut parts = parts(data);
@@ -78,7 +78,7 @@ fn references(claims: &Value) -> bool {
     token.is_some() || !entries.is_empty()
 }
 
-/// Any bytes are some statuses; setting each to itself changes nothing.
+/// Any bytes are valid statuses; setting each status to its own value changes nothing.
 fn bits(data: &[u8]) {
     for width in [Width::One, Width::Two, Width::Four, Width::Eight] {
         let before = Bits::from_bytes(width, data.to_vec()).expect("it is short");
@@ -91,8 +91,8 @@ fn bits(data: &[u8]) {
     }
 }
 
-/// A DCQL query and, behind a zero byte, a credential's claims: a query reads back as itself, a wallet reveals
-/// places that exist, and a verifier accepts what a wallet selects.
+/// A DCQL query and, after a zero byte, a credential's claims: the query reads back as itself, a wallet reveals only
+/// places that exist, and a verifier accepts a wallet's selection.
 pub fn dcql(data: &[u8]) -> bool {
     let mut parts = parts(data);
     let mut part = || json::parse(parts.next().unwrap_or_default(), &Limits::default());
@@ -130,7 +130,7 @@ pub fn dcql(data: &[u8]) -> bool {
     true
 }
 
-/// A credential of all types the query could want.
+/// A credential that has every type the query names.
 fn candidate<'a>(format: Format, query: &Query, claims: &'a Value) -> Candidate<'a> {
     let mut types = Vec::new();
     for credential in query.credentials() {

@@ -1,4 +1,4 @@
-//! Rules for DIDs, DID documents, and what resolvers and registrars of others answer.
+//! Properties of DIDs, DID documents, and the answers of external resolvers and registrars.
 
 use std::str;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, json};
 const CHEQD: &str = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
 const RESOURCE: &str = "9ba3922e-d5f5-4f53-b265-fc0d4e988c77";
 
-/// A DID URL: read back to the same text; its DID can be planned for, and did:web stays at its address.
+/// A DID URL: it reads back as the same text, its DID has a resolution plan, and did:web stays at its own address.
 pub fn did_url(data: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(data) else {
         return false;
@@ -43,7 +43,7 @@ pub fn did_url(data: &[u8]) -> bool {
     true
 }
 
-/// A DID document: of the DID it was asked for, and read back from each representation as itself.
+/// A DID document: it belongs to the requested DID, and reads back as itself from each representation.
 pub fn did_document(data: &[u8]) -> bool {
     let asked = json::parse(data, &Limits::default())
         .ok()
@@ -69,7 +69,7 @@ pub fn did_document(data: &[u8]) -> bool {
             written,
             "{representation:?}"
         );
-        // The contexts aside, of which plain JSON has none, nothing is lost.
+        // Nothing is lost except the contexts, which plain JSON does not have.
         assert_eq!(
             again.to_value(Representation::Json),
             document.to_value(Representation::Json),
@@ -85,8 +85,8 @@ pub fn did_document(data: &[u8]) -> bool {
     true
 }
 
-/// A DID URL, a zero byte, and a resolver's answer: a result is about the DID asked for and names who said it; a
-/// resource is the one asked for.
+/// A DID URL, a zero byte, and a resolver's answer. A result is about the requested DID and names its source; a
+/// resource is the requested one.
 pub fn resolver_answer(data: &[u8]) -> bool {
     let mut parts = data.splitn(2, |byte| *byte == 0);
     let (Some(url), Some(answer)) = (parts.next(), parts.next()) else {
@@ -118,7 +118,7 @@ pub fn resolver_answer(data: &[u8]) -> bool {
     }
 }
 
-/// A registrar's answer: what it wants signed is bounded and is answered by name, its reasons are lines.
+/// A registrar's answer: its signing requests are bounded and each is answered by name; its reasons are single lines.
 pub fn registrar_answer(data: &[u8]) -> bool {
     let did = Did::parse(CHEQD).expect("it is a DID");
     match Answer::parse(data, &did) {

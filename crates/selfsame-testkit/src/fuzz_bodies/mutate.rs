@@ -1,8 +1,8 @@
-//! Inputs near those that are read: the same input changed in a few places, or two crossed.
+//! Inputs close to valid ones: a seed changed in a few places, or two seeds crossed.
 
 use serde_json::{Value, json};
 
-/// Fragments that parsers stumble over.
+/// Fragments that often break parsers.
 const FRAGMENTS: [&[u8]; 32] = [
     b"null",
     b"true",
@@ -38,7 +38,7 @@ const FRAGMENTS: [&[u8]; 32] = [
     b"\0",
 ];
 
-/// A stream of inputs made from seeds; the same for the same number.
+/// A stream of inputs made from seeds; equal numbers give equal streams.
 #[derive(Debug)]
 pub struct Mutator {
     seeds: Vec<Vec<u8>>,
@@ -46,7 +46,7 @@ pub struct Mutator {
 }
 
 impl Mutator {
-    /// A stream of inputs near the seeds.
+    /// Creates a stream of inputs close to the seeds; `number` selects the stream.
     pub fn new(seeds: Vec<Vec<u8>>, number: u64) -> Self {
         Self {
             seeds,
@@ -95,7 +95,7 @@ impl Mutator {
         }
     }
 
-    /// Puts a piece between two delimiters in another such piece's place: still well formed, and wrong.
+    /// Copies a piece between two delimiters over another such piece: the input stays well formed, but is wrong.
     fn swap_pieces(&mut self, input: &mut Vec<u8>) {
         let delimiters: Vec<usize> = input
             .iter()
@@ -112,7 +112,7 @@ impl Mutator {
         input.splice(delimiters[to] + 1..delimiters[to + 1], piece);
     }
 
-    /// Where a part of the input is JSON, puts another value somewhere into it: right in form, wrong in type.
+    /// If a part of the input is JSON, replaces one of its values: well formed, but with a wrong type.
     fn change_value(&mut self, input: &mut Vec<u8>) {
         let mut parts: Vec<Vec<u8>> = input.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect();
         let number = self.below(parts.len());

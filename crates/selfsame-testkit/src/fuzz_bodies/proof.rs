@@ -1,4 +1,4 @@
-//! Rules for checkpoints, proofs and reads of the registry, and for transactions of its log.
+//! Properties of the registry's checkpoints, proofs and reads, and of transactions of its log.
 
 use selfsame_crypto::encoding::base64_decode;
 use selfsame_crypto::time::UnixTime;
@@ -13,7 +13,7 @@ use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 
 const RECORDED: &str = include_str!("../../../selfsame-proof/vectors/read-two-handovers.txt");
 
-/// A signed note, the text of a checkpoint, or a verifier key: what is read has one form.
+/// A signed note, the text of a checkpoint, or a verifier key: each has exactly one encoding.
 pub fn checkpoint(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
@@ -38,8 +38,8 @@ pub fn checkpoint(data: &[u8]) -> bool {
     note | checkpoint | key
 }
 
-/// A read bundle, or a part of one: what is read has one form, and a bundle that verifies from the
-/// recorded trust root says what is true of the recorded registry.
+/// A read bundle, or a part of one: each has exactly one encoding, and a bundle that verifies from the recorded trust
+/// root agrees with the recorded registry.
 pub fn read(data: &[u8]) -> bool {
     let one_form = |written: Option<Vec<u8>>| {
         if let Some(written) = &written {
@@ -76,7 +76,7 @@ pub fn read(data: &[u8]) -> bool {
             assert_eq!(Some(standing), signed, "nothing else was signed");
             let kept = kept(&genuine);
             let there = kept.iter().find(|(key, _)| *key == bundle.key);
-            // The two neighbours of a gap prove every key absent whose place is in it.
+            // A gap's two neighbours prove that every key between them is absent.
             assert_eq!(
                 bundle.value.as_ref(),
                 there.map(|(_, object)| object),
@@ -87,7 +87,7 @@ pub fn read(data: &[u8]) -> bool {
     bundle.is_ok() || parts.contains(&true)
 }
 
-/// All that the recorded registry keeps: keys and objects.
+/// The contents of the recorded registry: keys and objects.
 fn kept(genuine: &Bundle) -> [(Vec<u8>, Vec<u8>); 4] {
     let validators = genuine.handovers.last().expect("it has two").set.to_bytes();
     let object = genuine.value.as_ref().expect("it is there");
@@ -100,8 +100,8 @@ fn kept(genuine: &Bundle) -> [(Vec<u8>, Vec<u8>); 4] {
     .map(|(key, object): (&[u8], &[u8])| (key.to_vec(), object.to_vec()))
 }
 
-/// Transactions of a log as a node gives them: what is read has one form, and what is proven to stand in the log is
-/// what stands there.
+/// Transactions of a log as a node returns them: an answer has exactly one encoding, and an entry that is proven to be
+/// in the log equals the entry there.
 pub fn registry_log(data: &[u8]) -> bool {
     let Ok(answer) = ProvenEntries::from_bytes(data) else {
         return false;
@@ -122,10 +122,10 @@ pub fn registry_log(data: &[u8]) -> bool {
     true
 }
 
-/// A log of so many entries.
+/// The number of entries in the log.
 const LOGGED: u64 = 7;
 
-/// A small log whose entries are known.
+/// A small log with known entries.
 struct LoggedBytes(Frontier, Vec<Hash>);
 
 impl LoggedBytes {
@@ -221,7 +221,7 @@ pub(super) fn read_seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// The last word of the vector's line that begins with a name.
+/// The last word of the vector's line that begins with `name`.
 fn recorded(name: &str) -> Vec<u8> {
     let mut lines = RECORDED.lines().map(|line| line.split(' '));
     let line = lines.find_map(|mut words| (words.next() == Some(name)).then_some(words));

@@ -1,4 +1,4 @@
-//! What the registry reads from outside: transactions and geneses.
+//! Properties of the registry's inputs from outside: transactions and geneses.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PublicKey, hash};
@@ -16,8 +16,8 @@ const VECTORS: &str = include_str!("../../../selfsame-registry/vectors/operation
 const KEY: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
 const START: UnixTime = UnixTime(1_750_000_000);
 
-/// Transactions: what is read has one form, and the machine judges it without harm, the same
-/// before a block as in one; what is refused changes nothing.
+/// Transactions: each has exactly one encoding. The machine judges it without failing, before a block as in a block,
+/// and a refused transaction changes nothing.
 pub fn transaction(data: &[u8]) -> bool {
     let Ok(transaction) = Transaction::from_bytes(data) else {
         return false;
@@ -50,7 +50,7 @@ pub fn transaction(data: &[u8]) -> bool {
     true
 }
 
-/// Geneses: what is read has one form, and a machine of it begins.
+/// Geneses: each has exactly one encoding, and a machine can start from it.
 pub fn genesis(data: &[u8]) -> bool {
     let Ok(genesis) = Genesis::from_bytes(data) else {
         return false;
@@ -99,7 +99,7 @@ pub(super) fn genesis_seeds() -> Vec<Vec<u8>> {
     vec![genesis_of_one().to_bytes()]
 }
 
-/// A transaction of each operation, one of all, and one that creates a DID; none is signed well.
+/// One transaction for each operation, one with all operations, and one that creates a DID. No signature is valid.
 pub(super) fn transaction_seeds() -> Vec<Vec<u8>> {
     let network = genesis_of_one().network();
     let author = Identifier::of_key(&key()).expect("an identifier");

@@ -1,4 +1,4 @@
-//! Rules for the messages of AnonCreds revocation, and for tails files.
+//! Properties of AnonCreds revocation messages, and of tails files.
 
 use selfsame_anoncreds::cl::revocation::{
     CredentialRevocationPublicKey, NonRevocProof, NonRevocationCredentialSignature, RegistryDelta,
@@ -19,7 +19,7 @@ macro_rules! sample {
     };
 }
 
-/// Messages of revocation: what is read is written so that it is read again as the same.
+/// Revocation messages: a parsed message, written out, parses back to itself.
 pub fn revocation(data: &[u8]) -> bool {
     [
         returns::<CredentialRevocationPublicKey>,
@@ -47,7 +47,7 @@ fn returns<T: Serialize + DeserializeOwned + PartialEq>(data: &[u8]) -> bool {
     true
 }
 
-/// A tails file: it is its version and its points and nothing else, and only under its own hash.
+/// A tails file: it consists of its version and its points only, and is accepted only under its own hash.
 pub fn tails_file(data: &[u8]) -> bool {
     let mut hash = TailsHash::new();
     hash.update(data);

@@ -1,4 +1,4 @@
-//! Inputs that are read, from which the others are made.
+//! Inputs that the parsers accept, from which the mutator makes others.
 
 use selfsame_credential::{
     ClaimPath, Signer,
@@ -36,7 +36,7 @@ pub(super) fn jwt() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// A JWS as its header, its payload and its signature, divided by zero bytes.
+/// A JWS as its header, its payload and its signature, separated by zero bytes.
 fn raw(token: &Compact, header: &Value) -> Vec<u8> {
     let header = header.to_string().into_bytes();
     [header, token.payload.clone(), b"signature".to_vec()].join(&0)
@@ -174,7 +174,7 @@ pub(super) fn status_list() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// The specification's queries, each with the claims of a credential that the vector gives.
+/// The specification's queries, each with the claims of the vector's credential.
 pub(super) fn dcql() -> Vec<Vec<u8>> {
     let vectors = [
         include_str!("../../../../vectors/dcql/simple.json"),
@@ -200,7 +200,6 @@ pub(super) fn dcql() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// A key.
 fn signer() -> PrivateKey {
     PrivateKey::generate(KeyType::Ed25519).expect("the system gives randomness")
 }

@@ -1,4 +1,4 @@
-//! Rules for what a peer staples of a registry.
+//! Properties of a staple: proofs from a registry that a peer sends in its TLS handshake.
 
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -21,7 +21,7 @@ use super::tls::KEY;
 
 const NOW: UnixTime = UnixTime(1_790_000_000);
 
-/// A staple: what is read has one form, and what proves a DID of the network has nothing in it but what the network
+/// A staple: it has exactly one encoding. A staple that proves a DID of the network contains only what the network
 /// signed.
 pub fn tls_staple(data: &[u8]) -> bool {
     let Ok(reads) = Reads::from_cbor(data) else {
@@ -47,7 +47,7 @@ pub(super) fn staple_seeds() -> Vec<Vec<u8>> {
     vec![NETWORK.genuine.to_cbor()]
 }
 
-/// A network of one validator with one DID, and what is to be stapled of it.
+/// A network of one validator with one DID, and its genuine staple.
 struct Network {
     genesis: Genesis,
     did: Did,

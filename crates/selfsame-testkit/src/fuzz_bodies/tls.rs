@@ -1,4 +1,4 @@
-//! Rules for TLS: its messages, and both machines from the first byte on.
+//! Properties of TLS: its messages, and both state machines from the first byte on.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,10 +19,10 @@ use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, S
 const TRACE: &str = include_str!("../../../../vectors/tls/rfc8448-simple-1rtt.txt");
 const IDENTITY: &str = include_str!("../../../../vectors/tls/identity-messages.txt");
 
-/// An Ed25519 key for nobody else (PKCS#8): the private key of RFC 8032 §7.1, test 1.
+/// An Ed25519 key for tests only (PKCS#8): the private key of RFC 8032 §7.1, test 1.
 pub(super) const KEY: &str = "302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 
-/// A handshake message in each profile, or a credential: what is read has one form.
+/// A handshake message in each profile, or a credential: each has exactly one encoding.
 pub fn tls_message(data: &[u8]) -> bool {
     let mut is_read = PaperVc::parse(data).is_ok();
     if let Ok(claims) = CoseVc::from_cbor(data) {
@@ -39,8 +39,8 @@ pub fn tls_message(data: &[u8]) -> bool {
     is_read
 }
 
-/// Bytes for a server, and the same for a client: neither lets anybody in, gives out data, or stays silent where it
-/// refuses. It counts as read if the server answers with a handshake.
+/// Bytes for a server, and the same bytes for a client. Neither authenticates a peer, returns data, or refuses without
+/// sending anything. The input counts as accepted if the server answers with a handshake.
 pub fn tls_connection(data: &[u8]) -> bool {
     let ctx = Ctx::new(UnixTime(1_790_000_000), [7; 32]);
     let mut server = Connection::server(&PARTIES.1, &ctx);
@@ -61,9 +61,10 @@ pub fn tls_connection(data: &[u8]) -> bool {
     is_answered
 }
 
-/// A client and a server, and somebody between them who does to the bytes what the input says: both get in only if they
-/// agree on all they have said, and know each other then; nobody gets data before, but a server what was sent early, and
-/// no other. It counts as read if both got in.
+/// A client and a server, with an attacker between them who changes the bytes as the input says. Both complete the
+/// handshake only if their transcripts agree, and then each knows the other. Neither receives data before that, except
+/// that a server may receive early data exactly as it was sent. The input counts as accepted if both complete the
+/// handshake.
 pub fn tls_machines(data: &[u8]) -> bool {
     let (first, edits) = data.split_first().unwrap_or((&0, &[]));
     let sessions = Sessions::new(4);
@@ -73,13 +74,13 @@ pub fn tls_machines(data: &[u8]) -> bool {
     let register = Arc::new(StrikeRegister::new(4, UnixTime(0)));
     let server = ServerConfig::clone(server);
     let server = &Arc::new(server.with_early_data(EarlyData::new(register)));
-    // Perhaps there is a ticket already.
+    // Some inputs begin with a ticket.
     if first % 2 == 1 {
         let mut ends = Ends::new(&client, server, 1);
         assert!(ends.meet(&mut [].iter()), "nobody is between them");
     }
     let mut ends = Ends::new(&client, server, 2);
-    // Perhaps something goes along with it.
+    // Some inputs send early data.
     if first / 2 % 2 == 1 {
         let sent = ends.client.send_early(EARLY);
         ends.sent = sent.expect("a client that has begun");
@@ -96,13 +97,13 @@ struct Ends {
     client: Connection,
     server: Connection,
     ctx: Ctx,
-    /// Bytes that were sent early.
+    /// The number of bytes of early data that were sent.
     sent: usize,
-    /// What came of them.
+    /// The early data that the server received.
     early: Vec<u8>,
 }
 
-/// What is sent early.
+/// The early data that is sent.
 const EARLY: &[u8] = b"before the handshake is done";
 
 impl Ends {
@@ -117,7 +118,8 @@ impl Ends {
         }
     }
 
-    /// Carries bytes both ways, changed as the edits say, until nothing moves; whether both are let in.
+    /// Carries bytes both ways, changed by the edits, until nothing moves. Returns whether both handshakes are
+    /// complete.
     fn meet(&mut self, edits: &mut std::slice::Iter<'_, u8>) -> bool {
         for _ in 0..8 {
             for is_up in [true, false] {
@@ -140,7 +142,7 @@ impl Ends {
         self.client.is_open() && self.server.is_open()
     }
 
-    /// Both have the same keys, and know each other.
+    /// Checks that both have the same keys and know each other.
     fn check_agreement(&mut self) {
         let (mut one, mut other) = ([0; 32], [1; 32]);
         let label = "EXPORTER fuzz";
@@ -168,7 +170,7 @@ impl Ends {
     }
 }
 
-/// The pieces in which bytes arrive after what the input says was done to them.
+/// The pieces in which bytes arrive, after the changes of the input.
 fn changed(mut bytes: Vec<u8>, edits: &mut std::slice::Iter<'_, u8>) -> Vec<Vec<u8>> {
     let mut pieces = Vec::new();
     if bytes.is_empty() {
@@ -198,7 +200,7 @@ fn changed(mut bytes: Vec<u8>, edits: &mut std::slice::Iter<'_, u8>) -> Vec<Vec<
     pieces
 }
 
-/// Believes everybody still, as nothing changes meanwhile.
+/// Believes every peer still, since nothing changes meanwhile.
 #[derive(Debug)]
 struct Believer;
 
@@ -212,7 +214,7 @@ impl Revalidate for Believer {
     }
 }
 
-/// A client and a server that are the same DID and expect it of each other.
+/// A client and a server with the same DID, which each expects of the other.
 fn ends(did: &Did, key: &SigningKey) -> (ClientConfig, ServerConfig) {
     let policy = || PeerPolicy {
         certificates: None,
@@ -236,7 +238,7 @@ fn ends(did: &Did, key: &SigningKey) -> (ClientConfig, ServerConfig) {
     (client, server)
 }
 
-/// Two parties whose DIDs hold their keys, so that nobody needs to resolve anything.
+/// Two parties whose DIDs contain their keys, so that nothing has to be resolved.
 static ENDS: LazyLock<(ClientConfig, Arc<ServerConfig>)> = LazyLock::new(|| {
     let key = SigningKey::from_pkcs8(&hex_decode(KEY).expect("hex")).expect("a key");
     let public = PublicKey::from_spki(&key.spki().expect("a public key")).expect("a public key");
@@ -246,16 +248,16 @@ static ENDS: LazyLock<(ClientConfig, Arc<ServerConfig>)> = LazyLock::new(|| {
     (client, Arc::new(server))
 });
 
-/// Handshakes that go through, whole and in pieces, with and without a ticket.
+/// Handshakes that succeed, whole and in pieces, with and without a ticket.
 pub(super) fn machines_seeds() -> Vec<Vec<u8>> {
-    // Three splits in each flight, each with a byte that would change something if it were another edit.
+    // Three splits in each flight. Each has a byte that would change something if the edit were of another kind.
     let splits = [3, 0, 0, 9, 0x41, 0, 0, 60, 0x42, 0, 0, 120, 0x43].repeat(4);
     let in_pieces = |first: u8| [vec![first], splits.clone()].concat();
     let plain = [vec![0], vec![1], vec![3]];
     plain.into_iter().chain([0, 1, 3].map(in_pieces)).collect()
 }
 
-/// A client and a server that know each other by their DIDs.
+/// A client and a server that authenticate each other by their DIDs.
 static PARTIES: LazyLock<(Arc<ClientConfig>, Arc<ServerConfig>)> = LazyLock::new(|| {
     let key = SigningKey::from_pkcs8(&hex_decode(KEY).expect("hex")).expect("a key");
     let did = Did::parse("did:web:server.example").expect("a DID");
@@ -277,7 +279,7 @@ pub(super) fn message_seeds() -> Vec<Vec<u8>> {
                 "_did",
                 "_verify",
             ];
-            // The extension alone is no message.
+            // An extension alone is not a message.
             let is_part = name.contains("_parameters_");
             let ends = is_message.iter().any(|end| name.ends_with(end));
             if name == "certificate" || ends && !is_part {
@@ -288,7 +290,7 @@ pub(super) fn message_seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// A client's hello.
+/// A ClientHello.
 pub(super) fn connection_seeds() -> Vec<Vec<u8>> {
     let ctx = Ctx::new(UnixTime(1_790_000_000), [8; 32]);
     let mut client = Connection::client(&PARTIES.0, &ctx).expect("a client begins");

@@ -1,4 +1,4 @@
-//! Rules for signed tokens: what is read is what was sent, and nothing unsigned or hidden comes out.
+//! Properties of signed tokens: a parsed token equals the sent one, and no unsigned or hidden claim is returned.
 
 use std::str;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::parts;
 
-/// A JWS in compact form: read back to the same text, verified by no key that did not sign it.
+/// A JWS in compact form: it reads back as the same text, and no key that did not sign it verifies it.
 pub fn jwt(data: &[u8]) -> bool {
     let as_text = str::from_utf8(data).is_ok_and(compact);
     let mut parts = parts(data);
@@ -42,7 +42,7 @@ fn compact(text: &str) -> bool {
     if let Ok(claims) = token.claims() {
         assert_reads_back(&claims);
     }
-    // Every input is one the signer has never seen.
+    // The signer has never seen any of the inputs.
     for kind in [KeyType::Ed25519, KeyType::P256] {
         let stranger = stranger(kind);
         assert!(token.verify(stranger).is_err(), "no stranger signed it");
@@ -67,7 +67,7 @@ fn stranger(kind: KeyType) -> &'static selfsame_crypto::PublicKey {
 fn assert_reads_back(value: &Value) {
     let text = serde_json::to_vec(value).expect("JSON can be written");
     let limits = Limits {
-        // Escapes may be written longer than they were read.
+        // Escapes may be longer in the output than in the input.
         max_bytes: text.len(),
         ..Limits::default()
     };
@@ -75,8 +75,8 @@ fn assert_reads_back(value: &Value) {
     assert_eq!(again.as_ref(), Ok(value), "JSON reads back as itself");
 }
 
-/// An SD-JWT: read back to the same text; processed, it has no digests left; presented with nothing, it reveals
-/// nothing that is not always revealed.
+/// An SD-JWT: it reads back as the same text, has no digests left once processed, and reveals only the always-visible
+/// claims if it is presented without disclosures.
 pub fn sd_jwt(data: &[u8]) -> bool {
     let as_text = str::from_utf8(data).is_ok_and(selective);
     let mut parts = parts(data);
@@ -124,7 +124,7 @@ fn has_digests(value: &Value) -> bool {
     }
 }
 
-/// Whether `less` is `more` with members and elements left out.
+/// Whether `less` equals `more` with some members and elements left out.
 fn is_part_of(less: &Value, more: &Value) -> bool {
     match (less, more) {
         (Value::Object(less), Value::Object(more)) => less

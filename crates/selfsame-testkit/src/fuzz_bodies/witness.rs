@@ -1,4 +1,4 @@
-//! Rules for what goes between a log and its witnesses.
+//! Properties of the messages between a log and its witnesses.
 
 use selfsame_crypto::PrivateKey;
 use selfsame_crypto::encoding::hex_decode;
@@ -12,8 +12,8 @@ use super::tls::KEY;
 const EXAMPLE: &str = include_str!("../../../selfsame-proof/vectors/witness-example.txt");
 const NOW: UnixTime = UnixTime(1_800_000_000);
 
-/// A call, an answer 409, or an answer 200 to a call that is known: what is read has one form, and what is taken from an
-/// answer is what the witness signed.
+/// A request, an answer 409, or an answer 200 to a known request: each has exactly one encoding, and a cosignature
+/// taken from an answer is one that the witness made.
 pub fn witness(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else {
         return false;
@@ -44,7 +44,7 @@ fn answer(text: &str) -> bool {
     true
 }
 
-/// A checkpoint, and what a witness answers to it: the same in each run.
+/// A checkpoint and a witness's answer to it, equal in every run.
 struct Known {
     note: SignedNote,
     key: VerifierKey,
@@ -79,7 +79,7 @@ impl Known {
     }
 }
 
-/// Calls, sizes and answers.
+/// Requests, sizes and answers.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let known = Known::new();
     let call = EXAMPLE.split("---- call\n").nth(1);
