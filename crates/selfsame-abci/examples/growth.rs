@@ -1,6 +1,6 @@
-//! What a block costs as a ledger grows, and what its pages cost then: `cargo run --release -p selfsame-abci --example
-//! growth -- [OPERATIONS]` applies and stores blocks of eight transactions with 128 operations each, prints a line for
-//! each so many of them, and at the end asks for pages as a browser does.
+//! Measures what a block and the registry's pages cost as a ledger grows: `cargo run --release -p selfsame-abci
+//! --example growth -- [OPERATIONS]` applies and stores blocks of eight transactions with 128 operations each. It
+//! prints one line for every 32 blocks, and at the end requests pages as a browser does.
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -29,7 +29,7 @@ use selfsame_store::{Memory, Store, Vault};
 
 const BATCH: u64 = 128;
 const TRANSACTIONS: u64 = 8;
-/// Blocks of a line.
+/// The number of blocks for one line of output.
 const BLOCKS: u64 = 32;
 
 #[tokio::main]

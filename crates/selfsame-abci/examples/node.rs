@@ -1,7 +1,8 @@
-//! A node as a process: its folder and the engine's program are its arguments, then limits (`deadline=SECONDS`,
-//! `waiting=COUNT`, `retained=BLOCKS`, `machine=VERSION`). Requests come line by line over its input (`ID submit HEX`, `ID resolve DID`,
-//! `ID head`, `ID note`, `ID read KEY`, `ID log FIRST COUNT`, `ID trouble`, `ID misbehaviour`, `ID slow MILLISECONDS`, `ID clock SECONDS`),
-//! answers go out over its output (`ID ok …`, `ID error KIND: REASON`). It stops when its input ends.
+//! A node as a process. Its arguments are its folder, the engine's program, and limits (`deadline=SECONDS`,
+//! `waiting=COUNT`, `retained=BLOCKS`, `machine=VERSION`). It reads requests from its input, one a line (`ID submit
+//! HEX`, `ID resolve DID`, `ID head`, `ID note`, `ID read KEY`, `ID log FIRST COUNT`, `ID trouble`, `ID misbehaviour`,
+//! `ID slow MILLISECONDS`, `ID clock SECONDS`), and writes answers to its output (`ID ok …`, `ID error KIND: REASON`).
+//! It stops when its input ends.
 #![allow(
     clippy::disallowed_macros,
     clippy::print_stdout,
@@ -51,7 +52,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// A node, and what tests may do to it.
+/// A node, with the disk and the clock that tests can change.
 struct Subject {
     node: Node,
     disk: Arc<SlowDisk>,
@@ -162,7 +163,7 @@ async fn answer(subject: &Subject, request: &str) -> Result<String> {
     }
 }
 
-/// The key from the node's folder, in a store that is gone with the process.
+/// The key from the node's folder, in a key store in memory.
 async fn signer(home: &Home) -> Result<Signer> {
     let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
     let keys = Keys::new(Store::open(Arc::new(Memory::new()), vault).await?);
@@ -178,7 +179,7 @@ async fn signer(home: &Home) -> Result<Signer> {
     })
 }
 
-/// A ledger on a disk that can be made slow.
+/// A ledger on a disk that tests can slow down.
 struct SlowDisk {
     ledger: SqliteLedger,
     milliseconds: AtomicU64,

@@ -1,4 +1,4 @@
-//! What the engine asks of the machine, in the engine's types: thin, and no decision of its own beyond limits.
+//! The engine's requests to the machine, in the engine's types. A thin layer: it decides nothing itself except limits.
 
 mod answers;
 mod consensus;
@@ -31,19 +31,19 @@ pub(crate) use consensus::Consensus;
 use doubts::Doubts;
 use snapshots::Snapshots;
 
-/// What the operator of a node does whose ledger is damaged.
+/// What the operator of a node with a damaged ledger should do.
 pub(crate) const WAY_OUT: &str = "the node's ledger is damaged: stop the node and see what is, `selfsame check --data` its folder; where its log is whole, --rebuild-ledger mends it, else a new node takes its place, `selfsame registry join` (docs/network.md)";
-/// How the engine asks about the node of a name that follows.
+/// The path of the engine's query about a peer; the peer's name follows.
 const PEER: &str = "/p2p/filter/id/";
 
-/// The engine can't go on with this node: its reason, for the operator.
+/// The engine cannot continue with this node; the reason, for the operator.
 #[derive(Debug)]
 pub(crate) struct Halt(pub(crate) String);
 
-/// What all connections of the engine share.
+/// The state that all connections of the engine share.
 pub(crate) struct Application {
     ledger: Ledger,
-    /// Those who wait for this node's answer.
+    /// The submitters that wait for this node's answer.
     waiting: Waiting,
     notes: Arc<Notes>,
     misbehaviours: Arc<Misbehaviours>,
@@ -51,15 +51,15 @@ pub(crate) struct Application {
     signer: Signer,
     clock: Clock,
     retained_blocks: u64,
-    /// The height the ledger had before the network's first block.
+    /// The height that the ledger had before the network's first block.
     begins_after: u64,
-    /// The head the last block left; the store has it too, but every check asks for it.
+    /// The head after the last block. The store has it too, but every check needs it.
     head: Mutex<Arc<Head>>,
     doubts: Doubts,
     snapshots: Snapshots,
 }
 
-/// What an application is made of.
+/// The parts of an application.
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) ledger: Ledger,
@@ -70,12 +70,12 @@ pub(crate) struct Parts {
     pub(crate) signer: Signer,
     pub(crate) clock: Clock,
     pub(crate) retained_blocks: u64,
-    /// The height the ledger had before the network's first block.
+    /// The height that the ledger had before the network's first block.
     pub(crate) begins_after: u64,
 }
 
 impl Application {
-    /// Goes on where the ledger stands.
+    /// Continues from the ledger's current head.
     pub(crate) fn new(parts: Parts) -> Result<Self> {
         let head = parts.ledger.head()?;
         parts
@@ -97,8 +97,8 @@ impl Application {
         })
     }
 
-    /// Where this node stands: the engine brings the blocks after it. A ledger that was carried over stands, for the
-    /// engine, at the network's beginning.
+    /// This node's height, after which the engine sends blocks. For a ledger that was carried over from another
+    /// network, the engine sees the height of the network's beginning.
     pub(crate) fn info(&self) -> std::result::Result<response::Info, Halt> {
         let head = self.head();
         let height = match head.height == self.begins_after {
@@ -114,12 +114,12 @@ impl Application {
         })
     }
 
-    /// What the engine asks beside blocks: whether it may speak to another one. Reads have an interface of their own,
-    /// where proofs come with them.
+    /// Answers the engine's queries: whether it may connect to a peer. Reads have an interface of their own, which
+    /// returns proofs with them.
     pub(crate) fn query(&self, request: &request::Query) -> response::Query {
         let admitted = match request.path.strip_prefix(PEER) {
             Some(name) => self.peers.admits(name, self.clock.now()),
-            // By its address nobody is known: behind one there may be any node.
+            // An address identifies no node: any node may be behind it.
             None => true,
         };
         match admitted {
@@ -132,8 +132,8 @@ impl Application {
         }
     }
 
-    /// Whether a transaction may wait for a block. One that waits already is judged again only where the last block
-    /// may have changed the answer.
+    /// Whether a transaction may wait for a block. A transaction that waits already is judged again only if the last
+    /// block may have changed the answer.
     pub(crate) fn check(&self, request: &request::CheckTx) -> response::CheckTx {
         let transaction = match self.read(&request.tx) {
             Ok(transaction) => transaction,
@@ -151,13 +151,13 @@ impl Application {
         self.judge(&transaction, &request.tx)
     }
 
-    /// Reads a transaction for the next block.
+    /// Parses a transaction for the next block.
     fn read(&self, bytes: &[u8]) -> std::result::Result<Transaction, ReadError> {
         let (ledger, next) = (&self.ledger, self.head().height.saturating_add(1));
         ledger.machine().read(bytes, next, ledger)
     }
 
-    /// What the machine says of a transaction now; who waits for it with these bytes is told a refusal.
+    /// The machine's verdict on a transaction now. A refusal is also sent to the submitters that wait with these bytes.
     fn judge(&self, transaction: &Transaction, bytes: &Bytes) -> response::CheckTx {
         let at = (&*self.head(), self.clock.now());
         let checked_now = self.ledger.check(transaction, at);

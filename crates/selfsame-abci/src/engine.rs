@@ -1,4 +1,4 @@
-//! The engine's program: which release, and whether a file is it.
+//! The engine's program: the required release, and the check that a file is it.
 
 mod build;
 
@@ -8,7 +8,7 @@ use std::process::Stdio;
 use selfsame_app::{Error, Result};
 use tokio::process::Command;
 
-/// The release of CometBFT this is made for; `cargo xtask cometbft` builds it.
+/// The required release of CometBFT; `cargo xtask cometbft` builds it.
 const VERSION: &str = "0.38.26";
 const NAME: &str = "cometbft";
 
@@ -19,10 +19,10 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The program at `path`, if it is the release this is made for.
+    /// The program at `path`, if it is the required release.
     ///
     /// # Errors
-    /// `BadRequest` with a hint if it is not there or another release.
+    /// `BadRequest` with a hint if it is missing or another release.
     pub async fn at(path: &Path) -> Result<Self> {
         let asked = Command::new(path)
             .arg("version")
@@ -50,10 +50,10 @@ impl Engine {
         })
     }
 
-    /// The program in one of these folders, the first that has it.
+    /// The program in the first of these folders that has it.
     ///
     /// # Errors
-    /// `BadRequest` with a hint if none has it.
+    /// `BadRequest` with a hint if none of them has it.
     pub async fn find(folders: impl IntoIterator<Item = PathBuf>) -> Result<Self> {
         let mut programs = folders.into_iter().map(|folder| folder.join(NAME));
         match programs.find(|program| program.is_file()) {
@@ -62,14 +62,15 @@ impl Engine {
         }
     }
 
-    /// Where it is.
+    /// The program's path.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
     }
 }
 
-/// Whether the file was built from the module this is made for. Who builds it in another way, or of a checkout, knows why.
+/// Checks that the file was built from the pinned module. A program without such a record, or built from a checkout, is
+/// accepted with a warning.
 async fn is_of_the_module(path: &Path) -> Result<()> {
     let program = tokio::fs::read(path).await;
     let program = program.map_err(|error| missing(format!("{}: {error}", path.display())))?;

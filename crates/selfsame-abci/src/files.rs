@@ -1,4 +1,4 @@
-//! The folders of a network's nodes: both geneses, the engine's configuration, the keys.
+//! The folders of a network's nodes: the registry's genesis and the engine's, the engine's configuration, the keys.
 
 mod config;
 mod keys;
@@ -34,67 +34,67 @@ const VALIDATOR_KEY: &str = "priv_validator_key.json";
 const NOTE: &str = "checkpoint";
 const MISBEHAVIOUR: &str = "misbehaviour.json";
 const SOCKET: &str = "abci.sock";
-/// A Unix socket's path has 108 bytes with its end (unix(7)).
+/// A Unix socket's path has at most 108 bytes, including its end (unix(7)).
 const SOCKET_PATH_MAX: usize = 107;
-/// The power of each validator of a new network: all weigh the same.
+/// The power of each validator of a new network; all are equal.
 const POWER: u64 = 10;
 
-/// Where a node's engine listens.
+/// The addresses on which a node's engine listens.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Addresses {
-    /// For the engines of the others.
+    /// For the engines of the other nodes.
     pub p2p: SocketAddr,
-    /// For this node's own half; nobody else needs to reach it.
+    /// For this node's own half; nothing else needs to reach it.
     pub rpc: SocketAddr,
 }
 
 /// A node of a new network.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Member {
-    /// Its name, which its folder and its signatures have.
+    /// The member's name, which its folder and its signatures have.
     pub name: String,
-    /// Where it listens.
+    /// The member's addresses.
     pub addresses: Addresses,
 }
 
-/// What a new network begins with, but for its validators.
+/// The parameters of a new network, except its validators.
 #[derive(Clone, Debug)]
 pub struct Beginning {
-    /// Its name, for people.
+    /// The network's name, for people.
     pub name: String,
-    /// When it begins.
+    /// The time of its beginning.
     pub time: UnixTime,
-    /// Its rules.
+    /// The network's rules.
     pub rules: Rules,
-    /// Who has a role from the start: trustees, who change the validators and the rules, and others.
+    /// The holders of roles from the start: trustees, who change the validators and the rules, and others.
     pub authorities: Vec<Authority>,
 }
 
-/// A new network: every file its nodes need.
+/// A new network, with every file that its nodes need.
 pub struct Network {
     genesis: Genesis,
     homes: Vec<PathBuf>,
 }
 
-/// How far the nodes of a network are apart.
+/// The distance between the nodes of a network.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Distance {
-    /// In one network: a block takes some tens of milliseconds.
+    /// In one local network: a block takes some tens of milliseconds.
     #[default]
     Near,
-    /// On several continents, or behind lines that are busy.
+    /// On several continents, or connected by busy lines.
     Far,
 }
 
-/// From whom a new node takes the ledger, and what it trusts.
+/// The servers from which a new node takes the ledger, and the block that it trusts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StateSync {
-    /// Where headers are fetched from and compared: `registry/engine` below the address of at least two nodes, or the
+    /// The URLs for fetching and comparing headers: `registry/engine` below the address of at least two nodes, or the
     /// RPC of their engines.
     pub servers: Vec<Url>,
-    /// The height of a block the operator trusts.
+    /// The height of a block that the operator trusts.
     pub height: u64,
-    /// The hash of its header.
+    /// The hash of that block's header.
     pub hash: [u8; 32],
 }
 
@@ -111,13 +111,13 @@ pub struct Home {
 struct Node {
     name: String,
     rpc: SocketAddr,
-    /// How the engines find each other, this one included: `<name>@<address>`. Nobody else is spoken to.
+    /// The engines of the network's nodes, with this one: `<name>@<address>`. The engine connects to no others.
     #[serde(default)]
     peers: Vec<String>,
-    /// How they find this one.
+    /// The name and address of this node's engine, for the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     peer: Option<String>,
-    /// The height the ledger has before the network's first block: 0, unless it was carried over.
+    /// The ledger's height before the network's first block: 0, unless the ledger was carried over.
     #[serde(default)]
     begins_after: u64,
 }
@@ -127,21 +127,21 @@ struct Made {
     member: Member,
     checkpoint: PrivateKey,
     consensus: PrivateKey,
-    /// Who it is among the engines.
+    /// The key that identifies the member among the engines.
     transport: PrivateKey,
 }
 
-/// A network that is being made: its nodes have their keys, and nothing to begin with yet.
+/// A network that is being created: its nodes have keys, but no genesis yet.
 pub struct Founding {
     at: PathBuf,
     made: Vec<Made>,
 }
 
 impl Founding {
-    /// Makes the members' keys. Nothing is written yet.
+    /// Creates the members' keys. Nothing is written yet.
     ///
     /// # Errors
-    /// `BadRequest` for names that can't be.
+    /// `BadRequest` for invalid names.
     pub fn new(at: &Path, members: &[Member]) -> Result<Self> {
         let founding = Self {
             at: at.to_owned(),
@@ -150,30 +150,30 @@ impl Founding {
         founding.validators().map(|_| founding)
     }
 
-    /// Writes the keys, into a folder for each member below the network's.
+    /// Writes the keys into one folder for each member, below the network's folder.
     ///
     /// # Errors
-    /// `Conflict` if a folder is there already, `BadRequest` if it can't be written.
+    /// `Conflict` if a folder exists already, `BadRequest` if it can't be written.
     pub fn keep(&self) -> Result<()> {
         let peers = self.peers();
         let mut made = self.made.iter();
         made.try_for_each(|one| one.write(&self.home(one), &peers))
     }
 
-    /// The members as validators: all weigh the same.
+    /// The members as validators of equal power.
     ///
     /// # Errors
-    /// `BadRequest` for names that can't be.
+    /// `BadRequest` for invalid names.
     pub fn validators(&self) -> Result<ValidatorSet> {
         let validators = self.made.iter().map(Made::validator).collect();
         ValidatorSet::new(validators).map_err(malformed)
     }
 
-    /// Gives every node, once it has its keys, what the network begins with: a genesis, and after which height of its
-    /// log; 0 for a new one.
+    /// Gives every node, once it has its keys, the genesis, and the height of the log after which the network begins; 0
+    /// for a new log.
     ///
     /// # Errors
-    /// `Conflict` if they have it already, `BadRequest` if it can't be written.
+    /// `Conflict` if the nodes have a genesis already, `BadRequest` if it can't be written.
     pub fn begin(self, genesis: Genesis, begins_after: u64) -> Result<Network> {
         let engine_genesis = engine_genesis(&genesis, &self.validators()?, begins_after)?;
         let peers = self.peers();
@@ -198,10 +198,10 @@ impl Founding {
 }
 
 impl Network {
-    /// Makes a network in a folder, one folder for each member below it.
+    /// Creates a network in a folder, with one folder for each member below it.
     ///
     /// # Errors
-    /// `BadRequest` for names and rules that can't be and a folder that can't be written, `Conflict` if one is there
+    /// `BadRequest` for invalid names or rules and a folder that can't be written, `Conflict` if a folder exists
     /// already.
     pub fn create(at: &Path, beginning: Beginning, members: &[Member]) -> Result<Self> {
         let Beginning {
@@ -221,7 +221,7 @@ impl Network {
         founding.begin(genesis, 0)
     }
 
-    /// What the network begins with.
+    /// The network's genesis.
     #[must_use]
     pub fn genesis(&self) -> &Genesis {
         &self.genesis
@@ -238,7 +238,7 @@ impl Home {
     /// Reads a node's folder.
     ///
     /// # Errors
-    /// `BadRequest` if it is none.
+    /// `BadRequest` if it is not a node's folder.
     pub fn open(path: &Path) -> Result<Self> {
         let (node, genesis) = (path.join(NODE), path.join(GENESIS));
         let node = read_node(&node)?;
@@ -257,19 +257,19 @@ impl Home {
         &self.node.name
     }
 
-    /// What the network begins with.
+    /// The network's genesis.
     #[must_use]
     pub fn genesis(&self) -> &Genesis {
         &self.genesis
     }
 
-    /// Whether the engine has blocks already: then it goes on from them, whatever is written about snapshots.
+    /// Whether the engine has blocks already. Then it continues from them and ignores the configuration of snapshots.
     #[must_use]
     pub fn has_blocks(&self) -> bool {
         self.engine().join("data").join("blockstore.db").exists()
     }
 
-    /// Refuses a folder whose engine would speak to everybody: who speaks to one may hand transactions in.
+    /// Refuses a folder whose engine would accept any peer, because a peer may submit transactions.
     pub(crate) fn asks_who_speaks(&self) -> Result<()> {
         match config::filters_peers(&self.settings()?) {
             true => Ok(()),
@@ -281,7 +281,7 @@ impl Home {
         }
     }
 
-    /// Sets how long the engine waits for the others.
+    /// Sets the engine's timeouts for the distance between the nodes.
     ///
     /// # Errors
     /// `BadRequest` if the engine's settings can't be read, `Internal` if the disk fails.
@@ -303,7 +303,7 @@ impl Home {
         self.engine().join("config").join("config.toml")
     }
 
-    /// Whether the engine is still to begin with a snapshot of another node's ledger.
+    /// Whether the engine has yet to start from a snapshot of another node's ledger.
     #[must_use]
     pub fn awaits_snapshot(&self) -> bool {
         !self.has_blocks()
@@ -311,8 +311,8 @@ impl Home {
                 .is_ok_and(|text| config::has_state_sync(&text))
     }
 
-    /// Has the engine begin with a snapshot of another node's ledger, where it has no block yet. With the first start
-    /// that finds one, it is followed by blocks as ever.
+    /// Makes the engine start from a snapshot of another node's ledger, if it has no block yet. After the first start
+    /// that finds a snapshot, the engine continues with blocks as usual.
     ///
     /// # Errors
     /// `BadRequest` for fewer than two servers, `Internal` if the disk fails.
@@ -322,7 +322,7 @@ impl Home {
                 "the headers of a snapshot are fetched from two nodes at least",
             ));
         }
-        // The engine takes them in one text, with commas between.
+        // The engine takes the servers as one text, separated by commas.
         if from
             .servers
             .iter()
@@ -335,21 +335,21 @@ impl Home {
         self.keep_settings(&config::with_state_sync(&self.settings()?, from))
     }
 
-    /// The key this node signs checkpoints with, as it was made; a node moves it to where it keeps its keys.
+    /// The key with which this node signs checkpoints, as it was created. A node moves it to its key store.
     ///
     /// # Errors
-    /// `BadRequest` if the file is not there or no key.
+    /// `BadRequest` if the file is missing or is not a key.
     pub fn checkpoint_key(&self) -> Result<PrivateKey> {
         let bytes = read(&self.path.join(CHECKPOINT_KEY))?;
         PrivateKey::from_pkcs8(&bytes)
             .map_err(|_| Error::bad_request(format!("{CHECKPOINT_KEY} holds no key")))
     }
 
-    /// Makes the folder of a further node of this node's network, with keys of its own, and admits it here; it validates
-    /// once a transaction says so.
+    /// Creates the folder of a further node of this node's network, with keys of its own, and admits it here. The new
+    /// node validates once a transaction makes it a validator.
     ///
     /// # Errors
-    /// `Conflict` if the folder is there already, `BadRequest` if it can't be written.
+    /// `Conflict` if the folder exists already, `BadRequest` if it can't be written.
     pub fn join(&self, at: &Path, member: &Member) -> Result<Self> {
         let made = Made::new(member)?;
         let mut peers = self.node.peers.clone();
@@ -360,17 +360,17 @@ impl Home {
         made.node(&peers, self.node.begins_after).write(at)?;
         self.admit(&made.peer())?;
         let joining = Self::open(at)?;
-        // It is as far from the others as they are from each other, where this folder says how far that is.
+        // The new node gets this node's timeouts, if this folder has any.
         if let Ok(settings) = self.settings() {
             joining.keep_settings(&config::with_timeouts_of(&joining.settings()?, &settings))?;
         }
         Ok(joining)
     }
 
-    /// This node as a validator of that power.
+    /// This node as a validator with that power.
     ///
     /// # Errors
-    /// `BadRequest` if a key's file is not there or holds none.
+    /// `BadRequest` if a key's file is missing or is not a key.
     pub fn validator(&self) -> Result<Validator> {
         let file = self.engine().join("config").join(VALIDATOR_KEY);
         Ok(Validator {
@@ -381,37 +381,37 @@ impl Home {
         })
     }
 
-    /// The height its ledger has before the network's first block: 0, unless the network was carried over.
+    /// The ledger's height before the network's first block: 0, unless the network was carried over.
     #[must_use]
     pub fn begins_after(&self) -> u64 {
         self.node.begins_after
     }
 
-    /// The newest checkpoint that enough validators have signed, as the node has kept it.
+    /// The newest checkpoint that enough validators have signed and that the node has stored.
     ///
     /// # Errors
-    /// `BadRequest` if it has kept none yet.
+    /// `BadRequest` if it has stored none yet.
     pub fn checkpoint(&self) -> Result<String> {
         let note = String::from_utf8(read(&self.note())?);
         note.map_err(|_| Error::bad_request("the checkpoint that was kept is none"))
     }
 
-    /// Keeps a checkpoint that was signed before the network began, so that what its ledger holds then is proven, and
-    /// readers are handed over.
+    /// Stores a checkpoint that was signed before the network began. With it, the ledger's state of that time can be
+    /// proven, and readers are handed over.
     ///
     /// # Errors
-    /// `Conflict` if the node has one already, `BadRequest` if it can't be written.
+    /// `Conflict` if the node has a checkpoint already, `BadRequest` if it can't be written.
     pub fn keep_checkpoint(&self, note: &str) -> Result<()> {
         public(&self.note(), note.as_bytes())
     }
 
-    /// The folder.
+    /// The folder's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the engine's RPC listens.
+    /// The address of the engine's RPC.
     pub(crate) fn rpc(&self) -> SocketAddr {
         self.node.rpc
     }
@@ -421,17 +421,17 @@ impl Home {
         self.path.join(ENGINE)
     }
 
-    /// Where the newest checkpoint is kept.
+    /// The file of the newest checkpoint.
     pub(crate) fn note(&self) -> PathBuf {
         self.path.join(NOTE)
     }
 
-    /// Where is kept what validators did against the protocol.
+    /// The file of the validators' misbehaviour.
     pub(crate) fn misbehaviour(&self) -> PathBuf {
         self.path.join(MISBEHAVIOUR)
     }
 
-    /// Where both halves meet.
+    /// The path of the socket between both halves.
     pub(crate) fn socket(&self) -> Result<PathBuf> {
         let path = self
             .path
@@ -486,7 +486,7 @@ impl Made {
         }
     }
 
-    /// How the others' engines find this one.
+    /// The engine's name and address, for the other engines.
     fn peer(&self) -> String {
         let id = hex_encode(&address_of(self.transport.public()));
         format!("{id}@{}", self.member.addresses.p2p)
@@ -517,7 +517,7 @@ impl Made {
     }
 }
 
-/// What the engine's genesis carries for the application: ours, as a JSON string.
+/// Our genesis as a JSON string, for the application's part of the engine's genesis.
 pub(crate) fn app_state(genesis: &Genesis) -> String {
     json!(base64_encode(&genesis.to_bytes())).to_string()
 }
@@ -552,7 +552,7 @@ fn engine_genesis(
     serde_json::to_string_pretty(&genesis).map_err(Error::internal)
 }
 
-/// The engine's own genesis.
+/// The path of the engine's own genesis.
 fn engine_file(home: &Path) -> PathBuf {
     home.join(ENGINE).join("config").join("genesis.json")
 }

@@ -1,7 +1,7 @@
-//! The registry on CometBFT: the same machine, its transactions ordered by a network of validators.
+//! The registry on CometBFT: the registry's machine, with its transactions ordered by a network of validators.
 //!
-//! Owns: what the engine asks over its socket (ABCI 2.0), the engine's files and process, the validators'
-//! signatures under checkpoints. Does not own: the rules, the ledger's storage, consensus itself.
+//! Owns: the answers to the engine's requests over its socket (ABCI 2.0), the engine's files and process, the
+//! validators' signatures of checkpoints. Does not own: the rules, the ledger's storage, consensus itself.
 
 mod application;
 mod engine;

@@ -1,4 +1,4 @@
-//! What a light client of the engine may ask over this node's HTTP: headers, validators and limits, and nothing else.
+//! The calls that a light client may make to the engine through this node's HTTP: headers, validators and limits only.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,12 @@ use selfsame_crypto::json::{self, Limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What of the engine's RPC is let through: all of it reads what validators have signed, or its hash.
+/// The methods of the engine's RPC that are passed on. Each returns what validators have signed, or what a hash in it
+/// covers.
 const METHODS: [&str; 3] = ["commit", "validators", "consensus_params"];
-/// The numbers that these take.
+/// The parameters of these methods; all are numbers.
 const NUMBERS: [&str; 3] = ["height", "page", "per_page"];
-/// Longest number, in digits.
+/// The maximum length of a number, in digits.
 const DIGITS_MAX: usize = 19;
 const LIMITS: Limits = Limits {
     max_bytes: 1_024,
@@ -19,7 +20,7 @@ const LIMITS: Limits = Limits {
     max_members: 16,
 };
 
-/// A call that may go to the engine.
+/// A call that may be passed on to the engine.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct LightCall {
     id: i64,
@@ -37,10 +38,10 @@ struct Wire {
 }
 
 impl LightCall {
-    /// Reads a call.
+    /// Parses a call.
     ///
     /// # Errors
-    /// `BadRequest` for anything but what a light client asks.
+    /// `BadRequest` for anything but a light client's call.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
         let wire: Wire = json::parse_as(bytes, &LIMITS)
             .map_err(|_| Error::bad_request("this is no call of JSON-RPC 2.0"))?;
@@ -62,7 +63,7 @@ impl LightCall {
         })
     }
 
-    /// The call as it goes to the engine: made anew, so that nothing else goes with it.
+    /// The call's body for the engine. It is written anew, so that nothing else of the request is passed on.
     pub(crate) fn body(&self) -> Vec<u8> {
         json!({
             "jsonrpc": "2.0",
@@ -75,7 +76,7 @@ impl LightCall {
     }
 }
 
-/// A number as the engine's clients write it: in a string, or plain.
+/// A number as the engine's clients write it: as a string or plain.
 fn number(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),

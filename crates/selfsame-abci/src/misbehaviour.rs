@@ -1,4 +1,4 @@
-//! What the engine found validators to have done against the protocol, such as voting for two blocks at one height.
+//! Misbehaviour of validators that the engine found, such as voting for two blocks at one height.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,17 +12,18 @@ use tendermint::abci::types::{Misbehavior, MisbehaviorKind};
 
 use crate::notes::{Address, address_of, replace};
 
-/// So many changes of the validators are looked back at for a name: evidence is of the last blocks.
+/// The maximum number of validator changes in which a name is looked up: evidence is about recent blocks.
 const CHANGES_MAX: usize = 64;
 
-/// All that was found, and up to which block.
+/// All misbehaviour found, and the height up to which blocks were searched.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Found {
     up_to: u64,
     validators: BTreeMap<String, Misbehaviour>,
 }
 
-/// Remembers it across starts: who runs the network must learn of it also when nobody looked at that moment.
+/// Stores misbehaviour across restarts: the network's operators must learn of it even if they did not look at that
+/// moment.
 #[derive(Debug, Default)]
 pub(crate) struct Misbehaviours {
     found: Mutex<Found>,
@@ -30,7 +31,7 @@ pub(crate) struct Misbehaviours {
 }
 
 impl Misbehaviours {
-    /// Goes on from what is in a file.
+    /// Continues from the contents of a file.
     pub(crate) fn kept_in(file: PathBuf) -> Self {
         let found = std::fs::read(&file).ok().map(|bytes| {
             serde_json::from_slice(&bytes).unwrap_or_else(|error| {
@@ -44,12 +45,12 @@ impl Misbehaviours {
         }
     }
 
-    /// What each of them did, by name.
+    /// The misbehaviour of each validator, by name.
     pub(crate) fn all(&self) -> Vec<Misbehaviour> {
         self.found().validators.values().cloned().collect()
     }
 
-    /// Notes what stands in a block that was stored.
+    /// Records the evidence in a stored block.
     pub(crate) fn in_block(&self, height: u64, evidence: &[Misbehavior], ledger: &Ledger) {
         let mut found = self.found();
         if evidence.is_empty() || height <= found.up_to {
@@ -90,7 +91,7 @@ impl Misbehaviours {
     }
 }
 
-/// The name of the validator whom the engine knows by this address; the address itself where it was forgotten.
+/// The name of the validator with this engine address, or the address itself if the name is no longer known.
 fn name(address: &Address, ledger: &Ledger) -> String {
     let changes = ledger.machine().validator_changes(ledger, CHANGES_MAX);
     let changes = changes.unwrap_or_default().into_iter().rev();

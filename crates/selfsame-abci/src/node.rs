@@ -1,4 +1,4 @@
-//! A node: its half of the registry and its engine, kept running together.
+//! A node: its half of the registry and its engine, run together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,41 +35,41 @@ use crate::rpc::{Rpc, Taken, unavailable};
 use crate::signer::{Signer, signers};
 use crate::waiting::{Place, Waiting};
 
-/// So many transactions wait at most; who comes then is told when to come back.
+/// The maximum number of waiting transactions; further submitters are told when to retry.
 const WAITING_MAX: usize = 8_192;
-/// How long a transaction waits for its block.
+/// The maximum time that a transaction waits for its block.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// As many as evidence of a validator's double vote may be old.
+/// The number of blocks for which evidence of a double vote is accepted.
 const RETAINED_BLOCKS: u64 = 100_000;
-/// An engine that does not answer is asked again after this long.
+/// The delay before a retry if the engine does not answer.
 const AGAIN: Duration = Duration::from_millis(100);
-/// How long a read waits for the signatures under a block that was just stored.
+/// The maximum time that a read waits for the signatures of a block that was just stored.
 const SIGNING: Duration = Duration::from_secs(2);
 
-/// What a node is made of.
+/// The parts and limits of a node.
 pub struct Setup {
-    /// Its folder.
+    /// The node's folder.
     pub home: Home,
     /// The engine's program.
     pub engine: Engine,
-    /// The log and the state.
+    /// The store of the log and the state.
     pub ledger: Arc<dyn LedgerStore>,
-    /// The key of its checkpoints.
+    /// The signer of the node's checkpoints.
     pub signer: Signer,
-    /// The time transactions are checked at; blocks have the network's.
+    /// The time at which transactions are checked; blocks have the network's time.
     pub clock: Clock,
-    /// So many transactions may wait.
+    /// The maximum number of waiting transactions.
     pub waiting_max: usize,
-    /// How long each may wait.
+    /// The maximum time that each transaction waits.
     pub deadline: Duration,
-    /// So many of the newest blocks the engine keeps, for nodes that were away; the ledger keeps all transactions.
+    /// The number of newest blocks that the engine keeps for nodes that were away. The ledger keeps all transactions.
     pub retained_blocks: u64,
-    /// The newest machine it knows: this program's, where it does not play another one.
+    /// The newest machine version that the node supports: this program's, unless it plays another one.
     pub machine_version: u64,
 }
 
 impl Setup {
-    /// A node with the limits it has unless told otherwise.
+    /// A node with the default limits.
     #[must_use]
     pub fn new(
         (home, engine): (Home, Engine),
@@ -90,7 +90,7 @@ impl Setup {
     }
 }
 
-/// A running node. [`Node::stop`] stops it and waits for that; dropped, it stops by itself.
+/// A running node. [`Node::stop`] stops it and waits until it has stopped. A dropped node stops by itself.
 pub struct Node {
     ledger: Ledger,
     waiting: Waiting,
@@ -99,14 +99,14 @@ pub struct Node {
     rpc: Rpc,
     signer: Signer,
     deadline: Duration,
-    /// Why both halves do not run at this moment.
+    /// Why the halves are not running, if they are not.
     trouble: watch::Sender<Option<String>>,
     stop: watch::Sender<bool>,
     running: tokio::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Node {
-    /// Starts both halves. Reads work from the start, writes as soon as the engine has found enough of the others.
+    /// Starts both halves. Reads work at once; writes work when the engine has found enough of the other nodes.
     ///
     /// # Errors
     /// `BadRequest` if the folder can't be used, `Internal` if the ledger belongs to another network.
@@ -148,48 +148,48 @@ impl Node {
             home: setup.home,
             trouble: node.trouble.clone(),
         };
-        // The first start is waited for, so that what can't work is said at once.
+        // Waits for the first start, so that a setup that can't work is reported at once.
         let socket = pair.listen()?;
         let running = tokio::spawn(pair.run(socket, node.stop.subscribe()));
         *node.running.lock().await = Some(running);
         Ok(node)
     }
 
-    /// Stops both halves; what was decided is stored before.
+    /// Stops both halves, after the decided block is stored.
     pub async fn stop(&self) {
         self.stop.send_replace(true);
         if let Some(running) = self.running.lock().await.take() {
-            // It ends by itself or has ended.
+            // The task ends by itself, or has ended.
             let _ = running.await;
         }
     }
 
-    /// The newest checkpoint that enough validators have signed, as far as this node has seen.
+    /// The newest checkpoint that enough validators have signed, as far as this node knows.
     #[must_use]
     pub fn noted(&self) -> Option<Arc<Noted>> {
         self.notes.newest()
     }
 
-    /// The ledger, for reads that come with proofs.
+    /// The ledger, for reads with proofs.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// Why this node does not take part at this moment, for its operator: the reason its halves ended with, until
-    /// they have run for some seconds again.
+    /// Why this node does not take part at the moment, for its operator. It is the reason for which the halves ended,
+    /// until they have run again for some seconds.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.trouble.borrow().clone()
     }
 
-    /// What to do, where damage of the ledger was found.
+    /// What the operator should do, if the ledger was found damaged.
     fn damage(&self) -> Option<String> {
         let damaged = self.ledger.damage().is_found();
         damaged.then(|| WAY_OUT.to_owned())
     }
 
-    /// What a sender is told whose transaction was not put into a block in time.
+    /// The error for a transaction that was not put into a block in time.
     fn late(&self) -> Error {
         if self.trouble().is_some() {
             return unavailable("this node can't write at this moment; its operator sees why");
@@ -213,7 +213,7 @@ impl Node {
         }
     }
 
-    /// Hands a transaction in, again while the engine does not answer, and waits for its block.
+    /// Submits a transaction, retries while the engine does not answer, and waits for its block.
     async fn order(
         &self,
         place: &mut Place,
@@ -233,14 +233,14 @@ impl Node {
                 .answer()
                 .await
                 .unwrap_or_else(|| Err(unavailable("the registry was stopped"))),
-            // The check that did not let it in has left its reason, but for a copy that was signed differently.
+            // The check that refused it has left the reason, unless it checked a copy with another signature.
             Taken::NotLetIn => place
                 .answered()
                 .unwrap_or_else(|| self.refusal(transaction)),
         }
     }
 
-    /// The machine's own words about a transaction the engine did not let in.
+    /// The machine's verdict on a transaction that the engine did not accept.
     fn refusal(&self, transaction: &Transaction) -> Result<Receipt> {
         use selfsame_registry::refusal::CheckError;
         let head = self.ledger.head()?;
@@ -264,10 +264,10 @@ impl Node {
         Error::new(ErrorKind::Unavailable { retry_after: 1 }, reason)
     }
 
-    /// An object under the newest checkpoint that enough validators signed, and the tree that this is of.
+    /// An object under the newest checkpoint that enough validators signed, and the root of the tree that contains it.
     async fn proved(&self, key: &[u8], trusted_height: u64) -> Result<(Bundle, Root)> {
         let mut news = self.notes.subscribe();
-        // Who has just written wants to read it: the votes for the next block bring the signatures.
+        // An author often reads a write at once. The votes for the next block bring the signatures.
         let up_to_date = async {
             let (head, begun) = self.notes.last();
             let signed = |noted: &Option<Arc<Noted>>| {
@@ -291,8 +291,8 @@ impl Node {
     }
 }
 
-/// What a sender is told whose transaction was in no block in time: what the machine says of it now, since it may have
-/// lost a race that nobody told of; else that it is late, for which others may be the reason.
+/// The error for a transaction that was in no block in time. If the machine refuses it now, that is the answer: another
+/// transaction may have come first. Otherwise it is late, perhaps because of other nodes.
 fn overdue(judged: Result<Receipt>, late: impl FnOnce() -> Error) -> Result<Receipt> {
     match judged {
         Err(error) if !is_refusal(&error) => Err(late()),
@@ -308,7 +308,7 @@ impl Registry for Node {
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
         let (bytes, hash) = (transaction.to_bytes(), transaction.hash());
-        // The place is taken before the ledger is looked into, so that no block can slip between.
+        // The place is taken before the ledger is read, so that no block can come in between.
         let mut place = self.waiting.enter(hash, sha256(&bytes))?;
         if let Some(receipt) = self.ledger.receipt(&hash)? {
             return Ok(receipt);
@@ -327,7 +327,7 @@ impl Registry for Node {
 
     async fn status(&self) -> Result<RegistryStatus> {
         let noted = self.notes.newest().ok_or_else(|| self.unsigned())?;
-        // A node that does not validate, or not yet, names another who signed.
+        // A node that does not validate, or not yet, names another validator that signed.
         let mut names = std::iter::once(&self.signer.name).chain(&noted.signers);
         let verifier = names
             .find_map(|name| self.notes.verifier(name))
@@ -367,7 +367,7 @@ impl Registry for Node {
         issuer: &Did,
         digest: &[u8; 32],
     ) -> Result<(Option<RegistryUse>, UnixTime)> {
-        // The others may be further than this node.
+        // Other nodes may be ahead of this node.
         let as_of = self.ledger.head()?.time;
         Ok((self.ledger.used(issuer, digest)?, as_of))
     }
@@ -411,7 +411,7 @@ mod tests {
         let used = selfsame_registry::Refusal::Used { receipt };
         let lost = selfsame_app::registry::refused(&used);
         assert_eq!(overdue(Err(lost.clone()), late), Err(lost));
-        // The machine would take it still.
+        // The machine would still accept it.
         let taken = unavailable("the registry did not take the transaction");
         assert_eq!(overdue(Err(taken), late), Err(late()));
         let broken = Error::internal("the state cannot be read");

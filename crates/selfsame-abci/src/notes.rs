@@ -1,4 +1,4 @@
-//! The validators' signatures under the checkpoint of the last block, and the newest note that has enough of them.
+//! The validators' signatures of the last block's checkpoint, and the newest note that has enough of them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,32 +17,32 @@ use tokio::time::Instant;
 
 use crate::signer::signers;
 
-/// The last bytes a validator's engine knows it by: the first 20 of SHA-256 of its consensus key.
+/// A validator's address in its engine: the first 20 bytes of SHA-256 of its consensus key.
 pub(crate) type Address = [u8; 20];
 
 /// A checkpoint that validators with more than two thirds of the power have signed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Noted {
-    /// The block it is of.
+    /// The head after its block.
     pub head: Head,
     /// The signed note.
     pub text: String,
-    /// Who signed, by name.
+    /// The names of the validators that signed.
     pub signers: Vec<String>,
 }
 
-/// Collects signatures under one checkpoint at a time.
+/// Collects the signatures of one checkpoint at a time.
 pub(crate) struct Notes {
     origin: String,
     state: Mutex<State>,
     newest: watch::Sender<Option<Arc<Noted>>>,
-    /// Where the newest is kept, for a node that is started while the others are gone.
+    /// The file of the newest note, for a node that starts while the other nodes are down.
     file: Option<PathBuf>,
 }
 
 struct State {
     head: Head,
-    /// When it became the last.
+    /// The time at which it became the last.
     since: Instant,
     note: SignedNote,
     set: ValidatorSet,
@@ -50,7 +50,7 @@ struct State {
 }
 
 impl Notes {
-    /// Begins with the checkpoint of a block, to be signed by this set.
+    /// Starts with a block's checkpoint, which this set signs.
     pub(crate) fn new(genesis: &Genesis, head: Head, set: ValidatorSet) -> Result<Self> {
         let origin = log_origin(&genesis.network());
         let state = State::new(&origin, head, set)?;
@@ -62,7 +62,7 @@ impl Notes {
         })
     }
 
-    /// The same, with the newest note in a file; the one that is there is taken if it still holds.
+    /// Stores the newest note in a file. A note that is already there is used if it is still valid.
     pub(crate) fn kept_in(self, file: PathBuf, ledger: &Ledger) -> Self {
         if let Ok(text) = std::fs::read_to_string(&file) {
             let noted = self.open(text, ledger);
@@ -77,7 +77,7 @@ impl Notes {
         }
     }
 
-    /// Takes a note that came with the block it is of.
+    /// Accepts a note that came with its block.
     pub(crate) fn take(&self, text: String, ledger: &Ledger) {
         if let Some(noted) = self.open(text, ledger) {
             self.keep(&noted.text);
@@ -85,7 +85,7 @@ impl Notes {
         }
     }
 
-    /// A note read back, if it is signed by enough and of a block of the ledger.
+    /// Parses a note and checks that enough validators signed it, for a block of the ledger.
     fn open(&self, text: String, ledger: &Ledger) -> Option<Noted> {
         let note = SignedNote::parse(&text).ok()?;
         let said = std::str::from_utf8(note.signing_bytes()).ok()?;
@@ -103,30 +103,31 @@ impl Notes {
         })
     }
 
-    /// Goes on with the checkpoint of the next block.
+    /// Continues with the checkpoint of the next block.
     pub(crate) fn begin(&self, head: Head, set: ValidatorSet) -> Result<()> {
         *self.state() = State::new(&self.origin, head, set)?;
         Ok(())
     }
 
-    /// The last block, and when it was stored.
+    /// The last block, and the time at which it was stored.
     pub(crate) fn last(&self) -> (Head, Instant) {
         let state = self.state();
         (state.head.clone(), state.since)
     }
 
-    /// Tells of each newest complete note.
+    /// Subscribes to the newest complete note.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Option<Arc<Noted>>> {
         self.newest.subscribe()
     }
 
-    /// The height of the checkpoint that is being signed, and the bytes of it.
+    /// The height and the bytes of the checkpoint that is being signed.
     pub(crate) fn to_sign(&self) -> (u64, Vec<u8>) {
         let state = self.state();
         (state.head.height, state.note.signing_bytes().to_vec())
     }
 
-    /// Takes the signature of the validator with that address; false if it is none of his under this checkpoint.
+    /// Adds the signature of the validator with that address; returns false if it is not its signature of this
+    /// checkpoint.
     pub(crate) fn add(&self, address: &Address, signature: &[u8]) -> bool {
         let mut state = self.state();
         let validator = state.set.validators().iter().find(|validator| {
@@ -139,7 +140,7 @@ impl Notes {
         self.publish(&state, added)
     }
 
-    /// Takes a signature of the validator of that name.
+    /// Adds a signature of the validator with that name.
     pub(crate) fn add_own(&self, name: &str, signature: &[u8]) -> bool {
         let mut state = self.state();
         let mut validators = state.set.validators().iter();
@@ -155,7 +156,7 @@ impl Notes {
         self.newest.borrow().clone()
     }
 
-    /// Makes the note known if a signature was added and it has enough of them; whether the signature is good.
+    /// Publishes the note if a signature was added and there are now enough. Returns whether the signature is valid.
     fn publish(&self, state: &State, added: Added) -> bool {
         if added == Added::New
             && let Some(noted) = state.complete()
@@ -174,7 +175,7 @@ impl Notes {
         }
     }
 
-    /// The key of a validator of the present set, as notes name it.
+    /// The verifier key of a validator of the current set.
     pub(crate) fn verifier(&self, name: &str) -> Option<VerifierKey> {
         let state = self.state();
         let mut validators = state.set.validators().iter();
@@ -233,15 +234,14 @@ impl State {
     }
 }
 
-/// Puts a file in the place of another, whole or not at all. It is not forced to the disk: it is made anew with every
-/// block.
+/// Replaces a file atomically. It is not forced to the disk, because it is written anew with every block.
 pub(crate) fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let new = file.with_extension("new");
     std::fs::write(&new, text)?;
     std::fs::rename(new, file)
 }
 
-/// What the engine calls a validator: the first 20 bytes of SHA-256 of its consensus key.
+/// A validator's address in the engine: the first 20 bytes of SHA-256 of its consensus key.
 pub(crate) fn address_of(key: &PublicKey) -> Address {
     let [address @ .., _, _, _, _, _, _, _, _, _, _, _, _] = sha256(key.bytes());
     address

@@ -1,4 +1,4 @@
-//! Both halves of a node, started and stopped together.
+//! Both halves of a node, our application and the engine, started and stopped together.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,32 +12,32 @@ use crate::files::Home;
 use crate::service::Socket;
 use crate::supervisor::Process;
 
-/// How long both rest before they are started again, at first and at most.
+/// The first and the maximum pause before both are started again.
 const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
-/// A pair that ran this long was healthy: it is started again at once.
+/// A pair that ran this long was healthy and is restarted at once.
 const HEALTHY: Duration = Duration::from_secs(60);
-/// So often is looked who is admitted.
+/// How often the list of admitted nodes is read.
 const LOOKED_AGAIN: Duration = Duration::from_secs(1);
-/// A pair that ran this long has got over what it ended with.
+/// A pair that ran this long has recovered from its last failure.
 const STEADY: Duration = Duration::from_secs(3);
 
-/// What both are started from.
+/// The parts from which both halves are started.
 pub(crate) struct Pair {
     pub(crate) home: Home,
     pub(crate) engine: Engine,
     pub(crate) socket: PathBuf,
     pub(crate) parts: Parts,
-    /// Where the operator is told why they do not run.
+    /// Why the halves are not running, for the operator.
     pub(crate) trouble: watch::Sender<Option<String>>,
 }
 
 impl Pair {
-    /// Our half alone, at its socket.
+    /// Starts our half alone and listens at its socket.
     pub(crate) fn listen(&self) -> Result<Socket> {
         Socket::listen(&self.socket, Application::new(self.parts.clone())?)
     }
 
-    /// Runs both until they are asked to stop.
+    /// Runs both halves until they are told to stop.
     pub(crate) async fn run(self, socket: Socket, mut stop: watch::Receiver<bool>) {
         let mut rest = REST.0;
         let mut listening: Result<Socket> = Ok(socket);
@@ -72,7 +72,7 @@ impl Pair {
         }
     }
 
-    /// Runs both until one ends, then ends the other.
+    /// Runs both halves until one ends, then ends the other.
     async fn once(&self, mut socket: Socket, stop: &mut watch::Receiver<bool>) -> Ended {
         let mut engine = match Process::start(&self.engine, &self.home.engine(), &self.socket) {
             Ok(engine) => engine,
@@ -93,7 +93,7 @@ impl Pair {
                 Ended::Broken(halt.0)
             }
             ended = engine.ended() => {
-                // Its process may live on.
+                // The engine's process may still be alive.
                 engine.kill().await;
                 Ended::Broken(ended)
             }
@@ -110,7 +110,7 @@ impl Pair {
         ended
     }
 
-    /// Until one that was admitted at the start is so no longer.
+    /// Returns when a node that was admitted at the start is no longer admitted.
     async fn dismissed(&self) {
         let begun = self.parts.peers.admitted();
         loop {
@@ -127,15 +127,16 @@ impl Pair {
 
 /// Why both halves ended.
 enum Ended {
-    /// They were asked to.
+    /// They were told to stop.
     Asked,
-    /// A node that the engine may be connected with is admitted no longer; the engine asks only when a connection begins.
+    /// A node to which the engine may be connected is no longer admitted. The engine asks only when a connection
+    /// begins.
     Dismissed,
-    /// One of them could not go on.
+    /// One of them could not continue.
     Broken(String),
 }
 
-/// Until both halves are to stop, or nobody is left who could say so.
+/// Returns when both halves must stop, or the sender of that request is gone.
 async fn asked_to(stop: &mut watch::Receiver<bool>) {
     drop(stop.wait_for(|stop| *stop).await);
 }

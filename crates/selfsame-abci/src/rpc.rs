@@ -1,4 +1,4 @@
-//! This node's own engine, asked over its RPC: the one way in for transactions.
+//! The client of this node's own engine. The engine's RPC is the only way in for transactions.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::light::LightCall;
 
-/// Calls under way at once; the engine allows 900 connections.
+/// The maximum number of calls under way; the engine allows 900 connections.
 const IN_FLIGHT: usize = 256;
 const TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_BODY: usize = 256 * 1024;
@@ -24,12 +24,12 @@ pub(crate) struct Rpc {
     url: Url,
 }
 
-/// How the engine took a transaction.
+/// The engine's answer to a transaction.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Taken {
-    /// It waits for a block.
+    /// The transaction waits for a block.
     Waits,
-    /// The application's check did not let it in.
+    /// The application's check refused the transaction.
     NotLetIn,
 }
 
@@ -53,7 +53,7 @@ struct Failure {
 }
 
 impl Rpc {
-    /// The RPC at this address of this machine, for so many who wait.
+    /// Creates a client of the RPC at this local address, for at most this many waiting transactions.
     pub(crate) fn new(address: SocketAddr, waiting_max: usize) -> Result<Self> {
         let url = Url::parse(&format!("http://{address}/")).map_err(Error::internal)?;
         let settings = Settings {
@@ -73,7 +73,7 @@ impl Rpc {
         Ok(Self { net, url })
     }
 
-    /// Hands a transaction in; answers as soon as the application has checked it.
+    /// Submits a transaction. Returns as soon as the application has checked it.
     pub(crate) async fn broadcast(&self, transaction: &[u8]) -> Result<Taken> {
         let body = json!({
             "jsonrpc": "2.0",
@@ -106,7 +106,7 @@ impl Rpc {
 }
 
 impl Rpc {
-    /// Asks what a light client asks, and answers as the engine does.
+    /// Passes on a light client's call and returns the engine's answer.
     pub(crate) async fn light(&self, call: &LightCall) -> Result<Vec<u8>> {
         let call = Call {
             method: Method::Post,
@@ -144,7 +144,7 @@ fn taken(answer: &Answer) -> Result<Taken> {
     }
 }
 
-/// The engine has no codes for these, only sentences.
+/// The engine has no error codes for these cases, only messages.
 fn failed(failure: &Failure) -> Result<Taken> {
     if failure.data.contains("tx already exists in cache") {
         return Ok(Taken::Waits);
@@ -171,7 +171,7 @@ fn unreached(error: &NetError) -> Error {
     unavailable("the registry's engine does not run at this moment")
 }
 
-/// A write that may have happened or not; the same transaction again is safe.
+/// An error for a write that may or may not have happened. Submitting the same transaction again is safe.
 pub(crate) fn unavailable(reason: &str) -> Error {
     Error::new(ErrorKind::Unavailable { retry_after: 2 }, reason)
         .with_hint("send the same transaction again; if it was written, its receipt is the answer")

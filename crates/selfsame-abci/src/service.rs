@@ -1,4 +1,4 @@
-//! The engine's socket: four connections, each with its part of the application, on threads of their own.
+//! The engine's socket: four connections, each served by its part of the application, on separate threads.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -20,22 +20,22 @@ use tower_abci::v038::Server;
 
 use crate::application::{Application, Consensus, Halt};
 
-/// Two: a block is judged on one while the other answers for the mempool.
+/// One thread judges a block while the other answers for the mempool.
 const THREADS: usize = 2;
-/// A block that is being stored is stored to the end before the socket is given up.
+/// The maximum time to finish storing a block before the socket is closed.
 const LAST_WORDS: Duration = Duration::from_secs(20);
 
-/// What the engine speaks to; stopped when dropped, after the block under way.
+/// The socket that the engine connects to. Dropping it stops it, after the block under way.
 pub(crate) struct Socket {
     path: PathBuf,
     stop: Option<oneshot::Sender<()>>,
-    /// Has a message when this half can't go on.
+    /// Receives the reason when this half can't continue.
     halted: mpsc::Receiver<Halt>,
     ended: Option<oneshot::Receiver<()>>,
 }
 
 impl Socket {
-    /// Listens at `path`, in a folder that is nobody else's.
+    /// Listens at `path`, in a folder that only this user can access.
     pub(crate) fn listen(path: &Path, application: Application) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
@@ -84,7 +84,7 @@ impl Socket {
         })
     }
 
-    /// Until this half can't go on; why.
+    /// Waits until this half can't continue; returns the reason.
     pub(crate) async fn halted(&mut self) -> Halt {
         match self.halted.recv().await {
             Some(halt) => halt,
@@ -92,11 +92,11 @@ impl Socket {
         }
     }
 
-    /// Stops, once the block under way is stored.
+    /// Stops after the block under way is stored.
     pub(crate) async fn stop(mut self) {
         drop(self.stop.take());
         if let Some(ended) = self.ended.take() {
-            // The thread says so or is gone; both will do.
+            // The thread sends a message or is gone; either is enough.
             let _ = ended.await;
         }
         let _ = std::fs::remove_file(&self.path);
@@ -132,7 +132,8 @@ impl Face {
         })
     }
 
-    /// The answer; or none ever, since there is no wrong one the engine could go on with: it is stopped instead.
+    /// Returns the answer. After a halt it never returns: the engine could not continue with a wrong answer, so it is
+    /// stopped instead.
     async fn answer<T>(
         self,
         answer: std::result::Result<T, Halt>,
@@ -140,7 +141,7 @@ impl Face {
         match answer {
             Ok(answer) => Ok(answer),
             Err(halt) => {
-                // One reason is enough.
+                // The first reason is enough.
                 let _ = self.halt.try_send(halt);
                 std::future::pending().await
             }
@@ -183,7 +184,7 @@ impl Face {
         let application = &self.application;
         Ok(match request {
             SnapshotRequest::ListSnapshots => {
-                // At first it hashes the whole log; the engine's other questions do not wait for that.
+                // The first call hashes the whole log; the engine's other requests do not wait for it.
                 let application = Arc::clone(application);
                 let listed = tokio::task::spawn_blocking(move || application.snapshots());
                 let listed = listed.await.map_err(|error| Halt(error.to_string()))?;
@@ -198,7 +199,7 @@ impl Face {
             SnapshotRequest::ApplySnapshotChunk(request) => {
                 let (answer, done) = application.take(&request).await?;
                 if done {
-                    // Consensus goes on from there.
+                    // Consensus continues from there.
                     let consensus = Consensus::new(application.clone());
                     let consensus = consensus.map_err(|error| Halt(error.reason))?;
                     *self.consensus.lock().await = consensus;

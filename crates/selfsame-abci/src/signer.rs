@@ -1,4 +1,4 @@
-//! Who signs checkpoints: this node's key, and the validators of a head.
+//! The signers of checkpoints: this node's key, and the validators of a head.
 
 use selfsame_app::keys::Keys;
 use selfsame_app::registry::ledger::Ledger;
@@ -8,24 +8,24 @@ use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::Head;
 use selfsame_store::TenantId;
 
-/// A block has at most so many changes of the validators that are looked back at.
+/// The maximum number of validator changes that are read.
 const CHANGES_MAX: usize = 1_024;
 
-/// Who signs this node's checkpoints.
+/// The key that signs this node's checkpoints.
 #[derive(Clone)]
 pub struct Signer {
     /// The validator's name.
     pub name: String,
     /// The key store.
     pub keys: Keys,
-    /// Whose the key is.
+    /// The tenant that owns the key.
     pub tenant: TenantId,
     /// The key.
     pub key: KeyHandle,
 }
 
 impl Signer {
-    /// Whether it is a validator of this set.
+    /// Whether this signer is a validator of the set.
     pub(crate) fn is_one_of(&self, set: &ValidatorSet) -> bool {
         let mut validators = set.validators().iter();
         validators.any(|one| one.name == self.name && KeyHandle::of(&one.key) == self.key)
@@ -36,7 +36,7 @@ impl Signer {
     }
 }
 
-/// Who signs the checkpoint of a head that is the last.
+/// The validators that sign the checkpoint of the last head.
 pub(crate) fn signers(ledger: &Ledger, head: &Head) -> Result<ValidatorSet> {
     let changes = ledger
         .machine()

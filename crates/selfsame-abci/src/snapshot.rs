@@ -1,7 +1,7 @@
-//! The ledger in chunks, for a node that joins late: the manifest, the chunks' bytes, and where the ledger is cut.
+//! The ledger in chunks, for a node that joins late: the manifest, the encoding of chunks, and the cuts between them.
 //!
-//! A snapshot holds every block with its transactions, and nothing that follows from them: who takes it applies them
-//! anew. So nothing in it has to be believed but the blocks' times, which the state then shows.
+//! A snapshot contains every block with its transactions, and nothing derived from them: the joining node applies them
+//! again. So it must trust only the blocks' times, and the resulting state confirms those.
 
 use std::collections::BTreeMap;
 
@@ -13,56 +13,56 @@ use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::SignedNote;
 
-/// The format's number, for the engine.
+/// The number of the format, for the engine.
 pub(crate) const FORMAT: u32 = 1;
-/// Most bytes of a chunk that is read. The engine passes on 16 MB.
+/// The maximum size of a chunk that is accepted, in bytes. The engine passes on 16 MB.
 pub(crate) const CHUNK_MAX: usize = 4 * 1024 * 1024;
-/// A chunk is full with so many bytes of transactions; a block has half a MiB at most.
+/// A chunk is full at this many bytes of transactions; a block has half a MiB at most.
 const CHUNK_BYTES: usize = 1024 * 1024;
-/// A chunk is full with so many blocks.
+/// A chunk is full at this many blocks.
 const CHUNK_BLOCKS: usize = 8_192;
-/// Most chunks: their hashes are a quarter of what the engine passes on as a snapshot's description.
+/// The maximum number of chunks: their hashes take a quarter of what the engine passes on as a snapshot's description.
 const CHUNKS_MAX: usize = 32_768;
-/// So many transactions are read from the ledger at once.
+/// The number of transactions that are read from the ledger at once.
 const PAGE: u64 = 500;
 
 const MANIFEST: &str = "selfsame/snapshot/1";
 const CHUNK: &str = "selfsame/blocks/1";
 
-/// What a snapshot is of, and its chunks.
+/// The description of a snapshot: its checkpoint and its chunks.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Manifest {
     /// The complete checkpoint of its last block.
     pub(crate) note: String,
-    /// SHA-256 of each chunk.
+    /// The SHA-256 of each chunk.
     pub(crate) chunks: Vec<[u8; 32]>,
 }
 
-/// Blocks one after the other.
+/// A run of consecutive blocks.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Chunk {
-    /// The height of the first.
+    /// The height of the first block.
     pub(crate) first: u64,
     pub(crate) blocks: Vec<Stored>,
 }
 
-/// What a block's effect follows from.
+/// The parts of a block from which its effect follows.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Stored {
     pub(crate) time: UnixTime,
-    /// The complete checkpoint of the block before, where that one changed the validators.
+    /// The complete checkpoint of the previous block, if that block changed the validators.
     pub(crate) handover: Option<String>,
     /// The transactions that entered the log.
     pub(crate) transactions: Vec<Vec<u8>>,
 }
 
-/// A ledger as it is cut. Chunks that are full stay as they are while the ledger grows.
+/// The cuts of a ledger into chunks. Full chunks do not change while the ledger grows.
 #[derive(Clone)]
 pub(crate) struct Cuts {
     full: Vec<Full>,
-    /// A chunk is full with so many bytes or blocks.
+    /// The number of bytes and of blocks at which a chunk is full.
     most: (usize, usize),
-    /// Most chunks of a snapshot.
+    /// The maximum number of chunks in a snapshot.
     chunks_max: usize,
 }
 
@@ -80,7 +80,7 @@ impl Default for Cuts {
 }
 
 impl Manifest {
-    /// What its checkpoint says; nobody has verified the signatures yet.
+    /// The state in its checkpoint. The signatures are not verified here.
     pub(crate) fn standing(&self) -> Option<Standing> {
         let note = SignedNote::parse(&self.note).ok()?;
         let text = std::str::from_utf8(note.signing_bytes()).ok()?;
@@ -89,7 +89,7 @@ impl Manifest {
 }
 
 impl Cuts {
-    /// Chunks of so many bytes or blocks.
+    /// Cuts chunks that are full at this many bytes or blocks.
     pub(crate) fn with(most: (usize, usize)) -> Self {
         Self {
             full: Vec::new(),
@@ -98,18 +98,18 @@ impl Cuts {
         }
     }
 
-    /// The same for snapshots of so many chunks at most.
+    /// Limits the number of chunks in a snapshot.
     #[cfg(test)]
     pub(crate) fn at_most(self, chunks_max: usize) -> Self {
         Self { chunks_max, ..self }
     }
 
-    /// Whether it knows more of the ledger than another.
+    /// Whether this has more full chunks than `other`.
     pub(crate) fn is_further_than(&self, other: &Self) -> bool {
         self.full.len() > other.full.len()
     }
 
-    /// The hashes of all chunks up to a height, which is never lower than the one before; none where they are too many.
+    /// The hashes of all chunks up to height `to`, which never decreases between calls; `None` if there are too many.
     pub(crate) fn hashes(&mut self, ledger: &Ledger, to: u64) -> Result<Option<Vec<[u8; 32]>>> {
         let handovers = handovers(ledger)?;
         let mut first = self.full.last().map_or(1, |full| full.next);
@@ -129,7 +129,7 @@ impl Cuts {
         Ok(Some(hashes))
     }
 
-    /// A chunk of the snapshot up to a height; none if it has no such chunk.
+    /// A chunk of the snapshot up to height `to`; `None` if it has no such chunk.
     pub(crate) fn chunk(&self, ledger: &Ledger, index: usize, to: u64) -> Result<Option<Vec<u8>>> {
         let first = match (self.full.get(index), index.checked_sub(1)) {
             (Some(full), _) => full.first,
@@ -146,7 +146,7 @@ impl Cuts {
         Ok(Some(chunk.to_cbor()))
     }
 
-    /// The blocks from one height to another, as many as a chunk holds, and whether it is full.
+    /// The blocks from one height to another, at most as many as a chunk holds, and whether the chunk is full.
     fn cut(
         &self,
         ledger: &Ledger,
@@ -171,7 +171,7 @@ impl Cuts {
     }
 }
 
-/// The checkpoints of blocks that changed the validators, by their heights: of all, however many there were.
+/// The checkpoints of all blocks that changed the validators, by height.
 pub(crate) fn handovers(ledger: &Ledger) -> Result<BTreeMap<u64, String>> {
     let height = |note: &String| {
         let manifest = Manifest {
@@ -192,7 +192,7 @@ pub(crate) fn handovers(ledger: &Ledger) -> Result<BTreeMap<u64, String>> {
     }
 }
 
-/// The block of a height, as a snapshot holds it.
+/// The block at a height, as a snapshot contains it.
 pub(crate) fn stored(
     ledger: &Ledger,
     handovers: &BTreeMap<u64, String>,
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    /// Whatever is read is written with the very same bytes; nothing else is read, and nothing makes it panic.
+    /// Parsing accepts only the exact encoding of a value, and no input makes it panic.
     fn is_read_strictly<T: Item + PartialEq + std::fmt::Debug>(item: &T) {
         let bytes = item.to_cbor();
         assert_eq!(&T::from_cbor(&bytes).unwrap(), item);

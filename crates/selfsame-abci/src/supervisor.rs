@@ -1,4 +1,4 @@
-//! The engine's process: started, read, stopped, and never left behind.
+//! The engine's process: starts it, reads its output, stops it, and never leaves it behind.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -14,18 +14,18 @@ use tokio::task::JoinHandle;
 
 use crate::engine::Engine;
 
-/// How long the engine may take to stop when asked to.
+/// The time that the engine has to stop when asked to.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long the last of its lines may take to be read.
+/// The time allowed for reading the engine's last lines.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// Longest line of the engine's that goes to the log.
+/// The maximum length of a line from the engine in the log, in characters.
 const LINE_MAX: usize = 2_000;
 
-/// So many of its last lines are remembered.
+/// The number of the engine's last lines that are remembered.
 const LAST_LINES: usize = 10;
 
-/// What the engine says when its work is over while its process lives on: its consensus catches its own panics, such as
-/// that of a disk which was full for a moment, and who can't begin with a snapshot gives that up for good.
+/// Messages of an engine that does no more work while its process lives on. Its consensus catches its own panics, such
+/// as one from a disk that was full for a moment. An engine that can't start from a snapshot stops trying.
 const GIVEN_UP: [&str; 5] = [
     "CONSENSUS FAILURE!!!",
     "State sync failed",
@@ -34,15 +34,16 @@ const GIVEN_UP: [&str; 5] = [
     "Failed to switch to block sync",
 ];
 
-/// The engine's memory is collected when five times what lives is in use, or when it has this much: memory for processor
-/// time. What this alone brings has not been measured.
+/// The engine's garbage collector runs when memory in use is five times the live memory, or reaches this limit: it
+/// trades memory for processor time. The effect of this alone has not been measured.
 const COLLECTING: [(&str, &str); 2] = [("GOGC", "400"), ("GOMEMLIMIT", "192MiB")];
 
-/// What an operator does about an engine that crashes.
+/// What the operator should do about an engine that crashes.
 const DAMAGED: &str = "where this comes at each start the engine's data is damaged: join a new node in its place, docs/network.md";
 
-/// Stands between us and the engine, in a process group with it. A line on its input asks the engine to stop; the
-/// end of its input kills the group. So the engine dies with us, even where we are killed: the kernel closes the pipe.
+/// A shell script between this process and the engine, in one process group with it. A line on its input asks the
+/// engine to stop; the end of its input kills the group. So the engine ends with this process, even if that is killed:
+/// the kernel closes the pipe.
 const KEEPER: &str = r#"
 exec 3<&0 </dev/null
 "$@" 3<&- &
@@ -58,20 +59,20 @@ exit "$status"
 /// A running engine.
 pub(crate) struct Process {
     child: Child,
-    /// While it is open, the engine may live.
+    /// The engine may live while this is open.
     leash: ChildStdin,
     said: LastWords,
-    /// Why it has given up, though its process lives on.
+    /// Receives the reason if the engine does no more work while its process lives on.
     given_up: mpsc::Receiver<String>,
     readers: Vec<JoinHandle<()>>,
 }
 
-/// The last lines the engine said.
+/// The last lines of the engine's output.
 #[derive(Clone, Default)]
 struct LastWords(Arc<Mutex<VecDeque<String>>>);
 
 impl Process {
-    /// Starts the engine with its folder, to speak with us over `socket`.
+    /// Starts the engine with its folder; it connects to `socket`.
     pub(crate) fn start(engine: &Engine, home: &Path, socket: &Path) -> Result<Self> {
         let mut command = Command::new("sh");
         command
@@ -109,7 +110,7 @@ impl Process {
         })
     }
 
-    /// Until the engine has ended by itself, or does nothing any more; why.
+    /// Waits until the engine has ended or does no more work; returns the reason.
     pub(crate) async fn ended(&mut self) -> String {
         let ended = tokio::select! {
             ended = self.child.wait() => ended,
@@ -125,7 +126,7 @@ impl Process {
 
     async fn last_words(&mut self, status: ExitStatus) -> String {
         for reader in &mut self.readers {
-            // What it said last is read, unless somebody else holds its output open.
+            // Reads the last output, unless another process holds the pipe open.
             let _ = tokio::time::timeout(LAST_WORDS, reader).await;
         }
         let lines = self.said.take();
@@ -140,9 +141,9 @@ impl Process {
         format!("the engine ended: {}{cause}", describe(status))
     }
 
-    /// Asks the engine to stop, and kills what is left after a while.
+    /// Asks the engine to stop, and kills it if it does not stop in time.
     pub(crate) async fn stop(mut self) {
-        // A keeper that is gone has killed the engine already.
+        // If the script is gone, it has killed the engine already.
         let _ = self.leash.write_all(b"\n").await;
         if tokio::time::timeout(GRACE, self.child.wait()).await.is_ok() {
             return;
@@ -174,23 +175,23 @@ impl LastWords {
     }
 }
 
-/// What the engine says goes to our log, quietly: it calls a peer that is gone an error. Where it ends by itself, its
-/// last lines are said aloud.
+/// Logs the engine's output at a low level, since the engine calls a lost peer an error. If the engine ends by itself,
+/// its last lines are logged as warnings.
 async fn log(output: impl AsyncRead + Unpin, said: LastWords, give_up: mpsc::Sender<String>) {
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let line: String = line.chars().take(LINE_MAX).collect();
         tracing::debug!(target: "cometbft", "{line}");
         if let Some(why) = given_up(&line) {
-            // What it says after the first is no news.
+            // Later lines add nothing to the first.
             let _ = give_up.try_send(why);
         }
         said.add(line);
     }
 }
 
-/// Why the engine does nothing from here on, if this line says so. What stands in `err` is its reason; the stack that
-/// follows is for its makers.
+/// The reason why the engine does no more work, if this line says so. The field `err` has the reason; the stack trace
+/// after it is for the engine's developers.
 fn given_up(line: &str) -> Option<String> {
     let what = GIVEN_UP.iter().find(|what| line.contains(*what))?;
     let Some((_, err)) = line.split_once(" err=") else {
@@ -203,14 +204,14 @@ fn given_up(line: &str) -> Option<String> {
     Some(format!("{what} {}", reason.trim_end_matches('"')))
 }
 
-/// Whether the engine says here what made it end.
+/// Whether this line says why the engine ended.
 fn is_cause(line: &str) -> bool {
     ["ERROR:", "panic:", "fatal error:"]
         .iter()
         .any(|word| line.starts_with(word))
 }
 
-/// Whether it ended as no program should.
+/// Whether this line says that the engine crashed.
 fn is_crash(line: &str) -> bool {
     ["panic:", "fatal error:"]
         .iter()
@@ -219,7 +220,7 @@ fn is_crash(line: &str) -> bool {
 
 fn describe(status: ExitStatus) -> String {
     match status.code() {
-        // A shell says 128 and the signal's number.
+        // A shell's exit code is 128 plus the signal's number.
         Some(code @ 129..) => format!("signal {}", code.saturating_sub(128)),
         _ => status.to_string(),
     }
@@ -233,7 +234,7 @@ mod tests {
 
     const FULL: &str = r#"E[2026-11-22|19:00:00.000] CONSENSUS FAILURE!!!                         module=consensus err="failed to apply block; error write wal: no space left on device" stack="goroutine 88 [running]:\nmain""#;
 
-    /// An engine that says this and lives on.
+    /// An engine that prints this line and lives on.
     async fn engine(folder: &Path, line: &str) -> Engine {
         let program = folder.join("cometbft");
         std::fs::write(folder.join("line"), format!("{line}\n")).unwrap();

@@ -1,4 +1,4 @@
-//! Those who wait for a transaction to be in a stored block.
+//! The submitters that wait until their transaction is in a stored block.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use selfsame_app::{Error, ErrorKind, Result};
 use selfsame_registry::Receipt;
 use tokio::sync::oneshot;
 
-/// A transaction's identity: the digest of what its author asks, whoever signed it how.
+/// A transaction's identity: the digest of its author's request, without signatures.
 pub(crate) type Hash = [u8; 32];
 /// The digest of a transaction's bytes, signatures included.
 pub(crate) type Digest = [u8; 32];
@@ -17,7 +17,7 @@ struct Waiter {
     answer: oneshot::Sender<Result<Receipt>>,
 }
 
-/// Who waits, by transaction; clones are the same.
+/// The submitters that wait, by transaction. Clones share one state.
 #[derive(Clone)]
 pub(crate) struct Waiting {
     most: usize,
@@ -30,7 +30,7 @@ struct Places {
     taken: usize,
 }
 
-/// A place to wait at, given up when dropped.
+/// One submitter's place; dropping it gives it up.
 pub(crate) struct Place {
     hash: Hash,
     answer: oneshot::Receiver<Result<Receipt>>,
@@ -38,7 +38,7 @@ pub(crate) struct Place {
 }
 
 impl Waiting {
-    /// Places for so many.
+    /// Creates this many places.
     pub(crate) fn new(most: usize) -> Self {
         Self {
             most: most.max(1),
@@ -69,21 +69,21 @@ impl Waiting {
         })
     }
 
-    /// Whether nobody waits for anything.
+    /// Whether no submitter waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.places().by_hash.is_empty()
     }
 
-    /// Tells all who wait for this transaction that it is in the log.
+    /// Tells all that wait for this transaction that it is in the log.
     pub(crate) fn logged(&self, receipt: &Receipt) {
         for waiter in self.places().take(&receipt.tx_hash, |_| true) {
-            // Who went away needs no answer.
+            // A submitter that has left needs no answer.
             let _ = waiter.answer.send(Ok(*receipt));
         }
     }
 
-    /// Tells those who sent these very bytes that they are refused. The same request with another signature is no
-    /// matter of theirs: anybody can send a copy that is signed wrongly.
+    /// Tells those that sent exactly these bytes that they are refused. Submitters of the same request with another
+    /// signature are not told: anyone can send a copy with a wrong signature.
     pub(crate) fn refused(&self, (hash, digest): (&Hash, &Digest), error: &Error) {
         for waiter in self.places().take(hash, |waiter| waiter.digest == *digest) {
             let _ = waiter.answer.send(Err(error.clone()));
@@ -96,7 +96,7 @@ impl Waiting {
 }
 
 impl Places {
-    /// Takes out those waiters of a transaction that are meant.
+    /// Removes and returns the waiters of a transaction for which `meant` is true.
     fn take(&mut self, hash: &Hash, meant: impl Fn(&Waiter) -> bool) -> Vec<Waiter> {
         let Some(waiters) = self.by_hash.get_mut(hash) else {
             return Vec::new();
@@ -113,12 +113,12 @@ impl Places {
 }
 
 impl Place {
-    /// Waits for the answer; none if it can't come any more.
+    /// Waits for the answer; `None` if it can no longer come.
     pub(crate) async fn answer(&mut self) -> Option<Result<Receipt>> {
         (&mut self.answer).await.ok()
     }
 
-    /// The answer, if it has come already.
+    /// The answer, if it has arrived.
     pub(crate) fn answered(&mut self) -> Option<Result<Receipt>> {
         self.answer.try_recv().ok()
     }

@@ -11,14 +11,15 @@ use tendermint::{AppHash, block};
 
 use super::Halt;
 
-/// Why a transaction does not count, for the engine: all validators answer alike, so it is in the block's header.
+/// Why a transaction does not count, for the engine. All validators return equal codes, so the block's header covers
+/// them.
 #[derive(Clone, Copy)]
 pub(super) enum Code {
-    /// No transaction of ours.
+    /// The bytes are not a transaction of the registry.
     Malformed = 1,
-    /// The machine refuses it; the code space says why.
+    /// The machine refuses the transaction; the code space says why.
     Refused = 2,
-    /// It is in the log already.
+    /// The transaction is in the log already.
     Known = 3,
     /// This node could not judge it.
     Failed = 4,
@@ -30,12 +31,12 @@ impl From<Code> for tendermint::abci::Code {
     }
 }
 
-/// A transaction that may wait.
+/// The answer for a transaction that may wait for a block.
 pub(super) fn checked() -> CheckTx {
     CheckTx::default()
 }
 
-/// A transaction that may not.
+/// The answer for a transaction that may not wait for a block.
 pub(super) fn not_checked(code: Code, name: &str, reason: String) -> CheckTx {
     CheckTx {
         code: code.into(),
@@ -45,7 +46,7 @@ pub(super) fn not_checked(code: Code, name: &str, reason: String) -> CheckTx {
     }
 }
 
-/// A transaction's result: the number in the log, eight bytes, or why it has none.
+/// A transaction's result: its number in the log as eight bytes, or the reason why it has none.
 pub(super) fn executed(result: Option<&Result<Receipt, Refusal>>) -> ExecTxResult {
     let (code, name, reason) = match result {
         Some(Ok(receipt)) => {
@@ -74,12 +75,12 @@ pub(super) fn height(height: u64) -> Result<block::Height, Halt> {
     block::Height::try_from(height).map_err(|error| Halt(format!("height {height}: {error}")))
 }
 
-/// The digest validators agree on.
+/// The digest that the validators agree on.
 pub(super) fn app_hash(head: &Head) -> Result<AppHash, Halt> {
     AppHash::try_from(head.app_hash().to_vec()).map_err(|error| Halt(error.to_string()))
 }
 
-/// A header's time in whole seconds.
+/// A header's time, in whole seconds.
 pub(super) fn seconds(time: tendermint::Time) -> UnixTime {
     UnixTime(u64::try_from(time.unix_timestamp()).unwrap_or(0))
 }

@@ -24,15 +24,15 @@ use super::{Application, Halt};
 use crate::files::{app_state, extended_from};
 use crate::notes::Address;
 
-/// So many transactions are proposed at most: more would make the other validators wait for their judging.
+/// The maximum number of transactions in a proposal: with more, the other validators would wait for their judging.
 const PROPOSED_MAX: usize = 1_024;
-/// What a transaction costs in a block beside its bytes: a tag and a length.
+/// The overhead of a transaction in a block, in bytes: a tag and a length.
 const FRAME_BYTES: usize = 6;
-/// The engine's blocks are pruned once in so many.
+/// The engine's blocks are pruned once in this many blocks.
 const PRUNING_STEP: u64 = 10;
-/// What a node that joins by a snapshot needs of the blocks after it, and some time to fetch them.
+/// The minimum of retained blocks: those that a node needs after a snapshot, with some time to fetch them.
 const RETAINED_MIN: u64 = 50;
-/// The length of an Ed25519 signature, which is all that a vote extension is.
+/// The length of an Ed25519 signature, which is the whole vote extension.
 const SIGNATURE_BYTES: usize = 64;
 
 /// A decided block that is not stored yet.
@@ -41,28 +41,28 @@ struct Decided {
     /// The digests of their bytes.
     digests: Vec<[u8; 32]>,
     applied: Applied,
-    /// The validators after it, where it changed them.
+    /// The validators after the block, if it changed them.
     validators: Option<ValidatorSet>,
-    /// What the engine found validators to have done.
+    /// The misbehaviour of validators that the engine found.
     misbehaviour: Vec<Misbehavior>,
 }
 
 /// The consensus connection's part of the application.
 pub(crate) struct Consensus {
     application: Arc<Application>,
-    /// The validators in the state, who vote from the height after the next on.
+    /// The validators in the state, which vote from the height after the next on.
     validators: ValidatorSet,
-    /// The last block that changed them.
+    /// The height of the last block that changed the validators.
     changed_at: u64,
     decided: Option<Decided>,
-    /// Whether the engine takes a change of its validators.
+    /// Checks whether the engine accepts a change of its validators.
     engine_takes: EngineRule,
 }
 
 type EngineRule = fn(&ValidatorSet, &[Update]) -> Result<(), Halt>;
 
 impl Consensus {
-    /// The part that goes with an application.
+    /// Creates the consensus part of an application.
     pub(crate) fn new(application: Arc<Application>) -> selfsame_app::Result<Self> {
         let ledger = &application.ledger;
         let validators = ledger.machine().validators(ledger);
@@ -77,13 +77,13 @@ impl Consensus {
         })
     }
 
-    /// Has the engine take less than the machine accepts, which by its own rule it never does.
+    /// Makes the engine accept less than the machine does, which its own rule never does.
     #[cfg(test)]
     pub(super) fn with_engine(&mut self, engine_takes: EngineRule) {
         self.engine_takes = engine_takes;
     }
 
-    /// Begins the network: the engine's genesis must be made from ours.
+    /// Starts the network. The engine's genesis must have been made from ours.
     pub(crate) fn init(&self, request: &request::InitChain) -> Result<response::InitChain, Halt> {
         let genesis = self.application.ledger.genesis();
         if request.app_state_bytes != app_state(genesis).into_bytes() {
@@ -106,8 +106,8 @@ impl Consensus {
             )));
         }
         self.has_our_validators(request)?;
-        // The engine makes a second block at once where the first one's hash is another than this: so the new validators
-        // sign what was carried over without waiting for a transaction.
+        // If the hash of the first block differs from this one, the engine makes a second block at once. So the new
+        // validators sign the ledger that was carried over without waiting for a transaction.
         let app_hash = match begins_after {
             0 => app_hash(&head)?,
             _ => AppHash::default(),
@@ -133,7 +133,7 @@ impl Consensus {
         ))
     }
 
-    /// Chooses from what waits: what fits, and what the machine would accept in this order at this time.
+    /// Chooses the waiting transactions that fit, and that the machine would accept in this order at this time.
     pub(crate) fn prepare(&self, request: request::PrepareProposal) -> Vec<Bytes> {
         let mut room = usize::try_from(request.max_tx_bytes).unwrap_or(0);
         let mut chosen = Vec::new();
@@ -168,8 +168,8 @@ impl Consensus {
         .collect()
     }
 
-    /// Accepts a proposal of transactions that can be read, after which the engine can go on; whether they count, the
-    /// machine says when it is decided.
+    /// Accepts a proposal if all its transactions can be parsed and the engine can continue after it. Whether a
+    /// transaction counts, the machine decides in the decided block.
     pub(crate) fn process(&self, request: &request::ProcessProposal) -> response::ProcessProposal {
         let read = request.txs.iter();
         let read: Result<Vec<Transaction>, _> =
@@ -186,8 +186,8 @@ impl Consensus {
         response::ProcessProposal::Reject
     }
 
-    /// Whether the network can go on after a block of these: a program has the machine it goes over to, and the engine
-    /// takes the validators.
+    /// Whether the network can continue after a block of these transactions: this program has the machine version that
+    /// the block switches to, and the engine accepts the validators.
     fn is_sound(&self, transactions: &[Transaction], time: tendermint::Time) -> Result<(), Halt> {
         match transactions.iter().find_map(|tx| self.unready(tx)) {
             Some(refusal) => Err(Halt(refusal.to_string())),
@@ -200,7 +200,7 @@ impl Consensus {
         machine.is_unready_for(transaction)
     }
 
-    /// Which of the transactions a block of them would log, by index, ascending.
+    /// The indexes, ascending, of the transactions that a block of them would log.
     fn accepted(
         &self,
         transactions: &[Transaction],
@@ -224,8 +224,8 @@ impl Consensus {
         Ok(accepted)
     }
 
-    /// Whether the engine takes the validators that a block of these transactions leaves. It is applied only where it
-    /// may change them.
+    /// Whether the engine accepts the validators that a block of these transactions leaves. The block is applied only
+    /// if it may change them.
     fn leaves_an_engine(
         &self,
         transactions: &[Transaction],
@@ -243,7 +243,7 @@ impl Consensus {
         }
     }
 
-    /// Applies a decided block. Nothing is stored before the engine asks for that.
+    /// Applies a decided block. It is stored only when the engine asks for that.
     pub(crate) fn finalize(
         &mut self,
         request: &FinalizeBlock,
@@ -255,7 +255,8 @@ impl Consensus {
                 request.height
             )));
         }
-        // Two thirds of the validators accepted the proposal, so all can be read; if not, all skip the same.
+        // Two thirds of the validators accepted the proposal, so all transactions can be parsed. If one cannot, all
+        // validators skip it alike.
         let read = request
             .txs
             .iter()
@@ -301,7 +302,7 @@ impl Consensus {
         applied.map_err(|error| halted(ledger, &error))
     }
 
-    /// Stores the decided block, then tells those who wait for what is in it.
+    /// Stores the decided block, then answers those that wait for its transactions.
     pub(crate) async fn commit(&mut self) -> Result<response::Commit, Halt> {
         let Some(decided) = self.decided.take() else {
             return Err(Halt(
@@ -356,8 +357,8 @@ impl Consensus {
         })
     }
 
-    /// The first block the engine keeps, 0 for no change. It is moved on in steps, so that not every block costs a
-    /// pruning. A node that was away for longer is brought up by a snapshot of the ledger.
+    /// The first block that the engine keeps, 0 for no change. It advances in steps, so that not every block costs a
+    /// pruning. A node that was away for longer catches up with a snapshot of the ledger.
     fn retain_height(&self, stored_at: u64) -> u64 {
         let retained = self.application.retained_blocks.max(RETAINED_MIN);
         match stored_at.checked_sub(retained) {
@@ -366,8 +367,8 @@ impl Consensus {
         }
     }
 
-    /// Where the last block changed the validators: its checkpoint, which those before have signed in the votes for
-    /// the next block, and the proof that it has the new ones.
+    /// The handover, if the last block changed the validators: its checkpoint, which the previous validators signed in
+    /// the votes for the next block, and the proof that it contains the new ones.
     fn handover(&self) -> Result<Option<Handover>, Halt> {
         let application = &self.application;
         let Some(noted) = application.notes.newest() else {
@@ -395,7 +396,7 @@ impl Consensus {
         }
     }
 
-    /// Signs the checkpoint of the block before the one that is voted for.
+    /// Signs the checkpoint of the block before the one that is voted on.
     pub(crate) async fn extend(
         &self,
         request: &request::ExtendVote,
@@ -421,7 +422,7 @@ impl Consensus {
         })
     }
 
-    /// Takes a peer's signature under the same checkpoint; a vote with a wrong one does not count.
+    /// Checks a peer's signature of the same checkpoint; a vote with a wrong signature does not count.
     pub(crate) fn verify(
         &self,
         request: &request::VerifyVoteExtension,
@@ -441,7 +442,7 @@ impl Consensus {
     }
 }
 
-/// Why no block can be applied to a ledger, and what its operator does about damage of it.
+/// Why a block cannot be applied, and, if the ledger is damaged, what its operator should do.
 fn halted(ledger: &Ledger, error: &ApplyError) -> Halt {
     match ledger.damage().is_found() {
         true => Halt(format!("{error}; {}", super::WAY_OUT)),
@@ -449,13 +450,13 @@ fn halted(ledger: &Ledger, error: &ApplyError) -> Halt {
     }
 }
 
-/// Whether a transaction changes the validators, if it is accepted.
+/// Whether a transaction changes the validators if it is accepted.
 fn validates(transaction: &Transaction) -> bool {
     let mut operations = transaction.body().operations.iter();
     operations.any(|operation| matches!(operation, Operation::ChangeValidators { .. }))
 }
 
-/// One result for each transaction of the block, in its order.
+/// One result for each transaction of the block, in the block's order.
 fn results(readable: &[bool], applied: &Applied) -> Vec<ExecTxResult> {
     let mut judged = applied.results.iter();
     readable

@@ -1,4 +1,4 @@
-//! Blocks applied anew, one after the other, from what a snapshot says of them.
+//! Replays the blocks of a snapshot, one after the other.
 
 use selfsame_app::Error;
 use selfsame_app::registry::ledger::Ledger;
@@ -13,24 +13,24 @@ use super::Halt;
 use crate::signer::signers;
 use crate::snapshot::Stored;
 
-/// Why a snapshot is not taken.
+/// Why a snapshot is refused.
 #[derive(Debug)]
 pub(super) struct Refused(pub(super) String);
 
-/// A ledger that is brought up block by block.
+/// A ledger that is rebuilt block by block.
 pub(super) struct Replay {
     pub(super) ledger: Ledger,
     pub(super) head: Head,
 }
 
 impl Replay {
-    /// Goes on where the ledger stands.
+    /// Continues from the ledger's current head.
     pub(super) fn new(ledger: Ledger) -> Result<Self, Halt> {
         let head = ledger.head().map_err(|error| Halt(error.reason))?;
         Ok(Self { ledger, head })
     }
 
-    /// Applies a block. All its transactions must be accepted, since all were.
+    /// Applies a block. All its transactions must be accepted, as they were when the block was made.
     pub(super) async fn add(&mut self, stored: &Stored) -> Result<(), Refused> {
         let read = |bytes: &Vec<u8>| Transaction::from_bytes(bytes);
         let transactions: Result<Vec<_>, _> = stored.transactions.iter().map(read).collect();
@@ -58,7 +58,7 @@ impl Replay {
         Ok(())
     }
 
-    /// What hands readers over to the validators that the last block made.
+    /// The handover of readers to the validators of the last block.
     fn handover(&self, note: &str) -> Result<Handover, Refused> {
         self.signed(note)?;
         let machine = self.ledger.machine();
@@ -72,7 +72,7 @@ impl Replay {
         })
     }
 
-    /// Whether it stands there, and enough of those who were to sign did.
+    /// Whether the ledger has reached this state, and enough of its validators signed the note.
     pub(super) fn is_at(&self, standing: &Standing, note: &str) -> Result<(), Refused> {
         if self.head.standing() != *standing {
             return Err(Refused(

@@ -1,4 +1,4 @@
-//! The engine's snapshot connection: our ledger for others, and others' for a node that begins.
+//! The engine's snapshot connection: offers this ledger to others, and takes another node's ledger if this one joins.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,14 +20,14 @@ use crate::notes::Noted;
 use crate::signer::signers;
 use crate::snapshot::{CHUNK_MAX, Chunk, Cuts, FORMAT, Manifest, handovers, stored};
 
-/// A snapshot is of a block so many after that of the snapshot before, at least.
+/// The minimum number of blocks between two snapshots.
 const STEP: u64 = 10;
-/// The blocks after a snapshot's that who takes it needs to verify it by the engine's headers.
+/// The number of blocks after a snapshot whose headers a joining node needs to verify it.
 const HEADERS: u64 = 2;
-/// So many are remembered: the last may be too new to be offered.
+/// The number of remembered blocks: the last may be too new to be offered.
 const REMEMBERED: usize = 2;
 
-/// Snapshots that are offered, and the one that is taken.
+/// The snapshots that this node offers, and the one that it is taking.
 #[derive(Default)]
 pub(super) struct Snapshots {
     /// Blocks with complete checkpoints, oldest first.
@@ -36,7 +36,7 @@ pub(super) struct Snapshots {
     taken: tokio::sync::Mutex<Option<Taken>>,
 }
 
-/// A snapshot that is being taken: beside the ledger, until all of it holds.
+/// A snapshot that is being taken. It is kept apart from the ledger until all of it is verified.
 struct Taken {
     manifest: Manifest,
     standing: Standing,
@@ -45,13 +45,14 @@ struct Taken {
 }
 
 impl Snapshots {
-    /// A block was stored; this is the newest complete checkpoint.
+    /// Records the newest complete checkpoint after a block was stored.
     pub(super) fn after(&self, newest: Option<Arc<Noted>>) {
         let Some(newest) = newest.filter(|noted| noted.head.height > 0) else {
             return;
         };
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        // The first at once: a newcomer of a young network, or of nodes that were just started, need not wait.
+        // The first is offered at once, so that a node need not wait to join a young network, or nodes that have just
+        // started.
         let due = |last: &Arc<Noted>| newest.head.height >= last.head.height.saturating_add(STEP);
         if noted.back().is_none_or(due) {
             noted.push_back(newest);
@@ -61,15 +62,15 @@ impl Snapshots {
         }
     }
 
-    /// The newest that can be verified by the headers of the blocks after it.
+    /// The newest block that can be verified by the headers of the blocks after it.
     fn newest(&self, height: u64) -> Option<Arc<Noted>> {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let old_enough = |noted: &&Arc<Noted>| noted.head.height.saturating_add(HEADERS) <= height;
         noted.iter().rev().find(old_enough).cloned()
     }
 
-    /// The hashes of all chunks up to a height; none where they are too many. The ledger is cut on a copy, since the
-    /// first time takes long, and others ask for chunks meanwhile.
+    /// The hashes of all chunks up to a height; `None` if there are too many. The ledger is cut on a copy, since the
+    /// first time takes long and other nodes request chunks meanwhile.
     fn hashes(&self, ledger: &Ledger, to: u64) -> selfsame_app::Result<Option<Vec<[u8; 32]>>> {
         let mut cuts = self.cuts().clone();
         let hashes = cuts.hashes(ledger, to);
@@ -91,7 +92,7 @@ impl Snapshots {
 }
 
 impl Application {
-    /// What this node has for others.
+    /// The snapshots that this node offers.
     pub(crate) fn snapshots(&self) -> Result<response::ListSnapshots, Halt> {
         let Some(noted) = self.snapshots.newest(self.head().height) else {
             return Ok(response::ListSnapshots::default());
@@ -120,7 +121,7 @@ impl Application {
         })
     }
 
-    /// A chunk of it; empty where there is none.
+    /// A chunk of a snapshot; empty if there is no such chunk.
     pub(crate) fn chunk(&self, request: &LoadSnapshotChunk) -> response::LoadSnapshotChunk {
         let to = request.height.value();
         if request.format != FORMAT || to > self.head().height {
@@ -138,7 +139,7 @@ impl Application {
         }
     }
 
-    /// Another node's snapshot, and the app hash the engine has verified by its headers.
+    /// Accepts or refuses another node's snapshot. The engine has verified the app hash by its headers.
     pub(crate) async fn offered(
         &self,
         request: &OfferSnapshot,
@@ -167,7 +168,7 @@ impl Application {
         Ok(response::OfferSnapshot::Accept)
     }
 
-    /// Takes the next chunk; with the last one the ledger stands where the snapshot does, and true is said.
+    /// Takes the next chunk. After the last one, the ledger is at the snapshot's height and the result is true.
     pub(crate) async fn take(
         &self,
         request: &ApplySnapshotChunk,
@@ -199,7 +200,8 @@ impl Application {
         Ok((answer(Applied::Accept, None), true))
     }
 
-    /// Puts what was taken and holds into the ledger, whose own blocks, if it has any, must be the same.
+    /// Moves the verified snapshot into the ledger. If the ledger has blocks of its own, they must equal the
+    /// snapshot's.
     async fn put(&self, taken: Taken) -> Result<(), Halt> {
         let failed = |error: selfsame_app::Error| Halt(error.reason);
         let (staged, own) = (taken.replay.ledger, self.ledger.clone());
@@ -237,7 +239,7 @@ impl Application {
 }
 
 impl Taken {
-    /// Takes a chunk; whether it was the last, and all holds.
+    /// Adds a chunk. Returns whether it was the last and everything is verified.
     async fn add(&mut self, request: &ApplySnapshotChunk) -> Result<bool, Refused> {
         let index = usize::try_from(request.index).unwrap_or(usize::MAX);
         let hash = self.manifest.chunks.get(index);
@@ -270,7 +272,7 @@ impl Taken {
     }
 }
 
-/// What an offer describes, if it is of the state the engine knows.
+/// The manifest and state of an offer, if they match the state that the engine has verified.
 fn described(request: &OfferSnapshot) -> Result<(Manifest, Standing), Refused> {
     let (snapshot, refused) = (&request.snapshot, |reason: &str| Refused(reason.to_owned()));
     if snapshot.hash.as_ref() != sha256(&snapshot.metadata) {

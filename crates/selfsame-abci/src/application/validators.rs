@@ -1,7 +1,7 @@
-//! Who validates which height: the machine's objects, the engine's updates, the signatures under checkpoints.
+//! The validators of each height: the machine's objects, the engine's updates, the signatures of checkpoints.
 //!
-//! A set that block n makes votes from block n+2 on: that is how the engine takes updates. So the checkpoint of block n,
-//! which is signed in the votes for block n+1, is signed by the set before: readers are handed over by it.
+//! A set that block n makes votes from block n+2 on, because the engine applies updates then. The checkpoint of block n
+//! is signed in the votes for block n+1, so the previous set signs it, and that hands readers over to the new set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use tendermint::vote::Power;
 
 use super::Halt;
 
-/// Most power of all validators of the engine (CometBFT, `MaxTotalVotingPower`: 2^63 - 1 by eight).
+/// The maximum total power of the engine's validators (CometBFT, `MaxTotalVotingPower`: (2^63 - 1) / 8).
 const MAX_TOTAL_POWER: u64 = (1 << 60) - 1;
 
-/// The set after a block, where the block changed it.
+/// The set after a block, if the block changed it.
 pub(super) fn changed(applied: &Applied) -> Result<Option<ValidatorSet>, Halt> {
     let bytes = applied.objects.get(STATE_KEY);
     bytes
@@ -25,7 +25,7 @@ pub(super) fn changed(applied: &Applied) -> Result<Option<ValidatorSet>, Halt> {
         .map_err(|malformed| Halt(malformed.to_string()))
 }
 
-/// What the engine is told of a change: who has another power than before, none for who is gone.
+/// The engine's updates for a change: every key whose power changes, with power 0 for a removed one.
 pub(super) fn updates(before: &ValidatorSet, after: &ValidatorSet) -> Result<Vec<Update>, Halt> {
     let (before, after) = (powers(before), powers(after));
     let gone = before.keys().filter(|key| !after.contains_key(*key));
@@ -38,7 +38,7 @@ pub(super) fn updates(before: &ValidatorSet, after: &ValidatorSet) -> Result<Vec
         .collect()
 }
 
-/// The engine's keys with their powers; who has none does not take part in the engine.
+/// The engine's keys with their powers. A validator without such a key takes no part in the engine.
 pub(super) fn powers(set: &ValidatorSet) -> BTreeMap<Vec<u8>, u64> {
     let validators = set.validators().iter();
     let key = |key: &PublicKey| key.bytes().to_vec();
@@ -47,8 +47,8 @@ pub(super) fn powers(set: &ValidatorSet) -> BTreeMap<Vec<u8>, u64> {
         .collect()
 }
 
-/// The engine's rule for changes of its validators (CometBFT, `ValidatorSet.UpdateWithChangeSet`). It is asked only when
-/// the block is decided, and who refuses then makes no block any more; so we ask it of each proposal.
+/// The engine's rule for changes of its validators (CometBFT, `ValidatorSet.UpdateWithChangeSet`). The engine applies
+/// it only to a decided block, and makes no more blocks if it refuses one. So this node applies it to each proposal.
 pub(super) fn engine_takes(before: &ValidatorSet, updates: &[Update]) -> Result<(), Halt> {
     let refused = |why: &str| {
         Err(Halt(format!(

@@ -1,20 +1,20 @@
-//! What a Go program says of its making: the module and the hash of its files, which the toolchain writes into it.
+//! The build record of a Go program: the Go toolchain writes the module and the hash of its files into it.
 
-/// The module of the engine this is made for, with its hash as the Go checksum database has it; as in `xtask`.
+/// The pinned module of the engine, with its hash from the Go checksum database; `xtask` pins the same.
 pub(super) const PINNED: Module<'static> = Module {
     path: "github.com/cometbft/cometbft",
     version: "v0.38.26",
     hash: Some("h1:MIPYgOSvyyiN1jo3SZljKy4ZXqs896aQnj3pQFfUmaE="),
 };
 
-/// How the record begins (Go's debug/buildinfo); it stands at a multiple of 16 bytes.
+/// The first bytes of the record (Go's debug/buildinfo), which starts at a multiple of 16 bytes.
 const MAGIC: &[u8] = b"\xff Go buildinf:";
 const ALIGNED: usize = 16;
-/// The bytes of its head, after which two texts follow: Go's version, and what was built.
+/// The length of the record's head. Two texts follow it: Go's version, and the build information.
 const HEAD: usize = 32;
-/// The flag of a record whose texts stand in it, as Go 1.18 and later write it.
+/// The flag of a record that contains its texts, as Go 1.18 and later write it.
 const INLINE: u8 = 2;
-/// Marks before and after what was built.
+/// The length of the marks before and after the build information.
 const MARK: usize = 16;
 
 /// A program's main module.
@@ -22,11 +22,11 @@ const MARK: usize = 16;
 pub(super) struct Module<'a> {
     pub(super) path: &'a str,
     pub(super) version: &'a str,
-    /// None for a program of a checkout, or of a module that another took the place of.
+    /// `None` for a program built from a checkout, or for a module that was replaced by another.
     pub(super) hash: Option<&'a str>,
 }
 
-/// The main module of a Go program; none for another.
+/// The main module of a Go program; `None` for any other program.
 pub(super) fn main_module(program: &[u8]) -> Option<Module<'_>> {
     let mut places = program.chunks(ALIGNED).enumerate();
     places.find_map(|(place, chunk)| {
@@ -48,7 +48,7 @@ fn of_record(record: &[u8]) -> Option<Module<'_>> {
         .find_map(|line| line.strip_prefix("mod\t"))?
         .split('\t');
     let (path, version, hash) = (words.next()?, words.next()?, words.next());
-    // The line after it names what took its place.
+    // If the module was replaced, the next line names its replacement.
     let is_itself = !lines.next().is_some_and(|line| line.starts_with("=>"));
     Some(Module {
         path,
@@ -57,7 +57,7 @@ fn of_record(record: &[u8]) -> Option<Module<'_>> {
     })
 }
 
-/// A text after its length, seven bits to a byte; and what follows it.
+/// A text with its length before it, seven bits a byte; returns the text and the bytes after it.
 fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (mut length, mut shift) = (0_usize, 0_u32);
     for (at, byte) in bytes.iter().enumerate() {
@@ -77,7 +77,7 @@ mod tests {
     use super::super::{Engine, VERSION};
     use super::*;
 
-    /// A program that begins so, then says this of its making.
+    /// A program that begins with `begins` and has these lines as its build information.
     fn program(begins: &str, lines: &str) -> Vec<u8> {
         let mut program = begins.as_bytes().to_vec();
         let place = begins.len().next_multiple_of(ALIGNED);
@@ -148,7 +148,7 @@ mod tests {
         let refused = taken("h1:other=").await.unwrap_err();
         assert!(refused.reason.contains("is not built from"), "{refused}");
         assert!(refused.hint.is_some());
-        // What says nothing of its making is taken with a warning.
+        // A program without build information is accepted with a warning.
         assert!(taken("").await.is_ok());
     }
 

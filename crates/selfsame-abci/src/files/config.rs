@@ -1,4 +1,4 @@
-//! The engine's configuration: what differs from CometBFT's defaults, and why.
+//! The engine's configuration: the differences from CometBFT's defaults, and the reason for each.
 
 use serde_json::{Value, json};
 
@@ -6,25 +6,26 @@ use selfsame_crypto::encoding::hex_encode;
 
 use super::{Distance, Member, StateSync};
 
-/// Most bytes of a block: more could not be handed round within the time a proposal has.
+/// The maximum size of a block, in bytes: a larger one could not reach all validators within a proposal's time.
 const BLOCK_BYTES: u64 = 512 * 1024;
-/// Most bytes of evidence in a block; the engine does not start if it is more than a block.
+/// The maximum size of evidence in a block, in bytes. The engine does not start if this is more than a block.
 const EVIDENCE_BYTES: u64 = 64 * 1024;
-/// The longest transaction: half a block.
+/// The maximum size of a transaction, in bytes: half a block.
 const TRANSACTION_BYTES: u64 = 256 * 1024;
-/// Most transactions that wait, and their bytes.
+/// The maximum number of waiting transactions, and their maximum size in bytes.
 const MEMPOOL_TRANSACTIONS: usize = 3_000;
 const MEMPOOL_BYTES: usize = 16 * 1024 * 1024;
 
-/// How often a peer is named to the engine. It dials each name after a random time of up to three seconds
-/// (`randomSleep` in its p2p/switch.go), so the first of eight comes soon, and those after it find the peer there.
+/// How many times the configuration names a peer. The engine dials each entry after a random delay of up to three
+/// seconds (`randomSleep` in its p2p/switch.go). With eight entries the first dial comes soon, and the others find the
+/// peer connected.
 const NAMED: usize = 8;
 
-/// Where the section begins that is written for a node that joins late.
+/// The head of the section for a node that joins late.
 const STATE_SYNC: &str = "[statesync]";
 
-/// The first height whose votes carry signatures under a checkpoint. That of a ledger which was carried over is signed
-/// already, by the validators before, so the first votes carry none.
+/// The first height whose votes carry signatures of a checkpoint. The previous validators have signed the checkpoint of
+/// a ledger that was carried over already, so the first votes carry none.
 pub(crate) fn extended_from(begins_after: u64) -> u64 {
     match begins_after {
         0 => 1,
@@ -32,7 +33,7 @@ pub(crate) fn extended_from(begins_after: u64) -> u64 {
     }
 }
 
-/// The limits all validators share, as CometBFT's genesis has them.
+/// The limits that all validators share, for CometBFT's genesis.
 pub(super) fn consensus_params(begins_after: u64) -> Value {
     json!({
         "block": { "max_bytes": BLOCK_BYTES.to_string(), "max_gas": "-1" },
@@ -47,7 +48,7 @@ pub(super) fn consensus_params(begins_after: u64) -> Value {
     })
 }
 
-/// A node's config.toml. All that is not in it is CometBFT's default.
+/// A node's config.toml. Settings that it does not have keep CometBFT's defaults.
 pub(super) fn text(member: &Member, peers: &[String]) -> String {
     let (rpc, p2p) = (member.addresses.rpc, member.addresses.p2p);
     let timeouts = timeouts(Distance::Near);
@@ -104,11 +105,11 @@ indexer = "null"
     )
 }
 
-/// How long the engine waits for a proposal and for votes, and how much longer in each further round.
+/// The engine's timeouts for a proposal and for votes, and their increase in each further round.
 fn timeouts(distance: Distance) -> [(&'static str, &'static str); 6] {
     let [propose, propose_delta, vote, vote_delta] = match distance {
         Distance::Near => ["300ms", "200ms", "200ms", "100ms"],
-        // CometBFT's own.
+        // CometBFT's own defaults.
         Distance::Far => ["3s", "500ms", "1s", "500ms"],
     };
     [
@@ -121,7 +122,7 @@ fn timeouts(distance: Distance) -> [(&'static str, &'static str); 6] {
     ]
 }
 
-/// A config.toml with the timeouts of a distance.
+/// A config.toml with the timeouts for a distance.
 pub(super) fn with_timeouts(text: &str, distance: Distance) -> String {
     let timeouts = timeouts(distance);
     with_lines(
@@ -130,7 +131,7 @@ pub(super) fn with_timeouts(text: &str, distance: Distance) -> String {
     )
 }
 
-/// A config.toml with the timeouts of another.
+/// A config.toml with the timeouts of another one.
 pub(super) fn with_timeouts_of(text: &str, other: &str) -> String {
     let keys = timeouts(Distance::Near).map(|(key, _)| key);
     let lines = other.lines().filter(|line| keys.contains(&key(line)));
@@ -138,7 +139,7 @@ pub(super) fn with_timeouts_of(text: &str, other: &str) -> String {
     with_lines(text, &lines)
 }
 
-/// A config.toml with these lines in the place of those that set the same.
+/// A config.toml in which these lines replace the lines for their keys.
 fn with_lines(text: &str, lines: &[String]) -> String {
     let line = |line: &str| {
         let other = lines.iter().find(|other| key(other) == key(line));
@@ -151,7 +152,7 @@ fn key(line: &str) -> &str {
     line.split_once('=').map_or(line, |(key, _)| key.trim())
 }
 
-/// Whether a config.toml has the engine ask us before it speaks to another: a line before the first section.
+/// Whether a config.toml makes the engine ask us before it connects to a peer: a line before the first section.
 pub(super) fn filters_peers(text: &str) -> bool {
     let top = text.lines().map(str::trim);
     let mut top = top.take_while(|line| !line.starts_with('['));
@@ -161,12 +162,12 @@ pub(super) fn filters_peers(text: &str) -> bool {
     })
 }
 
-/// Whether a config.toml has state sync.
+/// Whether a config.toml has a section for state sync.
 pub(super) fn has_state_sync(text: &str) -> bool {
     text.lines().any(|line| line == STATE_SYNC)
 }
 
-/// A config.toml with state sync: the last section.
+/// A config.toml with state sync as its last section.
 pub(super) fn with_state_sync(text: &str, from: &StateSync) -> String {
     let before = text.split(STATE_SYNC).next().unwrap_or(text).trim_end();
     let servers: Vec<String> = from

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::notes::address_of;
 
-/// What stands before the seed of an Ed25519 key in PKCS#8 without attributes (RFC 8410 §7).
+/// The bytes before the seed of an Ed25519 key in PKCS#8 without attributes (RFC 8410 §7).
 const PKCS8_PREFIX: [u8; 16] = [
     0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ];
@@ -17,7 +17,7 @@ pub(super) fn public_key(key: &PublicKey) -> Value {
     json!({ "type": "tendermint/PubKeyEd25519", "value": base64_encode(key.bytes()) })
 }
 
-/// A private key, as text: the seed and the public key behind it.
+/// A private key as text: the seed, then the public key.
 pub(super) fn private_key(key: &PrivateKey) -> Result<SecretString> {
     let pkcs8 = key.to_pkcs8().map_err(Error::internal)?;
     let seed = pkcs8.expose().strip_prefix(&PKCS8_PREFIX);
@@ -32,7 +32,7 @@ pub(super) fn private_key(key: &PrivateKey) -> Result<SecretString> {
     )))
 }
 
-/// The public key in the file of a validator's key.
+/// The public key in a validator's key file.
 pub(super) fn validator_of(file: &[u8]) -> Result<PublicKey> {
     let wrong = || Error::bad_request("the engine's file holds no validator's key");
     let file: Value = serde_json::from_slice(file).map_err(|_| wrong())?;
@@ -41,7 +41,7 @@ pub(super) fn validator_of(file: &[u8]) -> Result<PublicKey> {
     PublicKey::from_raw(KeyType::Ed25519, &bytes).map_err(|_| wrong())
 }
 
-/// The file of a validator's key.
+/// The contents of a validator's key file.
 pub(super) fn validator_file(key: &PrivateKey) -> Result<SecretString> {
     let address = hex_encode(&address_of(key.public())).to_uppercase();
     Ok(SecretString::new(format!(

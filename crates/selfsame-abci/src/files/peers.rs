@@ -1,5 +1,5 @@
-//! Which other nodes a node speaks to: those it was made with, and those its operator admits later. Who speaks to one
-//! may hand transactions in without a token, so the engine asks before it does (`filter_peers`).
+//! The nodes that a node connects to: those it was created with, and those that its operator admits later. A peer may
+//! submit transactions without a token, so the engine asks before it connects (`filter_peers`).
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -12,14 +12,14 @@ use selfsame_crypto::time::UnixTime;
 use super::{Home, NODE, Node, read_node};
 use crate::notes::replace;
 
-/// So many nodes may be admitted.
+/// The maximum number of admitted nodes.
 const PEERS_MAX: usize = 1_024;
-/// A name among the engines is an address of 20 bytes, in lower-case hex.
+/// An engine's name is an address of 20 bytes, in lower-case hex.
 const NAME_DIGITS: usize = 40;
-/// Nodes that are not admitted may come as often as they like; the log says so once in so many seconds.
+/// Nodes that are not admitted may try at any rate; the log mentions them at most once in this many seconds.
 const TOLD_AGAIN: u64 = 60;
 
-/// Answers for a running node, by what its folder says at that moment.
+/// Answers for a running node, from the current contents of its folder.
 #[derive(Debug)]
 pub(crate) struct Peers {
     home: PathBuf,
@@ -34,7 +34,7 @@ impl Peers {
         }
     }
 
-    /// Whether the engine may speak to the node of this name. Where the folder can't be read it may not.
+    /// Whether the engine may connect to the node of this name. If the folder can't be read, it may not.
     pub(crate) fn admits(&self, name: &str, now: UnixTime) -> bool {
         let node = read_node(&self.home.join(NODE));
         let admitted = node.is_ok_and(|node| node.peers.iter().any(|peer| name_of(peer) == name));
@@ -44,7 +44,7 @@ impl Peers {
         admitted
     }
 
-    /// Those that are admitted at this moment; none where the folder can't be read.
+    /// The nodes that are currently admitted; `None` if the folder can't be read.
     pub(crate) fn admitted(&self) -> Option<BTreeSet<String>> {
         let node = read_node(&self.home.join(NODE)).ok()?;
         let names = node.peers.iter();
@@ -62,17 +62,17 @@ impl Peers {
 }
 
 impl Home {
-    /// How other engines find this node's: `<name>@<address>`; none for a folder of an earlier build.
+    /// The name and address of this node's engine, `<name>@<address>`; `None` for a folder of an earlier build.
     #[must_use]
     pub fn peer(&self) -> Option<&str> {
         self.node.peer.as_deref()
     }
 
-    /// Admits a further node: `<name>@<address>`, as `join` prints it. One that has this name already is replaced. The
-    /// running node knows at once.
+    /// Admits a further node: `<name>@<address>`, as `join` prints it. It replaces a node that has this name already.
+    /// It takes effect at once in a running node.
     ///
     /// # Errors
-    /// `BadRequest` if this names no node or there are too many, `Internal` if the disk fails.
+    /// `BadRequest` if `peer` is not a node's name and address or there are too many, `Internal` if the disk fails.
     pub fn admit(&self, peer: &str) -> Result<()> {
         let peer = checked(peer)?;
         self.change(|peers| {
@@ -81,8 +81,8 @@ impl Home {
         })
     }
 
-    /// Admits a node no longer, by its name or by `<name>@<address>`. A running node starts its engine again, which ends
-    /// the connection. False if it was not admitted.
+    /// Stops admitting a node, given by its name or by `<name>@<address>`. A running node restarts its engine, which
+    /// closes the connection. Returns false if the node was not admitted.
     ///
     /// # Errors
     /// `BadRequest` for this node itself, `Internal` if the disk fails.

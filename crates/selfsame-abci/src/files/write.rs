@@ -1,4 +1,4 @@
-//! Files and folders that are made once and never written over.
+//! Files and folders that are created once and never overwritten.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind as Io, Write as _};
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use selfsame_app::{Error, ErrorKind, Result};
 
-/// A folder for this user alone; the ones above it are made where they are missing.
+/// Creates a folder that only this user can access, and the folders above it if they are missing.
 pub(super) fn folder(path: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| failed(path, &error))
 }
 
-/// A file that everybody may read.
+/// Writes a file that everyone may read.
 pub(super) fn public(path: &Path, bytes: &[u8]) -> Result<()> {
     write(path, bytes, 0o644)
 }
 
-/// A file for this user alone.
+/// Writes a file that only this user can access.
 pub(super) fn secret(path: &Path, bytes: &[u8]) -> Result<()> {
     write(path, bytes, 0o600)
 }
