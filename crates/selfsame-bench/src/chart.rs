@@ -1,15 +1,15 @@
-//! The report as a page: figures beside their bars, and charts drawn as SVG; light and dark, nothing from elsewhere.
+//! The report as a page: figures with their bars, and charts as SVG; light and dark, without external resources.
 
 use std::fmt::Write;
 
 use crate::report::{Bar, Report};
 
-/// A chart of lines.
+/// A line chart.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// What it shows, with its unit.
+    /// The title, with the unit.
     pub title: String,
-    /// The horizontal axis.
+    /// The label of the horizontal axis.
     pub x: String,
     /// Its lines.
     pub lines: Vec<Line>,
@@ -40,7 +40,7 @@ figure{margin:2rem 0}figcaption{font-weight:600}svg{width:100%;height:auto}
 svg text{fill:var(--soft);font:12px system-ui,sans-serif}svg .axis{stroke:var(--line)}
 .l0{stroke:var(--a)}.l1{stroke:var(--b)}.l2{stroke:var(--c)}polyline{fill:none;stroke-width:2}";
 
-/// The whole page.
+/// The report and its charts as an HTML page.
 #[must_use]
 pub fn page(report: &Report, charts: &[Chart]) -> String {
     let mut html = format!(

@@ -1,4 +1,4 @@
-//! The load generator's HTTP client: keep-alive, a time-out, a count of requests.
+//! The load generator's HTTP client, with keep-alive, a time-out and a count of requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,11 +17,11 @@ use crate::Error;
 /// A call that takes longer than this counts as failed, as in the study's clients.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A connection that has rested for so long is not used again: a server closes it after half a minute, which is not
-/// noticed here while keys are made.
+/// A connection that was idle for this long is not reused: the server closes it after half a minute, and this client
+/// does not notice that while it generates keys.
 const IDLE: Duration = Duration::from_secs(20);
 
-/// Speaks to one server over kept connections.
+/// An HTTP client of one server with kept-alive connections.
 #[derive(Clone)]
 pub struct Client {
     pool: Pool<HttpConnector, Full<Bytes>>,
@@ -31,7 +31,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the server at `base`, such as `http://127.0.0.1:7380`.
+    /// Creates a client of the server at `base`, such as `http://127.0.0.1:7380`.
     #[must_use]
     pub fn new(base: &str) -> Self {
         let mut connector = HttpConnector::new();
@@ -43,7 +43,7 @@ impl Client {
         Self {
             pool,
             base: base.into(),
-            // Connections go to the address; the server answers to its name.
+            // Connections go to the IP address; the server answers to its host name.
             host: base
                 .trim_start_matches("http://")
                 .replace("127.0.0.1", "localhost")
@@ -52,13 +52,13 @@ impl Client {
         }
     }
 
-    /// Requests sent so far.
+    /// The number of requests sent so far.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Whether the server says that it can serve.
+    /// Whether the server reports that it is ready.
     pub async fn is_ready(&self) -> bool {
         let Ok(uri) = format!("{}/readyz", self.base).parse() else {
             return false;
@@ -67,15 +67,15 @@ impl Client {
         response.is_ok_and(|response| response.status().is_success())
     }
 
-    /// `GET path`.
+    /// Sends `GET path`.
     ///
     /// # Errors
-    /// Any answer but a success, or none within 30 s.
+    /// Any answer except a success, or no answer within 30 s.
     pub async fn get(&self, path: &str, token: &str) -> Result<Value, Error> {
         self.send(Method::GET, path, token, None).await
     }
 
-    /// `POST path`.
+    /// Sends `POST path`.
     ///
     /// # Errors
     /// As [`Self::get`].
@@ -83,7 +83,7 @@ impl Client {
         self.send(Method::POST, path, token, Some(body)).await
     }
 
-    /// `POST path` with a body of deterministic CBOR.
+    /// Sends `POST path` with a body of deterministic CBOR.
     ///
     /// # Errors
     /// As [`Self::get`].
@@ -92,7 +92,7 @@ impl Client {
         read(path, &self.exchange(Method::POST, path, token, body).await?)
     }
 
-    /// `GET path`, its bytes as they are.
+    /// Sends `GET path` and returns the body's bytes.
     ///
     /// # Errors
     /// As [`Self::get`].
@@ -177,7 +177,7 @@ fn read(path: &str, body: &[u8]) -> Result<Value, Error> {
     })
 }
 
-/// An error with all that stands behind it.
+/// An error's message with all its causes.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

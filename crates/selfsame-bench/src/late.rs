@@ -1,4 +1,4 @@
-//! A stand-in for a service elsewhere: it answers on loopback what it is told to, as late as it is told to, or not.
+//! A fake server on loopback for an external service. Its answers, and their delays, are set by the caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,17 +11,17 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// The largest request it reads, in bytes.
+/// The largest request that it reads, in bytes.
 const MAX_REQUEST: usize = 1 << 20;
 
-/// What was asked.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The method.
     pub method: Method,
-    /// The path, as it was sent.
+    /// The path as it was sent.
     pub path: String,
-    /// What follows `?`.
+    /// The query string, without `?`.
     pub query: Option<String>,
     /// The `Accept` header.
     pub accept: Option<String>,
@@ -29,10 +29,10 @@ pub struct Asked {
     pub body: Bytes,
 }
 
-/// What is answered.
+/// An answer to send.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// The status; 0 for no answer at all: the connection breaks.
+    /// The status; 0 closes the connection without an answer.
     pub status: u16,
     /// The `Content-Type` header.
     pub content_type: &'static str,
@@ -42,21 +42,21 @@ pub struct Reply {
     pub retry_after: Option<u64>,
     /// The body.
     pub body: Vec<u8>,
-    /// How late.
+    /// The delay before the answer.
     pub after: Duration,
 }
 
-/// A running stand-in; it ends with this.
+/// A running fake server; dropping it stops it.
 pub struct Late {
     address: String,
     running: AbortHandle,
 }
 
 impl Late {
-    /// Starts it on a free port of loopback.
+    /// Starts the server on a free port of loopback.
     ///
     /// # Errors
-    /// If there is none.
+    /// If no port is free.
     pub async fn start(
         answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
@@ -125,7 +125,7 @@ async fn exchange(
         .map_err(|_| Broken)
 }
 
-/// Ends a connection without an answer.
+/// Closes a connection without an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is broken on purpose")]
 struct Broken;

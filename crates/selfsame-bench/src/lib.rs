@@ -15,31 +15,31 @@ pub mod tls;
 /// Why a measurement could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The server could not be started or ended by itself.
+    /// The server could not be started, or stopped unexpectedly.
     #[error("the measured server: {0}")]
     Server(String),
-    /// A call that must work did not.
+    /// A call failed that must succeed.
     #[error("{what}: {why}")]
     Call {
         /// The call.
         what: String,
-        /// What came of it.
+        /// The reason for the failure.
         why: String,
     },
-    /// The machine refuses something, such as a port or a file.
+    /// The machine refuses an operation, for example on a port or a file.
     #[error("{0}")]
     Machine(#[from] std::io::Error),
 }
 
-/// What a measurement says while it runs.
+/// Receives the progress of a measurement.
 pub trait Progress: Send + Sync {
-    /// A part begins; it will take so many steps.
+    /// A part begins; it has this many steps.
     fn begin(&self, part: &str, steps: u64);
-    /// So many steps more are done.
+    /// This many more steps are done.
     fn advance(&self, steps: u64);
 }
 
-/// Says nothing.
+/// Ignores progress.
 pub struct Silent;
 
 impl Progress for Silent {

@@ -1,4 +1,4 @@
-//! What machine this is, for the head of a report.
+//! A description of this machine, for the head of a report.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use serde::Serialize;
 pub struct Machine {
     /// The processor's name.
     pub processor: String,
-    /// Cores this process may use.
+    /// The number of cores that this process may use.
     pub cores: usize,
-    /// Memory in MB.
+    /// The memory, in MB.
     pub memory_mb: u64,
-    /// The kernel.
+    /// The kernel's version.
     pub kernel: String,
 }
 
 impl Machine {
-    /// This machine, as far as it tells.
+    /// Describes this machine, as far as it can be determined.
     #[must_use]
     pub fn this() -> Self {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();

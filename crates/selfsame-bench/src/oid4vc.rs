@@ -1,4 +1,4 @@
-//! `oid4vc`: issuance and verification as the walt.id study measured them, on a server of its own.
+//! `oid4vc`: issuance and verification as in the walt.id study, on a separate server process.
 
 mod flow;
 mod latency;
@@ -21,29 +21,29 @@ use crate::{Error, Progress};
 /// The bench's name.
 pub const NAME: &str = "oid4vc";
 
-/// How much is measured.
+/// The amount of each measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Whether this is the short run.
     pub quick: bool,
-    /// Repetitions of the latency of one user.
+    /// The number of repetitions for the latency of one user.
     pub latency_repetitions: usize,
-    /// Runs of sequential pairs, and how long each is.
+    /// The number of runs of sequential pairs.
     pub pair_runs: usize,
-    /// How long pairs are made, in each run.
+    /// The time for which pairs are made in each run.
     pub pairs_for: Duration,
-    /// How long the server idles before and after.
+    /// The idle time of the server before and after.
     pub idle: Duration,
-    /// Repetitions with 1 to 40 users.
+    /// The number of repetitions with 1 to 40 users.
     pub user_repetitions: usize,
-    /// Requests of each of 100 and more users.
+    /// The number of requests by each of 100 and more users.
     pub requests_each: usize,
-    /// The largest number of users tried for the first failure.
+    /// The maximum number of users in the search for the first failure.
     pub users_max: usize,
 }
 
 impl Plan {
-    /// As the study did, and beyond.
+    /// The study's measurements and more.
     pub const FULL: Self = Self {
         quick: false,
         latency_repetitions: 50,
@@ -55,7 +55,7 @@ impl Plan {
         users_max: 8000,
     };
 
-    /// The same figures within a minute.
+    /// The figures of the full run, within a minute.
     pub const QUICK: Self = Self {
         quick: true,
         latency_repetitions: 5,
@@ -68,7 +68,7 @@ impl Plan {
     };
 }
 
-/// What a run of the bench leaves besides its figures.
+/// The results of a run.
 pub struct Findings {
     /// The figures.
     pub report: Report,
@@ -79,7 +79,7 @@ pub struct Findings {
 /// Runs the whole bench with servers in directories below `scratch`.
 ///
 /// # Errors
-/// If the server can't be started, or a call fails that is not meant to.
+/// If the server can't be started, or a call fails that should succeed.
 pub async fn run(
     program: &Program,
     plan: Plan,
@@ -114,7 +114,7 @@ pub async fn run(
     })
 }
 
-/// What the experiments share.
+/// The state that the experiments share.
 struct Bench<'a> {
     program: &'a Program,
     plan: Plan,
@@ -124,7 +124,7 @@ struct Bench<'a> {
     charts: Vec<crate::chart::Chart>,
 }
 
-/// A server with a client and people.
+/// A server with a client and registered people.
 struct Stage {
     server: Server,
     client: Client,
@@ -145,7 +145,7 @@ impl Bench<'_> {
         })
     }
 
-    /// From the start of the process to the first readiness, on new and on used data.
+    /// Measures the time from the start of the process to readiness, with new and with existing data.
     async fn readiness(&mut self) -> Result<(), Error> {
         let times = 5;
         self.progress.begin("readiness", times);
@@ -169,7 +169,7 @@ impl Bench<'_> {
 }
 
 impl Stage {
-    /// Registers people until there are so many; four at a time, since each costs an Argon2id hash.
+    /// Registers people until there are `count`, four at a time, since each costs an Argon2id hash.
     async fn people(&mut self, count: usize, progress: &dyn Progress) -> Result<(), Error> {
         let missing = count.saturating_sub(self.people.len());
         progress.begin("registering people", missing as u64);

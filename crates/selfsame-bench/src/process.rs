@@ -1,4 +1,4 @@
-//! The measured server as a process of its own: starting it, and reading its memory and processor time.
+//! The measured server as a separate process: starts it, and reads its memory and processor time.
 
 use std::fs::{DirBuilder, File};
 use std::net::{SocketAddr, TcpListener};
@@ -10,15 +10,16 @@ use std::time::{Duration, Instant};
 use crate::Error;
 use crate::client::Client;
 
-/// One wallet takes every credential of a run: far more than a person may keep, and counting them is not measured.
+/// One wallet takes every credential of a run. That is far more than the default limits allow, and the limits are not
+/// measured.
 const ROOM: &str = "[wallet]\ncards_max = \"unlimited\"\nbytes_max = \"unlimited\"\n";
 
-/// How to start the server.
+/// The program to start as the server.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The `selfsame` executable.
     pub executable: PathBuf,
-    /// Arguments beside those that each run needs.
+    /// Additional arguments for every run.
     pub arguments: Vec<String>,
 }
 
@@ -26,23 +27,23 @@ pub struct Program {
 pub struct Server {
     child: Child,
     log: PathBuf,
-    /// Its base URL, without a slash at the end.
+    /// The server's base URL, without a trailing slash.
     pub base: String,
     /// The operator's token.
     pub operator: String,
     began: Instant,
-    /// From start to ready.
+    /// The time from start to readiness.
     pub ready: Duration,
 }
 
 /// Processor time and memory at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
-    /// Processor time so far, in seconds.
+    /// Processor time since the start, in seconds.
     pub cpu_s: f64,
-    /// Memory now, in MB.
+    /// Current memory, in MB.
     pub rss_mb: f64,
-    /// The most memory so far, in MB.
+    /// Peak memory, in MB.
     pub peak_mb: f64,
 }
 
@@ -55,7 +56,7 @@ impl Program {
         self.start_with(data, settings, &[]).await
     }
 
-    /// The same with more arguments.
+    /// Starts the server as [`Self::start`] does, with more arguments.
     ///
     /// # Errors
     /// As [`Self::start`].
@@ -74,7 +75,7 @@ impl Program {
         Ok(server)
     }
 
-    /// The same over TLS, with a certificate of its own making that lies in `data`; it is ready once it listens and the
+    /// Starts the server over TLS, with a self-made certificate in `data`. The server is ready once it listens and the
     /// certificate is written.
     ///
     /// # Errors
@@ -108,7 +109,7 @@ impl Program {
         settings: &str,
         more: &[String],
     ) -> Result<(Server, SocketAddr), Error> {
-        // Closed to others, as one with files in it has to be.
+        // Only this user may access it, as the server requires of a directory with files in it.
         DirBuilder::new().recursive(true).mode(0o700).create(data)?;
         let file = data.join("settings.toml");
         std::fs::write(&file, format!("{ROOM}{settings}"))?;
@@ -145,7 +146,7 @@ impl Program {
 }
 
 impl Server {
-    /// Waits until it is ready, or has ended, or 20 s are over.
+    /// Waits until the server is ready or has ended, for 20 s at most.
     async fn until(&mut self, is_ready: impl AsyncFn() -> bool) -> Result<(), Error> {
         while !is_ready().await {
             if let Some(status) = self.child.try_wait()? {
@@ -164,19 +165,19 @@ impl Server {
         Ok(())
     }
 
-    /// Its processor time and memory.
+    /// The server's processor time and memory.
     #[must_use]
     pub fn usage(&self) -> Usage {
         usage(self.child.id())
     }
 
-    /// Its process id.
+    /// The server's process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Whether it still runs.
+    /// Whether the server is still running.
     pub fn runs(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
@@ -208,7 +209,7 @@ pub(crate) fn usage(process: u32) -> Usage {
             .map_or(0.0, |kilobytes| kilobytes / 1024.0)
     };
     let stat = read("stat");
-    // The name may hold spaces: what counts stands behind its closing parenthesis (proc(5), fields 14 and 15).
+    // The name may contain spaces, so fields are counted after its closing parenthesis (proc(5), fields 14 and 15).
     let ticks: f64 = stat
         .rsplit_once(')')
         .map(|(_, rest)| {
@@ -220,21 +221,21 @@ pub(crate) fn usage(process: u32) -> Usage {
         })
         .unwrap_or(0.0);
     Usage {
-        // Linux counts in hundredths of a second for every process that reads /proc.
+        // In /proc, Linux counts in hundredths of a second.
         cpu_s: ticks / 100.0,
         rss_mb: megabytes("VmRSS:"),
         peak_mb: megabytes("VmHWM:"),
     }
 }
 
-/// A process and all it has started, and those have.
+/// A process and all its descendants.
 pub(crate) fn family(process: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let parents: Vec<(u32, u32)> = entries
         .filter_map(|entry| {
             let id = entry.file_name().to_str()?.parse().ok()?;
             let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // Behind the name come the state and the parent.
+            // The state and the parent follow the name.
             let (_, rest) = stat.rsplit_once(')')?;
             let parent = rest.split_whitespace().nth(1)?.parse().ok()?;
             Some((id, parent))

@@ -19,38 +19,38 @@ use author::Author;
 /// The bench's name.
 pub const NAME: &str = "registry";
 
-/// Which registries are measured.
+/// The kinds of registry to measure.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Parts {
-    /// One process.
+    /// The registry in one process.
     Embedded,
-    /// Four validators.
+    /// A network of four validators.
     Network,
-    /// One after the other.
+    /// Both, one after the other.
     Both,
 }
 
-/// How much is measured.
+/// The amount of each measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Whether this is the short run.
     pub quick: bool,
-    /// What is measured.
+    /// The kinds of registry to measure.
     pub parts: Parts,
-    /// Single writes, one after the other, in each run.
+    /// The number of single writes, one after the other, in each run.
     pub singles: usize,
-    /// Runs, whose median and deviation are the figure and its spread.
+    /// The number of runs; their median is the figure and their deviation its spread.
     pub runs: usize,
-    /// How long many write or read at once, in each run.
+    /// The time for which many clients write or read at once, in each run.
     pub load_for: Duration,
-    /// How long proofs are checked in this process, in each run.
+    /// The time for which proofs are checked in this process, in each run.
     pub checks_for: Duration,
-    /// How much is measured on four validators.
+    /// The amount of each measurement on four validators.
     pub network: agreed::Plan,
 }
 
 impl Plan {
-    /// The figures that are quoted.
+    /// The plan of the published figures.
     pub const FULL: Self = Self {
         quick: false,
         parts: Parts::Both,
@@ -68,7 +68,7 @@ impl Plan {
         },
     };
 
-    /// The same figures within a minute.
+    /// The figures of the full run, within a minute.
     pub const QUICK: Self = Self {
         quick: true,
         parts: Parts::Both,
@@ -87,14 +87,14 @@ impl Plan {
     };
 }
 
-/// What the experiments share.
+/// The state that the experiments share.
 struct Bench<'a> {
     plan: Plan,
     progress: &'a dyn Progress,
     figures: Vec<Figure>,
 }
 
-/// A registry with somebody who may write to it.
+/// A registry with an author that may write to it.
 struct Stage {
     server: Server,
     client: Client,
@@ -104,7 +104,7 @@ struct Stage {
 /// Runs the whole bench with servers in directories below `scratch`.
 ///
 /// # Errors
-/// If a server can't be started, or a call fails that is not meant to.
+/// If a server can't be started, or a call fails that should succeed.
 pub async fn run(
     program: &Program,
     plan: Plan,
@@ -132,7 +132,7 @@ pub async fn run(
     })
 }
 
-/// The registry in one process.
+/// Measures the registry in one process.
 async fn embedded(bench: &mut Bench<'_>, program: &Program, data: &Path) -> Result<(), Error> {
     let mut stage = Stage::embedded(program, data).await?;
     writes::singles(bench, &mut stage).await?;

@@ -1,19 +1,19 @@
-//! What a bench found: figures with their bars, as JSON, as a table, as a page.
+//! The results of a bench: figures with their bars, as JSON, as a table, as a page.
 
 use serde::Serialize;
 
 use crate::machine::Machine;
 
-/// The result of one bench, in the project's common form.
+/// The result of one bench, in the format that all benches share.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The bench's name.
     pub bench: &'static str,
-    /// Where it ran.
+    /// The machine on which it ran.
     pub machine: Machine,
-    /// Whether counts and times were cut short.
+    /// Whether it was a short run, with fewer and shorter measurements.
     pub quick: bool,
-    /// What it found.
+    /// The bench's figures.
     pub figures: Vec<Figure>,
 }
 
@@ -22,28 +22,28 @@ pub struct Report {
 pub struct Figure {
     /// Its name, as in `docs/benchmarks.md`.
     pub name: String,
-    /// The median over repetitions, or what the name says.
+    /// The median over repetitions, unless the name says otherwise.
     pub value: f64,
     /// Its unit.
     pub unit: &'static str,
     /// The standard deviation or range over repetitions, in the same unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
-    /// What the project asks of itself.
+    /// The project's own requirement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bar: Option<Bar>,
-    /// What the study measured.
+    /// The study's value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub study: Option<f64>,
-    /// Whether the bar is kept; absent where there is none.
+    /// Whether the figure meets its bar; absent without a bar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<bool>,
-    /// What must be known to read it, such as a rate scaled up from a shorter run.
+    /// A remark for readers, for example that a rate is scaled up from a shorter run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What the project asks of a figure.
+/// A requirement for a figure.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bar {
@@ -54,7 +54,7 @@ pub enum Bar {
 }
 
 impl Figure {
-    /// A figure without a bar.
+    /// Creates a figure without a bar.
     #[must_use]
     pub fn new(name: impl Into<String>, value: f64, unit: &'static str) -> Self {
         Self {
@@ -69,14 +69,14 @@ impl Figure {
         }
     }
 
-    /// The same with its spread.
+    /// Sets the spread.
     #[must_use]
     pub fn spread(mut self, spread: f64) -> Self {
         self.spread = Some(rounded(spread));
         self
     }
 
-    /// The same with the bar it must keep.
+    /// Sets the bar, and whether the figure meets it.
     #[must_use]
     pub fn bar(mut self, bar: Bar) -> Self {
         self.holds = Some(match bar {
@@ -87,14 +87,14 @@ impl Figure {
         self
     }
 
-    /// The same beside what the study measured.
+    /// Sets the study's value.
     #[must_use]
     pub fn study(mut self, study: f64) -> Self {
         self.study = Some(study);
         self
     }
 
-    /// The same with a note.
+    /// Sets the note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
@@ -103,7 +103,7 @@ impl Figure {
 }
 
 impl Report {
-    /// Whether each bar is kept.
+    /// Whether all bars are met.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.figures
@@ -156,7 +156,7 @@ impl Report {
     }
 }
 
-/// Three digits behind the point say more than any of these measurements can.
+/// Rounds to three decimals, which is more than any of these measurements can resolve.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A sample of measurements, in whatever unit they were taken.
+/// A sample of measurements, in any unit.
 #[derive(Clone, Debug, Default)]
 pub struct Sample(Vec<f64>);
 
@@ -17,30 +17,30 @@ impl Sample {
         self.0.push(value);
     }
 
-    /// Adds another sample.
+    /// Adds all measurements of another sample.
     pub fn extend(&mut self, other: &Self) {
         self.0.extend_from_slice(&other.0);
     }
 
-    /// The measurements in the order they were taken.
+    /// The measurements in the order in which they were taken.
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.0
     }
 
-    /// How many there are.
+    /// The number of measurements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether the sample is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Their mean; 0 for none.
+    /// The mean; 0 for an empty sample.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.is_empty() {
@@ -50,7 +50,7 @@ impl Sample {
         }
     }
 
-    /// Their standard deviation; 0 for fewer than two.
+    /// The standard deviation; 0 for fewer than two measurements.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         if self.len() < 2 {
@@ -61,7 +61,7 @@ impl Sample {
         (squares / (self.count() - 1.0)).sqrt()
     }
 
-    /// The value that this share (0 to 1) of them does not exceed; 0 for none.
+    /// The value that this share (0 to 1) of the measurements does not exceed; 0 for an empty sample.
     #[must_use]
     pub fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.0.clone();
@@ -76,13 +76,13 @@ impl Sample {
         sorted.get(at).copied().unwrap_or(0.0)
     }
 
-    /// The middle one.
+    /// The median.
     #[must_use]
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
 
-    /// The difference of the largest and the smallest.
+    /// The difference between the largest and the smallest measurement.
     #[must_use]
     pub fn range(&self) -> f64 {
         self.quantile(1.0) - self.quantile(0.0)

@@ -1,4 +1,5 @@
-//! `tls`: handshakes by certificate, credential and DID between two processes, beside rustls', OpenSSL's and the paper's.
+//! `tls`: handshakes with certificates, credentials and DIDs between two processes, compared with rustls, OpenSSL and
+//! the paper.
 
 mod alone;
 pub mod cell;
@@ -31,36 +32,36 @@ use world::{Kind, World};
 
 /// The bench's name.
 pub const NAME: &str = "tls";
-/// The command of the measured program that plays an end.
+/// The subcommand of the measured program that plays an end.
 pub const COMMAND: [&str; 2] = ["bench", "tls-end"];
 
-/// Handshakes of each cell before any is counted: code and memory are warm then.
+/// Handshakes of each cell before any is counted, which warm up code and memory.
 const WARM_UP: u64 = 3;
-/// Handshakes of a pair's halves.
+/// The number of handshakes in each half of a pair.
 const PAIRED: usize = 10;
 
-/// How much is measured.
+/// The amount of each measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Whether this is the short run.
     pub quick: bool,
-    /// Identities of a side, of which each handshake draws one.
+    /// The number of identities on each side; each handshake draws one.
     pub identities: usize,
-    /// Handshakes of a cell in a round.
+    /// The number of handshakes of a cell in a round.
     pub handshakes: u64,
-    /// Rounds, in each of which every cell has its turn.
+    /// The number of rounds; each cell has a turn in each round.
     pub rounds: u64,
-    /// Measurements of what is measured in one process.
+    /// The number of measurements within one process.
     pub checks: u64,
-    /// Connections that are held open at once; the figure is of 5,000.
+    /// The number of connections held open at once; the figure is scaled to 5,000.
     pub idle: u64,
 }
 
 impl Plan {
-    /// The paper's identities of a side.
+    /// The paper's number of identities on each side.
     pub const IDENTITIES: usize = 10_000;
 
-    /// The figures that are quoted.
+    /// The plan of the published figures.
     pub const FULL: Self = Self {
         quick: false,
         identities: Self::IDENTITIES,
@@ -70,7 +71,8 @@ impl Plan {
         idle: 5_000,
     };
 
-    /// The same figures within a minute. There are enough identities that each is asked for once where none is known.
+    /// The figures of the full run, within a minute. There are enough identities for each to be looked up once with a
+    /// cold cache.
     pub const QUICK: Self = Self {
         quick: true,
         identities: 120,
@@ -81,7 +83,7 @@ impl Plan {
     };
 }
 
-/// What is measured with.
+/// The programs and files of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Tools<'a> {
     /// The measured program.
@@ -92,12 +94,12 @@ pub struct Tools<'a> {
     pub scratch: &'a Path,
 }
 
-/// What the bench found.
+/// The results of the bench.
 #[derive(Debug)]
 pub struct Outcome {
     /// The figures.
     pub report: Report,
-    /// The model's estimates laid over what was measured.
+    /// Charts of the model's estimates over the measured times.
     pub charts: Vec<Chart>,
 }
 
@@ -183,14 +185,14 @@ impl Bench {
             bench.round(&draws)?;
             progress.advance(1);
         }
-        // Once, with the algorithm of the paper's fastest handshakes.
+        // Measured once, with the algorithm of the paper's fastest handshakes.
         if kind == Kind::Ecdsa {
             bench.idle()?;
         }
         Ok(bench.found)
     }
 
-    /// What is measured in one process.
+    /// Measures everything that needs one process only.
     fn alone(&mut self, world: &World) -> Result<(), Error> {
         let nobody = |need: &selfsame_tls::Need, now| {
             let failure = selfsame_tls::evidence::Failure::Unavailable;
@@ -208,7 +210,7 @@ impl Bench {
         Ok(())
     }
 
-    /// A turn of each cell.
+    /// Gives each cell a turn.
     fn round(&mut self, draws: &[Draw]) -> Result<(), Error> {
         for cell in Cell::ALL {
             self.turns((Lookup::Cached, cell), draws)?;
@@ -230,8 +232,8 @@ impl Bench {
         Ok(())
     }
 
-    /// What has a ratio to handshakes by certificates takes turns with them, a few at a time: what else the machine
-    /// does then weighs on both. Who begins changes.
+    /// Handshakes with a ratio to certificates take turns with them, a few at a time, so that other work on the machine
+    /// affects both. The two take turns at going first.
     fn turns(&mut self, (lookup, cell): (Lookup, Cell), draws: &[Draw]) -> Result<(), Error> {
         if cell.is_x509() || cell.client != Some(cell.server) {
             return self.turn((lookup, cell), draws).map(drop);
@@ -250,7 +252,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Handshakes by certificates, to compare others with.
+    /// Handshakes with certificates, with which others are compared.
     fn original(&mut self, draws: &[Draw]) -> Result<Sample, Error> {
         let (server, _) = self.ours.follow(&order(Stack::Ours, MUTUAL, draws))?;
         Ok(milliseconds(&server.nanoseconds))
@@ -273,7 +275,7 @@ impl Bench {
         Ok(took)
     }
 
-    /// A turn of the other implementations.
+    /// Gives the other implementations a turn.
     fn others(&mut self, cell: Cell, draws: &[Draw]) -> Result<(), Error> {
         let (server, _) = self.ours.follow(&order(Stack::Rustls, cell, draws))?;
         self.found.rustls.add(cell, &server);
@@ -305,8 +307,8 @@ impl Others {
     }
 }
 
-/// Makes the identities of one algorithm and registers them; those who will staple have what they need. Gives them and
-/// the file they are in.
+/// Creates the identities of one algorithm, registers them, and fetches the staples that are needed. Returns the world
+/// and its file.
 async fn populate(
     tools: Tools<'_>,
     (plan, kind): (Plan, Kind),
@@ -326,7 +328,7 @@ async fn populate(
     Ok((world, file))
 }
 
-/// An end of ours, which asks the registry.
+/// An end of our implementation, which asks the registry.
 fn player(program: &Program, world: &Path, registry: &Served) -> Player {
     let told = ["--registry".into(), registry.origin().into()];
     let mut arguments: Vec<_> = COMMAND.map(Into::into).to_vec();
@@ -335,7 +337,7 @@ fn player(program: &Program, world: &Path, registry: &Served) -> Player {
     Player {
         executable: program.executable.clone(),
         arguments,
-        // The roots that the system trusts, as the client's other calls do.
+        // The roots that the system trusts, as for the client's other calls.
         environment: vec![("SSL_CERT_FILE", registry.certificate.clone().into())],
     }
 }
@@ -350,7 +352,7 @@ fn order(stack: Stack, cell: Cell, draws: &[Draw]) -> Order {
     }
 }
 
-/// Who meets in each round.
+/// The draws of each round.
 fn rounds(plan: Plan) -> impl Iterator<Item = Vec<Draw>> {
     (0..plan.rounds)
         .map(move |number| Draw::random(mixed(number), plan.handshakes, plan.identities))
@@ -360,7 +362,7 @@ fn warm_up(plan: Plan) -> Vec<Draw> {
     Draw::random(0, WARM_UP, plan.identities)
 }
 
-/// Who meets in one process.
+/// The draws for measurements within one process.
 fn checks(plan: Plan) -> Vec<Draw> {
     Draw::random(9, plan.checks, plan.identities)
 }

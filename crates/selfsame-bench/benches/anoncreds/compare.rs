@@ -1,4 +1,4 @@
-//! One operation by both sides in turn, and the CPU time each took.
+//! Runs one operation on both sides in turn and measures the CPU time of each.
 
 use rustix::time::{ClockId, clock_gettime};
 use selfsame_bench::statistics::Sample;
@@ -8,7 +8,7 @@ use crate::party::Party;
 use crate::rig::Wheel;
 use crate::scene::Operation;
 
-/// How long to measure.
+/// The length of a measurement.
 #[derive(Clone, Copy)]
 pub struct Plan {
     budget_ms: f64,
@@ -17,7 +17,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A minute for all operations together.
+    /// About one minute for all operations.
     pub const QUICK: Self = Self {
         budget_ms: 700.0,
         fewest: 3,
@@ -31,11 +31,11 @@ impl Plan {
     };
 }
 
-/// CPU milliseconds of each round, all threads counted.
+/// CPU milliseconds of each round, over all threads.
 pub struct Comparison {
-    /// Ours.
+    /// Our times.
     pub ours: Sample,
-    /// The library's.
+    /// The library's times.
     pub library: Sample,
 }
 
@@ -49,7 +49,7 @@ impl Comparison {
         ratios
     }
 
-    /// What is left when another operation is taken away.
+    /// This operation's times minus those of another.
     pub fn without(&self, other: &Self) -> Self {
         Self {
             ours: difference(&self.ours, &other.ours),
@@ -66,8 +66,8 @@ fn difference(with: &Sample, without: &Sample) -> Sample {
     rest
 }
 
-/// Measures one operation. With `known`, both sides know the definitions already; without, each run of ours begins
-/// with nothing, and the library keeps nothing between calls.
+/// Measures one operation. With `known`, both sides have cached the definitions already. Without it, each of our runs
+/// starts with nothing cached, and the library keeps nothing between calls.
 pub fn compare(
     wheel: &mut Wheel,
     known: Option<&mut Ours>,
@@ -82,10 +82,10 @@ pub fn compare(
             .unwrap_or_else(|error| panic!("{}, the library: {error}", operation.name));
         times[0].cpu.as_secs_f64() * 1e3
     };
-    // The first run of each fills what may be kept and is not counted.
+    // The first run of each side fills its caches and is not counted.
     let _ = (runner.run(1), library());
     let (once_ours, once_library) = (runner.run(1), library());
-    // As much time for ours as for the library, so that the clock's grain weighs the same.
+    // Ours runs for as long as the library, so that the clock's resolution affects both equally.
     let repeat = (once_library / once_ours.max(1e-6)).clamp(1.0, 100.0) as usize;
     let round = once_library + once_ours * repeat as f64;
     let rounds = ((plan.budget_ms / round) as usize).clamp(plan.fewest, plan.most);
@@ -106,7 +106,7 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// The mean CPU milliseconds of so many runs.
+    /// The mean CPU milliseconds of `repeat` runs.
     fn run(&mut self, repeat: usize) -> f64 {
         let mut spent = 0.0;
         for _ in 0..repeat {

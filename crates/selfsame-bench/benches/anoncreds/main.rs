@@ -1,4 +1,4 @@
-//! Ours and the published AnonCreds library, each operation alternately in one run: `cargo xtask bench anoncreds`.
+//! Compares ours with the published AnonCreds library, alternating for each operation: `cargo xtask bench anoncreds`.
 #![allow(
     clippy::disallowed_macros,
     clippy::print_stdout,
@@ -27,7 +27,7 @@ use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 const USAGE: &str =
     "cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]";
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Default)]
 struct Choice {
     quick: bool,
@@ -71,7 +71,7 @@ impl Choice {
                 "--adx" => choice.adx = true,
                 "--portable" => choice.portable = true,
                 "--only" => choice.only = Some(words.next()?),
-                // Cargo adds this to what it passes on.
+                // Cargo adds this flag.
                 "--bench" => {}
                 _ => return None,
             }
@@ -132,7 +132,7 @@ fn measure(choice: &Choice) -> Report {
     }
 }
 
-/// Three figures of an operation: how many times faster ours is, and what either takes.
+/// Three figures of an operation: our speed relative to the library, and the time of each.
 fn lines(operation: &Operation, found: &Comparison, ending: &str, bar: Option<f64>) -> [Figure; 3] {
     let name = format!("{}{ending}", operation.name);
     let milliseconds = |whose: &str, sample: &selfsame_bench::statistics::Sample| {
@@ -157,12 +157,13 @@ fn ratio(name: &str, ratios: &selfsame_bench::statistics::Sample, bar: Option<f6
     }
 }
 
-/// The distance of the quartiles: half of all rounds lie within it.
+/// The interquartile range: half of all rounds lie within it.
 fn spread(sample: &selfsame_bench::statistics::Sample) -> f64 {
     sample.quantile(0.75) - sample.quantile(0.25)
 }
 
-/// The memory of ten definitions in one cache, each with all its tables: what the process grew by, and what the cache counts.
+/// The memory of ten definitions in one cache, each with all its tables: the growth of the process, and the cache's own
+/// count.
 fn tables(ours: &Ours) -> [Figure; 2] {
     let before = resident_bytes();
     let cache = ours
@@ -182,7 +183,7 @@ fn tables(ours: &Ours) -> [Figure; 2] {
     ]
 }
 
-/// What this process has in memory.
+/// The resident memory of this process, in bytes.
 fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells it");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -193,7 +194,7 @@ fn resident_bytes() -> u64 {
     kilobytes * 1024
 }
 
-/// What non-revocation adds to a predicate's presentation and verification, by subtraction round by round.
+/// The cost of non-revocation in a predicate's presentation and verification, by subtraction round by round.
 fn parts(warm: &[(&str, Comparison)], bar: Option<f64>) -> Vec<Figure> {
     let found = |name: String| {
         warm.iter()
@@ -209,7 +210,7 @@ fn parts(warm: &[(&str, Comparison)], bar: Option<f64>) -> Vec<Figure> {
     ["present", "verify"].into_iter().filter_map(part).collect()
 }
 
-/// A moment, with randomness of its own.
+/// A fixed time, with fresh randomness.
 fn ctx() -> Ctx {
     Ctx::new(
         UnixTime(1_700_000_000),

@@ -1,4 +1,4 @@
-//! What is measured, and on which messages: both sides get the same ones, made by the library beforehand.
+//! The measured operations and their messages. Both sides get equal messages, which the library makes beforehand.
 
 use std::path::Path;
 
@@ -11,17 +11,17 @@ use crate::rig::Wheel;
 pub struct Operation {
     /// The figure's name.
     pub name: &'static str,
-    /// The call behind it.
+    /// The call that it measures.
     pub call: &'static str,
     /// Its arguments.
     pub arguments: Value,
-    /// How many times faster than the library it must be at least, warm, on a processor with IFMA.
+    /// The required minimum of our speed relative to the library, warm, on a processor with IFMA.
     pub bar_ifma: Option<f64>,
-    /// The same on the two paths for other processors.
+    /// The required minimum on the two paths for other processors.
     pub bar_portable: Option<f64>,
-    /// Whether it is measured with nothing cached too, where it must not be slower.
+    /// Whether it is also measured with empty caches; then it must not be slower than the library.
     pub cold: bool,
-    /// What the library took when it was studied, if it was: milliseconds, the best of 30.
+    /// The library's time in an earlier study, in milliseconds, the best of 30; `None` if it was not studied.
     pub study_ms: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ struct Issuer {
     proof: Value,
 }
 
-/// A registry of 1,000 places and two of its lists.
+/// A registry with 1,000 places, and two of its lists.
 struct Registry {
     keys: Value,
     definition: Value,
@@ -52,7 +52,7 @@ struct Registry {
     revoking: Value,
 }
 
-/// A credential on its way.
+/// A credential, with the messages of its issuance.
 struct Held {
     asking: Value,
     issuing: Value,
@@ -124,7 +124,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A search for a safe prime by both from one start, so that both test the same numbers.
+    /// A search for a safe prime by both sides from one start, so that both test equal numbers.
     fn searching(&mut self, of: &Issuer) -> Operation {
         let private: Value =
             serde_json::from_str(of.private.as_str().unwrap_or_default()).unwrap_or_default();
@@ -199,7 +199,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Two attributes revealed, alone and with a predicate, both without and with non-revocation.
+    /// Two revealed attributes, alone and with a predicate, each without and with non-revocation.
     fn presentations(
         &mut self,
         of: &Issuer,
@@ -279,7 +279,7 @@ impl Maker<'_> {
 }
 
 impl Registry {
-    /// The arguments of a whole witness: for the later list, from nothing.
+    /// The arguments for computing a whole witness for the later list, from nothing.
     fn witness(&self, of: &Issuer, held: &Held) -> Value {
         json!({
             "registry": self.definition, "list": self.later, "index": INDEX, "tails": self.tails,

@@ -1,4 +1,5 @@
-//! OpenSSL's configuration of each draw: the same chains, keys, group and cipher suite as the other implementations'.
+//! OpenSSL's configuration for each draw: chains, keys, group and cipher suite equal those of the other
+//! implementations.
 
 use std::error::Error;
 use std::path::Path;
@@ -14,7 +15,7 @@ use serde::Deserialize;
 /// The server's name in certificates.
 pub const NAME: &str = "server.example";
 
-/// The identities of both sides, as far as they are certificates.
+/// The certificates and keys of both sides.
 #[derive(Deserialize)]
 pub struct World {
     root: Vec<u8>,
@@ -31,23 +32,23 @@ struct Party {
 
 #[derive(Deserialize)]
 struct Member {
-    /// Where its key stands in the side's.
+    /// The index of its key among the side's keys.
     key: usize,
     /// Its certificate and the intermediate authority's (DER).
     chain: Vec<Vec<u8>>,
 }
 
 impl World {
-    /// Reads what the bench has written.
+    /// Reads the file that the bench has written.
     pub fn read(file: &Path) -> Result<Self, Box<dyn Error>> {
         Ok(serde_json::from_slice(&std::fs::read(file)?)?)
     }
 
-    /// The server of this place among its side, who may want to know its client.
+    /// The server with this index; with `is_mutual` it requires a client certificate.
     pub fn server(&self, at: usize, is_mutual: bool) -> Result<SslContext, Box<dyn Error>> {
         let mut context = self.common(SslMethod::tls_server())?;
         self.servers.show(&mut context, at)?;
-        // As with the others there are no tickets: nobody resumes.
+        // As in the other implementations, there are no tickets and no resumption.
         context.set_num_tickets(0)?;
         context.set_options(SslOptions::NO_TICKET);
         context.set_verify(match is_mutual {
@@ -57,7 +58,7 @@ impl World {
         Ok(context.build())
     }
 
-    /// A client, who may show the identity of this place among its side.
+    /// A client; with an index, it presents that client identity.
     pub fn client(&self, at: Option<usize>) -> Result<SslContext, Box<dyn Error>> {
         let mut context = self.common(SslMethod::tls_client())?;
         if let Some(at) = at {
@@ -95,10 +96,11 @@ impl Party {
     }
 }
 
-/// What an Ed25519 key is in PKCS #8 up to its 32 bytes: the version, the algorithm, two octet strings (RFC 8410 §7).
+/// The bytes before the 32 bytes of an Ed25519 key in PKCS #8: the version, the algorithm, two octet strings (RFC 8410
+/// §7).
 const ED25519: [u8; 14] = [2, 1, 1, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
-/// OpenSSL 3.0 does not read the second version of PKCS #8, which has the public key beside (RFC 5958).
+/// OpenSSL 3.0 does not read version 2 of PKCS #8, which also contains the public key (RFC 5958).
 fn private_key(pkcs8: &[u8]) -> Result<PKey<Private>, Box<dyn Error>> {
     let inner = pkcs8
         .get(2..)

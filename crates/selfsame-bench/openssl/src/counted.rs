@@ -1,8 +1,8 @@
-//! A stream that counts what is sent through it.
+//! A stream that counts the bytes sent through it.
 
 use std::io::{Read, Result, Write};
 
-/// A stream and the bytes that were written to it.
+/// A stream and the number of bytes written to it.
 #[derive(Debug)]
 pub struct Counted<S> {
     stream: S,
@@ -10,12 +10,12 @@ pub struct Counted<S> {
 }
 
 impl<S> Counted<S> {
-    /// Counts from here on.
+    /// Starts counting at zero.
     pub fn new(stream: S) -> Self {
         Self { stream, sent: 0 }
     }
 
-    /// The bytes that were sent.
+    /// The number of bytes sent.
     pub fn sent(&self) -> usize {
         self.sent
     }

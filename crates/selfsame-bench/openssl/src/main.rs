@@ -1,5 +1,5 @@
-//! One end of `selfsame bench tls` with OpenSSL, a baseline for handshakes by certificates: shakes hands as often as the
-//! lines on its standard input say, and prints what that took, as the ends of the bench itself do.
+//! One end of `selfsame bench tls` with OpenSSL, a baseline for handshakes with certificates. It performs the
+//! handshakes that each line on its standard input orders, and prints their times as the bench's own ends do.
 #![allow(
     clippy::disallowed_methods,
     reason = "time is what is measured, and the other end is on loopback"
@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 use context::World;
 use counted::Counted;
 
-/// How long an end waits for the other.
+/// The maximum time that an end waits for the other.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What both ends are told; what is not of certificates is not read.
+/// An order for both ends; fields that do not concern certificates are not read.
 #[derive(Deserialize)]
 struct Order {
     cell: Cell,
@@ -42,10 +42,10 @@ struct Draw {
     client: usize,
 }
 
-/// What this end says of an order.
+/// This end's answer to an order.
 #[derive(Default, Serialize)]
 struct Outcome {
-    /// From the accepted stream to the open connection; the server's alone.
+    /// The times from the accepted stream to the open connection; only the server has them.
     nanoseconds: Vec<u64>,
     /// The bytes sent in the last handshake.
     sent: usize,
@@ -90,7 +90,7 @@ fn play() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// `--world FILE`, and for a client `--port PORT`.
+/// Parses `--world FILE` and, for a client, `--port PORT`.
 fn arguments() -> Result<(PathBuf, Option<u16>), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (mut world, mut port) = (None, None);
@@ -113,7 +113,7 @@ fn tell(what: &impl Serialize) -> Result<(), Box<dyn Error>> {
     Ok(output.flush()?)
 }
 
-/// Everything is prepared before the stream is there, so that only the handshake is timed.
+/// Prepares everything before the stream exists, so that only the handshake is timed.
 fn follow(world: &World, place: &Place, order: &Order) -> Result<Outcome, Box<dyn Error>> {
     let is_mutual = order.cell.client.is_some();
     let mut outcome = Outcome::default();

@@ -1,22 +1,22 @@
-//! The two flows that are measured, as a controller makes them: an offer taken, a request answered and judged.
+//! The two measured flows, as a controller drives them: issuance and verification.
 
 use serde_json::{Value, json};
 
 use crate::Error;
 use crate::client::Client;
 
-/// The study's credentials are W3C ones in JWTs.
+/// The study's credentials are W3C credentials in JWTs.
 pub const STUDY_FORMAT: &str = "jwt_vc_json";
 const TEMPLATE: &str = "immunization";
 
-/// Registers person `number` and gives the session's token.
+/// Registers person `number` and returns the session's token.
 pub async fn register(client: &Client, number: usize) -> Result<String, Error> {
     let body = json!({"email": format!("person{number}@example.org"), "password": "correct horse battery staple"});
     let session = client.post("/api/wallet/register", "", &body).await?;
     text(&session, "token")
 }
 
-/// An offer made and taken: requests that the issuer's operator and the wallet's person send.
+/// Makes and accepts an offer, with the requests of the issuer's operator and of the wallet's person.
 pub async fn issue(
     client: &Client,
     operator: &str,
@@ -35,7 +35,7 @@ pub async fn issue(
     }
 }
 
-/// A request made, answered, and judged valid.
+/// Makes and answers a request, and checks that the verdict is valid.
 pub async fn verify(
     client: &Client,
     operator: &str,

@@ -1,4 +1,4 @@
-//! The latency of one user, by the method of the issuer's DID.
+//! The latency of one user, for each method of the issuer's DID.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::Error;
 use crate::report::Figure;
 use crate::statistics::Sample;
 
-/// The study's means on its PC, in milliseconds, where it prints them: issuance and verification.
+/// The study's means on its PC, in milliseconds, for issuance and verification; `None` if it does not print them.
 const STUDY: [(&str, Option<f64>, Option<f64>); 5] = [
     ("key", None, None),
     ("jwk", Some(110.0), Some(70.0)),
@@ -92,7 +92,7 @@ fn push(
     study: Option<f64>,
     note: Option<&str>,
 ) {
-    // The study gives means; so does this.
+    // The study gives means, and so does this bench.
     let mut figure = Figure::new(name, sample.mean(), "ms").spread(sample.deviation());
     if let Some(study) = study {
         figure = figure.study(study);

@@ -1,4 +1,4 @@
-//! 100 to 1,000 users and beyond, until the first request fails; then how soon the server is its old self.
+//! 100 to 1,000 users and more until the first request fails, then the time in which the server recovers.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,10 @@ use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
 const USERS: [usize; 3] = [100, 400, 1000];
-/// The study's wallet halts at so many requests at once and stays down until it is restarted.
+/// The number of simultaneous requests at which the study's wallet halts and stays down until it is restarted.
 const STUDY_HALTS: f64 = 110.0;
 
-/// Measures.
+/// Measures both flows under load, then the first failure and the recovery.
 pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let each = bench.plan.requests_each;
     let mut failed_at_1000 = 0;
@@ -58,7 +58,7 @@ async fn until_failure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), E
     let mut note = format!("none failed with {users} users, the most that were tried");
     while users * 2 <= bench.plan.users_max {
         users *= 2;
-        // People are shared: so many requests are under way at once, whoever's they are.
+        // People may be used several times: only the number of simultaneous requests matters.
         let whole = stage.people.len();
         let turns = users.div_ceil(whole);
         let mut crowd = stage.people.clone();
@@ -90,7 +90,7 @@ async fn until_failure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), E
     Ok(())
 }
 
-/// The time until pairs are as fast as before the overload, without a restart.
+/// Measures the time until pairs are as fast as before the overload, without a restart.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 async fn recovery(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
     bench.progress.begin("recovery", 1);
@@ -116,7 +116,7 @@ async fn recovery(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error>
                 sample.add(call.elapsed());
             }
         }
-        // Half as much again is within what this machine's other work makes of the same call.
+        // A call may take one and a half times as long because of other work on this machine.
         if sample.len() == 10 && sample.median() <= usual * 1.5 {
             break began.elapsed();
         }

@@ -9,23 +9,23 @@ use crate::process::Server;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
-/// One run.
+/// The results of one run.
 struct Run {
     pairs: u64,
     pair_ms: f64,
     commits: u64,
     requests: u64,
-    /// The mean of its durable commits, so that as many of them are all the time that was spent on the disk.
+    /// The mean time of a durable commit. Times their number, it gives all the time spent on the disk.
     commit_ms: f64,
-    /// The median of the last thousand.
+    /// The median of the last thousand commits.
     commit_median_ms: f64,
-    /// Load of the processor each second of the whole run, in per cent of one core, and memory in MB.
+    /// For each second of the whole run, the processor's load in per cent of one core, and the memory in MB.
     load: Vec<(f64, f64)>,
-    /// The seconds of load between the idle times.
+    /// The load in each second between the idle times.
     busy: Sample,
 }
 
-/// What the server counts by itself.
+/// The server's own counters.
 struct Counted {
     commits: u64,
     outbound: u64,
@@ -170,7 +170,7 @@ async fn counted(stage: &Stage) -> Result<Counted, Error> {
     })
 }
 
-/// Reads the server's load each second.
+/// Reads the server's load once a second.
 struct Watch {
     load: Vec<(f64, f64)>,
     last: Option<(Instant, f64)>,

@@ -1,4 +1,4 @@
-//! A stand-in for a Universal Resolver that answers late, as the study's public one did.
+//! A fake Universal Resolver with a delay, like the study's public one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,12 +11,12 @@ use crate::Error;
 use crate::client::Client;
 use crate::late::{Late, Reply};
 
-/// How late it answers. The study's took two to three seconds; this is its order of magnitude for a
-/// resolver in the same country, and enough to show whether it is asked once or each time.
+/// The delay of each answer. The study's resolver took two to three seconds. This delay has the order of magnitude of a
+/// resolver in the same country, and is enough to show whether it is asked once or each time.
 pub const DELAY: Duration = Duration::from_millis(250);
 const DID: &str = "did:cheqd:testnet:7bf81a20-633c-4cc7-bc4a-5a45801005e0";
 
-/// The running stand-in.
+/// The running fake resolver.
 pub struct Resolver {
     late: Late,
     document: Arc<OnceLock<Value>>,
@@ -24,7 +24,7 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Starts it.
+    /// Starts the resolver.
     pub async fn start() -> Result<Self, Error> {
         let document = Arc::new(OnceLock::new());
         let asked = Arc::new(AtomicU64::new(0));
@@ -41,12 +41,12 @@ impl Resolver {
         })
     }
 
-    /// How often it was asked.
+    /// The number of requests so far.
     pub fn asked(&self) -> u64 {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// A server whose issuer has a ledger's DID, with its key in the document that this resolver serves.
+    /// A server whose issuer has a DID on a ledger. This resolver serves its document, with the issuer's key.
     pub async fn stage(&self, bench: &Bench<'_>) -> Result<Stage, Error> {
         let data = bench.scratch.join("latency-cheqd");
         let settings = format!("[issuer]\ndid = \"{DID}\"\n");
@@ -58,7 +58,7 @@ impl Resolver {
         let client = Client::new(&server.base);
         let metadata = client.get("/.well-known/jwt-vc-issuer/issuer", "").await?;
         let key = metadata["jwks"]["keys"][0].clone();
-        // Set once: the server is new.
+        // This sets the document for the first time, since the server is new.
         let _ = self.document.set(document(&key));
         Ok(Stage {
             server,

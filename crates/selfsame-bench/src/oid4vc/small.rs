@@ -1,4 +1,5 @@
-//! The same once more on what the study's small device has: half a core and 256 MB, by a control group.
+//! The measurements of 1 to 40 users within the limits of the study's small device: half a core and 256 MB, by a
+//! control group.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +11,10 @@ const MEMORY: u64 = 256 * 1024 * 1024;
 const PERIOD_US: u64 = 100_000;
 const QUOTA_US: u64 = 50_000;
 
-/// Measures 1 to 40 users under the limits, or says why that can't be had here.
+/// Measures 1 to 40 users under the limits, or notes why they can't be set here.
 pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
     let mut stage = bench.stage("small", "").await?;
-    // People sign up before the limits hold: Argon2id is not what is measured.
+    // People register before the limits apply, since Argon2id is not measured.
     stage.people(40, bench.progress).await?;
     let group = match Group::around(stage.server.id()) {
         Ok(group) => group,
@@ -46,15 +47,15 @@ pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A control group that holds one process to the limits; gone when dropped.
+/// A control group that limits one process; removed when dropped.
 enum Group {
     /// Version 2: one directory.
     Unified(PathBuf),
     /// Version 1: one directory for each controller.
     Split {
-        /// The processor's.
+        /// The directory of the processor controller.
         cpu: PathBuf,
-        /// The memory's.
+        /// The directory of the memory controller.
         memory: PathBuf,
     },
 }
@@ -120,7 +121,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Its process has ended before: an empty group can be removed.
+        // The group's process has ended, and an empty group can be removed.
         match self {
             Self::Unified(path) => drop(std::fs::remove_dir(path)),
             Self::Split { cpu, memory } => {

@@ -1,4 +1,4 @@
-//! Issuance and verification separately, with 1 to 40 users at once, as the study did.
+//! Issuance and verification separately, with 1 to 40 simultaneous users, as in the study.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,12 @@ use crate::statistics::Sample;
 
 const USERS: [usize; 5] = [1, 10, 20, 30, 40];
 
-/// What is measured: a flow of one person.
+/// A measured flow of one person.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Flow {
-    /// An offer made and taken.
+    /// An offer is made and accepted.
     Issue,
-    /// A request made, answered and judged.
+    /// A request is made, answered and judged.
     Verify,
 }
 
@@ -28,7 +28,7 @@ impl Flow {
         }
     }
 
-    /// The study's mean on its PC with so many users, in milliseconds.
+    /// The study's mean on its PC with this many users, in milliseconds.
     fn study(self, users: usize) -> Option<f64> {
         match (self, users) {
             (Self::Issue, 1) => Some(100.0),
@@ -40,21 +40,21 @@ impl Flow {
     }
 }
 
-/// What came of one burst.
+/// The results of one burst.
 #[derive(Default)]
 pub struct Burst {
-    /// The times of those that succeeded, in milliseconds.
+    /// The times of the successful requests, in milliseconds.
     pub times: Sample,
-    /// How many failed.
+    /// The number of failed requests.
     pub failed: usize,
-    /// The first failure.
+    /// The reason of the first failure.
     pub why: Option<String>,
 }
 
-/// Measures both flows; `suffix` tells figures of another setting apart.
+/// Measures both flows. `suffix` distinguishes the figures of another setting.
 pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage, suffix: &str) -> Result<(), Error> {
     stage.people(40, bench.progress).await?;
-    // Each person holds a credential before verification is measured.
+    // Each person must hold a credential before verification is measured.
     let filled = burst(stage, Flow::Issue, 40, 1).await;
     expect_none_failed(&filled)?;
     let mut lines = Vec::new();
@@ -103,7 +103,7 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage, suffix: &str) -> 
     Ok(())
 }
 
-/// So many people at once, each making so many requests one after another.
+/// Runs the flow for `users` people at once; each makes `each` requests one after another.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 pub async fn burst(stage: &Stage, flow: Flow, users: usize, each: usize) -> Burst {
     let mut people = tokio::task::JoinSet::new();

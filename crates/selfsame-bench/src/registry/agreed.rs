@@ -1,4 +1,5 @@
-//! Writes that four validators agree on: their time and rate, what they leave behind, and how a node catches up.
+//! Writes that four validators agree on: their latency and rate, the memory and disk they use, and how a node catches
+//! up.
 
 use std::time::{Duration, Instant};
 
@@ -11,55 +12,55 @@ use crate::Error;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
-/// Operations of one transaction in the batched figure.
+/// The number of operations in a transaction of the batched figure.
 const BATCH: u64 = 128;
-/// Writers at once, over all nodes, where each transaction has one operation and where it has [`BATCH`].
+/// The number of simultaneous writers over all nodes, for transactions with one operation and with [`BATCH`].
 const SINGLE_WRITERS: usize = 128;
 const BATCH_WRITERS: usize = 32;
-/// The node that is stopped and comes back; nobody writes to it.
+/// The node that is stopped and started again; no client writes to it.
 const AWAY: usize = 3;
-/// How long a node may take until it is level again.
+/// The maximum time until a node has caught up.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often it is asked.
+/// The interval at which the node is asked.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// How much is measured on a network.
+/// The amount of each measurement on a network.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Single writes, one after the other, in each run.
+    /// The number of single writes, one after the other, in each run.
     pub singles: usize,
-    /// Runs, whose median and deviation are the figure and its spread.
+    /// The number of runs; their median is the figure and their deviation its spread.
     pub runs: usize,
-    /// How long many write at once, in each run.
+    /// The time for which many clients write at once, in each run.
     pub load_for: Duration,
-    /// How long a node is away while others write, in each run.
+    /// The time for which a node is stopped while clients write to the others, in each run.
     pub away_for: Duration,
-    /// Single transactions in all before memory and disk are looked at.
+    /// The total number of single transactions before memory and disk are measured.
     pub transactions: u64,
-    /// How long the network rests before.
+    /// The pause before memory and disk are measured.
     pub rest: Duration,
 }
 
-/// How much a load writes.
+/// The end of a load.
 #[derive(Clone, Copy)]
 enum Until {
-    /// For so long.
+    /// Ends after this time.
     Time(Duration),
-    /// So many transactions.
+    /// Ends after this many transactions.
     Count(u64),
 }
 
-/// A network with somebody who may write to it.
+/// A network with an author that may write to it.
 struct Stage {
     network: Network,
     author: Author,
-    /// Transactions and operations so far, that of the author's DID included.
+    /// The numbers of transactions and operations so far, including that of the author's DID.
     written: (u64, u64),
     /// The number of the last transaction that was acknowledged.
     last: u64,
 }
 
-/// Measures all of it.
+/// Measures all figures of the network.
 pub async fn measure(bench: &mut Bench<'_>, network: Network) -> Result<(), Error> {
     let first = &network.nodes[0];
     let author = Author::register(&first.client, &first.token).await?;
@@ -88,7 +89,7 @@ pub async fn measure(bench: &mut Bench<'_>, network: Network) -> Result<(), Erro
     catching_up(bench, &mut stage).await
 }
 
-/// The time of a single durable write, seen by the client.
+/// Measures the time of a single durable write, as the client sees it.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 async fn one_by_one(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let plan = bench.plan.network;
@@ -118,7 +119,7 @@ async fn one_by_one(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Erro
     Ok(())
 }
 
-/// Operations a second, so many in a transaction.
+/// Measures operations a second, with `each` operations in a transaction.
 async fn rates(
     bench: &mut Bench<'_>,
     stage: &mut Stage,
@@ -148,7 +149,7 @@ async fn rates(
     Ok(())
 }
 
-/// Memory and disk after a load and a rest.
+/// Measures memory and disk after a load and a pause.
 async fn left_behind(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let plan = bench.plan.network;
     bench.progress.begin("load and rest", 2);
@@ -195,7 +196,7 @@ async fn left_behind(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
     Ok(())
 }
 
-/// How long a node takes, from its start, until it has all that the others wrote while it was away.
+/// Measures the time from a node's start until it has everything that was written while it was stopped.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 async fn catching_up(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let plan = bench.plan.network;
@@ -233,8 +234,8 @@ async fn catching_up(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
 }
 
 impl Stage {
-    /// Each writer has its own transaction under way at one of the first so many nodes and is handed the next when it is
-    /// answered. Gives operations a second.
+    /// Each writer has one transaction of its own under way at one of the first `nodes` nodes, and gets the next when
+    /// it is answered. Returns operations a second.
     #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
     async fn load(
         &mut self,
@@ -284,7 +285,7 @@ async fn write(node: &Node, transaction: Vec<u8>) -> Result<u64, Error> {
     write_to(&node.client, &node.token, transaction).await
 }
 
-/// Writes a transaction and gives its number in the log.
+/// Writes a transaction and returns its number in the log.
 async fn write_to(
     client: &crate::client::Client,
     token: &str,

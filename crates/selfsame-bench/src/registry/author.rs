@@ -1,4 +1,4 @@
-//! Who writes in the bench: a DID of its own, and transactions signed by its key.
+//! The author of the bench's transactions: a DID of its own, and the key that signs them.
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
@@ -13,12 +13,12 @@ use selfsame_registry::{Content, Genesis, Identifier, Operation, Unsigned};
 use crate::Error;
 use crate::client::Client;
 
-/// The path transactions go to.
+/// The path to which transactions are posted.
 pub const TRANSACTIONS: &str = "/registry/transactions";
 
 const KEY: &str = "key-1";
 
-/// Operations after which somebody else goes on: a network lets an author write 100,000 in an hour.
+/// The number of operations after which another author takes over: a network lets one author write 100,000 in an hour.
 const TIRED_AFTER: u64 = 90_000;
 
 /// A registered DID with its key.
@@ -36,7 +36,7 @@ impl Author {
     /// Registers a new DID.
     ///
     /// # Errors
-    /// If the registry does not take it.
+    /// If the registry refuses it.
     pub async fn register(client: &Client, token: &str) -> Result<Self, Error> {
         let genesis = client.get_bytes("/registry/genesis").await?;
         let genesis = Genesis::from_bytes(&genesis).map_err(unreadable)?;
@@ -58,24 +58,24 @@ impl Author {
         Ok(author)
     }
 
-    /// Whether the network's quota of an author is nearly used up.
+    /// Whether the network's quota for an author is nearly used up.
     pub fn is_tired(&self) -> bool {
         self.lists >= TIRED_AFTER
     }
 
-    /// What a reader trusts who has the genesis.
+    /// The trust root of a reader that has the genesis.
     pub fn trust(&self) -> TrustRoot {
         let origin = format!("selfsame/{}", self.network);
         TrustRoot::of_genesis(&origin, self.validators.clone())
     }
 
-    /// Where the state keeps the first version of a list that was anchored (docs/did-method.md, 4).
+    /// The state key of the first version of an anchored list (docs/did-method.md, 4).
     pub fn anchor_key(&self, number: u64) -> Vec<u8> {
         let digest = hex_encode(&sha256(list(number).as_bytes()));
         format!("status/{}/{digest}/v/1", self.id).into_bytes()
     }
 
-    /// A transaction that anchors so many status lists that were not anchored before.
+    /// A transaction that anchors `count` status lists which were not anchored before.
     ///
     /// # Errors
     /// None with a key that signs.

@@ -1,4 +1,4 @@
-//! Four validators on this machine: each node is two processes, our half and the engine, as `selfsame registry node`
+//! Four validators on this machine. Each node is two processes, our half and the engine, as `selfsame registry node`
 //! runs them.
 
 use std::fs::File;
@@ -13,16 +13,16 @@ use crate::Error;
 use crate::client::Client;
 use crate::process::{Program, family, usage};
 
-/// How many validators.
+/// The number of validators.
 const VALIDATORS: u16 = 4;
-/// How long the network may take until it has signed something, and a node until it stops.
+/// The maximum time until the network has signed a checkpoint, and until a node has stopped.
 const PATIENCE: Duration = Duration::from_secs(60);
 const AGAIN: Duration = Duration::from_millis(20);
-/// Where a node's half of ours says what it does, in the node's folder.
+/// The log file of our half, in the node's folder.
 const LOG: &str = "node.log";
-/// The ledger's files in a node's folder: the file and its log.
+/// The ledger's files in a node's folder: the database and its write-ahead log.
 const LEDGER: [&str; 2] = ["ledger.sqlite", "ledger.sqlite-wal"];
-/// Where the engine keeps its blocks and its state.
+/// The folder of the engine's blocks and state.
 const ENGINE: &str = "engine/data";
 
 /// A running network.
@@ -31,9 +31,9 @@ pub struct Network {
     pub nodes: Vec<Node>,
 }
 
-/// A node, which may be stopped and started.
+/// A node, which can be stopped and started.
 pub struct Node {
-    /// Speaks to it.
+    /// A client of the node.
     pub client: Client,
     /// Its operator's token.
     pub token: String,
@@ -45,7 +45,7 @@ pub struct Node {
 /// Our half's process.
 struct Running {
     child: Child,
-    /// While it is open, the node runs.
+    /// The node runs while this is open.
     leash: Option<ChildStdin>,
 }
 
@@ -61,7 +61,7 @@ struct Place {
 }
 
 impl Network {
-    /// Makes a network in a folder and starts its nodes.
+    /// Creates a network in a folder and starts its nodes.
     ///
     /// # Errors
     /// If the engine's program is missing, or the network has signed nothing after a minute.
@@ -110,7 +110,7 @@ impl Place {
 }
 
 impl Node {
-    /// Starts both of its halves.
+    /// Starts both halves of the node.
     ///
     /// # Errors
     /// If the program can't be run.
@@ -134,7 +134,7 @@ impl Node {
     /// Asks both halves to stop and waits until they have.
     ///
     /// # Errors
-    /// If they have not after a minute.
+    /// If they have not stopped after a minute.
     #[expect(clippy::disallowed_methods, reason = "a stop has a deadline")]
     pub async fn stop(&mut self) -> Result<(), Error> {
         let Some(mut running) = self.running.take() else {
@@ -151,7 +151,7 @@ impl Node {
         Ok(())
     }
 
-    /// Whether its ledger has the transaction of that number.
+    /// Whether the node's ledger has the transaction with that number.
     pub async fn has(&self, number: u64) -> bool {
         let path = format!("/api/registry/entries?first={number}&count=1");
         let found = self.client.get(&path, &self.token).await;
@@ -162,21 +162,21 @@ impl Node {
         items == Some(1)
     }
 
-    /// Memory of its two processes now, in MB.
+    /// The current memory of its two processes, in MB.
     #[must_use]
     pub fn memory(&self) -> f64 {
         let own = self.running.iter().map(|running| running.child.id());
         own.flat_map(family).map(|id| usage(id).rss_mb).sum()
     }
 
-    /// Bytes of its ledger's file, its log included.
+    /// The size of the ledger's files, in bytes.
     #[must_use]
     pub fn ledger_bytes(&self) -> u64 {
         let size = |name| std::fs::metadata(self.home.join(name)).map_or(0, |file| file.len());
         LEDGER.into_iter().map(size).sum()
     }
 
-    /// Bytes of what the engine keeps.
+    /// The size of the engine's files, in bytes.
     #[must_use]
     pub fn engine_bytes(&self) -> u64 {
         bytes_below(&self.home.join(ENGINE))
@@ -202,7 +202,7 @@ impl Node {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The engine hangs on a pipe of our half's and goes with it.
+        // The engine ends with our half, which holds a pipe to it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

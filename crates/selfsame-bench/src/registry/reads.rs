@@ -1,4 +1,4 @@
-//! Reads that prove themselves: how many are served over HTTP, checked by a reader, and answered from his memory.
+//! Reads with proofs: how many a second are served over HTTP, checked by a reader, and answered from its memory.
 
 use std::time::{Duration, Instant};
 
@@ -13,14 +13,14 @@ use crate::Error;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
-/// Different objects that are read.
+/// The number of different objects that are read.
 const OBJECTS: u64 = 256;
-/// Connections that read at once.
+/// The number of connections that read at once.
 const READERS: u64 = 16;
-/// Seconds an object may be old when it is answered from memory.
+/// The maximum age of an object that is answered from memory, in seconds.
 const MAX_AGE: u64 = 3_600;
 
-/// Measures all three, each in so many runs.
+/// Measures all three figures.
 pub async fn measure(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> {
     let bundles = fetch(stage).await?;
     bench.progress.begin("reads", bench.plan.runs as u64);
@@ -46,14 +46,14 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> 
     Ok(())
 }
 
-/// Objects of the author, as the node proves them; all of one checkpoint or of few.
+/// The author's objects with the node's proofs, all under the newest checkpoint.
 async fn fetch(stage: &Stage) -> Result<Vec<Bundle>, Error> {
     let mut bundles = Vec::new();
     for number in 0..OBJECTS {
         let bytes = stage.client.get_bytes(&path(stage, number)).await?;
         bundles.push(Bundle::from_bytes(&bytes).map_err(|bad| Error::Server(bad.to_string()))?);
     }
-    // A reader goes forward in time only.
+    // A reader accepts only newer checkpoints, so bundles of older ones are dropped.
     let newest = bundles.last().map(|bundle| bundle.note.clone());
     bundles.retain(|bundle| Some(&bundle.note) == newest.as_ref());
     Ok(bundles)
@@ -64,7 +64,7 @@ fn path(stage: &Stage, number: u64) -> String {
     format!("/registry/read?key={}", base64url_encode(&key))
 }
 
-/// Reads a second over HTTP, proof included.
+/// Reads a second over HTTP, with their proofs.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 async fn served(stage: &Stage, length: Duration) -> Result<f64, Error> {
     let began = Instant::now();
@@ -91,7 +91,7 @@ async fn served(stage: &Stage, length: Duration) -> Result<f64, Error> {
     Ok(reads as f64 / began.elapsed().as_secs_f64())
 }
 
-/// Answers a second that one core judges, where their checkpoint is known.
+/// Answers a second that one core checks if their checkpoint is known.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 fn checked(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64, Error> {
     let (mut reader, now) = (reader(stage), now());
@@ -110,7 +110,7 @@ fn checked(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64, E
     Ok(checks as f64 / began.elapsed().as_secs_f64())
 }
 
-/// Objects a second that a reader has from memory, their age looked at each time.
+/// Objects a second that a reader answers from memory, with a check of their age each time.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 fn remembered(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64, Error> {
     let (mut reader, now) = (reader(stage), now());

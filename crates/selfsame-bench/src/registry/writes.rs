@@ -1,4 +1,4 @@
-//! Writes over HTTP: one after the other, and as many as fit.
+//! Writes over HTTP: one after the other, and at the highest rate.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,12 @@ use crate::Error;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
-/// Operations of one transaction in the batched figure.
+/// The number of operations in a transaction of the batched figure.
 const BATCH: u64 = 128;
-/// Writers at once.
+/// The number of simultaneous writers.
 const WRITERS: usize = 8;
 
-/// The time of a single durable write, seen by the client.
+/// Measures the time of a single durable write, as the client sees it.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 pub async fn singles(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let (runs, each) = (bench.plan.runs, bench.plan.singles);
@@ -47,7 +47,7 @@ pub async fn singles(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
     Ok(())
 }
 
-/// Operations a second where each transaction carries many.
+/// Measures operations a second if each transaction has many.
 pub async fn batches(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> {
     let runs = bench.plan.runs;
     bench.progress.begin("batched writes", runs as u64);
@@ -67,7 +67,7 @@ pub async fn batches(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> 
     Ok(())
 }
 
-/// Each writer has its own transaction under way and is handed the next when it is answered.
+/// Each writer has one transaction of its own under way, and gets the next when it is answered.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 async fn batched(stage: &Stage, length: Duration) -> Result<f64, Error> {
     let mut author = Author::register(&stage.client, &stage.server.operator).await?;
