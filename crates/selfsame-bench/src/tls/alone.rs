@@ -1,4 +1,4 @@
-//! What is measured in one process: signatures, what a server's flight takes its client, and its bytes.
+//! Measurements within one process: signatures, a client's time for a server's flight, and the bytes of the flight.
 
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ use super::world::{ISSUER, Kind, World, issuer_key};
 use crate::Error;
 use crate::statistics::Sample;
 
-/// What making a signature and checking it takes, each time, in milliseconds.
+/// The times to make and to check a signature, in milliseconds.
 #[derive(Debug, Default)]
 pub struct Signatures {
-    /// To make one.
+    /// The times to make a signature.
     pub made: Sample,
-    /// To check one, its key being read as it came.
+    /// The times to check a signature, including parsing the key.
     pub checked: Sample,
 }
 
-/// What signatures take by the algorithm of a world.
+/// Measures signatures with the algorithm of a world.
 pub fn signatures(world: &World, count: u64) -> Result<Signatures, Error> {
     let pkcs8 = world.servers.keys.first();
     let key = signing_key(pkcs8.ok_or_else(|| failed("no key"))?)?;
@@ -44,7 +44,7 @@ pub fn signatures(world: &World, count: u64) -> Result<Signatures, Error> {
         Kind::Eddsa => (SignatureScheme::ED25519, 32),
     };
     let spki = key.public_key().ok_or_else(|| failed("no public key"))?;
-    // The key itself is the end of its SubjectPublicKeyInfo.
+    // The public key is the end of its SubjectPublicKeyInfo.
     let start = spki.len().saturating_sub(bytes);
     let public = spki.get(start..).unwrap_or_default();
     let known = aws_lc_rs::default_provider().signature_verification_algorithms;
@@ -58,16 +58,16 @@ pub fn signatures(world: &World, count: u64) -> Result<Signatures, Error> {
     both((key.as_ref(), scheme), count, holds)
 }
 
-/// Sets of parameters of ML-DSA: what their figures are called, the last byte of their object identifier, their scheme.
+/// Parameter sets of ML-DSA: the name in figures, the last byte of the object identifier, the signature scheme.
 const SETS: [(&str, u8, u16, Algorithm); 2] = [
     ("mldsa44", 0x11, 0x0904, Algorithm::MlDsa44),
     ("mldsa65", 0x12, 0x0905, Algorithm::MlDsa65),
 ];
 
-/// What signatures take by ML-DSA.
+/// Measures signatures with ML-DSA.
 pub fn post_quantum(count: u64) -> Result<[(&'static str, Signatures); 2], Error> {
     let [first, second] = SETS.map(|(name, set, scheme, algorithm)| {
-        // PKCS#8 that holds the seed (RFC 9881 §6).
+        // PKCS#8 with the seed (RFC 9881 §6).
         let head = [
             0x30, 0x34, 0x02, 0x01, 0x00, 0x30, 0x0b, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65,
             0x03, 0x04, 0x03, set, 0x04, 0x22, 0x80, 0x20,
@@ -96,7 +96,7 @@ fn both(
 ) -> Result<Signatures, Error> {
     let signer = key.choose_scheme(&[scheme]);
     let signer = signer.ok_or_else(|| failed("no signer"))?;
-    // As long as what a handshake signs.
+    // The length of the message that a handshake signs.
     let message = [b' '; 64 + 33 + 1 + 48];
     let mut signatures = Signatures::default();
     for _ in 0..count {
@@ -113,8 +113,8 @@ fn both(
     Ok(signatures)
 }
 
-/// What a client takes for a server's whole flight, in milliseconds: reading it, the key exchange's second half, the
-/// identity and its proof, and its own Finished. Nothing is asked for elsewhere.
+/// Measures a client's time for a server's whole flight, in milliseconds: parsing, the second half of the key exchange,
+/// the identity and its proof, and the client's Finished. No look-up leaves the process.
 pub fn processing(
     ours: &Ours<'_>,
     (way, lookup): (Way, Lookup),
@@ -145,7 +145,7 @@ pub fn processing(
     Ok(sample)
 }
 
-/// The bytes of a server's flight in the profile `selfsame`, by Ed25519 and without the disguise for middleboxes: with a
+/// The bytes of a server's flight in the profile `selfsame`, with Ed25519 and without middlebox compatibility: with a
 /// compact credential, and with a DID alone.
 pub fn flights() -> Result<(usize, usize), Error> {
     let (holder, public) = new_key()?;
@@ -216,7 +216,7 @@ fn flight(identity: SsiIdentity, policy: IdentityPolicy) -> Result<usize, Error>
     server.receive(&hello, &ctx(now())).map_err(failed)?;
     let flight = server.take_outgoing();
     client.receive(&flight, &ctx(now())).map_err(failed)?;
-    // What may be left to wait for is a status list: the flight itself was taken.
+    // The client may still need a status list, but then it has accepted the flight.
     match client.is_open() || !client.needs().is_empty() {
         true => Ok(flight.len()),
         false => Err(failed("the flight is not whole")),

@@ -1,23 +1,23 @@
-//! What is varied: how both sides prove who they are, how a DID is looked up, and who meets whom.
+//! The parameters that vary: how both sides authenticate, how a DID is looked up, and which identities meet.
 
 use serde::{Deserialize, Serialize};
 
-/// How one side proves who it is.
+/// How one side authenticates.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// By a chain of three certificates.
+    /// With a chain of three certificates.
     X509,
-    /// By a verifiable credential.
+    /// With a verifiable credential.
     Vc,
-    /// By a DID.
+    /// With a DID.
     Did,
 }
 
 impl Way {
-    /// As in the paper's tables.
+    /// All, in the order of the paper's tables.
     pub const ALL: [Self; 3] = [Self::X509, Self::Vc, Self::Did];
-    /// Those with a DID to look up.
+    /// Those that need a DID look-up.
     pub const WITH_DID: [Self; 2] = [Self::Vc, Self::Did];
 
     /// Its name in figures.
@@ -31,25 +31,25 @@ impl Way {
     }
 }
 
-/// Where a peer's DID document comes from.
+/// The source of a peer's DID document.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lookup {
     /// From memory.
     Cached,
-    /// From a node of the registry, over TLS; each identity appears once, so that nothing of it is known before.
+    /// From a node of the registry, over TLS. Each identity appears once, so that nothing about it is cached.
     Cold,
     /// From the peer itself with the registry's proof, under a checkpoint whose signatures were verified before.
     Stapled,
-    /// The same under a checkpoint that is new to the verifier, each time.
+    /// From the peer itself with the registry's proof, under a checkpoint that is new to the verifier each time.
     StapledUnknown,
 }
 
 impl Lookup {
-    /// Those beside a cache.
+    /// All except the cache.
     pub const BESIDE: [Self; 3] = [Self::Cold, Self::Stapled, Self::StapledUnknown];
 
-    /// What its figures' names begin with.
+    /// The prefix of its figures' names.
     #[must_use]
     pub fn prefix(self) -> &'static str {
         match self {
@@ -61,17 +61,17 @@ impl Lookup {
     }
 }
 
-/// How both sides prove who they are.
+/// How both sides authenticate.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Cell {
-    /// The server.
+    /// The server's identity.
     pub server: Way,
-    /// The client, if it does.
+    /// The client's identity, if it authenticates.
     pub client: Option<Way>,
 }
 
 impl Cell {
-    /// The server alone proves who it is.
+    /// Only the server authenticates.
     #[must_use]
     pub const fn alone(server: Way) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Cell {
         }
     }
 
-    /// Both do.
+    /// Both sides authenticate.
     #[must_use]
     pub const fn both(server: Way, client: Way) -> Self {
         Self {
@@ -103,24 +103,24 @@ impl Cell {
         Self::both(Way::Did, Way::X509),
     ];
 
-    /// Whether nobody shows anything but certificates.
+    /// Whether both sides use only certificates.
     #[must_use]
     pub fn is_x509(self) -> bool {
         (self.server, self.client.unwrap_or(self.server)) == (Way::X509, Way::X509)
     }
 }
 
-/// Who meets in a handshake.
+/// The identities that meet in a handshake.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Draw {
-    /// The server's place among its side.
+    /// The server's index on its side.
     pub server: usize,
-    /// The client's.
+    /// The client's index on its side.
     pub client: usize,
 }
 
 impl Draw {
-    /// So many draws among so many identities a side, the same for the same seed.
+    /// Makes `count` random draws among `size` identities on each side; equal seeds give equal draws.
     #[must_use]
     pub fn random(seed: u64, count: u64, size: usize) -> Vec<Self> {
         let at = |number: u64, which: u64| {
@@ -136,12 +136,12 @@ impl Draw {
     }
 }
 
-/// Draws nobody twice. Identities are made by chance, so that one after the other is as random as any order.
+/// Draws each identity once. Identities are generated at random, so their order is as random as any other.
 #[derive(Debug, Default)]
 pub struct Deck(usize);
 
 impl Deck {
-    /// So many draws, of those who were not drawn before; begins again when there is nobody left.
+    /// Draws `count` identities that were not drawn before; starts again when all were drawn.
     pub fn draw(&mut self, count: usize, size: usize) -> Vec<Draw> {
         let mut next = || {
             let place = self.0 % size.max(1);
@@ -155,7 +155,7 @@ impl Deck {
     }
 }
 
-/// The step of SplitMix64: every number gives another that looks like chance.
+/// A step of SplitMix64: a number that looks random, computed from `number`.
 #[must_use]
 pub fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Charts as the paper's figures 4 and 5: the spread of what was measured, and of the model's estimates.
+//! Charts like the paper's figures 4 and 5: the distributions of measured times and of the model's estimates.
 
 use super::cell::{Cell, Lookup, Way};
 use super::figures::Found;
@@ -7,8 +7,8 @@ use crate::chart::{Chart, Line};
 use crate::statistics::Sample;
 
 impl Found {
-    /// For each way, from a cache and from the registry: the model's estimates stand beside each measured handshake
-    /// with X.509.
+    /// For each kind of identity, from a cache and from the registry: the model's estimates, computed from each
+    /// measured handshake with X.509.
     pub fn charts(&self, kind: Kind) -> Vec<Chart> {
         let cached = self.charts_of(kind, Lookup::Cached);
         cached

@@ -1,4 +1,4 @@
-//! One end in a process of its own: does what it is told, line by line, and says what it took.
+//! One end of the handshakes, in a process of its own: it follows orders, one a line, and reports the times.
 
 use std::io::{BufRead, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,20 +16,20 @@ use super::world::World;
 use crate::Error;
 use crate::process::usage_of_this;
 
-/// How long an end waits for the other.
+/// The maximum time that an end waits for the other.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Which end it is.
+/// The role of an end.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It listens, and is where time is taken.
+    /// It listens and measures the time.
     Server,
     /// It connects.
     Client,
 }
 
-/// Whose TLS is spoken.
+/// The TLS implementation.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stack {
@@ -37,49 +37,49 @@ pub enum Stack {
     Ours,
     /// rustls.
     Rustls,
-    /// OpenSSL, which a program of its own speaks.
+    /// OpenSSL, in a program of its own.
     Openssl,
 }
 
-/// What both ends are told.
+/// An order for both ends.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Order {
-    /// Whose TLS.
+    /// The TLS implementation.
     pub stack: Stack,
-    /// How both prove who they are.
+    /// How both sides authenticate.
     pub cell: Cell,
-    /// Where DID documents come from.
+    /// The source of DID documents.
     pub lookup: Lookup,
-    /// Who meets, one handshake after the other.
+    /// The identities of each handshake, in order.
     pub draws: Vec<Draw>,
     /// Whether the connections stay open until the next order.
     pub hold: bool,
 }
 
-/// What an end says of an order.
+/// An end's answer to an order.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Outcome {
-    /// From the accepted stream to the open connection, in nanoseconds; the server's alone.
+    /// The times from the accepted stream to the open connection, in nanoseconds; only the server has them.
     pub nanoseconds: Vec<u64>,
-    /// What asking the registry for a DID took, in nanoseconds.
+    /// The times of requests to the registry for a DID, in nanoseconds.
     #[serde(default)]
     pub resolving: Vec<u64>,
-    /// The bytes the end sent until the last connection was open.
+    /// The bytes that the end sent until the last connection was open.
     pub sent: usize,
-    /// How much memory the end took more afterwards, in MB.
+    /// The growth of the end's memory, in MB.
     #[serde(default)]
     pub grown_mb: f64,
 }
 
-/// What a server says first.
+/// A server's first output.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Listening {
-    /// Its port.
+    /// The server's port.
     pub port: u16,
 }
 
-/// Plays one end until its standard input ends. A client is told the server's port; who asks the registry is the
-/// caller's.
+/// Plays one end until its standard input ends. `port` is the server's port if the end is a client. The caller provides
+/// `resolve`, which asks the registry.
 ///
 /// # Errors
 /// If a handshake fails.
@@ -144,7 +144,7 @@ impl End<'_> {
         Ok(outcome)
     }
 
-    /// Everything is prepared before the stream is there, so that only the handshake is timed.
+    /// Prepares everything before the stream exists, so that only the handshake is timed.
     fn one_of_ours(
         &mut self,
         place: &Place,
@@ -215,7 +215,7 @@ pub(super) fn clock() -> Instant {
     Instant::now()
 }
 
-/// The time by the machine's clock, for what certificates and credentials are judged by.
+/// The machine's current time, at which certificates and credentials are checked.
 #[expect(clippy::disallowed_methods, reason = "this process has no other clock")]
 pub(super) fn now() -> UnixTime {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

@@ -1,4 +1,4 @@
-//! The figures of what was found, beside the paper's.
+//! The figures of the measurements, with the paper's.
 
 use std::collections::BTreeMap;
 
@@ -11,40 +11,40 @@ use super::world::Kind;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
-/// What was found of one algorithm, times in milliseconds.
+/// The measurements of one algorithm, times in milliseconds.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// What a signature takes.
+    /// The times of signatures.
     pub signatures: Signatures,
-    /// What a client takes for a server's flight.
+    /// A client's times for a server's flight.
     pub processing: BTreeMap<(Lookup, Way), Sample>,
-    /// What asking the registry for a DID takes a client.
+    /// A client's times of requests to the registry for a DID.
     pub resolving: Sample,
-    /// Our handshakes.
+    /// The times of our handshakes.
     pub ours: BTreeMap<(Lookup, Cell), Sample>,
-    /// Our mutual handshakes over those by certificates, by turns: of each pair, the medians' ratio.
+    /// Our mutual handshakes relative to those with certificates, in turns: for each pair, the ratio of the medians.
     pub pairs: BTreeMap<(Lookup, Cell), Sample>,
-    /// What our server sent in a handshake, in bytes.
+    /// The bytes that our server sent in a handshake.
     pub sent: BTreeMap<(Lookup, Cell), usize>,
-    /// rustls' handshakes.
+    /// The handshakes of rustls.
     pub rustls: Others,
-    /// OpenSSL's, where it took part.
+    /// The handshakes of OpenSSL, if it took part.
     pub openssl: Option<Others>,
-    /// The memory that idle connections took.
+    /// The memory of idle connections.
     pub idle_mb: Option<f64>,
 }
 
-/// The handshakes of another implementation by certificates, and what its server sent.
+/// Another implementation's handshakes with certificates.
 #[derive(Debug, Default)]
 pub struct Others {
     /// Times in milliseconds.
     pub times: BTreeMap<Cell, Sample>,
-    /// Bytes.
+    /// The bytes that its server sent.
     pub sent: BTreeMap<Cell, usize>,
 }
 
 const UNILATERAL: Cell = Cell::alone(Way::X509);
-/// What handshakes by credential and DID are compared with.
+/// The handshakes with which those with credentials and DIDs are compared.
 pub(super) const MUTUAL: Cell = Cell::both(Way::X509, Way::X509);
 const HYBRIDS: [(Way, Way); 4] = [
     (Way::X509, Way::Vc),
@@ -83,7 +83,7 @@ impl Found {
         figures
     }
 
-    /// Tables IV and V. The paper's resolutions were all made in the handshake.
+    /// Tables IV and V. The paper resolved every DID within the handshake.
     fn tables(&self, kind: Kind, lookup: Lookup) -> Vec<Figure> {
         let (study, name) = (Study::of(kind), kind.name());
         let prefix = lookup.prefix();
@@ -108,8 +108,8 @@ impl Found {
         figures
     }
 
-    /// Mutual handshakes over our own with X.509: the lower quartile of the pairs, which is what the machine gives
-    /// where nothing else is in its way. A checkpoint that is new each time has no bar.
+    /// Mutual handshakes relative to ours with X.509: the lower quartile of the pairs, which is the ratio when no other
+    /// work disturbs the machine. A checkpoint that is new each time has no bar.
     fn ratios(&self, kind: Kind, lookup: Lookup) -> Vec<Figure> {
         let most = match (lookup, kind) {
             (Lookup::Cached | Lookup::Stapled, Kind::Rsa) => Some(1.05),
@@ -140,7 +140,7 @@ impl Found {
         Way::WITH_DID.into_iter().enumerate().map(ratio).collect()
     }
 
-    /// What looking up itself takes and weighs.
+    /// The time and size of a look-up itself.
     fn lookups(&self, kind: Kind, lookup: Lookup) -> Vec<Figure> {
         let name = kind.name();
         let processing = |way: Way| {
@@ -183,14 +183,14 @@ impl Found {
         all
     }
 
-    /// Our mutual handshakes with X.509 beside rustls' and, where it took part, OpenSSL's.
+    /// Our mutual handshakes with X.509 relative to those of rustls and, if it took part, OpenSSL.
     pub fn beside(&self) -> [Option<f64>; 2] {
         let ours = self.times(Lookup::Cached, MUTUAL).median();
         let theirs = |others: &Others| others.times.get(&MUTUAL).map(|their| ours / their.median());
         [theirs(&self.rustls), self.openssl.as_ref().and_then(theirs)]
     }
 
-    /// How far the model is from what was measured, in hundredths of that.
+    /// The difference between the model and the measurements, in per cent of the measurement.
     fn errors(&self, name: &str, lookup: Lookup) -> [Figure; 6] {
         let estimate = self.estimate(lookup);
         let figure = |what: &str, estimate: f64, cell: Cell| {
@@ -218,8 +218,9 @@ impl Found {
         ]
     }
 
-    /// The model from what was measured. What a flight takes beside its identity is in each of the three times, so it
-    /// falls out of their differences, which are all the model uses. T_D is what the registry takes where it is asked.
+    /// The model's estimate from the measurements. The part of a flight besides its identity is in each of the three
+    /// times, so it cancels in their differences, which are all that the model uses. T_D is the registry's time if the
+    /// registry is asked.
     pub(super) fn estimate(&self, lookup: Lookup) -> Estimate {
         let processing = |way: Way| self.processing(Lookup::Cached, way).median();
         let asking = match lookup {
@@ -254,7 +255,7 @@ impl Found {
     }
 }
 
-/// The worst of the ratios to rustls, and to OpenSSL.
+/// The worst ratio to rustls, and to OpenSSL.
 pub fn beside(ratios: &[[Option<f64>; 2]]) -> Vec<Figure> {
     let worst = |of: fn(&[Option<f64>; 2]) -> Option<f64>| {
         let known = ratios.iter().filter_map(of);
@@ -268,7 +269,7 @@ pub fn beside(ratios: &[[Option<f64>; 2]]) -> Vec<Figure> {
     figures
 }
 
-/// The flights of the profile `selfsame`.
+/// The sizes of flights in the profile `selfsame`.
 pub fn flights(vc: usize, did: usize) -> [Figure; 2] {
     let [_, studied_vc, studied_did] = Study::of(Kind::Eddsa).bytes;
     [
@@ -281,7 +282,7 @@ pub fn flights(vc: usize, did: usize) -> [Figure; 2] {
     ]
 }
 
-/// What a signature by this algorithm takes to make and to check.
+/// The times to make and to check a signature with this algorithm.
 pub fn signatures(name: &str, signatures: &Signatures) -> [Figure; 2] {
     [
         time(format!("sign_ms_{name}"), &signatures.made),
@@ -299,7 +300,7 @@ pub fn idle(grown_mb: f64, plan: Plan) -> Figure {
     }
 }
 
-/// With how many identities the registry has, if these are fewer than the paper's.
+/// Notes the number of identities in the registry, if it is smaller than the paper's.
 fn said(figure: Figure, plan: Plan) -> Figure {
     match plan.identities {
         Plan::IDENTITIES.. => figure,
@@ -361,7 +362,7 @@ mod tests {
         assert_eq!((cold[0].holds, cold[0].study), (Some(true), Some(2.48)));
         let new = found.ratios(Kind::Ecdsa, Lookup::StapledUnknown);
         assert_eq!(new[0].holds, None);
-        // What was not measured holds nothing.
+        // A figure without measurements does not meet its bar.
         let none = found.ratios(Kind::Ecdsa, Lookup::Stapled);
         assert_eq!(none[0].holds, Some(false));
     }
@@ -379,7 +380,7 @@ mod tests {
         cached(&mut found, Cell::alone(Way::Did), 0.25);
         let errors = found.errors("ecdsa", Lookup::Cached);
         assert_eq!((errors[0].value, errors[1].value), (0.0, 20.0));
-        // Where the registry is asked, T_D is what that takes.
+        // If the registry is asked, T_D is the time of that request.
         found.resolving = sample(1.0);
         let cell = Cell::alone(Way::Did);
         found.ours.insert((Lookup::Cold, cell), sample(1.3));

@@ -1,6 +1,7 @@
-//! The paper's analytical model (section VIII-A): what a handshake should take, from X.509's and the identities' times.
+//! The paper's analytical model (section VIII-A): estimates of handshake times, from those of X.509 and of the
+//! identities.
 
-/// What processing a message of identity takes, in milliseconds, each with the signature checks it brings.
+/// The time to process an identity message, in milliseconds, including its signature checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Processing {
     /// T_C: a chain of certificates.
@@ -11,16 +12,16 @@ pub struct Processing {
     pub did: f64,
 }
 
-/// What handshakes with X.509 take, in milliseconds.
+/// The times of handshakes with X.509, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Original {
-    /// H'_O: with the server alone authenticated.
+    /// H'_O: only the server authenticates.
     pub unilateral: f64,
-    /// H''_O: with both.
+    /// H''_O: both sides authenticate.
     pub mutual: f64,
 }
 
-/// What the model says of the other handshakes, in milliseconds.
+/// The model's estimates for the other handshakes, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     /// H'_V, equation 1.
@@ -52,7 +53,7 @@ impl Processing {
 }
 
 impl Original {
-    /// All the model says from these.
+    /// Computes all estimates of the model.
     #[must_use]
     pub fn estimate(&self, processing: &Processing) -> Estimate {
         let (credential, did) = (processing.delta_credential(), processing.delta_did());
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_papers_estimates_follow_from_its_tables() {
-        // ECDSA: tables III and IV, whose columns VC and DID hold the resolution.
+        // ECDSA: tables III and IV, whose columns VC and DID include the resolution.
         let processing = Processing {
             certificate: 9.0,
             credential: 48.0,

@@ -1,4 +1,5 @@
-//! A node of the registry in a process of its own: takes the identities of a world, proves them, and serves over TLS.
+//! A node of the registry in a process of its own: registers the identities of a world, proves them, and serves over
+//! TLS.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,29 +24,29 @@ use crate::registry::author::TRANSACTIONS;
 use crate::{Error, Progress};
 
 const ROLE: [&str; 2] = ["--role", "registry"];
-/// Transactions under way at once.
+/// The number of transactions under way at once.
 const WRITERS: usize = 32;
-/// Tries to read a DID under one checkpoint.
+/// The number of attempts to read all objects of a DID under one checkpoint.
 const ROUNDS: usize = 4;
-/// The name of the key a DID begins with, and of that which proves it where this is another.
+/// The names of a DID's first key, and of the key that authenticates if that is another.
 const KEYS: [&str; 2] = ["key-1", "key-2"];
 
-/// A node that is written to.
+/// A node for writes.
 pub struct Node {
     server: Server,
     client: Client,
     machine: Machine,
 }
 
-/// The same node, read by the ends of the bench over TLS.
+/// The node again, for reads over TLS by the bench's ends.
 pub struct Served {
     server: Server,
-    /// The file of the certificate it shows.
+    /// The file of its certificate.
     pub certificate: PathBuf,
 }
 
 impl Served {
-    /// Starts it again.
+    /// Starts the node again, over TLS.
     ///
     /// # Errors
     /// If it can't be started.
@@ -65,7 +66,7 @@ impl Served {
 }
 
 impl Node {
-    /// Starts one; over plain HTTP, as nobody but this process speaks with it.
+    /// Starts a node over plain HTTP, since only this process connects to it.
     ///
     /// # Errors
     /// If it can't be started.
@@ -83,15 +84,15 @@ impl Node {
         })
     }
 
-    /// The network's first block.
+    /// The network's genesis.
     pub fn genesis(&self) -> Vec<u8> {
         self.machine.genesis().to_bytes()
     }
 
-    /// Registers all identities of a world. Each writes for itself: to register others takes a role.
+    /// Registers all identities of a world. Each writes for itself, because registering others requires a role.
     ///
     /// # Errors
-    /// If the registry does not take one.
+    /// If the registry refuses one.
     pub async fn register(&self, world: &World, progress: &dyn Progress) -> Result<(), Error> {
         let parties = [&world.servers, &world.clients];
         let all: usize = parties.iter().map(|party| party.members.len()).sum();
@@ -120,10 +121,10 @@ impl Node {
         Ok(())
     }
 
-    /// What the registry proves of those who are drawn, put beside them.
+    /// Fetches the registry's proofs of the drawn identities and stores them with the identities.
     ///
     /// # Errors
-    /// If the registry gives no proof.
+    /// If the registry returns no proof.
     pub async fn staple(&self, world: &mut World, draws: &[Draw]) -> Result<(), Error> {
         let servers = draws.iter().map(|draw| draw.server).collect();
         let clients = draws.iter().map(|draw| draw.client).collect();
@@ -164,8 +165,8 @@ impl Node {
         Bundle::from_bytes(&bytes).map_err(failed)
     }
 
-    /// The first transaction of a DID. It begins with the owner's key and has the identity's beside it, or begins with
-    /// the identity's own where that writes transactions.
+    /// The first transaction of a DID. If `owner` is given, the DID begins with the owner's key and adds the
+    /// identity's. Otherwise it begins with the identity's own key, which then signs transactions.
     fn creation(&self, pkcs8: &[u8], owner: Option<&PrivateKey>) -> Result<Vec<u8>, Error> {
         let [first, second] = KEYS;
         match owner {

@@ -1,4 +1,4 @@
-//! Our own ends: the configuration of each draw, and a handshake over a stream with what is resolved at hand.
+//! Our own ends: the configuration of each draw, and a handshake over a stream with the DID documents it needs.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -29,35 +29,35 @@ use super::end::clock;
 use super::world::{ISSUER, Member, NAME, Party, World, issuer_key};
 use crate::Error;
 
-/// Bytes of proved objects that a verifier of staples remembers.
+/// The size of the proved objects that a verifier of staples caches, in bytes.
 const REMEMBERED: usize = 64 * 1024 * 1024;
-/// Seconds that a staple may be old.
+/// The maximum age of a staple, in seconds.
 const STAPLED_FOR: u64 = 300;
 
 /// Asks the registry for what a handshake needs.
 pub type Resolve<'r> = dyn Fn(&Need, UnixTime) -> Answer + 'r;
 
-/// What kind of handshake it is, and when.
+/// The kind and the time of a handshake.
 #[derive(Clone, Copy, Debug)]
 pub struct Course {
-    /// How both prove who they are.
+    /// How both sides authenticate.
     pub cell: Cell,
-    /// Where DID documents come from.
+    /// The source of DID documents.
     pub lookup: Lookup,
     /// The time.
     pub now: UnixTime,
 }
 
-/// What came of a handshake.
+/// The results of a handshake.
 #[derive(Debug, Default)]
 pub struct Shaken {
     /// The bytes this end sent.
     pub sent: usize,
-    /// What asking the registry took, each time.
+    /// The time of each request to the registry.
     pub resolving: Vec<Duration>,
 }
 
-/// Both sides as our implementation has them.
+/// Both sides in our implementation.
 pub struct Ours<'r> {
     servers: Side,
     clients: Side,
@@ -67,7 +67,7 @@ pub struct Ours<'r> {
     resolved: HashMap<Did, Arc<Resolution>>,
     resolve: &'r Resolve<'r>,
     genesis: Genesis,
-    /// Knows the checkpoints that it has verified.
+    /// The ledger's verifier, which caches the checkpoints that it has verified.
     ledger: Ledger,
 }
 
@@ -79,7 +79,7 @@ struct Known {
     registered: SsiIdentity,
 }
 
-/// What could not be, in the form of this crate.
+/// Wraps a failure in this crate's error.
 pub fn failed(why: impl ToString) -> Error {
     Error::Call {
         what: "a handshake".to_owned(),
@@ -111,7 +111,7 @@ impl<'r> Ours<'r> {
         })
     }
 
-    /// The client of this draw.
+    /// Creates the client of this draw.
     ///
     /// # Errors
     /// If the configuration is refused.
@@ -128,7 +128,7 @@ impl<'r> Ours<'r> {
         Connection::client(&Arc::new(config), &ctx(course.now)).map_err(failed)
     }
 
-    /// The server of this draw.
+    /// Creates the server of this draw.
     ///
     /// # Errors
     /// If the configuration is refused.
@@ -150,7 +150,8 @@ impl<'r> Ours<'r> {
         Ok(Connection::server(&Arc::new(config), &ctx(course.now)))
     }
 
-    /// What it needs, from wherever this course has it; gives what asking the registry took.
+    /// Provides what the connection needs, from the source of this course. Returns the times of requests to the
+    /// registry.
     ///
     /// # Errors
     /// If the peer is refused.
@@ -184,7 +185,7 @@ impl<'r> Ours<'r> {
         Ok(took)
     }
 
-    /// Shakes hands over the stream.
+    /// Performs the handshake over the stream.
     ///
     /// # Errors
     /// If the handshake fails.
@@ -273,8 +274,8 @@ impl<'r> Ours<'r> {
     }
 }
 
-/// As the paper's tests: X25519 and AES-256. What is in a cache is shown by the numbers of its authors' code; the other
-/// courses need what only our own profile carries.
+/// As in the paper's tests: X25519 and AES-256. Cached look-ups use the code points of the paper's own code; the others
+/// need messages that only our own profile has.
 fn common(identities: Identities, course: Course) -> Config {
     Config {
         profile: match course.lookup {
@@ -301,7 +302,7 @@ fn ledger(genesis: &Genesis) -> Ledger {
     Ledger::new(genesis.clone(), Arc::new(Mutex::new(reader)))
 }
 
-/// Now, with randomness of its own.
+/// The given time, with fresh randomness.
 pub fn ctx(now: UnixTime) -> Ctx {
     Ctx::new(now, random_seed())
 }

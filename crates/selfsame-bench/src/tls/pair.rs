@@ -1,4 +1,4 @@
-//! A server and a client, each in a process of its own, that shake hands as often as they are told.
+//! A server and a client, each in a process of its own, that perform the ordered handshakes.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -11,18 +11,18 @@ use super::end::{Listening, Order, Outcome};
 use super::ours::failed;
 use crate::Error;
 
-/// The program that plays an end, and what it is told.
+/// The program that plays an end, with its arguments and environment.
 #[derive(Clone, Debug)]
 pub struct Player {
     /// The program.
     pub executable: PathBuf,
-    /// Its arguments; a client is told the server's port besides.
+    /// Its arguments; a client also gets the server's port.
     pub arguments: Vec<OsString>,
-    /// Variables of its environment.
+    /// Its environment variables.
     pub environment: Vec<(&'static str, OsString)>,
 }
 
-/// Both processes.
+/// The processes of server and client.
 pub struct Pair {
     server: Process,
     client: Process,
@@ -35,7 +35,7 @@ struct Process {
 }
 
 impl Pair {
-    /// Starts both.
+    /// Starts both processes.
     ///
     /// # Errors
     /// If one of them does not start.
@@ -45,7 +45,7 @@ impl Pair {
         Ok(Self { server, client })
     }
 
-    /// Has both do it; gives what server and client found.
+    /// Sends an order to both and returns the results of server and client.
     ///
     /// # Errors
     /// If a handshake fails.

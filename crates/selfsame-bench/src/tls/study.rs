@@ -1,19 +1,19 @@
-//! What the paper measured: its tables II to V, times in milliseconds.
+//! The paper's measurements: its tables II to V, times in milliseconds.
 
 use super::world::Kind;
 
-/// The paper's tables for one algorithm; of a triple the members are X.509, VC and DID.
+/// The paper's tables for one algorithm. A triple has the values for X.509, VC and DID.
 #[derive(Clone, Copy, Debug)]
 pub struct Study {
-    /// Table II: what the server sends.
+    /// Table II: the bytes that the server sends.
     pub bytes: [f64; 3],
-    /// Table III: a check of a signature.
+    /// Table III: the check of a signature.
     pub verification: f64,
-    /// Table III: the messages of identity, resolution included.
+    /// Table III: the identity messages, including the resolution.
     pub processing: [f64; 3],
-    /// Table IV.
+    /// Table IV: only the server authenticates.
     pub unilateral: [f64; 3],
-    /// Table IV.
+    /// Table IV: both sides authenticate.
     pub mutual: [f64; 3],
     /// Table V: X.509 and VC, X.509 and DID, VC and X.509, DID and X.509.
     pub hybrid: [f64; 4],

@@ -1,4 +1,4 @@
-//! The baseline: rustls with the same chains, keys, group and cipher suite.
+//! The baseline: rustls with equal chains, keys, group and cipher suite.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ use super::ours::failed;
 use super::world::{NAME, Party, World};
 use crate::Error;
 
-/// Both sides as rustls has them.
+/// Both sides in rustls.
 pub struct Theirs {
     provider: Arc<CryptoProvider>,
     roots: Arc<RootCertStore>,
@@ -28,7 +28,7 @@ pub struct Theirs {
 type Own = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 impl Theirs {
-    /// Reads the world.
+    /// Parses the world's certificates and keys.
     ///
     /// # Errors
     /// If the root is refused.
@@ -53,7 +53,7 @@ impl Theirs {
         })
     }
 
-    /// The client of this draw.
+    /// Creates the client of this draw.
     ///
     /// # Errors
     /// If the configuration is refused.
@@ -75,7 +75,7 @@ impl Theirs {
         Ok(client.map_err(failed)?.into())
     }
 
-    /// The server of this draw.
+    /// Creates the server of this draw.
     ///
     /// # Errors
     /// If the configuration is refused.
@@ -96,7 +96,7 @@ impl Theirs {
     }
 }
 
-/// Shakes hands over the stream; gives the bytes it sent.
+/// Performs the handshake over the stream and returns the number of bytes sent.
 ///
 /// # Errors
 /// If the handshake fails.

@@ -1,4 +1,4 @@
-//! Who takes part: identities of both sides, as many as are asked for, and who vouches for them.
+//! The participants: any number of identities on both sides, and the authorities that certify them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,9 +22,10 @@ use crate::Error;
 pub const NAME: &str = "server.example";
 /// The issuer of all credentials.
 pub const ISSUER: &str = "did:ott:1111111111111111111111111111111111111111111111111111111111111111";
-/// RSA keys of a side; its identities share them, for ten thousand would take a quarter of an hour to make.
+/// The number of RSA keys on a side. Its identities share them: ten thousand would take a quarter of an hour to
+/// generate.
 const RSA_KEYS: usize = 64;
-/// How long everything holds from when it was made.
+/// The lifetime of certificates and credentials, in seconds.
 const VALID: u64 = 86_400;
 
 /// The algorithm of all keys of a world.
@@ -40,7 +41,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As in the paper's tables.
+    /// All, in the order of the paper's tables.
     pub const ALL: [Self; 3] = [Self::Rsa, Self::Ecdsa, Self::Eddsa];
 
     /// Its name in figures.
@@ -62,31 +63,31 @@ impl Kind {
     }
 }
 
-/// One of many on a side, by all three identities with the same key.
+/// One member of a side, with all three identities for one key.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Member {
-    /// Where its key stands in the side's.
+    /// The index of its key among the side's keys.
     pub key: usize,
-    /// Its DID, 72 characters as the paper's.
+    /// Its DID, 72 characters long as in the paper.
     pub did: String,
     /// Its credential, in the paper's form.
     pub vc: String,
     /// Its certificate and the intermediate authority's (DER); the root is not sent.
     pub chain: Vec<Vec<u8>>,
-    /// It again, as the registry knows it.
+    /// Its identity in the registry.
     pub registered: Registered,
 }
 
-/// A DID of the registry for the same key.
+/// A DID of the registry for the member's key.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Registered {
     /// The did:selfsame.
     pub did: String,
     /// Its credential, in the paper's form.
     pub vc: String,
-    /// What the registry proves of it (a staple's body), if that was asked for.
+    /// The registry's proofs (a staple's body), if they were fetched.
     pub staples: Vec<Vec<u8>>,
-    /// The key that the DID begins with, where that is not the identity's own: an RSA key writes no transactions.
+    /// The key that the DID begins with, if that is not the identity's own: an RSA key can't sign transactions.
     #[serde(skip)]
     pub owner: Option<Arc<PrivateKey>>,
 }
@@ -96,11 +97,11 @@ pub struct Registered {
 pub struct Party {
     /// Private keys (PKCS#8).
     pub keys: Vec<Vec<u8>>,
-    /// Those one is drawn from.
+    /// The identities from which each handshake draws one.
     pub members: Vec<Member>,
 }
 
-/// All of one algorithm.
+/// All participants with keys of one algorithm.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct World {
     /// The algorithm.
@@ -109,7 +110,7 @@ pub struct World {
     pub root: Vec<u8>,
     /// The issuer's public key (SubjectPublicKeyInfo).
     pub issuer: Vec<u8>,
-    /// The registry's first block, from which everything it proves is judged.
+    /// The registry's genesis, from which all its proofs are verified.
     pub genesis: Vec<u8>,
     /// The servers.
     pub servers: Party,
@@ -118,10 +119,10 @@ pub struct World {
 }
 
 impl World {
-    /// Makes a world of so many identities a side, whose DIDs the registry of this genesis will know.
+    /// Creates a world with `count` identities on each side, whose DIDs belong to the registry of this genesis.
     ///
     /// # Errors
-    /// If the machine gives no key.
+    /// If a key can't be generated.
     pub fn make(
         kind: Kind,
         count: usize,
@@ -144,7 +145,7 @@ impl World {
         })
     }
 
-    /// Writes it for the other processes.
+    /// Writes the world to a file for the other processes.
     ///
     /// # Errors
     /// If the file can't be written.
@@ -153,7 +154,7 @@ impl World {
         Ok(std::fs::write(file, text)?)
     }
 
-    /// Reads what was written.
+    /// Reads a world from a file.
     ///
     /// # Errors
     /// If the file can't be read.
@@ -170,7 +171,7 @@ fn made(why: impl ToString) -> Error {
     }
 }
 
-/// What makes identities: a root, an intermediate authority, an issuer.
+/// The root, the intermediate authority and the issuer that make identities.
 struct Maker {
     kind: Kind,
     root: Vec<u8>,
@@ -257,7 +258,7 @@ impl Maker {
         })
     }
 
-    /// The issuer's credential about a DID.
+    /// Issues a credential about a DID.
     fn vouch(&self, did: &str) -> Result<String, rcgen::Error> {
         let valid = (self.now.minus(60), self.now.plus(VALID));
         let vc = PaperVc::new("https://issuer.example/credentials/1", (ISSUER, did), valid);
