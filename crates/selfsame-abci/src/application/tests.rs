@@ -1,4 +1,4 @@
-//! What the engine asks, asked without an engine.
+//! Tests of the engine's requests, without an engine.
 
 mod snapshots;
 mod times;
@@ -29,10 +29,10 @@ use crate::files::{Addresses, Beginning, Home, Member, Network, app_state};
 use crate::notes::address_of;
 
 const BEGAN: i64 = 1_700_000_000;
-/// Where a test's network has the key of who may change its validators.
+/// The file of the trustee's key in a test's network.
 const TRUSTEE: &str = "trustee.key";
 
-/// A network of three, of which this node is the first.
+/// A network of three; this node is the first.
 struct World {
     application: Arc<Application>,
     consensus: Consensus,
@@ -49,7 +49,7 @@ impl World {
         Self::of(folder, 0).await
     }
 
-    /// Another node of the same network, which has no block yet.
+    /// Another node of the network, without any blocks.
     async fn neighbour(&self, n: usize) -> Self {
         Self::of(self.folder.clone(), n).await
     }
@@ -59,7 +59,7 @@ impl World {
         Self::run_by(authority::MACHINE_VERSION, (folder, n), store).await
     }
 
-    /// A node whose program has machines up to this one, over a ledger.
+    /// A node over a ledger, whose program has machines up to version `known`.
     async fn run_by(
         known: u64,
         place: (Arc<tempfile::TempDir>, usize),
@@ -125,7 +125,7 @@ impl World {
         finalized
     }
 
-    /// Has the others sign the checkpoint of the last block, as in the votes for the next one.
+    /// Makes the others sign the last block's checkpoint, as in the votes for the next block.
     fn complete(&self) {
         let next = u32::try_from(self.stored().height).unwrap() + 1;
         let own = self.homes[0].checkpoint_key().unwrap();
@@ -135,7 +135,7 @@ impl World {
                 .notes
                 .add_own("a", &own.sign(&bytes).unwrap())
         );
-        // Who was removed is none of those who sign.
+        // A removed validator does not sign.
         for node in [1, 2] {
             self.consensus.verify(&self.vote(next, node, node));
         }
@@ -143,12 +143,12 @@ impl World {
         assert_eq!(noted.head, self.stored());
     }
 
-    /// The trustee removes the third validator.
+    /// A transaction of the trustee that removes the third validator.
     fn removal(&self) -> Bytes {
         self.change(1, (Vec::new(), vec!["c".to_owned()]))
     }
 
-    /// The trustee changes the validators.
+    /// A transaction of the trustee that changes the validators.
     fn change(&self, nonce: u64, (add, remove): (Vec<Validator>, Vec<String>)) -> Bytes {
         self.governing(nonce, Operation::ChangeValidators { add, remove })
     }
@@ -170,7 +170,7 @@ impl World {
         self.application.ledger.head().unwrap()
     }
 
-    /// A vote of another validator, signed by the key of that node.
+    /// A vote of another validator, signed with the key of node `key_of`.
     fn vote(&self, height: u32, node: usize, key_of: usize) -> VerifyVoteExtension {
         let validator = &self.genesis.validators().validators()[node];
         let origin = log_origin(&self.genesis.network());
@@ -277,7 +277,7 @@ fn beginning(world: &World, app_state: String) -> InitChain {
     let file = world.homes[0].engine().join("config/genesis.json");
     let file: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     let mut params = file["consensus_params"].clone();
-    // The engine's file and the protocol's types write the same numbers differently.
+    // The engine's file and the protocol's types write equal numbers differently.
     params["abci"]["vote_extensions_enable_height"] = serde_json::json!("1");
     let validators = world.genesis.validators();
     let nobody = selfsame_proof::validators::ValidatorSet::new(vec![Validator {
@@ -327,7 +327,7 @@ async fn a_decided_block_is_stored_when_the_engine_asks_for_it_and_not_before() 
     let block = decided(1, vec![world.creation(), world.creation()]);
     let finalized = world.consensus.finalize(&block).unwrap();
     assert_eq!(world.stored().height, 0);
-    // Asked again, as after a crash, it says the same.
+    // A repeated request, as after a crash, gets an equal answer.
     assert_eq!(world.consensus.finalize(&block).unwrap(), finalized);
     world.consensus.commit().await.unwrap();
     let head = world.stored();
@@ -427,11 +427,11 @@ async fn a_change_of_validators_that_would_stop_the_engine_is_neither_proposed_n
         world.consensus.prepare(proposal),
         std::slice::from_ref(&creation)
     );
-    // Who proposes it all the same stops nobody: it counts for nothing.
+    // If it is proposed anyway, the network goes on: it does not count.
     let finalized = world.block(1, vec![left, creation]).await;
     assert_eq!(finalized.tx_results[0].codespace, "governance_refused");
     assert!(finalized.validator_updates.is_empty());
-    // One that the engine can follow is judged like any other.
+    // A change that the engine can follow is judged like any other.
     let removal = world.change(2, (Vec::new(), vec!["c".to_owned()]));
     let removal = std::slice::from_ref(&removal);
     let process = world.consensus.process(&proposed(removal.to_vec()));
@@ -451,7 +451,7 @@ async fn what_the_machine_accepts_and_the_engine_does_not_take_is_neither_propos
     let process = world.consensus.process(&proposal);
     assert_eq!(process, response::ProcessProposal::Accept);
     assert_eq!(world.consensus.prepare(waiting(both.clone(), room)), both);
-    // This one lets nobody go.
+    // This engine removes no validator.
     world.consensus.with_engine(|_, updates| {
         match updates.iter().any(|update| update.power.value() == 0) {
             true => Err(Halt("it stays".to_owned())),
@@ -493,7 +493,7 @@ async fn a_network_goes_over_to_no_machine_that_a_validators_program_does_not_ha
     assert_eq!(process, response::ProcessProposal::Reject);
 }
 
-/// A machine whose next version brings the operation that ends a DID.
+/// A machine whose next version adds the operation that ends a DID.
 fn with_a_new_operation(machine: Machine) -> Machine {
     machine.with_operations_since(|operation| match operation {
         Operation::DeactivateDid { .. } => authority::MACHINE_VERSION + 1,
@@ -525,7 +525,7 @@ async fn an_operation_is_no_transaction_at_all_before_the_machine_that_it_came_w
         ..proposed(vec![new.clone()])
     };
     let waits = || waiting(vec![new.clone()], 1 << 20);
-    // As an older program says, which can't even read it.
+    // An older program answers so, since it cannot even parse it.
     for height in [1, 2] {
         assert_eq!(world.application.check(&asked).codespace, "malformed");
         assert!(world.consensus.prepare(waits()).is_empty());
@@ -562,7 +562,7 @@ async fn in_a_network_of_mixed_versions_the_older_program_stops_and_its_successo
     let over = newer.governing(1, Operation::ChangeRules { from_height, rules });
     let creation = newer.creation();
 
-    // Until the network goes over both say the same.
+    // Until the network switches over, both answer alike.
     let first = newer.block(1, vec![creation.clone()]).await;
     assert_eq!(
         older.block(1, vec![creation]).await.app_hash,
@@ -598,7 +598,7 @@ async fn a_node_that_follows_judges_again_whatever_a_block_may_have_made_invalid
     let world = World::new().await;
     let mut removed = world.neighbour(2).await;
     removed.block(1, vec![world.removal()]).await;
-    // The trustee registers somebody who registers himself at that moment.
+    // The trustee registers a DID that registers itself at that moment.
     let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
     let own = world.signed(&key, &key);
     let register = Operation::RegisterDid {
@@ -615,7 +615,7 @@ async fn a_node_that_follows_judges_again_whatever_a_block_may_have_made_invalid
     removed.block(2, vec![first]).await;
     let again = check(&removed, CheckTxKind::Recheck);
     assert_eq!(again.codespace, "did_exists");
-    // Where nothing was written nothing is judged again.
+    // If nothing was written, nothing is judged again.
     removed.block(3, Vec::new()).await;
     assert!(check(&removed, CheckTxKind::Recheck).code.is_ok());
 }
@@ -650,7 +650,7 @@ async fn a_validator_that_votes_twice_is_named_and_remembered() {
     let all = world.application.misbehaviours.all();
     assert_eq!(all, std::slice::from_ref(&found));
     world.block(2, Vec::new()).await;
-    // After a start it is still known, and a block that comes again counts once.
+    // After a restart it is still known, and a repeated block counts once.
     let again = Misbehaviours::kept_in(world.homes[0].misbehaviour());
     again.in_block(1, &block.misbehavior, &world.application.ledger);
     assert_eq!(again.all(), [found]);
@@ -730,7 +730,7 @@ async fn a_node_whose_ledger_is_damaged_halts_says_what_to_do_and_is_known_as_da
     let creation = world.creation();
     world.block(1, vec![creation]).await;
     let head = world.stored();
-    // A value other than the tree says, under the next height so that it can be written.
+    // Writes a value that differs from the tree's, at the next height so that it can be written.
     let rotten = Block {
         height: 2,
         entries: Vec::new(),

@@ -1,4 +1,4 @@
-//! What a new network's folders hold.
+//! Tests of the folders of a new network.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -135,7 +135,7 @@ fn a_node_speaks_to_those_it_was_made_with_and_to_those_its_operator_admits() {
     let peers = Peers::of(&homes[1]);
     assert!(peers.admits(&name(&homes[0]), now) && peers.admits(&name(&homes[1]), now));
 
-    // Whoever has the public files of a node makes another one; only the node it was made of knows of it.
+    // Anyone with a node's public files can make another node, but only the node that made it admits it.
     let member = members(5).pop().unwrap();
     let joined = homes[0]
         .join(&folder.path().join("later"), &member)
@@ -148,7 +148,7 @@ fn a_node_speaks_to_those_it_was_made_with_and_to_those_its_operator_admits() {
     assert!(!peers.admits(&newcomer, now));
     homes[1].admit(joined.peer().unwrap()).unwrap();
     assert!(peers.admits(&newcomer, now));
-    // What begins alike, or has another case, is another one.
+    // A name with an equal beginning or in another case is a different name.
     assert!(
         !peers.admits(&newcomer[..39], now)
             && !peers.admits(&newcomer.to_uppercase(), now)
@@ -218,7 +218,7 @@ fn the_engine_waits_longer_where_nodes_are_far_apart_and_nothing_else_changes() 
             .all(|(near, _)| near.starts_with("timeout_p"))
     );
     assert_eq!(changed.count(), 6);
-    // Who joins waits as long.
+    // A joining node gets equal timeouts.
     let member = &members(2)[1];
     let joined = home.join(&folder.path().join("joined"), member).unwrap();
     assert!(

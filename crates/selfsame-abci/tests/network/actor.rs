@@ -1,4 +1,4 @@
-//! Somebody with a DID, who signs.
+//! A client with a DID, which signs transactions.
 
 use selfsame_app::clock::Clock;
 use selfsame_crypto::{KeyType, PrivateKey};
@@ -9,7 +9,7 @@ use selfsame_registry::{Content, Genesis, Identifier, Operation, Rules, Transact
 
 use crate::cluster::{Cluster, until};
 
-/// Somebody with a DID.
+/// A client with a DID.
 pub struct Actor {
     pub did: Did,
     network: selfsame_did::selfsame::Network,
@@ -33,12 +33,12 @@ impl Actor {
         }
     }
 
-    /// Where the state says which version of the DID is the present one.
+    /// The state key with the DID's current version.
     pub fn state_key(&self) -> Vec<u8> {
         format!("did/{}", self.id).into_bytes()
     }
 
-    /// Until every node proves that it is there: enough validators have signed a state with it.
+    /// Waits until every node proves the DID, that is until enough validators have signed a state with it.
     pub async fn is_proven_on_all(&self, cluster: &Cluster) {
         let key = self.state_key();
         for node in cluster.alive() {
@@ -63,7 +63,7 @@ impl Actor {
         self.signed(nonce, operation, &self.key)
     }
 
-    /// Begins, and lets these use up credentials of theirs.
+    /// Creates the DID, and lets these delegates consume its credentials.
     pub fn begin_with_delegates(&self, delegates: &[&Self]) -> Transaction {
         let until = Clock::default().now().plus(86_400);
         let delegate = |(n, to): (usize, &&Self)| {
@@ -80,7 +80,7 @@ impl Actor {
         self.sign(Body::new(&self.network, self.id, 0, operations), &self.key)
     }
 
-    /// Uses a credential of somebody's up, by the delegation of that number.
+    /// Consumes another's credential, by the delegation of that number.
     pub fn consume(&self, nonce: u64, (issuer, handle, n): (&Self, u8, usize)) -> Transaction {
         let operation = Operation::Consume(Consume {
             issuer: issuer.id,
@@ -92,7 +92,7 @@ impl Actor {
         self.signed(nonce, operation, &self.key)
     }
 
-    /// The network goes over to a machine at a height.
+    /// Makes the network switch to a machine version at a height.
     pub fn go_over(&self, nonce: u64, (machine_version, from_height): (u64, u64)) -> Transaction {
         let rules = Rules {
             machine_version,
@@ -102,13 +102,13 @@ impl Actor {
         self.signed(nonce, operation, &self.key)
     }
 
-    /// What would be allowed with a signature, without one.
+    /// A transaction that would be allowed with a signature, without the signature.
     pub fn unsigned(&self) -> Vec<u8> {
         let unsigned = Unsigned::new(&self.network, self.id, 0, self.creation());
         unsigned.signing_bytes().to_vec()
     }
 
-    /// A creation with this many bytes of a service's address in it.
+    /// A creation that contains a service address of this many bytes.
     pub fn create_with(&self, bytes: usize) -> Transaction {
         let mut content = Content::of_key("key-1", self.key.public().clone());
         content.also_known_as = vec![format!("https://example.org/{}", "a".repeat(bytes))];

@@ -1,4 +1,4 @@
-//! What is not right is refused with its reason before it reaches a block.
+//! Invalid input is refused with its reason before it reaches a block.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use crate::TURN;
 use crate::cluster::{Actor, Cluster, until};
 use crate::told::Told;
 
-/// A transaction's bytes, with the code and its space that it is refused with.
+/// A name, a transaction's bytes, and the code and code space of its refusal.
 type Case = (&'static str, Vec<u8>, (u32, &'static str));
 
 fn cases(known: &Actor, cluster: &Cluster, elsewhere: &Cluster) -> Vec<Case> {
@@ -84,7 +84,7 @@ async fn what_is_not_right_is_refused_at_the_engines_own_door_with_its_reason() 
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // More than a transaction may have is not even shown to the machine.
+    // A transaction above the size limit does not even reach the machine.
     let oversized = hand_in(rpc, &vec![0; 257 * 1024]);
     let reason = oversized["error"]["data"].as_str().unwrap();
     assert!(reason.contains("Tx too large"), "{oversized}");
@@ -93,7 +93,7 @@ async fn what_is_not_right_is_refused_at_the_engines_own_door_with_its_reason() 
         "0"
     );
 
-    // None of them is in a block: the log and the state are as before.
+    // None of them is in a block: the log and the state have not changed.
     let state = |head: &str| {
         head.split(' ')
             .skip(1)
@@ -111,7 +111,7 @@ async fn a_genesis_that_does_not_match_is_refused_with_the_reason() {
     let another = Cluster::create(1, &[]);
     let theirs = another.home(0);
 
-    // Ours is another network's than the engine's.
+    // Our genesis is of another network than the engine's.
     let cluster = Cluster::create(1, &[]);
     let own = cluster.home(0).join("genesis.cbor");
     std::fs::copy(theirs.join("genesis.cbor"), &own).unwrap();
@@ -125,7 +125,7 @@ async fn a_genesis_that_does_not_match_is_refused_with_the_reason() {
     .await;
     cluster.stop().await;
 
-    // The engine's names other validators.
+    // The engine's genesis names other validators.
     let cluster = Cluster::create(1, &[]);
     let file = cluster.home(0).join("engine/config/genesis.json");
     let mut genesis: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
@@ -137,7 +137,7 @@ async fn a_genesis_that_does_not_match_is_refused_with_the_reason() {
     until("the engine is refused", async || node.said(reason)).await;
     cluster.stop().await;
 
-    // The ledger is another network's.
+    // The ledger is of another network.
     another.restart(0).await;
     let told = Told::default();
     told.write(&another, 0).await;
@@ -152,7 +152,7 @@ async fn a_genesis_that_does_not_match_is_refused_with_the_reason() {
     );
 }
 
-/// Hands bytes in as a transaction, as our half does.
+/// Submits bytes as a transaction, as our half does.
 fn hand_in(rpc: SocketAddr, bytes: &[u8]) -> Value {
     call(
         rpc,
@@ -165,7 +165,7 @@ pub fn call(rpc: SocketAddr, method: &str, parameters: Value) -> Value {
     try_call(rpc, method, parameters).unwrap()
 }
 
-/// The same of an engine that may be about to end.
+/// Calls an engine that may be about to end.
 #[allow(
     clippy::disallowed_methods,
     reason = "a stranger who has got at the engine's door"

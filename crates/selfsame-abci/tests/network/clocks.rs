@@ -32,13 +32,14 @@ async fn fault_nodes_whose_clocks_are_wrong_by_minutes_write_and_sign_with_the_o
 
     let (now, trust) = (Clock::default().now(), trust_root(&cluster.genesis));
     for node in cluster.alive() {
-        // The network's time is the validators' engines'; what our half believes does not get into a block.
+        // The network's time comes from the validators' engines; our half's clock does not affect blocks.
         let note = SignedNote::parse(&node.note().await.unwrap()).unwrap();
         let text = std::str::from_utf8(note.signing_bytes()).unwrap();
         let standing = Checkpoint::parse(text).unwrap().standing().unwrap();
         assert!(standing.time.0.abs_diff(now.0) < 60, "{standing:?}");
 
-        // A reader whose own clock is wrong is told that the answer does not fit his time, and takes nothing for forged.
+        // A reader whose own clock is wrong learns that the answer does not match its time; it does not take it for
+        // forged.
         let key = known.state_key();
         for (wrong_by, outcome) in [
             (0, Outcome::Verified),

@@ -1,4 +1,4 @@
-//! A network whose nodes can be started, killed, cut off from each other and compared.
+//! A network whose nodes can be started, killed, disconnected from each other and compared.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::namespaces::Namespaces;
 pub use crate::process::{GONE, NodeProcess, PATIENCE};
 use crate::wires::Wires;
 
-/// The nodes that run, by number; clones see the same.
+/// The running nodes, by number. Clones share one state.
 #[derive(Clone, Default)]
 pub struct Nodes(Arc<Mutex<Vec<Option<Arc<NodeProcess>>>>>);
 
@@ -47,39 +47,39 @@ pub struct Cluster {
     folder: TempDir,
     members: Vec<Member>,
     limits: Vec<String>,
-    /// The newest machine that the nodes' programs have, where it is not this one's.
+    /// For each node, the newest machine version of its program, if it is not this program's.
     machines: Vec<Option<u64>>,
     pub genesis: Genesis,
-    /// Who may change the validators.
+    /// The trustee, which may change the validators.
     pub trustee: Actor,
     pub nodes: Nodes,
     between: Between,
 }
 
-/// What is between the nodes.
+/// The connections between the nodes.
 enum Between {
-    /// Loopback, which nothing parts.
+    /// Loopback, which cannot be cut.
     Loopback,
-    /// Wires that this process carries.
+    /// Connections that this process forwards and can cut.
     Wires(Wires),
-    /// Machines of their own and a switch.
+    /// Network namespaces and a switch.
     Namespaces(Namespaces),
 }
 
 impl Cluster {
-    /// A new network, its nodes started.
+    /// Creates a network and starts its nodes.
     pub async fn start(count: usize) -> Self {
         Self::limited(count, &[]).await
     }
 
-    /// The same with limits for its nodes, as the example `node` takes them.
+    /// Creates and starts a network with limits for its nodes, as the example `node` takes them.
     pub async fn limited(count: usize, limits: &[&str]) -> Self {
         let cluster = Self::create(count, limits);
         cluster.all_up().await;
         cluster
     }
 
-    /// The same on machines of their own, as far as the network goes, where this machine allows that; else with wires.
+    /// Creates and starts a network with a namespace for each node if this machine allows that, otherwise with wires.
     pub async fn apart(count: usize, limits: &[&str]) -> Self {
         let Some(namespaces) = Namespaces::create(count) else {
             return Self::wired(count, limits).await;
@@ -94,7 +94,7 @@ impl Cluster {
         cluster
     }
 
-    /// The same with wires between the engines that can be cut.
+    /// Creates and starts a network with wires between the engines that can be cut.
     pub async fn wired(count: usize, limits: &[&str]) -> Self {
         let mut cluster = Self::create(count, limits);
         let wires = Wires::new(cluster.members.iter().map(|member| member.addresses.p2p));
@@ -113,7 +113,7 @@ impl Cluster {
         cluster
     }
 
-    /// A new network, none of its nodes started.
+    /// Creates a network without starting its nodes.
     pub fn create(count: usize, limits: &[&str]) -> Self {
         Self::create_at(free_addresses(count), limits)
     }
@@ -153,7 +153,7 @@ impl Cluster {
         }
     }
 
-    /// A node that is started from now on is of a program with machines up to this one.
+    /// Sets the newest machine version for the program of a node that is started later.
     pub fn has_machine(&mut self, n: usize, version: u64) {
         self.machines[n] = Some(version);
     }
@@ -168,7 +168,7 @@ impl Cluster {
         self.try_start(n).await.unwrap();
     }
 
-    /// Starts a node; its reason where it gives up.
+    /// Starts a node; returns the reason if it gives up.
     pub async fn try_start(&self, n: usize) -> Result<(), String> {
         let on = match &self.between {
             Between::Namespaces(namespaces) => namespaces.on(n),
@@ -181,7 +181,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Starts a node whose folder is a small file system of its own, which others see below `/proc/PID/root`.
+    /// Starts a node whose folder is a small file system of its own, visible to others below `/proc/PID/root`.
     pub async fn start_on_small_disk(&self, n: usize) {
         let small = r#"home=$1; shift
             cp -a "$home" "$home.new" && mount -t tmpfs -o size=48m,mode=700 none "$home" &&
@@ -193,7 +193,7 @@ impl Cluster {
         self.nodes.put(n, node.unwrap());
     }
 
-    /// SIGKILL to our half of a node.
+    /// Sends SIGKILL to our half of a node.
     pub async fn kill(&self, n: usize) {
         self.nodes.take(n).unwrap().kill().await;
     }
@@ -203,7 +203,7 @@ impl Cluster {
         self.nodes.take(n).unwrap().stop().await;
     }
 
-    /// Stops all that run, one after the other.
+    /// Stops all running nodes, one after the other.
     pub async fn stop(self) {
         for n in 0..self.nodes.count() {
             if let Some(node) = self.nodes.take(n) {
@@ -229,7 +229,7 @@ impl Cluster {
         self.members[n].addresses.rpc
     }
 
-    /// Lets through only what goes from a node to one of the same side.
+    /// Passes on traffic only between nodes of one side.
     pub fn divide(&self, sides: &[usize]) {
         match &self.between {
             Between::Loopback => panic!("nothing parts loopback"),
@@ -238,7 +238,7 @@ impl Cluster {
         }
     }
 
-    /// SIGKILL to the engine of a node alone.
+    /// Sends SIGKILL to a node's engine alone.
     pub fn kill_engine(&self, n: usize) {
         let engines = engines(&self.home(n));
         assert_eq!(engines.len(), 1);
@@ -248,7 +248,7 @@ impl Cluster {
         assert!(status.unwrap().success());
     }
 
-    /// Until all that run stand at the same place, and that is it.
+    /// Waits until all running nodes have one head, and returns it.
     pub async fn agree(&self) -> String {
         let begun = Instant::now();
         loop {
@@ -264,7 +264,7 @@ impl Cluster {
         }
     }
 
-    /// The log, as one node has it.
+    /// The log of one node.
     pub async fn log(&self, n: usize) -> Vec<Transaction> {
         let mut log = Vec::new();
         loop {
@@ -281,7 +281,7 @@ impl Cluster {
     }
 }
 
-/// The processes that are an engine with its folder in this node's home.
+/// The process ids of the engines whose folder is in this node's home.
 pub fn engines(home: &Path) -> Vec<String> {
     let home = home.join("engine").display().to_string();
     let mut found = Vec::new();
@@ -290,7 +290,7 @@ pub fn engines(home: &Path) -> Vec<String> {
             continue;
         };
         let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-        // The keeper is a shell with the same arguments behind its own.
+        // The keeper is a shell that has these arguments after its own.
         if words.first() != Some(&b"sh".as_slice()) && words.contains(&home.as_bytes()) {
             found.push(process.file_name().into_string().unwrap());
         }
@@ -298,7 +298,7 @@ pub fn engines(home: &Path) -> Vec<String> {
     found
 }
 
-/// Waits for a condition, for as long as anything may take.
+/// Waits for a condition, up to the longest time that anything may take.
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) -> Duration {
     let begun = Instant::now();
     while !holds().await {
@@ -316,8 +316,8 @@ fn free_addresses(count: usize) -> Vec<Addresses> {
     (0..count).map(addresses).collect()
 }
 
-/// An address of loopback that nobody listens at. It is bound for as long as this process lives, so that the system
-/// gives it to nobody else; whoever asks for it by its number gets it.
+/// A loopback address on which nothing listens. It stays bound while this process lives, so that the system assigns it
+/// to no other; a program that asks for it by its number still gets it.
 pub fn free_address() -> SocketAddr {
     static HELD: Mutex<Vec<TcpSocket>> = Mutex::new(Vec::new());
     let socket = TcpSocket::new_v4().unwrap();

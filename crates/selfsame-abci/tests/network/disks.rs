@@ -11,7 +11,7 @@ use crate::load::Load;
 use crate::machine::Watch;
 use crate::told::Told;
 
-/// A write waits for a slow disk only where too few others are quicker.
+/// A write waits for a slow disk only if too few other nodes are faster.
 const UNHURT: Duration = Duration::from_millis(1_500);
 
 #[tokio::test]
@@ -60,9 +60,9 @@ async fn fault_a_node_whose_disk_is_full_stops_and_says_why_and_goes_on_once_the
     room(full.id, "0:");
     let stopped = async || !full.ask("trouble").await.unwrap().is_empty();
     until("the node stops", stopped).await;
-    // The others do not need it.
+    // The other nodes do not need it.
     load.writes(60).await;
-    // The operator is told by either half.
+    // Either half may report it to the operator.
     until("the operator is told", async || {
         full.said("could not be stored (is the disk full?)")
     })
@@ -107,12 +107,12 @@ async fn fault_a_node_whose_disk_was_full_for_a_moment_takes_part_again() {
     let inside = home.strip_prefix("/").unwrap();
     let filler = PathBuf::from(format!("/proc/{}/root", full.id)).join(inside);
     let filler = filler.join("filler");
-    // Again and again: what compaction and checkpoints of files free is used up as well.
+    // Repeated, to use up the space that compaction and checkpoints of files free as well.
     let fill = || {
         let to = format!("of={}", filler.display());
         let zeros = ["if=/dev/zero", "bs=4k", "oflag=append", "conv=notrunc"];
         let filled = Command::new("dd").args(zeros).arg(to).output();
-        // It ends as the disk is full.
+        // It fails when the disk is full.
         assert!(!filled.unwrap().status.success());
     };
     until("the node stops", async || {
@@ -135,8 +135,8 @@ async fn fault_a_node_whose_disk_was_full_for_a_moment_takes_part_again() {
     cluster.stop().await;
 }
 
-/// Bounds how long files may become that a process writes: what is beyond fails as on a full disk. The engine it
-/// starts inherits it.
+/// Limits the size of files that a process writes: beyond it, writes fail as on a full disk. The engine that it starts
+/// inherits the limit.
 fn room(process: u32, bytes: &str) {
     let status = Command::new("prlimit")
         .args(["--pid", &process.to_string()])

@@ -49,7 +49,7 @@ async fn a_validator_whose_key_is_in_use_twice_is_named_at_the_others() {
         };
         until("all have it", named).await;
     }
-    // It is remembered across starts.
+    // It is still known after a restart.
     cluster.shut_down(0).await;
     cluster.restart(0).await;
     assert!(
@@ -63,7 +63,8 @@ async fn a_validator_whose_key_is_in_use_twice_is_named_at_the_others() {
     cluster.stop().await;
 }
 
-/// A copy of a node's folder with another transport key and other addresses: `<name>@<address>`, as others admit it.
+/// Copies a node's folder, with another transport key and other addresses. Returns `<name>@<address>` for others to
+/// admit.
 fn copy(home: &Path, twin: &Path) -> String {
     let copied = std::process::Command::new("cp")
         .arg("-a")
@@ -89,7 +90,7 @@ fn copy(home: &Path, twin: &Path) -> String {
     let text = text.replace(&format!("tcp://{before_p2p}"), &format!("tcp://{p2p}"));
     let text = text.replace(&format!("tcp://{before_rpc}"), &format!("tcp://{rpc}"));
     std::fs::write(config, text).unwrap();
-    // The engine writes the seed with the public key after it.
+    // The engine's file has the seed, then the public key.
     let pkcs8 = key.to_pkcs8().unwrap();
     let private = [seed(pkcs8.expose()), key.public().bytes()].concat();
     let private = json!({ "priv_key": {

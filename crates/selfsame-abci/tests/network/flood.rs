@@ -1,4 +1,4 @@
-//! Back-pressure: more is asked of a node than it takes.
+//! Back-pressure: a node receives more requests than it accepts.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use crate::cluster::{Actor, Cluster};
 use crate::load::Load;
 use crate::told::Told;
 
-/// So many may wait at a node of this test, and so many come.
+/// The number of transactions that may wait at a node of this test, and the number submitted.
 const WAITING: usize = 64;
 const FLOOD: usize = 1_500;
-/// What of the rate before is the full rate: measurements differ by that much.
+/// The share of the earlier rate that counts as the full rate, since measurements differ by that much.
 const FULL: f64 = 0.7;
 const MEASURED: usize = 5;
 
@@ -49,7 +49,7 @@ async fn fault_a_flood_is_turned_away_with_a_time_to_come_back_and_the_rate_is_a
                 told.keep(&transaction, &receipt);
                 taken += 1;
             }
-            // The edge makes it a 429 with a `Retry-After`.
+            // The HTTP server turns it into a 429 with `Retry-After`.
             (Err(reason), _) => {
                 let told_when = reason.starts_with("TooMany { retry_after: 1 }");
                 assert!(told_when, "{reason}");
@@ -61,7 +61,7 @@ async fn fault_a_flood_is_turned_away_with_a_time_to_come_back_and_the_rate_is_a
         taken >= WAITING && turned_away > 0,
         "{taken} taken, {turned_away} turned away"
     );
-    // What others do on this machine may disturb one measurement, not all of them.
+    // Other work on this machine may disturb one measurement, but not all of them.
     let mut after = Vec::new();
     while after.iter().all(|rate| *rate < before * FULL) {
         assert!(

@@ -1,4 +1,4 @@
-//! A network of four validators: what one takes all have and sign, and who validates changes.
+//! A network of four validators: a write to one is logged and signed by all, and the validators change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::cluster::{Actor, Cluster};
 use crate::load::Load;
 use crate::told::Told;
 
-/// Generous, since other tests may want the machine too: the bars are the bench's to keep.
+/// Generous limits, since other tests may use the machine too. The bench has the strict bars.
 const STALL: Duration = Duration::from_secs(30);
 const SIGNED: Duration = Duration::from_secs(60);
 
@@ -34,7 +34,8 @@ async fn what_one_validator_takes_all_have_and_sign() {
     let genesis = &cluster.genesis;
     for at in [1, 2, 3, 0, 1] {
         let actor = told.write(&cluster, at).await;
-        // Who wrote reads it where he wrote, with proof; on a busy machine the signatures may take their time.
+        // An author reads its write from the node that took it, with proof. On a busy machine the signatures may take
+        // longer.
         let (begun, key) = (Instant::now(), actor.state_key());
         while cluster.node(at).proves(genesis, &key).await.is_none() {
             assert!(begun.elapsed() < SIGNED, "it is not proven");
@@ -75,7 +76,7 @@ async fn what_the_engine_decides_leads_to_the_same_app_hash_without_it() {
         cluster.shut_down(n).await;
     }
 
-    // The same blocks, decided by a consensus without an engine.
+    // Decides the blocks again by a consensus without an engine.
     let genesis = &cluster.genesis;
     let stored = SqliteLedger::open(cluster.home(0).join("ledger.db")).unwrap();
     let machine = Arc::new(Machine::new(genesis.clone()));
@@ -108,7 +109,7 @@ async fn a_validator_is_removed_and_readers_are_handed_over_to_the_others() {
     let genesis = cluster.genesis.clone();
     let removed = cluster.trustee.remove_validator(1, "node-4");
     cluster.node(1).write(&removed).await;
-    // The engine takes the change two blocks later; each of these makes at least one.
+    // The engine applies the change two blocks later; each of these writes makes at least one block.
     for at in [0, 1, 2] {
         let actor = Actor::new(&genesis);
         cluster.node(at).write(&actor.create()).await;
@@ -125,7 +126,7 @@ async fn a_validator_is_removed_and_readers_are_handed_over_to_the_others() {
         let signers = note.signers(&keys).unwrap();
         let gone = |name: &str| name.ends_with("/node-4");
         assert!(!signers.iter().any(|signer| gone(signer.key.name())));
-        // The reader has the genesis alone, with the four, and is led to the three.
+        // The reader has only the genesis, with the four validators, and is led to the three.
         let (set, trust) = node.reads(STATE_KEY, &trust_root(&genesis)).await;
         let set = ValidatorSet::from_bytes(&set.unwrap()).unwrap();
         assert_eq!(set.validators().len(), 3);

@@ -15,7 +15,7 @@ async fn fault_a_node_that_loses_either_half_starts_both_again_under_load() {
     let load = Load::start(&cluster, (8, &[0, 1, 2, 3]), &told);
     load.writes(40).await;
 
-    // The engine's half: ours notices, says so and starts both.
+    // The engine dies: our half notices, reports it and restarts both.
     let (home, before) = (cluster.home(0), engines(&cluster.home(0)));
     cluster.kill_engine(0);
     let started = async || engines(&home).len() == 1 && engines(&home) != before;
@@ -28,7 +28,7 @@ async fn fault_a_node_that_loses_either_half_starts_both_again_under_load() {
     .await;
     load.writes(40).await;
 
-    // Our half: the engine does not outlive it.
+    // Our half dies: the engine does not outlive it.
     cluster.kill(0).await;
     until("the engine is gone too", async || engines(&home).is_empty()).await;
     cluster.restart(0).await;

@@ -1,4 +1,4 @@
-//! A node that begins late, when the engines have forgotten the first blocks: it takes the ledger from the others.
+//! A node that joins late, when the engines have pruned the first blocks, takes the ledger from the other nodes.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -41,14 +41,14 @@ async fn fault_a_node_that_lost_its_disk_joins_by_a_snapshot_and_has_every_trans
     cluster.restart(3).await;
     let joining = cluster.node(3);
     let taken = async || {
-        // Headers after the snapshot are needed: the network goes on, slowly.
+        // The headers after the snapshot are needed, so the network must continue, slowly.
         told.write(&cluster, 0).await;
         tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         joining.said("the ledger was taken from a snapshot")
     };
     let took = until("the ledger is taken", taken).await;
 
-    // It has all the others have, and takes part: without it the two others that are left could not write.
+    // The node has everything that the others have, and takes part: without it, the two that remain could not write.
     told.write(&cluster, 3).await;
     let first = first_block(cluster.rpc(3));
     assert!(first > 1, "its engine has no older block: {first}");
@@ -64,7 +64,8 @@ async fn fault_a_node_that_lost_its_disk_joins_by_a_snapshot_and_has_every_trans
     cluster.stop().await;
 }
 
-/// What is lost with a disk, but for the keys and what the engine has voted for, which an operator keeps elsewhere.
+/// Deletes everything that is lost with a disk, except the keys and the engine's record of its votes, which an operator
+/// stores elsewhere.
 fn lose(home: &Path) {
     for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm", "checkpoint"] {
         let file = home.join(name);
@@ -90,7 +91,7 @@ fn first_block(rpc: SocketAddr) -> u64 {
     first.as_str().unwrap().parse().unwrap()
 }
 
-/// A block an operator trusts: the newest of a node of his.
+/// A block that an operator trusts: the newest of a node of its own.
 fn trusted(rpc: SocketAddr) -> (u64, [u8; 32]) {
     let commit = call(rpc, "commit", json!({}));
     let signed = &commit["result"]["signed_header"];

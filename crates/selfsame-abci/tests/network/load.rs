@@ -1,4 +1,4 @@
-//! Clients that write at the same time, and what it was like for them.
+//! Clients that write at the same time, and their measurements.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use tokio::time::Instant;
 use crate::cluster::{Actor, Cluster, GONE, Nodes, until};
 use crate::told::Told;
 
-/// On a machine that has time, an undisturbed network takes a write within this time, but for one in a hundred.
+/// The time in which an undisturbed network on an idle machine takes 99 of 100 writes.
 const FREE: Duration = Duration::from_millis(300);
 
-/// Clients under way. Each writes one transaction after the other, to the next node where its own is gone.
+/// Running clients. Each writes one transaction after the other, and moves to the next node if its own is gone.
 pub struct Load {
     begun: Instant,
     stop: Arc<AtomicBool>,
@@ -34,23 +34,23 @@ struct Client {
 struct Written {
     took: Duration,
     acknowledged: Instant,
-    /// What nodes that were there answered instead of a receipt.
+    /// The errors of running nodes that answered instead of a receipt.
     failed: Vec<String>,
 }
 
-/// What it was like.
+/// The measurements of a load.
 pub struct Figures {
     pub writes: usize,
     pub p50: Duration,
     pub p99: Duration,
-    /// The longest time in which nobody was acknowledged anything.
+    /// The longest time without any acknowledgement.
     pub stall: Duration,
     pub failed: Vec<String>,
     pub took: Duration,
 }
 
 impl Load {
-    /// So many clients, the first at the first of these nodes, the next at the next.
+    /// Starts clients; the first uses the first of these nodes, the next one the next.
     pub fn start(cluster: &Cluster, (clients, at): (usize, &[usize]), told: &Arc<Told>) -> Self {
         let stop = Arc::<AtomicBool>::default();
         let client = |n: usize| {
@@ -70,13 +70,13 @@ impl Load {
         }
     }
 
-    /// Until so many more were acknowledged.
+    /// Waits until this many more writes are acknowledged.
     pub async fn writes(&self, count: usize) -> Duration {
         let enough = self.told.count() + count;
         until("the load is taken", async || self.told.count() >= enough).await
     }
 
-    /// Eight clients at four nodes to which nothing happens.
+    /// Runs eight clients on four undisturbed nodes.
     pub async fn undisturbed(cluster: &Cluster, told: &Arc<Told>) -> Figures {
         let load = Self::start(cluster, (8, &[0, 1, 2, 3]), told);
         load.writes(80).await;
@@ -85,7 +85,7 @@ impl Load {
         figures
     }
 
-    /// Lets each client finish what it writes.
+    /// Lets each client finish its write, then stops.
     pub async fn stop(self) -> Figures {
         self.stop.store(true, Ordering::Relaxed);
         let mut written = Vec::new();
@@ -154,12 +154,12 @@ impl Figures {
         }
     }
 
-    /// How much slower an undisturbed network was than on a machine that has time for it.
+    /// The excess of an undisturbed network's time over that on an idle machine.
     pub fn slower_than_free(&self) -> Duration {
         self.p99.saturating_sub(FREE)
     }
 
-    /// Figures of which nothing counts but how long all but one in a hundred took, in milliseconds.
+    /// Figures for tests, with only the 99th percentile set, in milliseconds.
     pub fn of_p99(milliseconds: u64) -> Self {
         let took = Duration::from_millis(milliseconds);
         let begun = Instant::now();
@@ -176,7 +176,7 @@ impl Figures {
         self.writes as f64 / self.took.as_secs_f64()
     }
 
-    /// Says what it was like to who reads the test's output.
+    /// Prints the figures to the test's output.
     #[allow(clippy::disallowed_macros, reason = "a test's figures")]
     pub fn print(&self, what: &str) {
         eprintln!("{what}: {self}");

@@ -1,4 +1,4 @@
-//! Faults: nodes are lost, and come back.
+//! Faults: nodes are lost and return.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +13,11 @@ use crate::load::Load;
 use crate::machine::{Others, Watch};
 use crate::told::Told;
 
-/// What a write may take at most while one of four is lost, but for one in a hundred.
+/// The maximum time of 99 of 100 writes while one of four nodes is lost.
 const P99: Duration = Duration::from_millis(1_500);
-/// How long nobody may be acknowledged anything while one of four is lost.
+/// The maximum time without any acknowledgement while one of four nodes is lost.
 const STALL: Duration = Duration::from_secs(3);
-/// Enough are back, and writes go on within this time.
+/// The maximum time until writes resume after enough nodes have returned.
 const RESUMED: Duration = Duration::from_secs(3);
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn fault_two_of_four_are_killed_and_writes_wait_until_they_are_back_while_
         assert!(refused.starts_with("Unavailable"), "{refused}");
         assert!(refused.contains("too few validators"), "{refused}");
     }
-    // The last one needs nobody to prove what it says, even started anew.
+    // The last node can prove its state without the others, even after a restart.
     cluster.kill(1).await;
     let key = known.state_key();
     let genesis = &cluster.genesis;
@@ -82,7 +82,7 @@ async fn fault_two_of_four_are_killed_and_writes_wait_until_they_are_back_while_
     let reads = reader.stop().await;
     print(resumed, &reads, others);
 
-    // What waited is written now, and once.
+    // The waiting transactions are now written, each once.
     for actor in waiting {
         let transaction = actor.create();
         told.keep(&transaction, &cluster.node(0).write(&transaction).await);
@@ -110,7 +110,7 @@ async fn fault_all_are_killed_under_load_and_what_was_acknowledged_is_there_when
     for n in 0..2 {
         cluster.restart(n).await;
     }
-    // The third makes them enough.
+    // With the third node there are enough.
     let (begun, watch) = (Instant::now(), Watch::begin());
     cluster.restart(2).await;
     load.writes(1).await;
@@ -139,7 +139,7 @@ fn print(resumed: Duration, reads: &Reads, others: Others) {
     );
 }
 
-/// Somebody who reads from one node all the time, and verifies.
+/// A client that reads from one node all the time, and verifies.
 struct Reader {
     stop: Arc<AtomicBool>,
     reading: tokio::task::JoinHandle<Reads>,

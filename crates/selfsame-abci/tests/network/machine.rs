@@ -1,4 +1,4 @@
-//! How much of the machine others take while a test measures: only that excuses a test for being slow.
+//! The share of the machine that other processes use while a test measures: only that may excuse a slow test.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use std::time::Duration;
 
 use crate::load::Figures;
 
-/// So often it is looked at who runs: a process that lives for less is missed, and counts as others'.
+/// The interval at which processes are listed. A process that lives for less is missed, and counts as another's.
 const LOOKED_EVERY: Duration = Duration::from_millis(200);
-/// What others take on a machine that is the test's own: the system, and who runs the test.
+/// The share that others use on a machine that is otherwise idle: the system, and the program that runs the test.
 const QUIET: f64 = 0.25;
-/// A bar is never given more than so many times.
+/// The maximum factor by which a bar is widened.
 const MOST: u32 = 4;
 
-/// A machine that is watched.
+/// A machine under observation.
 pub struct Watch {
     stop: Arc<AtomicBool>,
     watching: JoinHandle<f64>,
 }
 
-/// What others took of the machine's processors, from 0 to 1.
+/// The share of the machine's processors that other processes used, from 0 to 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Others(f64);
 
-/// Ticks of all processors since the machine began, and those of processes that are this test's.
+/// Ticks of all processors since the machine started, and of this test's processes.
 struct Seen {
     all: u64,
     busy: u64,
@@ -55,10 +55,9 @@ impl Watch {
 }
 
 impl Others {
-    /// A bar for a machine that has time for the test, as it is for this one. Where others take a part of the
-    /// processors, the same work takes as much longer as is left less of them, and their disk is no quicker: as much more
-    /// is given as an undisturbed network is slower than it should be, before and after the fault. Where they take none,
-    /// nothing is given, however slow the network is.
+    /// Widens a bar for an idle machine to one for this machine. If others use part of the processors, equal work takes
+    /// longer in proportion, and the disk is no faster either. So the bar also grows by the delay of an undisturbed
+    /// network before and after the fault. If others use none, the bar stays, however slow the network is.
     pub fn widened(self, bar: Duration, undisturbed: [&Figures; 2]) -> Duration {
         let Self(share) = self;
         if share <= QUIET {
@@ -71,7 +70,7 @@ impl Others {
 }
 
 impl Seen {
-    /// Looks at all processes, and remembers the ticks of those that were begun by this one or by one that was.
+    /// Lists all processes, and records the ticks of this one and its descendants.
     fn now(known: &mut BTreeMap<u32, u64>) -> Self {
         let mut running = Vec::new();
         for process in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -103,7 +102,7 @@ impl Seen {
 
     fn others_until(&self, later: &Self) -> f64 {
         let all = (later.all - self.all).max(1);
-        // Ticks are counted in different places of the kernel: one may be ahead of the other.
+        // The kernel counts these ticks in different places: one count may be ahead of the other.
         let busy = later.busy.saturating_sub(self.busy);
         let others = busy.saturating_sub(later.own.saturating_sub(self.own));
         others as f64 / all as f64
@@ -117,7 +116,8 @@ struct Process {
 }
 
 impl Process {
-    /// A line of `/proc/<id>/stat` (proc_pid_stat(5)). Its name, in brackets, may have spaces and brackets in it.
+    /// Parses a line of `/proc/<id>/stat` (proc_pid_stat(5)). The name, in parentheses, may contain spaces and
+    /// parentheses.
     fn parse(line: &str) -> Option<Self> {
         let (before, after) = (line.split_once(' ')?, line.rsplit_once(')')?);
         let fields: Vec<&str> = after.1.split_whitespace().collect();
@@ -130,7 +130,7 @@ impl Process {
     }
 }
 
-/// All ticks, and those in which a processor did something or was another machine's, from the first line of
+/// All ticks, and those in which a processor was busy or was used by another machine, from the first line of
 /// `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal.
 fn processors(stat: &str) -> (u64, u64) {
     let line = stat.lines().next().unwrap();
@@ -181,7 +181,7 @@ fn only_what_others_take_excuses_and_never_more_than_fourfold() {
     let bar = Duration::from_secs(3);
     let (quick, slow) = (Figures::of_p99(100), Figures::of_p99(1_300));
     let widened = |share, by: [&Figures; 2]| Others(share).widened(bar, by).as_millis();
-    // On a quiet machine a slow network has no excuse.
+    // On an idle machine, a slow network has no excuse.
     assert_eq!(widened(0.0, [&slow, &slow]), 3_000);
     assert_eq!(widened(QUIET, [&slow, &slow]), 3_000);
     assert_eq!(widened(0.5, [&quick, &quick]), 6_000);

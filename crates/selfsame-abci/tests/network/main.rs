@@ -1,4 +1,4 @@
-//! Networks of validators with the real engine, on loopback, and what may happen to them.
+//! Networks of validators with the real engine, on loopback, and the faults that they must survive.
 
 mod actor;
 mod bad_input;
@@ -23,5 +23,5 @@ mod races;
 mod told;
 mod wires;
 
-/// Networks take turns: each wants the whole machine.
+/// Networks take turns, since each needs the whole machine.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());

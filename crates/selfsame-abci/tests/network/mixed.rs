@@ -1,4 +1,4 @@
-//! Networks whose nodes are of different versions of the program.
+//! Networks whose nodes run different versions of the program.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::told::Told;
 
 const NEXT: u64 = MACHINE_VERSION + 1;
 
-/// Four nodes; these have the next machine, too.
+/// A network of four nodes, of which these also have the next machine version.
 async fn mixed(newer: &[usize], limits: &[&str]) -> Cluster {
     let mut cluster = Cluster::create(4, limits);
     for n in newer {
@@ -65,7 +65,7 @@ async fn a_network_of_which_half_lacks_a_machine_never_goes_over_and_writes_go_o
     let _turn = TURN.lock().await;
     let cluster = mixed(&[0, 1], &["deadline=5"]).await;
     let told = Arc::new(Told::begin(&cluster).await);
-    // So late that it is not refused for its height.
+    // A height so far ahead that it is not refused.
     let from_height = height(&cluster.node(0).ask("head").await.unwrap()) + 100_000;
     let over = cluster.trustee.go_over(1, (NEXT, from_height));
     let load = Load::start(&cluster, (4, &[0, 1, 2, 3]), &told);

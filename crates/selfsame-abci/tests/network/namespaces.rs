@@ -1,22 +1,22 @@
-//! Machines of their own, as far as the network goes: Linux's namespaces on a cable to a switch that can be parted.
+//! A Linux network namespace for each node, connected by a virtual cable to a switch that can be divided.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::{Child, Command, Stdio};
 
-/// A network of namespaces. None of it is seen outside, and all of it is gone with the processes in it.
+/// A network of namespaces. It is invisible outside, and ends with the processes in it.
 pub struct Namespaces {
-    /// Where the cables end.
+    /// The namespace of the switches.
     switch: Namespace,
     nodes: Vec<Namespace>,
 }
 
-/// A namespace, held by a process that lives for as long as this one.
+/// A namespace, held by a process that lives as long as this one.
 struct Namespace {
     holder: Child,
 }
 
 impl Namespaces {
-    /// A network of so many; none where this machine does not allow it (it takes root and iproute2).
+    /// Creates a network of `count` namespaces; `None` if this machine does not allow it (it needs root and iproute2).
     pub fn create(count: usize) -> Option<Self> {
         let network = Self {
             switch: Namespace::create()?,
@@ -33,12 +33,12 @@ impl Namespaces {
         IpAddr::V4(Ipv4Addr::new(10, 77, 0, last))
     }
 
-    /// What a command begins with that runs on this node's machine.
+    /// The prefix of a command that runs in this node's namespace.
     pub fn on(&self, n: usize) -> Vec<String> {
         self.nodes[n].enter()
     }
 
-    /// Nodes of one side reach each other: each side has a switch of its own.
+    /// Divides the nodes: only nodes of one side reach each other, since each side has a switch of its own.
     pub fn divide(&self, sides: &[usize]) {
         for (n, side) in sides.iter().enumerate() {
             let (port, switch) = (format!("port{n}"), format!("side{side}"));
@@ -77,7 +77,7 @@ impl Namespace {
             .stderr(Stdio::null())
             .spawn()
             .ok()?;
-        // It says a line once it is there, and ends with its input.
+        // The process prints a line when it is ready, and ends with its input.
         let mut line = [0];
         let output = holder.stdout.as_mut()?;
         let is_there = std::io::Read::read_exact(output, &mut line).is_ok();

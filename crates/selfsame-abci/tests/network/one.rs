@@ -1,4 +1,4 @@
-//! A network of one validator: it orders, answers and refuses.
+//! A network of one validator: it orders transactions, answers and refuses.
 
 use crate::TURN;
 use crate::cluster::{Actor, Cluster};

@@ -1,4 +1,4 @@
-//! Who speaks to whom: a node that is dismissed is parted from, and a folder that lets everybody in does not start.
+//! Peers: a dismissed node is disconnected, and a folder that admits every peer does not start.
 
 use selfsame_abci::Home;
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::bad_input::try_call;
 use crate::cluster::{Cluster, until};
 use crate::told::Told;
 
-/// Whether a node's engine is connected with another of that name; none while it does not answer.
+/// Whether a node's engine is connected to the peer of that name; `None` while it does not answer.
 fn speaks(cluster: &Cluster, n: usize, name: &str) -> Option<bool> {
     let answer = try_call(cluster.rpc(n), "net_info", json!({})).ok()?;
     let peers = answer["result"]["peers"].as_array()?;
@@ -42,7 +42,7 @@ async fn a_node_that_is_dismissed_loses_its_connection_and_the_others_go_on() {
         assert_eq!(cluster.node(n).ask("trouble").await.unwrap(), "");
         Home::open(&cluster.home(n)).unwrap().admit(&peer).unwrap();
     }
-    // It calls again from its next start on.
+    // The dismissed node dials again after its next start.
     cluster.shut_down(3).await;
     cluster.restart(3).await;
     told.write(&cluster, 3).await;

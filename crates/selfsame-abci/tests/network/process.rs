@@ -1,4 +1,4 @@
-//! A node as a process of its own, so that it can be killed; asked line by line.
+//! A node as a separate process, so that it can be killed; requests are lines.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::oneshot;
 
-/// How long anything may take that is not a fault.
+/// The maximum time for anything that is not a fault.
 pub const PATIENCE: Duration = Duration::from_secs(180);
-/// What a client reads when the process it speaks with has ended.
+/// The error that a client gets when the node's process has ended.
 pub const GONE: &str = "the node is gone";
 
 type Answers = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<String, String>>>>>;
@@ -30,15 +30,16 @@ pub struct NodeProcess {
     pub id: u32,
     input: tokio::sync::Mutex<Option<ChildStdin>>,
     answers: Answers,
-    /// What it has told its operator.
+    /// The log for its operator.
     log: Arc<Mutex<Vec<String>>>,
     last: AtomicU64,
 }
 
 impl NodeProcess {
-    /// Starts a node with a command that begins like this, and waits until it is ready; its reason where it gives up.
+    /// Starts a node with a command that begins with `on`, and waits until it is ready; returns the reason if it gives
+    /// up.
     pub async fn start(on: &[String], home: &Path, limits: &[String]) -> Result<Self, String> {
-        // A file that may not grow is an error for the node to deal with, not a signal.
+        // A file above its size limit must be an error that the node handles, not a signal.
         let mut child = Command::new("sh")
             .args(["-c", r#"trap "" XFSZ; exec "$@""#, "sh"])
             .args(on)
@@ -66,7 +67,7 @@ impl NodeProcess {
                     (_, reason) => Err(reason.to_owned()),
                 };
                 let waiting = told.lock().unwrap().remove(&id.parse().unwrap());
-                // Who gave up waiting needs no answer.
+                // A client that stopped waiting needs no answer.
                 let _ = waiting.map(|waiting| waiting.send(answer));
             }
             told.lock().unwrap().clear();
@@ -92,7 +93,7 @@ impl NodeProcess {
         })
     }
 
-    /// Lets the node stop by itself.
+    /// Stops the node in an orderly way.
     pub async fn stop(&self) {
         self.input.lock().await.take();
         let mut child = self.child.lock().await;
@@ -102,26 +103,26 @@ impl NodeProcess {
         assert!(status.unwrap().success(), "{}", log());
     }
 
-    /// SIGKILL, as a machine that loses its power.
+    /// Sends SIGKILL, like a machine that loses power.
     pub async fn kill(&self) {
         let mut child = self.child.lock().await;
         child.start_kill().unwrap();
         child.wait().await.unwrap();
     }
 
-    /// Whether the operator was told this.
+    /// Whether the operator's log contains this text.
     pub fn said(&self, text: &str) -> bool {
         !self.last_said(text).is_empty()
     }
 
-    /// What the operator was told with this in it.
+    /// The log's lines that contain this text.
     pub fn last_said(&self, text: &str) -> Vec<String> {
         let log = self.log.lock().unwrap();
         let lines = log.iter().filter(|line| line.contains(text));
         lines.cloned().collect()
     }
 
-    /// Asks the node; an error also where it is gone.
+    /// Sends a request to the node. Returns an error also if the node is gone.
     pub async fn ask(&self, request: &str) -> Result<String, String> {
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let answer = enter(&self.answers, id);
@@ -139,7 +140,7 @@ impl NodeProcess {
         self.ask(&format!("submit {bytes}")).await
     }
 
-    /// As a client does: again while it is told to come back.
+    /// Writes as a client does, and retries while it is told to.
     pub async fn write(&self, transaction: &Transaction) -> String {
         loop {
             match self.submit(transaction).await {
@@ -150,19 +151,19 @@ impl NodeProcess {
         }
     }
 
-    /// What the node answers for a key of the state, as a reader judges it who has the genesis alone.
+    /// The node's answer for a key of the state, as judged by a reader that has only the genesis.
     pub async fn proves(&self, genesis: &Genesis, key: &[u8]) -> Option<Vec<u8>> {
         self.reads(key, &trust_root(genesis)).await.0
     }
 
-    /// The same for a reader with this trust; and the trust the answer leads to.
+    /// The node's answer as judged by a reader with this trust root, and the trust root it leads to.
     pub async fn reads(&self, key: &[u8], trust: &TrustRoot) -> (Option<Vec<u8>>, TrustRoot) {
         let (bundle, outcome, led_to) = self.judged(key, trust, 0).await;
         assert_eq!(outcome, Outcome::Verified);
         (bundle.value, led_to.unwrap())
     }
 
-    /// The same for a reader whose clock is wrong by these seconds, with what he makes of it.
+    /// The node's answer for a reader whose clock is wrong by these seconds, with the reader's verdict.
     pub async fn judged(
         &self,
         key: &[u8],
@@ -210,7 +211,7 @@ fn enter(answers: &Answers, id: u64) -> oneshot::Receiver<Result<String, String>
     receiver
 }
 
-/// The example `node`, beside this test.
+/// The path of the example `node`, beside this test.
 fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.ancestors().nth(2).unwrap().join("examples");
@@ -222,7 +223,7 @@ fn program() -> PathBuf {
     program
 }
 
-/// CometBFT: where xtask says, or where it puts it.
+/// CometBFT's path, as xtask gives it or where xtask builds it.
 #[allow(
     clippy::disallowed_methods,
     reason = "xtask tells the tests where the engine is"

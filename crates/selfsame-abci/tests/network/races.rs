@@ -1,4 +1,4 @@
-//! Two want what only one can have, at a validator and at a node that only follows.
+//! Races between two clients for one thing, at a validator and at a node that only follows.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::load::Load;
 use crate::machine::Watch;
 use crate::told::Told;
 
-/// The loser is told so long after both have asked, at the latest.
+/// The maximum time after both requests until the loser is told.
 const TOLD: Duration = Duration::from_secs(2);
 const FOLLOWER: usize = 3;
 
@@ -63,7 +63,7 @@ async fn who_loses_a_race_at_a_follower_or_at_a_validator_is_told_soon_and_leave
     }
     let bar = watch.end().widened(TOLD, [&before, &before]);
     assert!(slowest <= bar, "told after {slowest:?}");
-    // What lost is no weight on any node, once some more blocks have come.
+    // The losing transaction is gone from every node after some more blocks.
     let nothing_waits = async || {
         told.write(&cluster, 1).await;
         (0..4).all(|n| waiting(&cluster, n) == "0")

@@ -1,4 +1,4 @@
-//! What clients were told, and whether it is true: the ledger that every test of a fault keeps and ends with.
+//! The acknowledgements that clients received, which every fault test checks against the ledger at its end.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -12,12 +12,12 @@ use selfsame_registry::Transaction;
 
 use crate::cluster::{Actor, Cluster, NodeProcess, until};
 
-/// The transactions that were acknowledged, with the numbers they were given.
+/// The acknowledged transactions, by their numbers.
 #[derive(Default)]
 pub struct Told(Mutex<BTreeMap<u64, [u8; 32]>>);
 
 impl Told {
-    /// Begins once all nodes take part: each has taken a write.
+    /// Starts once all nodes take part: each has taken a write.
     pub async fn begin(cluster: &Cluster) -> Self {
         let told = Self::default();
         for at in 0..cluster.nodes.count() {
@@ -30,7 +30,7 @@ impl Told {
         self.0.lock().unwrap().len()
     }
 
-    /// Keeps a receipt, as the example `node` writes it.
+    /// Records a receipt, in the format of the example `node`.
     pub fn keep(&self, transaction: &Transaction, receipt: &str) {
         let seq_no = receipt.split(' ').next().unwrap().parse().unwrap();
         let before = self.0.lock().unwrap().insert(seq_no, transaction.hash());
@@ -38,7 +38,7 @@ impl Told {
         assert!(same, "two transactions have the number {seq_no}");
     }
 
-    /// Somebody new, whom a node has acknowledged.
+    /// Creates a new client, whose creation a node has acknowledged.
     pub async fn write(&self, cluster: &Cluster, at: usize) -> Actor {
         let actor = Actor::new(&cluster.genesis);
         let transaction = actor.create();
@@ -47,8 +47,8 @@ impl Told {
         actor
     }
 
-    /// All nodes run and agree on one app hash; on each, every acknowledged transaction is in the log under its number
-    /// and nowhere else, and the log is the one the validators have signed.
+    /// Checks that all nodes run and agree on one app hash. On each, every acknowledged transaction must be in the log
+    /// under its number and nowhere else, and the log must be the one that the validators have signed.
     pub async fn is_true_on_all(&self, cluster: &Cluster) {
         assert_eq!(cluster.alive().len(), cluster.nodes.count(), "all are back");
         cluster.agree().await;

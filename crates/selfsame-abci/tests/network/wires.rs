@@ -1,4 +1,4 @@
-//! What the engines' connections go through: it can be cut without closing them, as a broken network does it.
+//! Connections between the engines that can be cut without closing them, as in a broken network.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ struct Way {
 }
 
 impl Wires {
-    /// All whole.
+    /// Creates wires that are all connected.
     pub fn new(ends: impl Iterator<Item = SocketAddr>) -> Self {
         let ends: Vec<SocketAddr> = ends.collect();
         let sides = Arc::new(watch::Sender::new(vec![0; ends.len()]));
         Self { ends, sides }
     }
 
-    /// Where a node reaches another one.
+    /// The address at which node `from` reaches node `to`.
     pub async fn between(&self, from: usize, to: usize) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -47,18 +47,18 @@ impl Wires {
         address
     }
 
-    /// Nodes of one side reach each other.
+    /// Divides the nodes: only nodes of one side reach each other.
     pub fn divide(&self, sides: &[usize]) {
         self.sides.send_replace(sides.to_vec());
     }
 }
 
 impl Way {
-    /// Until what is sent arrives.
+    /// Waits until data can pass.
     async fn open(&mut self) {
         let (from, to) = (self.from, self.to);
         let whole = self.sides.wait_for(|sides| sides[from] == sides[to]).await;
-        // The network is gone when its test is over.
+        // The network's sender is gone when its test is over.
         let _ = whole;
     }
 
@@ -82,7 +82,7 @@ async fn join(near: TcpStream, end: SocketAddr, (mut there, back): (Way, Way)) {
     let Ok(far) = TcpStream::connect(end).await else {
         return;
     };
-    // Small messages are not held back.
+    // Small messages are sent at once.
     let _ = (near.set_nodelay(true), far.set_nodelay(true));
     let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
     tokio::select! {

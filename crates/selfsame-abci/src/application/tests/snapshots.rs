@@ -1,4 +1,4 @@
-//! A node that begins with another's ledger, and what it refuses.
+//! A node that starts from another node's ledger, and the snapshots it refuses.
 
 use selfsame_app::registry::trust_root;
 use selfsame_proof::cbor::Item as _;
@@ -10,18 +10,18 @@ use tendermint::abci::types::Snapshot;
 use super::*;
 use crate::snapshot::{Chunk, Cuts, Manifest};
 
-/// A snapshot as it is handed on.
+/// A snapshot as it is transferred.
 #[derive(Clone)]
 struct Parcel {
     manifest: Manifest,
     chunks: Vec<Vec<u8>>,
-    /// What the engine has verified.
+    /// The app hash that the engine has verified.
     app_hash: [u8; 32],
     height: block::Height,
 }
 
 impl Parcel {
-    /// What a node offers, in small chunks.
+    /// A node's snapshot, in small chunks.
     fn of(world: &World) -> Self {
         world
             .application
@@ -62,7 +62,7 @@ impl Parcel {
         }
     }
 
-    /// The same with what somebody has made of a chunk, and hashes that go with it.
+    /// The snapshot with one changed chunk, and with matching hashes.
     fn with(&self, index: usize, change: impl FnOnce(&mut Chunk)) -> Self {
         let mut changed = self.clone();
         let mut chunk = Chunk::from_cbor(&self.chunks[index]).unwrap();
@@ -73,7 +73,7 @@ impl Parcel {
         changed
     }
 
-    /// Has a node take it; true once it is taken, false where a chunk was refused.
+    /// Makes a node take the snapshot. Returns true once it is taken, false if a chunk was refused.
     async fn is_taken_by(&self, world: &World) -> bool {
         let offered = world.application.offered(&self.offer()).await.unwrap();
         assert_eq!(offered, Offered::Accept);
@@ -96,7 +96,7 @@ impl Parcel {
     }
 }
 
-/// A node with a ledger of twenty blocks, some of them empty, the fifth with a change of the validators.
+/// A node with a ledger of twenty blocks. Some are empty, and the fifth changes the validators.
 async fn grown() -> World {
     let mut world = World::new().await;
     for height in 1..=20 {
@@ -132,7 +132,7 @@ async fn a_node_that_begins_takes_the_whole_ledger_and_goes_on_with_it() {
     let info = joining.application.info().unwrap();
     assert_eq!(info.last_block_height, parcel.height);
     assert_eq!(info.last_block_app_hash.as_bytes(), parcel.app_hash);
-    // It proves what it has at once, also to readers who know the validators of the beginning.
+    // It proves its state at once, also to readers that know only the first validators.
     let handovers = own.handovers(0, height).unwrap();
     assert_eq!(handovers.len(), 1);
     assert_eq!(handovers, theirs.handovers(0, height).unwrap());
@@ -142,7 +142,7 @@ async fn a_node_that_begins_takes_the_whole_ledger_and_goes_on_with_it() {
         (height, parcel.manifest.note.clone())
     );
 
-    // The blocks after it come from the engine.
+    // The engine delivers the blocks after the snapshot.
     let mut consensus = Consensus::new(joining.application.clone()).unwrap();
     for next in height + 1..=20 {
         let transactions =
@@ -167,7 +167,7 @@ async fn a_node_that_begins_takes_the_whole_ledger_and_goes_on_with_it() {
     world.block(21, vec![creation]).await;
 }
 
-/// Who hands over to whom in a ledger, as far as a reader is led who knows the genesis alone and asks again and again.
+/// The handovers of a ledger, as far as a reader gets that knows only the genesis and asks repeatedly.
 fn led(ledger: &Ledger) -> (TrustRoot, Vec<Handover>) {
     let (mut trust, mut all) = (trust_root(ledger.genesis()), Vec::new());
     loop {
@@ -198,7 +198,7 @@ async fn readers_are_led_through_all_changes_of_validators_also_by_who_began_wit
         world.block(height, vec![change]).await;
         world.complete();
     }
-    // The last one's is made with the next block.
+    // The handover of the last change is made with the next block.
     let (trust, all) = led(&world.application.ledger);
     assert_eq!(trust.from_height, u64::from(changes));
     assert_eq!(all.len() as u32, changes - 1);
@@ -240,7 +240,7 @@ async fn one_that_has_the_first_blocks_already_takes_the_others() {
     assert!(parcel.is_taken_by(&joining).await);
     assert_eq!(joining.stored().app_hash(), parcel.app_hash);
 
-    // One with another history keeps it, and says so.
+    // A node with another history keeps it, and reports the conflict.
     let mut another = world.neighbour(2).await;
     let creation = another.creation();
     another.block(1, vec![creation]).await;
@@ -286,8 +286,7 @@ async fn a_chunk_with_any_byte_changed_is_refused_and_its_sender_named() {
     assert!(parcel.is_taken_by(&joining).await);
 }
 
-/// What somebody may make of a snapshot, with hashes that go with it. In the first chunk, block 1 has a transaction,
-/// block 2 none, block 3 two.
+/// Forged snapshots with matching hashes. In the first chunk, block 1 has one transaction, block 2 none, block 3 two.
 fn lies(parcel: &Parcel, (foreign, extra): (&[u8], &[u8])) -> Vec<(&'static str, Parcel)> {
     let lie = |what, change: &dyn Fn(&mut Chunk)| (what, parcel.with(0, change));
     let more = |what, bytes: &[u8]| {
@@ -367,7 +366,7 @@ async fn a_snapshot_of_another_state_or_with_too_few_signatures_is_refused() {
     newer.snapshot.format = 2;
     assert_eq!(offered(newer).await, Offered::RejectFormat);
 
-    // The right state, but the last signature under it is gone.
+    // The state is right, but the last signature is missing.
     let mut unsigned = parcel.clone();
     let note = &mut unsigned.manifest.note;
     let last = note.trim_end().rfind('\n').unwrap();

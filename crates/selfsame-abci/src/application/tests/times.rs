@@ -1,8 +1,8 @@
-//! Header times that are wrong by minutes: whoever proposes, the ledger's time never goes back, and all nodes agree.
+//! Header times that are wrong by minutes: with any proposer, the ledger's time never goes back, and all nodes agree.
 
 use super::*;
 
-/// Blocks with these times, in seconds after the beginning, applied by a node.
+/// Applies blocks with these times, in seconds after the beginning, on a node.
 async fn applied(world: &mut World, blocks: &[(i64, Bytes)]) -> Vec<(u64, [u8; 32])> {
     let mut heads = Vec::new();
     for ((after, transaction), height) in blocks.iter().zip(1_u32..) {
@@ -23,7 +23,7 @@ async fn header_times_that_jump_and_go_back_by_minutes_leave_the_ledgers_time_in
  {
     let mut world = World::new().await;
     let mut neighbour = world.neighbour(1).await;
-    // Forward by ten minutes, back by nine, before the beginning, still, and on.
+    // Forward by ten minutes, back by nine, to before the beginning, then forward again.
     let times = [1, 600, 60, -600, 60, 601];
     let blocks: Vec<_> = times.map(|after| (after, world.creation())).into();
     let heads = applied(&mut world, &blocks).await;

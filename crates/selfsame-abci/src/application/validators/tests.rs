@@ -1,4 +1,4 @@
-//! What the machine accepts, the engine takes.
+//! Every change of validators that the machine accepts, the engine accepts too.
 
 mod engine;
 
@@ -17,7 +17,7 @@ use super::*;
 
 const BEGAN: UnixTime = UnixTime(1_750_000_000);
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
-/// So few keys that changes collide.
+/// Few keys, so that changes collide.
 const KEYS: usize = 6;
 
 fn key() -> PublicKey {
@@ -76,7 +76,7 @@ fn what_the_engine_would_not_take_is_found_before_it_is_asked() {
     assert_eq!(takes(&[]), Ok(()));
     assert_eq!(takes(&[of(&one, 0), of(&stranger, 7)]), Ok(()));
     assert_eq!(takes(&[of(&one, MAX_TOTAL_POWER - 10)]), Ok(()));
-    // What goes makes room.
+    // Removed power makes room for new power.
     let most = [of(&one, 0), of(&stranger, MAX_TOTAL_POWER - 10)];
     assert_eq!(takes(&most), Ok(()));
     for (updates, why) in [
@@ -92,13 +92,13 @@ fn what_the_engine_would_not_take_is_found_before_it_is_asked() {
     }
 }
 
-/// A change as somebody may send it: of names, by number, with keys, by number.
+/// A change as a client may send it: indexes of names, with indexes of keys.
 #[derive(Clone, Debug)]
 struct Change {
     add: Vec<(usize, usize, usize, u64)>,
-    /// Whether those who are added are in the engine.
+    /// Whether the added validators take part in the engine.
     inside: bool,
-    /// Whether all who are there are removed, or these.
+    /// Whether all current validators are removed, rather than those listed.
     all: bool,
     remove: Vec<usize>,
 }
@@ -116,11 +116,11 @@ fn changes() -> impl Strategy<Value = Vec<Vec<Change>>> {
         all,
         remove,
     });
-    // Blocks of several changes, each judged after those before it.
+    // Blocks of several changes; each change is judged after those before it.
     prop::collection::vec(prop::collection::vec(change, 1..3), 1..12)
 }
 
-/// A network of two, and the trustee who changes it.
+/// A network of two validators, and the trustee that changes them.
 struct World {
     machine: Machine,
     trustee: PrivateKey,
@@ -178,7 +178,7 @@ impl World {
     }
 }
 
-/// Applies the blocks, and shows each change of the validators that the machine accepted.
+/// Applies the blocks, and calls `show` for each change of the validators that the machine accepted.
 fn accepted(blocks: Vec<Vec<Change>>, mut show: impl FnMut(&ValidatorSet, &ValidatorSet)) {
     let mut world = World::new();
     let mut head = Head::of_genesis(world.machine.genesis());

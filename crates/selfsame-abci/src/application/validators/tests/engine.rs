@@ -1,4 +1,4 @@
-//! Our copy of the engine's rule, crossed with the engine's own code (crates/selfsame-abci/oracle).
+//! Compares our copy of the engine's rule with the engine's own code (crates/selfsame-abci/oracle).
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The engine's code, asked line by line.
+/// The engine's own code in a process that answers line by line.
 struct Oracle {
     child: Child,
     input: ChildStdin,
@@ -45,7 +45,7 @@ impl Oracle {
         }
     }
 
-    /// The validators after these updates, or why the engine does not take them.
+    /// The validators after these updates, or why the engine refuses them.
     fn judge(
         &mut self,
         before: &ValidatorSet,
@@ -73,13 +73,13 @@ impl Oracle {
 
 impl Drop for Oracle {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Beside the engine, where xtask has put it.
+/// The oracle's path: xtask builds it beside the engine.
 #[allow(
     clippy::disallowed_methods,
     reason = "xtask tells the tests where the engine is"
