@@ -1,4 +1,4 @@
-//! Owns: the loads and studies behind `selfsame bench`, driven through public interfaces only, and their reports.
+//! Owns: the load tests and comparisons behind `selfsame bench`, through public interfaces only, and their reports.
 //! Does not own: the server it measures (a separate process), the terminal, the project's own records.
 
 pub mod chart;
