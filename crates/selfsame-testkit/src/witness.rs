@@ -23,7 +23,7 @@ pub enum Manner {
     Slow(Duration),
     /// It signs another note than the one it received.
     SignsAnother,
-    /// It signs with another key of its own name.
+    /// It signs with another key under its own name.
     WrongKey,
     /// It claims another key's signature as its own.
     Forges,

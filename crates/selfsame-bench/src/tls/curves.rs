@@ -7,8 +7,8 @@ use crate::chart::{Chart, Line};
 use crate::statistics::Sample;
 
 impl Found {
-    /// For each kind of identity, from a cache and from the registry: the model's estimates, computed from each
-    /// measured handshake with X.509.
+    /// Charts for credentials and DIDs, from a cache and from the registry. Each shows the measured times, the times with
+    /// X.509, and the latter shifted to the model's estimate.
     pub fn charts(&self, kind: Kind) -> Vec<Chart> {
         let cached = self.charts_of(kind, Lookup::Cached);
         cached

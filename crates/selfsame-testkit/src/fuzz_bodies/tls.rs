@@ -61,7 +61,7 @@ pub fn tls_connection(data: &[u8]) -> bool {
     is_answered
 }
 
-/// A client and a server, with an attacker between them who changes the bytes as the input says. Both complete the
+/// A client and a server, with an attacker between them that changes the bytes as the input says. Both complete the
 /// handshake only if their transcripts agree, and then each knows the other. Neither receives data before that, except
 /// that a server may receive early data exactly as it was sent. The input counts as accepted if both complete the
 /// handshake.
