@@ -1,5 +1,5 @@
-// Says what CometBFT makes of changes of its validators: a line of JSON for each question over the input, one for each
-// answer over the output. Built by `cargo xtask cometbft` beside the engine, from the same module.
+// Applies CometBFT's own rule to changes of its validators. It reads questions from its input and writes answers to its
+// output, as one line of JSON each. `cargo xtask cometbft` builds it beside the engine, from the engine's module.
 package main
 
 import (
@@ -25,7 +25,7 @@ type question struct {
 }
 
 type answer struct {
-	// Why the engine takes no such change; empty where it does.
+	// Why the engine refuses the change; empty if it accepts it.
 	Why   string      `json:"why"`
 	After []validator `json:"after"`
 }
@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// As BlockExecutor.applyBlock does it with the answer to FinalizeBlock.
+// Does what BlockExecutor.applyBlock does with the answer to FinalizeBlock.
 func judge(asked question) answer {
 	var before []*types.Validator
 	for _, one := range asked.Before {
@@ -67,7 +67,7 @@ func judge(asked question) answer {
 	if err := set.UpdateWithChangeSet(changes); err != nil {
 		return answer{Why: err.Error()}
 	}
-	// The state it makes is refused where it has no validator.
+	// The resulting state is refused if it has no validator.
 	if set.IsNilOrEmpty() {
 		return answer{Why: "no validator is left"}
 	}

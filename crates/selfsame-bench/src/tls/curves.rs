@@ -7,8 +7,8 @@ use crate::chart::{Chart, Line};
 use crate::statistics::Sample;
 
 impl Found {
-    /// Charts for credentials and DIDs, from a cache and from the registry. Each shows the measured times, the times with
-    /// X.509, and the latter shifted to the model's estimate.
+    /// Charts for credentials and DIDs, from a cache and from the registry. Each shows the measured times, the times
+    /// with X.509, and the latter shifted to the model's estimate.
     pub fn charts(&self, kind: Kind) -> Vec<Chart> {
         let cached = self.charts_of(kind, Lookup::Cached);
         cached
