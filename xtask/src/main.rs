@@ -1,4 +1,4 @@
-//! Development tasks: `cargo xtask tidy`, `test`, `cross`, `bench`.
+//! Development tasks: `cargo xtask tidy`, `test`, `cometbft`, `faults`, `siege`, `cross`, `bench`.
 #![allow(
     clippy::disallowed_macros,
     reason = "this binary talks to a developer's terminal"

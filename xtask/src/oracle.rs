@@ -97,7 +97,7 @@ impl Cross {
     }
 }
 
-/// `cargo xtask cross anoncreds [--count N] [--adx | --portable]`, `cargo xtask cross tls` and `… cross sd-jwt`.
+/// `cargo xtask cross anoncreds [--count N] [--adx | --portable]`, or `… cross` with `tls`, `sd-jwt` or `openid4vc`.
 pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc";

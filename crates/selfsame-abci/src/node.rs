@@ -35,7 +35,7 @@ use crate::rpc::{Rpc, Taken, unavailable};
 use crate::signer::{Signer, signers};
 use crate::waiting::{Place, Waiting};
 
-/// The maximum number of waiting transactions; further submitters are told when to retry.
+/// The maximum number of waiting transactions; further submitters get an error with the time to retry.
 const WAITING_MAX: usize = 8_192;
 /// The maximum time that a transaction waits for its block.
 const DEADLINE: Duration = Duration::from_secs(10);

@@ -125,7 +125,7 @@ impl Pair {
     }
 }
 
-/// Why both halves ended.
+/// Why the halves ended.
 enum Ended {
     /// They were told to stop.
     Asked,

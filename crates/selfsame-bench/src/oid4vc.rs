@@ -24,7 +24,7 @@ pub const NAME: &str = "oid4vc";
 /// The amount of each measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Whether this is the short run.
+    /// Whether this is the short run, with fewer and shorter measurements.
     pub quick: bool,
     /// The number of repetitions for the latency of one user.
     pub latency_repetitions: usize,
