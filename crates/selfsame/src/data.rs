@@ -17,8 +17,7 @@ use crate::master_key::{self, Custody};
 pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
     let vault = Vault::from_master(master_key::load(custody, data)?);
     let backend = Sqlite::open(data.join(STORE_FILE)).map_err(|error| unusable(data, &error))?;
-    let store = Store::open(Arc::new(backend), vault).await;
-    store.map_err(|error| unusable(data, &error))
+    (Store::open(Arc::new(backend), vault).await).map_err(|error| unusable(data, &error))
 }
 
 /// The ledger in a directory of data.
@@ -26,9 +25,8 @@ pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
 /// # Errors
 /// If another process has it open, or it can't be read.
 pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, Failure> {
-    let ledger =
-        SqliteLedger::open(data.join(LEDGER_FILE)).map_err(|error| unusable(data, &error))?;
-    Ok(Arc::new(ledger))
+    let ledger = SqliteLedger::open(data.join(LEDGER_FILE));
+    Ok(Arc::new(ledger.map_err(|error| unusable(data, &error))?))
 }
 
 /// Why data can't be used, and what to do about it.

@@ -187,14 +187,14 @@ impl Launch {
         // First: whoever runs on these data has them locked, and keeps his certificate.
         let store = data::store(&self.data, &self.custody).await?;
         let tls = match &self.tls {
-            Some(source) => Some(source.load((&self.data, &store), &origin).await?),
+            Some(source) => Some(source.load(&self.data, &store, &origin).await?),
             None => None,
         };
         // A demonstration ends with its terminal.
         if self.temporary.is_none() {
             crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), &origin)?;
         }
-        let parts = self.parts(store, (&origin, bound), tls.as_ref())?;
+        let parts = self.parts(store, &origin, bound, tls.as_ref())?;
         let mut roots = self.roots.clone();
         roots.extend(tls.iter().flat_map(|tls| tls.certificates.clone()));
         let custody = self.custody.words();
@@ -252,7 +252,7 @@ impl Launch {
 
     fn keeping(&self) -> Keeping {
         let file = self.token_file.clone();
-        Keeping::of(&self.data, &self.custody, (file, self.renews_token))
+        Keeping::of(&self.data, &self.custody, file, self.renews_token)
     }
 
     fn public_origin(&self, bound: SocketAddr) -> Result<Url, Failure> {
@@ -298,7 +298,8 @@ impl Launch {
     fn parts(
         &self,
         store: Store,
-        (origin, bound): (&Url, SocketAddr),
+        origin: &Url,
+        bound: SocketAddr,
         tls: Option<&selfsame_server::Tls>,
     ) -> Result<Parts, Failure> {
         let ledger = if self.roles.registry && self.node.is_none() {

@@ -250,7 +250,8 @@ pub fn reloaded<T>(read: Result<T, Failure>) -> Option<T> {
 /// As [`Node::stand`].
 pub async fn owner(
     folder: &Path,
-    (master_key, world): (&MasterKey, &World),
+    master_key: &MasterKey,
+    world: &World,
     is_new: bool,
 ) -> Result<Arc<App>, Failure> {
     if is_new {

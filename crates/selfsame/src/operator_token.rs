@@ -25,7 +25,7 @@ pub struct Keeping {
 impl Keeping {
     /// In the file that the operator names. Else, where the master key is kept from the data, in none: whoever copies
     /// the data would read everything with it.
-    pub fn of(data: &Path, custody: &Custody, (named, renews): (Option<PathBuf>, bool)) -> Self {
+    pub fn of(data: &Path, custody: &Custody, named: Option<PathBuf>, renews: bool) -> Self {
         let beside = data.join(TOKEN_FILE);
         let file = match (named, custody) {
             (Some(file), _) => Some(file),

@@ -70,7 +70,7 @@ impl Source {
     ///
     /// # Errors
     /// If a file can't be read or written, or holds no certificate.
-    pub async fn load(&self, (data, store): (&Path, &Store), origin: &Url) -> Result<Tls, Failure> {
+    pub async fn load(&self, data: &Path, store: &Store, origin: &Url) -> Result<Tls, Failure> {
         let host = host_of(origin);
         match self {
             Self::Given { certificates, key } => {
@@ -81,7 +81,7 @@ impl Source {
                 }
                 Ok(tls)
             }
-            Self::SelfMade => self_made((data, store), host).await,
+            Self::SelfMade => self_made(data, store, host).await,
         }
     }
 }
@@ -105,7 +105,7 @@ pub fn renew_on_hangup(given: Option<(Source, Tls)>, origin: &Url) -> Result<(),
             };
             let file = certificates.display();
             let next = read(certificates, key);
-            match next.and_then(|next| better(&file, next, (last, &host))) {
+            match next.and_then(|next| better(&file, next, last, &host)) {
                 Ok(next) => {
                     shown.renew(&next);
                     *last = next;
@@ -126,7 +126,7 @@ fn host_of(origin: &Url) -> &str {
 }
 
 /// The next certificate in place of the last: none that others will refuse for one that they take.
-fn better(file: &Display<'_>, next: Tls, (last, host): (&Tls, &str)) -> Result<Tls, Failure> {
+fn better(file: &Display<'_>, next: Tls, last: &Tls, host: &str) -> Result<Tls, Failure> {
     let now = Clock::default().now();
     match refused(&next, host, now) {
         Some(why) if refused(last, host, now).is_none() => Err(Failure::environment(format!(
@@ -138,7 +138,7 @@ fn better(file: &Display<'_>, next: Tls, (last, host): (&Tls, &str)) -> Result<T
 
 /// The certificate of these data, made anew for another host. Its key is sealed in the store; earlier builds wrote it to
 /// a file, which is taken in.
-async fn self_made((data, store): (&Path, &Store), host: &str) -> Result<Tls, Failure> {
+async fn self_made(data: &Path, store: &Store, host: &str) -> Result<Tls, Failure> {
     let certificate = data.join("tls-certificate.pem");
     take_in(store, &data.join("tls-key.pem")).await?;
     let kept = store.read(&TenantId::instance(), KEY, SELF_MADE).await;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     async fn made(data: &Path, store: &Store, url: &str) -> Vec<Vec<u8>> {
-        let loaded = Source::SelfMade.load((data, store), &origin(url)).await;
+        let loaded = Source::SelfMade.load(data, store, &origin(url)).await;
         loaded.unwrap().certificates
     }
 
@@ -276,7 +276,7 @@ mod tests {
         let (good, other) = (made("one.example"), made("other.example"));
         let file = Path::new("chain.pem");
         let taken =
-            |next: &Tls, last: &Tls| better(&file.display(), next.clone(), (last, "one.example"));
+            |next: &Tls, last: &Tls| better(&file.display(), next.clone(), last, "one.example");
         let kept = taken(&other, &good).err().unwrap();
         assert!(kept.message().contains("others will refuse it"), "{kept:?}");
         assert!(taken(&made("one.example"), &good).is_ok());

@@ -131,7 +131,7 @@ impl What {
         settings.prepare()?;
         let scratch = tempfile::tempdir()?;
         let bars = Bars::default();
-        let measured = self.measure((&program, scratch.path()), &bars).await;
+        let measured = self.measure(&program, scratch.path(), &bars).await;
         bars.clear();
         let (report, charts) = measured?;
         settings.tell(&report, &charts)
@@ -139,7 +139,8 @@ impl What {
 
     async fn measure(
         &self,
-        (program, scratch): (&Program, &Path),
+        program: &Program,
+        scratch: &Path,
         bars: &Bars,
     ) -> Result<(Report, Vec<Chart>), Error> {
         match self {

@@ -74,7 +74,7 @@ impl Check {
             false => None,
         };
         if has(LEDGER_FILE) {
-            self.ledger(&mut report, (store.as_ref(), home.as_ref()), &tell)
+            self.ledger(&mut report, store.as_ref(), home.as_ref(), &tell)
                 .await?;
         }
         drop(progress);
@@ -91,7 +91,7 @@ impl Check {
         let custody = self.master_key.custody(&self.data)?;
         let vault = Vault::from_master(master_key::load(&custody, &self.data)?);
         let opened = StoreFile::open(&self.data.join(STORE_FILE), vault);
-        let Some(store) = self.opened((report, STORE_FILE), opened)? else {
+        let Some(store) = self.opened(report, STORE_FILE, opened)? else {
             return Ok(None);
         };
         report.add(STORE_FILE, store.look(tell));
@@ -102,14 +102,15 @@ impl Check {
     async fn ledger(
         &self,
         report: &mut Report,
-        (store, home): (Option<&StoreFile>, Option<&Home>),
+        store: Option<&StoreFile>,
+        home: Option<&Home>,
         tell: Tell<'_>,
     ) -> Result<(), Failure> {
         let opened = LedgerFile::open(&self.data.join(LEDGER_FILE));
-        let Some(ledger) = self.opened((report, LEDGER_FILE), opened)? else {
+        let Some(ledger) = self.opened(report, LEDGER_FILE, opened)? else {
             return Ok(());
         };
-        let Some(genesis) = genesis((store, home), &ledger) else {
+        let Some(genesis) = genesis(store, home, &ledger) else {
             report.add(LEDGER_FILE, ledger.look(tell));
             let mut looked = Looked::at("network");
             looked.wrong("nothing that can be read says of which network it is");
@@ -126,7 +127,7 @@ impl Check {
         let age = store.map(|store| check::together(store, &ledger));
         report.ledger(&found);
         if self.rebuild_ledger {
-            self.rebuild((ledger, &anew), &found, report)?;
+            self.rebuild(ledger, &anew, &found, report)?;
         }
         report.add(LEDGER_FILE, found.parts);
         report.add("both", age.into_iter().collect());
@@ -136,7 +137,8 @@ impl Check {
     /// Puts the ledger that was made anew in the place of a damaged one.
     fn rebuild(
         &self,
-        (ledger, anew): (LedgerFile, &Anew),
+        ledger: LedgerFile,
+        anew: &Anew,
         found: &Found,
         report: &mut Report,
     ) -> Result<(), Failure> {
@@ -158,7 +160,8 @@ impl Check {
     /// A file, unless it is so damaged that it can't be opened, which the report then says.
     fn opened<T>(
         &self,
-        (report, file): (&mut Report, &'static str),
+        report: &mut Report,
+        file: &'static str,
         opened: Result<T, StoreError>,
     ) -> Result<Option<T>, Failure> {
         match opened {
@@ -175,10 +178,7 @@ impl Check {
 }
 
 /// What the network began with: as the node's folder, the store, or else the ledger itself says.
-fn genesis(
-    (store, home): (Option<&StoreFile>, Option<&Home>),
-    ledger: &LedgerFile,
-) -> Option<Genesis> {
+fn genesis(store: Option<&StoreFile>, home: Option<&Home>, ledger: &LedgerFile) -> Option<Genesis> {
     if let Some(home) = home {
         return Some(home.genesis().clone());
     }

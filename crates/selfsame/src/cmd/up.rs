@@ -219,7 +219,7 @@ impl Up {
         let engine = self.engine.find().await?;
         private_directory::take(&self.data)?;
         let port = self.listen.port().saturating_add(BESIDE);
-        Loopback::start(&self.data, (count, port), &engine).await
+        Loopback::start(&self.data, count, port, &engine).await
     }
 
     async fn serve(self, network: Option<&Loopback>, manner: Manner) -> End {
@@ -254,7 +254,7 @@ impl Up {
         };
         let link = running.sign_in_link().await?;
         if manner.json {
-            output::json(&Said::of(&running, link, (network, story)));
+            output::json(&Said::of(&running, link, network, story));
         } else {
             tell(&running, &link);
             if let Some(network) = network {
@@ -415,7 +415,8 @@ impl Said {
     fn of(
         running: &Running,
         sign_in: String,
-        (network, demo): (Option<&Loopback>, Option<Story>),
+        network: Option<&Loopback>,
+        demo: Option<Story>,
     ) -> Self {
         let nodes = network.map(|network| network.nodes.iter());
         Self {

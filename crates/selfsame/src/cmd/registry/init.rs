@@ -169,7 +169,7 @@ impl Plan {
         let network = Network::create(&self.directory, beginning, &members)?;
         keep_trustee(&self.directory, &trustee)?;
         let root = trust_root(network.genesis());
-        finish(&self.directory, &network, (&root, &places))
+        finish(&self.directory, &network, &root, &places)
     }
 
     /// Makes the network out of an instance's registry: its last block hands it over to the new validators, and each
@@ -198,7 +198,7 @@ impl Plan {
             from_height: archived.height.saturating_add(1),
             ..trust_root(network.genesis())
         };
-        finish(&self.directory, &network, (&root, &places))
+        finish(&self.directory, &network, &root, &places)
     }
 
     fn places(&self) -> Result<Vec<Place>, Failure> {
@@ -258,7 +258,8 @@ fn keep_trustee(directory: &Path, trustee: &PrivateKey) -> Result<(), Failure> {
 fn finish(
     directory: &Path,
     network: &Network,
-    (root, places): (&TrustRoot, &[Place]),
+    root: &TrustRoot,
+    places: &[Place],
 ) -> Result<Made, Failure> {
     let trust_root = directory.join(TRUST_ROOT);
     private_file::write(&trust_root, &root.to_bytes())?;

@@ -181,7 +181,7 @@ impl Joining {
             Some(file) => trust_root(file)?,
             None => selfsame_app::registry::trust_root(home.genesis()),
         };
-        let from = agreed((&self.from, &roots.read()?.into()), home.genesis(), root).await?;
+        let from = agreed(&self.from, &roots.read()?.into(), home.genesis(), root).await?;
         home.sync_from(&from)?;
         Ok((home, Some(from)))
     }
@@ -219,7 +219,8 @@ impl Joining {
 
 /// A block that all the nodes have, each of which has proven that it is of this network.
 async fn agreed(
-    (from, believed): (&[Url], &Believed),
+    from: &[Url],
+    believed: &Believed,
     genesis: &Genesis,
     root: TrustRoot,
 ) -> Result<StateSync, Failure> {

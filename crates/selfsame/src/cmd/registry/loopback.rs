@@ -51,12 +51,13 @@ impl Loopback {
     /// If there is one of another number, or it does not come up.
     pub async fn start(
         data: &Path,
-        (validators, port): (u16, u16),
+        validators: u16,
+        port: u16,
         engine: &Engine,
     ) -> Result<Self, Failure> {
         let network = data.join(NETWORK_FOLDER);
         if !network.exists() {
-            make(data, &network, (validators, port))?;
+            make(data, &network, validators, port)?;
         }
         let homes = files::homes(&network)?;
         if homes.len() != usize::from(validators) {
@@ -127,7 +128,7 @@ impl Loopback {
     }
 }
 
-fn make(data: &Path, network: &Path, (validators, port): (u16, u16)) -> Result<(), Failure> {
+fn make(data: &Path, network: &Path, validators: u16, port: u16) -> Result<(), Failure> {
     let unfinished = data.join(UNFINISHED);
     if unfinished.exists() {
         std::fs::remove_dir_all(&unfinished)?;

@@ -149,7 +149,7 @@ impl Status {
         // At once: while one of them is silent, the network goes on.
         let asked: Vec<_> = (nodes.into_iter())
             .map(|(node, token)| {
-                tokio::spawn(shown_node((node, token), root.clone(), believed.clone()))
+                tokio::spawn(shown_node(node, token, root.clone(), believed.clone()))
             })
             .collect();
         for node in asked {
@@ -176,7 +176,8 @@ impl Status {
 
 /// A node's answers; and whom they lead to trust.
 async fn shown_node(
-    (node, token): (String, Option<SecretString>),
+    node: String,
+    token: Option<SecretString>,
     mut root: Option<TrustRoot>,
     believed: Believed,
 ) -> (ShownNode, Option<TrustRoot>) {
@@ -350,13 +351,13 @@ async fn histories(nodes: &[ShownNode], believed: &Believed) -> Vec<String> {
     };
     let mut wrong = Vec::new();
     for (node, at) in proven.iter().filter(|(node, _)| node != longest) {
-        let proof = consistency(longest, (at.size, last.size), believed).await;
+        let proof = consistency(longest, at.size, last.size, believed).await;
         let (proof, problem) = match proof {
             Ok(proof) => (proof, String::new()),
             Err(failure) => (Vec::new(), format!(": {}", failure.message())),
         };
         let relation = match compare(at, last, &proof) {
-            Relation::Unproven => by_next_entry(longest, (at, last), believed).await,
+            Relation::Unproven => by_next_entry(longest, at, last, believed).await,
             relation => relation,
         };
         match relation {
@@ -376,7 +377,8 @@ async fn histories(nodes: &[ShownNode], believed: &Believed) -> Vec<String> {
 /// What the first transaction that only the longer log has, with the proof of its place, says of both.
 async fn by_next_entry(
     node: &str,
-    (at, last): (&checkpoint::Standing, &checkpoint::Standing),
+    at: &checkpoint::Standing,
+    last: &checkpoint::Standing,
     believed: &Believed,
 ) -> Relation {
     let next = at.size.saturating_add(1);
@@ -395,7 +397,8 @@ async fn by_next_entry(
 /// The proof, from a node, that its log of `new` entries begins with that of `old`.
 async fn consistency(
     node: &str,
-    (old, new): (u64, u64),
+    old: u64,
+    new: u64,
     believed: &Believed,
 ) -> Result<Vec<[u8; 32]>, Failure> {
     if old == new {
@@ -403,8 +406,7 @@ async fn consistency(
     }
     let path = format!("registry/consistency?old={old}&new={new}");
     let bytes = Face::new(&url(node)?, believed)?.get(&path).await?;
-    let (hashes, _rest) = bytes.as_chunks();
-    Ok(hashes.to_vec())
+    Ok(bytes.as_chunks().0.to_vec())
 }
 
 fn is_url(node: &str) -> bool {

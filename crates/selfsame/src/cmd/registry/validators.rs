@@ -101,7 +101,7 @@ impl Add {
         }
         let receipt = self
             .change
-            .write(&genesis, (vec![home.validator()?], Vec::new()))
+            .write(&genesis, vec![home.validator()?], Vec::new())
             .await?;
         self.change.tell(&receipt);
         if !self.change.json {
@@ -136,7 +136,7 @@ impl Remove {
         let genesis = self.change.genesis().await?;
         let receipt = self
             .change
-            .write(&genesis, (Vec::new(), vec![self.name.clone()]))
+            .write(&genesis, Vec::new(), vec![self.name.clone()])
             .await?;
         self.change.tell(&receipt);
         if !self.change.json {
@@ -178,13 +178,13 @@ impl Change {
     async fn write(
         &self,
         genesis: &Genesis,
-        (add, remove): (Vec<Validator>, Vec<String>),
+        add: Vec<Validator>,
+        remove: Vec<String>,
     ) -> Result<Receipt, Failure> {
         let key = files::trustee(&self.key)?;
         let transaction = signed(genesis, &key, Operation::ChangeValidators { add, remove })?;
         let token: SecretString = token_from(&self.token_file)?;
-        let face = self.face()?;
-        face.write(&transaction.to_bytes(), token).await
+        self.face()?.write(&transaction.to_bytes(), token).await
     }
 
     fn tell(&self, receipt: &Receipt) {

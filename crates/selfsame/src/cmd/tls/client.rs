@@ -155,7 +155,8 @@ fn typed() -> Receiver<io::Result<Vec<u8>>> {
 /// any more once the server has ended; of a pipe, the rest is sent all the same.
 async fn carry<S, W>(
     stream: S,
-    (mut typed, mut shown): (Receiver<io::Result<Vec<u8>>>, W),
+    mut typed: Receiver<io::Result<Vec<u8>>>,
+    mut shown: W,
     is_terminal: bool,
 ) -> io::Result<()>
 where
@@ -190,8 +191,7 @@ where
 
 async fn talk(stream: Stream<TcpStream>) -> End {
     let is_terminal = io::stdin().is_terminal();
-    let ends = (typed(), tokio::io::stdout());
-    match carry(stream, ends, is_terminal).await {
+    match carry(stream, typed(), tokio::io::stdout(), is_terminal).await {
         Ok(()) => Ok(Answer::Yes),
         Err(error) if is_refused_stream(&error) => {
             let failure = Failure::no(error.to_string());
@@ -224,7 +224,7 @@ mod tests {
         let (near, mut far) = duplex(64);
         let (keyboard, typed) = channel(1);
         let mut shown = Vec::new();
-        let carried = carry(near, (typed, &mut shown), true);
+        let carried = carry(near, typed, &mut shown, true);
         let server = async {
             keyboard.send(Ok(b"question".to_vec())).await.unwrap();
             let mut question = [0; 8];
@@ -247,7 +247,7 @@ mod tests {
         let (near, mut far) = duplex(64);
         let (pipe, typed) = channel(1);
         let mut shown = Vec::new();
-        let carried = carry(near, (typed, &mut shown), false);
+        let carried = carry(near, typed, &mut shown, false);
         let server = async {
             far.write_all(b"no more").await.unwrap();
             far.shutdown().await.unwrap();

@@ -189,7 +189,7 @@ impl Figures {
             .map(|(labels, count)| (labels.as_str(), *count))
             .collect();
         let help = "Handshakes that went well, by how the peer proved who it is, and its name.";
-        counter(text, ("peers", help), &peers);
+        counter(text, "peers", help, &peers);
     }
 
     /// The text of `/metrics`.
@@ -198,7 +198,8 @@ impl Figures {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         counter(
             &mut text,
-            ("handshakes", "Handshakes that went well, by kind."),
+            "handshakes",
+            "Handshakes that went well, by kind.",
             &[
                 ("kind=\"full\"", of(&self.full)),
                 ("kind=\"resumed\"", of(&self.resumed)),
@@ -218,13 +219,14 @@ impl Figures {
             .iter()
             .map(|(labels, count)| (labels.as_str(), *count))
             .collect();
-        counter(&mut text, ("refusals", help), &refusals);
+        counter(&mut text, "refusals", help, &refusals);
         self.render_peers(&mut text);
         let help =
             "Bytes carried by connections that have ended, up to the service and down from it.";
         counter(
             &mut text,
-            ("carried_bytes", help),
+            "carried_bytes",
+            help,
             &[
                 ("direction=\"up\"", of(&self.up)),
                 ("direction=\"down\"", of(&self.down)),
@@ -232,12 +234,14 @@ impl Figures {
         );
         counter(
             &mut text,
-            ("turned_away", "Connections closed for want of room."),
+            "turned_away",
+            "Connections closed for want of room.",
             &[("", of(&self.turned_away))],
         );
         counter(
             &mut text,
-            ("reloads", "Times the identity was read again."),
+            "reloads",
+            "Times the identity was read again.",
             &[
                 ("result=\"taken\"", of(&self.reloaded)),
                 ("result=\"failed\"", of(&self.not_reloaded)),
@@ -259,7 +263,7 @@ fn escaped(value: &str) -> String {
     value.replace('\n', "\\n")
 }
 
-fn counter(text: &mut String, (name, help): (&str, &str), values: &[(&str, u64)]) {
+fn counter(text: &mut String, name: &str, help: &str, values: &[(&str, u64)]) {
     let name = format!("selfsame_tls_{name}_total");
     let _never_fails = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
     for (labels, value) in values {

@@ -99,7 +99,7 @@ struct Folder {
 
 impl Folder {
     async fn open(&self, is_new: bool) -> Result<Arc<App>, Failure> {
-        let app = owner(&self.identity, (&self.master_key, &self.world), is_new).await?;
+        let app = owner(&self.identity, &self.master_key, &self.world, is_new).await?;
         // What was begun before, such as a write to the registry, goes on.
         app.start().await?;
         Ok(app)

@@ -170,11 +170,14 @@ impl Proxy {
             every: self.node.judged_every(),
             longest: self.bounds.longest.map(Duration::from_secs),
         };
-        let shared = Shared::new(
-            (way, watch),
-            (self.bounds.clone(), self.json),
-            (app, figures),
-        );
+        let shared = Shared {
+            way,
+            watch,
+            bounds: self.bounds.clone(),
+            figures,
+            app,
+            json: self.json,
+        };
         let proxy = Running {
             shared: Arc::new(shared),
             again: Arc::new(Again {

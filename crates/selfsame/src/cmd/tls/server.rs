@@ -113,7 +113,7 @@ impl Server {
                 continue;
             };
             if self.once {
-                return self.serve(acceptor, (stream, from), clock).await;
+                return self.serve(acceptor, stream, from, clock).await;
             }
             let place = match room.take(from.ip()) {
                 Ok(place) => place,
@@ -124,7 +124,7 @@ impl Server {
             };
             let (server, acceptor, clock) = (Arc::clone(self), acceptor.clone(), clock.clone());
             open.spawn(async move {
-                server.serve(&acceptor, (stream, from), &clock).await;
+                server.serve(&acceptor, stream, from, &clock).await;
                 drop(place);
             });
         }
@@ -140,7 +140,8 @@ impl Server {
     async fn serve(
         &self,
         acceptor: &Acceptor<dyn Gather>,
-        (stream, from): (TcpStream, SocketAddr),
+        stream: TcpStream,
+        from: SocketAddr,
         clock: &Clock,
     ) -> Answer {
         let mut stream = match acceptor.accept_from(stream, from.ip()).await {

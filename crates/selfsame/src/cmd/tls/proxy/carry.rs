@@ -40,12 +40,12 @@ pub enum Terms {
 
 /// All that a connection needs.
 pub struct Shared {
-    way: Way,
-    watch: Watch,
+    pub way: Way,
+    pub watch: Watch,
     pub bounds: Bounds,
     pub figures: Arc<Figures>,
-    app: Arc<App>,
-    json: bool,
+    pub app: Arc<App>,
+    pub json: bool,
 }
 
 /// What is told of a connection.
@@ -67,22 +67,6 @@ async fn reach(to: &str, within: Duration) -> io::Result<TcpStream> {
 }
 
 impl Shared {
-    /// A proxy that goes this way.
-    pub fn new(
-        (way, watch): (Way, Watch),
-        (bounds, json): (Bounds, bool),
-        (app, figures): (Arc<App>, Arc<Figures>),
-    ) -> Self {
-        Self {
-            way,
-            watch,
-            bounds,
-            figures,
-            app,
-            json,
-        }
-    }
-
     /// Further connections go by this configuration, and those that are open are judged by it.
     pub fn goes(&self, terms: Terms) {
         match (&self.way, terms) {
@@ -135,10 +119,10 @@ impl Shared {
                 let secure = acceptor.accept_from(stream, from.ip()).await?;
                 let mut plain = reach(to, dial).await?;
                 if *tells {
-                    let way = (from, secure.get_ref().local_addr()?);
+                    let here = secure.get_ref().local_addr()?;
                     let protocol = secure.connection().protocol();
                     plain
-                        .write_all(&header(&secure.peer().kind, way, protocol)?)
+                        .write_all(&header(&secure.peer().kind, from, here, protocol)?)
                         .await?;
                 }
                 (secure, plain, true)

@@ -34,7 +34,8 @@ const TYPE_CERTIFICATE: u8 = 0xe3;
 /// If there is more to tell than fits into a header.
 pub fn header(
     kind: &PeerKind,
-    (from, to): (SocketAddr, SocketAddr),
+    from: SocketAddr,
+    to: SocketAddr,
     protocol: Option<&[u8]>,
 ) -> io::Result<Vec<u8>> {
     let (family, mut body) = addresses(from, to);
@@ -113,8 +114,8 @@ mod tests {
     use super::*;
 
     fn told(kind: &PeerKind, from: &str, protocol: Option<&[u8]>) -> Vec<u8> {
-        let way = (from.parse().unwrap(), "192.0.2.1:443".parse().unwrap());
-        header(kind, way, protocol).unwrap()
+        let to = "192.0.2.1:443".parse().unwrap();
+        header(kind, from.parse().unwrap(), to, protocol).unwrap()
     }
 
     #[test]
@@ -190,10 +191,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_not_told_in_part() {
         let long = vec![0; 70_000];
-        let way = (
-            "192.0.2.1:1".parse().unwrap(),
-            "192.0.2.1:2".parse().unwrap(),
-        );
-        assert!(header(&PeerKind::Anonymous, way, Some(&long)).is_err());
+        let end = "192.0.2.1:1".parse().unwrap();
+        assert!(header(&PeerKind::Anonymous, end, end, Some(&long)).is_err());
     }
 }
