@@ -1,30 +1,30 @@
-//! What can go wrong, by who must act, with the codes of the specifications.
+//! Errors, grouped by who must act, with the error codes of the specifications.
 
 use selfsame_oauth::ErrorBody;
 
-/// Why a step cannot be taken.
+/// The reason why a step failed.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// The wallet must mend its token or bearer token (OpenID4VCI 1.0 §6.3, §8.3.1.1).
+    /// The wallet must correct its token request or its bearer token (OpenID4VCI 1.0 §6.3, §8.3.1.1).
     #[error(transparent)]
     Token(#[from] selfsame_oauth::Error),
-    /// The wallet must mend its credential request (OpenID4VCI 1.0 §8.3.1.2).
+    /// The wallet must correct its credential request (OpenID4VCI 1.0 §8.3.1.2).
     #[error("{}: {reason}", code.as_str())]
     Credential {
-        /// What goes on the wire.
+        /// The error code sent to the wallet.
         code: CredentialCode,
-        /// For people; holds no claim value.
+        /// Text for people; contains no claim value.
         reason: String,
     },
-    /// The verifier must mend its request, or the wallet declines it (OpenID4VP 1.0 §8.5).
+    /// The verifier must correct its request, or the wallet declines it (OpenID4VP 1.0 §8.5).
     #[error("{}: {reason}", code.as_str())]
     Presentation {
-        /// What goes on the wire.
+        /// The error code sent to the verifier.
         code: PresentationCode,
-        /// For people; holds no claim value.
+        /// Text for people; contains no claim value.
         reason: String,
     },
-    /// The other side breaks the rules; the person is told, and what he can do.
+    /// The other side breaks the rules. The person sees the reason and what they can do.
     #[error("{reason}")]
     Counterpart {
         /// What the other side did.
@@ -32,32 +32,32 @@ pub enum Error {
         /// What the person can do.
         advice: &'static str,
     },
-    /// The wallet cannot take what is offered; another wallet or another key could.
+    /// The wallet cannot accept the offer; another wallet or another key could.
     #[error("{reason}")]
     Unsupported {
         /// What the wallet lacks.
         lacking: Lacking,
-        /// For the person.
+        /// Text for the person.
         reason: &'static str,
         /// What the person can do.
         advice: &'static str,
     },
-    /// The person's answer does not fit what was asked.
+    /// The person's choice does not fit the request.
     #[error("{0}")]
     Choice(&'static str),
-    /// The time for it is over.
+    /// The offer or request has expired.
     #[error("{0}")]
     Expired(&'static str),
-    /// The driver gave an input that does not fit the state.
+    /// The caller gave an input that does not fit the state.
     #[error("{0}")]
     State(&'static str),
-    /// The operator must mend the configuration or the keys.
+    /// The operator must correct the configuration or the keys.
     #[error("{0}")]
     Setup(String),
 }
 
 impl Error {
-    /// A refusal of a credential request.
+    /// Refuses a credential request.
     pub fn credential(code: CredentialCode, reason: impl Into<String>) -> Self {
         Self::Credential {
             code,
@@ -65,7 +65,7 @@ impl Error {
         }
     }
 
-    /// A refusal of a presentation request or response.
+    /// Refuses a presentation request or response.
     pub fn presentation(code: PresentationCode, reason: impl Into<String>) -> Self {
         Self::Presentation {
             code,
@@ -73,12 +73,12 @@ impl Error {
         }
     }
 
-    /// `invalid_request` of OpenID4VP.
+    /// Refuses with `invalid_request` of OpenID4VP.
     pub fn invalid_request(reason: impl Into<String>) -> Self {
         Self::presentation(PresentationCode::InvalidRequest, reason)
     }
 
-    /// The other side breaks the rules.
+    /// Reports that the other side breaks the rules.
     pub fn counterpart(reason: impl Into<String>, advice: &'static str) -> Self {
         Self::Counterpart {
             reason: reason.into(),
@@ -86,7 +86,8 @@ impl Error {
         }
     }
 
-    /// The specification's code, where the error is one that goes on the wire; else what a wallet lacks, in one word.
+    /// The specification's error code, if the error has one; for `Unsupported`, a word for what the wallet
+    /// lacks.
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Token(error) => Some(error.code.as_str()),
@@ -97,7 +98,7 @@ impl Error {
         }
     }
 
-    /// The error body to answer with, where the error is one that goes on the wire.
+    /// The error body to send, if the error is one that the specification defines.
     pub fn body(&self) -> Option<ErrorBody> {
         match self {
             Self::Token(error) => Some(error.body()),
@@ -108,19 +109,19 @@ impl Error {
     }
 }
 
-/// What a wallet lacks for an offer.
+/// What a wallet lacks to accept an offer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Lacking {
-    /// A grant that it knows.
+    /// A grant type that the wallet supports.
     Grant,
-    /// A credential format that it knows.
+    /// A credential format that the wallet supports.
     Format,
-    /// A key that the issuer takes.
+    /// A key that the issuer accepts.
     Key,
 }
 
 impl Lacking {
-    /// It in one word.
+    /// The name used as an error code.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Grant => "unsupported_grant_type",
@@ -130,27 +131,27 @@ impl Lacking {
     }
 }
 
-/// A code of the credential endpoint (OpenID4VCI 1.0 §8.3.1.2).
+/// An error code of the credential endpoint (OpenID4VCI 1.0 §8.3.1.2).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum CredentialCode {
     /// A parameter is missing, unsupported, repeated or malformed.
     InvalidCredentialRequest,
-    /// No such credential configuration.
+    /// The credential configuration does not exist.
     UnknownCredentialConfiguration,
-    /// No such credential identifier.
+    /// The credential identifier does not exist.
     UnknownCredentialIdentifier,
-    /// The proofs are missing, or one of them is bad.
+    /// The proofs are missing, or one of them is invalid.
     InvalidProof,
-    /// A proof's nonce is not ours, expired or spent; a new one helps.
+    /// A proof's nonce is not ours, has expired or was used before; the wallet can retry with a new one.
     InvalidNonce,
-    /// The response cannot be encrypted as asked.
+    /// The response cannot be encrypted as requested.
     InvalidEncryptionParameters,
-    /// The credential will not be issued.
+    /// The issuer will not issue the credential.
     CredentialRequestDenied,
 }
 
 impl CredentialCode {
-    /// The code on the wire.
+    /// The code as the specification writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidCredentialRequest => "invalid_credential_request",
@@ -164,29 +165,29 @@ impl CredentialCode {
     }
 }
 
-/// A code of a presentation request's error response (OpenID4VP 1.0 §8.5, RFC 6749 §4.1.2.1).
+/// An error code in response to a presentation request (OpenID4VP 1.0 §8.5, RFC 6749 §4.1.2.1).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum PresentationCode {
-    /// The request is malformed, or not as its client-id prefix demands.
+    /// The request is malformed, or breaks a rule of its client identifier prefix.
     InvalidRequest,
-    /// The client's metadata contradicts what is known of it.
+    /// The client's metadata contradicts metadata known beforehand.
     InvalidClient,
     /// The scope is unknown.
     InvalidScope,
-    /// The person declines, or has nothing that fits.
+    /// The person declines, or has no matching credential.
     AccessDenied,
-    /// None of the formats asked for is known.
+    /// The wallet supports none of the requested formats.
     VpFormatsNotSupported,
     /// `request_uri_method` is neither `get` nor `post`.
     InvalidRequestUriMethod,
-    /// Transaction data of an unknown kind.
+    /// The transaction data has an unknown type.
     InvalidTransactionData,
     /// The response type is not `vp_token`.
     UnsupportedResponseType,
 }
 
 impl PresentationCode {
-    /// The code on the wire.
+    /// The code as the specification writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidRequest => "invalid_request",

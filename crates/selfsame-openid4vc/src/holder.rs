@@ -1,7 +1,7 @@
-//! The wallet's side of OpenID4VP: a request is opened, shown to the person, answered or declined.
+//! The wallet's side of OpenID4VP: opens a request, shows it to the person, and answers or declines it.
 //!
-//! [`request`] reads and authenticates what was scanned; [`selection`] finds what fits; [`technical`] says
-//! what of it need not be shown; [`step`] is the machine from the person's decision on.
+//! [`request`] reads and authenticates the request behind a link; [`selection`] finds the credentials that match it;
+//! [`technical`] finds the values that need not be shown; [`step`] is the state machine from the person's decision on.
 
 mod client;
 pub mod request;
@@ -19,90 +19,90 @@ use url::Url;
 
 use crate::{error::Error, wire::request::Request};
 
-/// What a request has come to, as a record that outlives its process.
+/// The state of a request, stored as a record so that it survives a restart.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum State {
-    /// It is authentic and waits for the person.
+    /// The request is authentic and waits for the person's decision.
     #[serde(rename = "asked/1")]
     Asked(Asked),
-    /// The presentations are on their way.
+    /// The presentations are being sent.
     #[serde(rename = "answering/1")]
     Answering(Answering),
-    /// The refusal is on its way.
+    /// The refusal is being sent.
     #[serde(rename = "declining/1")]
     Declining(Declining),
-    /// The verifier has the answer.
+    /// The verifier has accepted the answer.
     #[serde(rename = "done/1")]
     Done(Done),
-    /// The answer did not arrive.
+    /// The verifier did not accept the answer, or could not be reached.
     #[serde(rename = "failed/1")]
     Failed(Failed),
 }
 
-/// A request that waits for the person.
+/// A request that waits for the person's decision.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Asked {
     /// The request.
     pub request: Request,
-    /// Who asks.
+    /// The verifier that sent the request.
     pub verifier: Verifier,
-    /// The audience that the request object names, where it is not that of the specification (OpenID4VP 1.0 §5.8).
+    /// The audience of the request object, if it is not the one that the specification sets (OpenID4VP 1.0 §5.8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
 }
 
-/// Whom a request object is for, where it does not say that it is for a wallet.
+/// The audience of a request object that does not name wallets as its audience.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Audience {
-    /// By an identifier of the verifier's own, the verifier.
+    /// An identifier of the verifier itself.
     Verifier(String),
-    /// It does not say.
+    /// The request object has no `aud`.
     Unsaid {},
 }
 
-/// Who asks, as far as it was proven.
+/// The verifier's identity, as far as it was proven.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Verifier {
-    /// The client identifier's prefix.
+    /// The client identifier prefix.
     pub prefix: String,
-    /// The DID, the DNS name, or the host the answer goes to.
+    /// The DID, the DNS name, or the host that receives the answer.
     pub name: String,
-    /// Whether a signature proves that name; if not, anyone could have asked.
+    /// Whether a signature proves that name; without one, anyone could have sent the request.
     pub authenticated: bool,
 }
 
-/// Presentations are on their way.
+/// Presentations that are being sent.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Answering {
-    /// Who asked.
+    /// The verifier that sent the request.
     pub verifier: Verifier,
-    /// For which credential queries.
+    /// The credential queries that the presentations answer.
     pub query_ids: Vec<String>,
 }
 
-/// A refusal is on its way.
+/// A refusal that is being sent.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Declining {
-    /// Who asked.
+    /// The verifier that sent the request.
     pub verifier: Verifier,
 }
 
-/// The verifier has the answer.
+/// A request whose answer the verifier accepted.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Done {
-    /// Who asked.
+    /// The verifier that sent the request.
     pub verifier: Verifier,
-    /// Whether something was presented.
+    /// Whether credentials were presented.
     pub presented: bool,
-    /// Where the person's browser goes next.
+    /// The URL to open next in the person's browser.
     pub redirect_uri: Option<Url>,
 }
 
-/// The answer did not arrive.
+/// A request whose answer the verifier did not accept, or could not be reached for.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Failed {
-    /// Who asked.
+    /// The verifier that sent the request.
     pub verifier: Verifier,
     /// What happened.
     pub reason: String,
@@ -117,33 +117,33 @@ pub struct Choice<'a> {
     pub query_id: &'a str,
     /// The credential.
     pub held: &'a Held,
-    /// What is revealed of an SD-JWT VC.
+    /// The claims to disclose from an SD-JWT VC.
     pub reveal: &'a [ClaimPath],
-    /// The key it is bound to; may be absent where no holder binding is asked for.
+    /// The key that the credential is bound to; may be absent if the query requires no holder binding.
     pub key: Option<&'a HolderKey>,
 }
 
-/// A key of the person's that a credential is bound to.
+/// A key of the person that a credential is bound to.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct HolderKey {
-    /// Its name in the key store.
+    /// The key's handle in the key store.
     pub key: KeyHandle,
-    /// How it signs.
+    /// The signature algorithm.
     pub algorithm: Algorithm,
-    /// The DID URL it is known by; W3C presentations need it.
+    /// The DID URL of the key; required for W3C presentations.
     pub kid: Option<String>,
 }
 
-/// What comes in.
+/// An input of [`step`].
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// The person presents these.
+    /// The person presents these credentials.
     Present(&'a [Choice<'a>]),
-    /// The person declines, or has nothing that fits.
+    /// The person declines, or has no matching credential.
     Decline,
-    /// The verifier has answered.
+    /// The verifier has replied.
     Delivered {
-        /// The status code.
+        /// The HTTP status code.
         status: u16,
         /// The body.
         body: &'a [u8],
@@ -152,11 +152,11 @@ pub enum Input<'a> {
     Unreachable(&'a str),
 }
 
-/// What is to be done, together with storing the state or not at all.
+/// An effect to carry out. It is stored in one transaction with the new state.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Effect {
-    /// Post the form to the verifier, without following redirects (OpenID4VP 1.0 with errata); once, since the verifier
-    /// takes one answer.
+    /// Post the form to the verifier, without following redirects (OpenID4VP 1.0 with errata). Post it only once, since
+    /// the verifier accepts one answer.
     PostResponse {
         /// The response URI.
         url: Url,
@@ -165,10 +165,10 @@ pub enum Effect {
     },
 }
 
-/// What a step comes to.
+/// The result of a step: the new state and the effects to carry out.
 pub type Next = (State, Vec<Effect>);
 
-/// Takes one step. An error leaves the state as it is.
+/// Takes one step. On an error the state stays as it is.
 pub fn step(
     state: &State,
     input: Input<'_>,

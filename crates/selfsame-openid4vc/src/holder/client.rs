@@ -1,4 +1,4 @@
-//! Authenticating the verifier by its client identifier's prefix (OpenID4VP 1.0 §5.9.3).
+//! Authenticates the verifier by the prefix of its client identifier (OpenID4VP 1.0 §5.9.3).
 
 use selfsame_credential::evidence::{Evidence, Need, Step};
 use selfsame_crypto::{
@@ -12,7 +12,7 @@ use selfsame_did::{Did, DidUrl, Relationship};
 use super::request::Trust;
 use crate::{error::Error, wire::request::ClientId};
 
-/// How far, in seconds, clocks may differ.
+/// Tolerated clock difference, in seconds.
 pub(super) const LEEWAY: u64 = 60;
 
 pub(super) fn authenticate(
@@ -38,7 +38,7 @@ pub(super) fn authenticate(
     Ok(Step::Done(()))
 }
 
-// The key is one of the DID's verification methods, and `kid` says which.
+// The key is one of the DID's verification methods; `kid` names it.
 fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<PublicKey>, Error> {
     let refuse = Error::invalid_request;
     let kid = object
@@ -56,7 +56,7 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
     let Some(fetched) = evidence.did(did) else {
         return Ok(Step::Needs(vec![Need::Did(did.clone())]));
     };
-    // A deactivated DID has no document any more.
+    // A deactivated DID no longer has a document.
     let resolution = fetched.value.as_ref().ok();
     let document = resolution
         .and_then(|resolution| resolution.document_of(did).ok())
@@ -68,14 +68,14 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
         .map_err(|_| refuse("the request object's kid is no signing key of the verifier's DID"))
 }
 
-// The chain leads to a root we trust, and its leaf is for the client's DNS name.
+// The chain must lead to a trusted root, and its leaf must be for the client's DNS name.
 fn key_of_certificate(
     name: &str,
     object: &Compact,
     (trust, now): (&Trust<'_>, UnixTime),
 ) -> Result<PublicKey, Error> {
     let refuse = |reason: &str| Error::invalid_request(reason);
-    // Why goes to the wallet's person: with most reasons it is the verifier who can act.
+    // The reason is shown to the wallet's user, although in most cases it is the verifier who can act on it.
     let because = |what: &str, why: X509Error| Error::invalid_request(format!("{what}: {why}"));
     let x5c = object
         .header

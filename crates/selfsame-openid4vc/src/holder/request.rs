@@ -1,4 +1,4 @@
-//! Opening a request: the link, the request object, and whether it is what it says (OpenID4VP 1.0 §5).
+//! Opens a request: reads the link, fetches the request object and authenticates it (OpenID4VP 1.0 §5).
 
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::{ctx::Ctx, json, jws::Compact, time::UnixTime};
@@ -19,32 +19,32 @@ use crate::{
     },
 };
 
-/// The longest link that is looked at.
+/// Maximum length of a link, in bytes.
 const MAX_LINK: usize = 256 * 1024;
-/// The longest request object that is looked at.
+/// Maximum length of a request object, in bytes.
 const MAX_OBJECT: usize = 256 * 1024;
 const TRY_AGAIN: &str =
     "Open the link again in a while; if that does not help, ask the verifier for a new one.";
 
-/// What a link says.
+/// The content of a link.
 #[derive(Clone, Debug)]
 pub enum Invocation {
-    /// The whole request, of a verifier that proves nothing.
+    /// The whole request, from a verifier that does not authenticate itself.
     Plain(Box<Asked>),
-    /// A signed request.
+    /// A signed request object.
     Object {
-        /// Who asks.
+        /// The client identifier.
         client_id: String,
         /// The request object.
         object: String,
     },
-    /// Where the signed request is.
+    /// The URL of a signed request object.
     Reference {
-        /// Who asks.
+        /// The client identifier.
         client_id: String,
-        /// Where.
+        /// The URL to fetch the request object from.
         request_uri: Url,
-        /// How to fetch it.
+        /// The HTTP method to fetch it with.
         method: RequestUriMethod,
     },
 }
@@ -52,42 +52,42 @@ pub enum Invocation {
 /// How to fetch a request object; redirects must not be followed (OpenID4VP 1.0 with errata, "HTTP Redirects").
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fetch {
-    /// From where.
+    /// The URL to fetch from.
     pub url: Url,
-    /// What to post; none for GET.
+    /// The form to post; `None` for GET.
     pub form: Option<Vec<(String, String)>>,
     /// The `Accept` header.
     pub accept: &'static str,
-    /// The nonce the object must repeat.
+    /// The nonce that the request object must repeat.
     pub wallet_nonce: Option<String>,
 }
 
-/// A request object, and what it must agree with.
+/// A request object, and the values it must agree with.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
     /// The client identifier of the link.
     pub client_id: &'a str,
     /// The request object.
     pub object: &'a str,
-    /// Where it was fetched; none if the link held it.
+    /// The URL it was fetched from; `None` if the link contained it.
     pub request_uri: Option<&'a Url>,
-    /// The nonce that was posted for it.
+    /// The nonce that the wallet posted to fetch it.
     pub wallet_nonce: Option<&'a str>,
 }
 
 /// What the wallet trusts.
 #[derive(Clone, Copy, Debug)]
 pub struct Trust<'a> {
-    /// Which addresses are used at all.
+    /// The rule for which URLs may be used.
     pub transport: &'a Transport,
-    /// Roots for verifiers' certificates, as DER.
+    /// Trusted roots for verifiers' certificates, DER.
     pub anchors: &'a [Vec<u8>],
 }
 
-/// Reads the link a person scanned or followed.
+/// Reads the link that a person scanned or followed.
 pub fn open(link: &str, transport: &Transport) -> Result<Invocation, Box<Refused>> {
     let (client_id, mut form) = parameters(link, transport).map_err(unanswered)?;
-    // RFC 9101 §5: a request object by value or by reference, not both; then only what it says counts.
+    // RFC 9101 §5: a link has either `request` or `request_uri`; then only the request object's parameters count.
     match (form.take("request"), form.take("request_uri")) {
         (Some(_), Some(_)) => Err(unanswered(Error::invalid_request(
             "request and request_uri are both present",
@@ -118,7 +118,7 @@ fn parameters(link: &str, transport: &Transport) -> Result<(String, Form), Error
     Ok((client_id.to_owned(), form))
 }
 
-// §5.9.3: requests with the prefix `redirect_uri` cannot be signed, and come in the link.
+// §5.9.3: requests with the prefix `redirect_uri` cannot be signed, so their parameters are in the link.
 fn signed(client_id: &str, form: &Form) -> Result<(), Error> {
     if form.has("request_uri_method") {
         return Err(Error::invalid_request(
@@ -176,7 +176,7 @@ fn plain(
 }
 
 impl Invocation {
-    /// How to fetch the request object; none where there is nothing to fetch.
+    /// How to fetch the request object; `None` if the link contains the request.
     pub fn fetch(&self, ctx: &Ctx) -> Option<Fetch> {
         let Self::Reference {
             request_uri,
@@ -200,12 +200,12 @@ impl Invocation {
     }
 }
 
-/// Reads what was fetched: any other status than 200 ends the request (OpenID4VP 1.0 §5.10.2).
+/// Reads the fetched request object: any status other than 200 ends the request (OpenID4VP 1.0 §5.10.2).
 pub fn read(status: u16, content_type: Option<&str>, body: &[u8]) -> Result<String, Error> {
     let refuse = Error::invalid_request;
     match status {
         200 => {}
-        // Verifiers differ in how they say so.
+        // Verifiers use different status codes for this.
         400 | 404 | 410 => {
             return Err(Error::Expired(
                 "the request was answered, or its time is over",
@@ -225,7 +225,7 @@ pub fn read(status: u16, content_type: Option<&str>, body: &[u8]) -> Result<Stri
     Ok(object.trim().to_owned())
 }
 
-/// Authenticates a request object and checks what it asks. Nothing in the link but the client identifier counts.
+/// Authenticates a request object and checks its parameters. Of the link, only the client identifier counts.
 pub fn authenticate(
     received: &Received<'_>,
     trust: &Trust<'_>,
@@ -251,7 +251,7 @@ pub fn authenticate(
     Ok(Step::Done(asked(request, &client, audience)))
 }
 
-/// The parameters of a request object, and its audience where that is not a wallet.
+/// The parameters of a request object, and its audience if that is not the specification's value.
 type Claims = (Parameters, Option<Audience>);
 
 fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Claims, Error> {
@@ -259,7 +259,7 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Cl
     let Ok(Value::Object(claims)) = object.claims() else {
         return Err(refuse("the request object's payload is not a JSON object"));
     };
-    // RFC 9101 §4: no request object within a request object.
+    // RFC 9101 §4: a request object must not contain another one.
     if claims.contains_key("request") || claims.contains_key("request_uri") {
         return Err(refuse("the request object refers to another one"));
     }
@@ -282,9 +282,9 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Cl
     Ok((parameters, audience))
 }
 
-// §5.8: with static discovery `aud` is a constant, so it tells nothing of who is meant; the nonce and the response URI
-// bind the answer. A request whose `aud` is one of the verifier's own identifiers is taken, and one without, as RFC 9101
-// §4 allows; the person is told. One that is meant for somebody else is not.
+// §5.8: with static discovery `aud` is a constant, so it does not say which wallet is meant; the nonce and the response
+// URI bind the answer. A request whose `aud` is one of the verifier's own identifiers is accepted, and so is one
+// without `aud`, as RFC 9101 §4 allows; the person sees a note. Any other audience is refused.
 fn audience(
     claims: &Map<String, Value>,
     received: &Received<'_>,
@@ -366,7 +366,7 @@ fn asked(request: Request, client: &ClientId, audience: Option<Audience>) -> Ask
     }
 }
 
-/// A refusal that the verifier cannot be told of, since who it is was not established.
+/// A refusal that is not sent to the verifier, since the verifier's identity was not established.
 fn unanswered(error: Error) -> Box<Refused> {
     Box::new(Refused {
         error,

@@ -1,4 +1,4 @@
-//! Answering a request: presentations, or a refusal (OpenID4VP 1.0 §8).
+//! Answers a request with presentations or a refusal (OpenID4VP 1.0 §8).
 
 use std::collections::BTreeMap;
 
@@ -28,9 +28,9 @@ use crate::{
     },
 };
 
-/// As many letters of a verifier's reason are told.
+/// Maximum length of a verifier's reason as shown to the person, in characters.
 const MAX_TOLD: usize = 200;
-/// For how many seconds a W3C presentation may be accepted.
+/// Lifetime of a W3C presentation, in seconds.
 const LIFETIME: u64 = 300;
 
 pub(super) fn present(
@@ -67,7 +67,8 @@ pub(super) fn present(
     Ok(Step::Done((state, vec![effect])))
 }
 
-/// The credential query of each choice; a choice is made once, and one for each query that does not ask for several.
+/// The credential query of each choice. A credential may be chosen once per query, and a query without `multiple` takes
+/// only one credential.
 fn queries<'a>(
     asked: &'a Asked,
     choices: &[Choice<'_>],
@@ -98,7 +99,7 @@ fn queries<'a>(
 }
 
 pub(super) fn decline(asked: &Asked, ctx: &Ctx) -> Result<Next, Error> {
-    // §15.4.1: whether the person would not or could not is nobody's business.
+    // §15.4.1: the verifier must not learn whether the person did not want to present or had nothing to present.
     let refusal = Answer::Refused {
         error: PresentationCode::AccessDenied.as_str().to_owned(),
         description: None,
@@ -110,7 +111,7 @@ pub(super) fn decline(asked: &Asked, ctx: &Ctx) -> Result<Next, Error> {
     Ok((State::Declining(declining), vec![effect]))
 }
 
-/// What tells the verifier that its request was refused; none where it is not known who asks.
+/// The error response to the verifier; `None` if the verifier's identity is not known.
 pub fn refusal(refused: &Refused) -> Option<Effect> {
     let body = refused.error.body()?;
     let response = AuthorizationResponse {
@@ -133,14 +134,14 @@ pub(super) fn delivered(
     (status, body): (u16, &[u8]),
 ) -> Next {
     let failed = |reason: &str| failed(verifier, reason.to_owned());
-    // §8.2 and the errata on HTTP redirects: 200 and nothing else.
+    // §8.2 and the errata on HTTP redirects: only status 200 is accepted.
     if status != 200 {
         return failed(&not_taken(body));
     }
     let Ok(receipt) = json::parse_as::<Receipt>(body, &limits()) else {
         return failed("the verifier's reply is not the JSON object it should be");
     };
-    // What is not a web address is not handed to a browser.
+    // Only web addresses are passed to a browser.
     let redirect_uri = receipt
         .redirect_uri
         .and_then(|text| Url::parse(&text).ok())
@@ -153,8 +154,8 @@ pub(super) fn delivered(
     (State::Done(done), Vec::new())
 }
 
-/// That the verifier did not take an answer, and why by its own words, as far as they keep to the letters of RFC 6749
-/// §5.2 and to a few lines.
+/// A message that the verifier did not accept the answer. It quotes the verifier's reason, limited to the characters of
+/// RFC 6749 §5.2 and to `MAX_TOLD` characters.
 fn not_taken(body: &[u8]) -> String {
     let said: Option<ErrorBody> = json::parse_as(body, &limits()).ok();
     let told = said.and_then(|body| {
@@ -202,7 +203,7 @@ fn post(request: &Request, answer: Answer, ctx: &Ctx) -> Result<Effect, Error> {
     })
 }
 
-/// One presentation in the making.
+/// One presentation to create.
 struct One<'a> {
     request: &'a Request,
     query: &'a CredentialQuery,
@@ -278,11 +279,11 @@ impl One<'_> {
     }
 }
 
-/// Whether the verifier says that it can check what this credential would be presented with: its format, its issuer's
-/// signature and, where it is bound to one, its holder's (Appendix B.1.3.1.4, B.3.4.2).
+/// Checks that the verifier declares support for this credential: its format, the algorithm of its issuer's signature
+/// and, if it is bound to a key, the algorithm of that key (Appendix B.1.3.1.4, B.3.4.2).
 ///
 /// # Errors
-/// `vp_formats_not_supported`.
+/// `vp_formats_not_supported` if it does not.
 pub fn can_be_checked(
     request: &Request,
     (held, key): (&Held, Option<&HolderKey>),

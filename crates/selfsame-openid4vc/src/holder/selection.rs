@@ -1,5 +1,5 @@
-//! Which credentials answer a request, and whether a person's or a policy's choice among them will do
-//! (OpenID4VP 1.0 §6.4).
+//! Finds the credentials that match a request, and checks whether a choice among them, by a person or a policy,
+//! satisfies it (OpenID4VP 1.0 §6.4).
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use selfsame_credential::{
 
 use crate::error::Error;
 
-/// A held credential as a query sees it; `provable` says whether the wallet has the key it is bound to.
+/// A held credential as a candidate for a query; `provable` says whether the wallet has the key it is bound to.
 pub fn candidate(held: &Held, provable: bool) -> Candidate<'_> {
     Candidate {
         format: held.format,
@@ -22,7 +22,8 @@ pub fn candidate(held: &Held, provable: bool) -> Candidate<'_> {
     }
 }
 
-/// What a policy chooses in place of a person: the verifier's favourite, and nothing that is optional unless all is.
+/// The choice a policy makes in place of a person: the verifier's preferred options. Optional credentials are included
+/// only if all of them are optional.
 pub fn by_policy<Id>(selection: &Selection<Id>) -> Result<Vec<(&str, &Match<Id>)>, Error> {
     let chosen = |optional_too| {
         let choice = selection.first_choice(optional_too);
@@ -33,7 +34,8 @@ pub fn by_policy<Id>(selection: &Selection<Id>) -> Result<Vec<(&str, &Match<Id>)
         .ok_or(Error::Choice("nothing held satisfies the request"))
 }
 
-/// Checks a person's choice, given as credential queries with credentials: it must be enough, and no more than that.
+/// Checks a person's choice, given as pairs of credential query and credential: it must satisfy the request and contain
+/// no more than that.
 pub fn explicit<'s, Id: PartialEq>(
     selection: &'s Selection<Id>,
     chosen: &[(&str, Id)],
@@ -60,7 +62,7 @@ pub fn explicit<'s, Id: PartialEq>(
         }
         answer.push((found.query.as_str(), matching));
     }
-    // §6.4.2: all that is required, or nothing.
+    // §6.4.2: all required sets must be satisfied, or nothing is returned.
     if !selection
         .sets
         .iter()
@@ -70,7 +72,7 @@ pub fn explicit<'s, Id: PartialEq>(
             "what was chosen does not satisfy the request",
         ));
     }
-    // §6.4.2: of a set one option is returned.
+    // §6.4.2: one option of each set is returned.
     let is_needed = |query: &&str| selection.sets.iter().any(|set| set.needs(query, &answered));
     if !answered.iter().all(is_needed) {
         return Err(Error::Choice(

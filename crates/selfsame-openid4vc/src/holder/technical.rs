@@ -1,5 +1,5 @@
-//! What in a credential says nothing about a person: the members that every credential has, with the values that they
-//! should have. All else a wallet shows before it gives the credential away.
+//! Recognises the values in a credential that reveal nothing about a person: the members that every credential has,
+//! with the values they should have. A wallet shows everything else before it presents the credential.
 
 use selfsame_credential::path::Segment;
 use selfsame_credential::{Format, Held, single_use};
@@ -7,15 +7,15 @@ use selfsame_crypto::encoding::base64url_decode;
 use selfsame_crypto::{KeyHandle, time::UnixTime};
 use serde_json::Value;
 
-/// No time of a credential is later: the end of the year 9999.
+/// The latest time accepted in a credential: the end of the year 9999.
 const LATEST: u64 = 253_402_300_799;
-/// Contexts that say nothing but that it is a credential.
+/// Contexts that say only that the document is a credential.
 const CONTEXTS: [&str; 3] = [
     "https://www.w3.org/2018/credentials/v1",
     "https://www.w3.org/ns/credentials/v2",
     "https://www.w3.org/ns/credentials/undefined-terms/v2",
 ];
-/// What stands under `type` and `statusPurpose` of status entries and schemas (VCDM 1.1 §4.9, VCDM 2.0 §4.11, Bitstring
+/// Known values of `type` and `statusPurpose` in status entries and schemas (VCDM 1.1 §4.9, VCDM 2.0 §4.11, Bitstring
 /// Status List §2.1).
 const WORDS: [&str; 6] = [
     "BitstringStatusListEntry",
@@ -26,40 +26,40 @@ const WORDS: [&str; 6] = [
     "JsonSchemaCredential",
 ];
 
-/// Where a value stands.
+/// The part of a credential that contains a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Part {
-    /// In [`Held::claims`].
+    /// Part of [`Held::claims`].
     Claims,
-    /// In [`Held::beside`].
+    /// Part of [`Held::beside`].
     Beside,
-    /// In the header of the issuer's JWT, which begins the trail by its name.
+    /// The header of the issuer's JWT; the trail begins with `header`.
     Header,
 }
 
-/// What a wallet knows, and shows, of a credential that it holds.
+/// Facts about a held credential that the wallet knows, and shows to the person.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     /// The issuer.
     pub issuer: &'a str,
-    /// The key it is bound to, if that is the wallet's.
+    /// The key that the credential is bound to, if the wallet has that key.
     pub key: Option<&'a KeyHandle>,
     /// The key's other name.
     pub kid: Option<&'a str>,
-    /// Whether this is a W3C type that needs no telling.
+    /// Whether this is a W3C type that need not be shown.
     pub is_type: fn(&str) -> bool,
 }
 
-/// Tells what says nothing in one credential.
+/// Recognises the technical values of one credential.
 pub struct Technical<'a> {
     held: &'a Held,
     known: Known<'a>,
-    /// The key that it is bound to, if that is the wallet's.
+    /// The key that the credential is bound to, as a JWK, if the wallet has that key.
     key: Option<Value>,
 }
 
 impl<'a> Technical<'a> {
-    /// In this credential, of which so much is known.
+    /// Prepares for one credential, with what is known about it.
     pub fn of(held: &'a Held, known: Known<'a>) -> Self {
         let key = held.holder_key();
         let own = key.filter(|key| known.key == Some(&KeyHandle::of(key)));
@@ -67,8 +67,8 @@ impl<'a> Technical<'a> {
         Self { held, known, key }
     }
 
-    /// Whether this is what every credential has there, member by member and only with the value that it should have:
-    /// whatever else an issuer puts there or beside it is to be shown.
+    /// Whether every credential has this value here. Each member is checked on its own and only with the value that it
+    /// should have: anything else that an issuer puts in it or next to it must be shown.
     pub fn is(&self, part: Part, trail: &[Segment], value: &Value) -> bool {
         let names: Vec<&str> = trail.iter().filter_map(name).collect();
         let is_single = names.len() == trail.len();
@@ -86,7 +86,7 @@ impl<'a> Technical<'a> {
             (Part::Beside, _) => false,
             (Part::Claims, names) if self.held.format == Format::SdJwtVc => match names {
                 [single_use::CLAIM, "digest"] => is_single && text.is_some_and(is_digest),
-                // A verifier has named it, but for one that took the credential for another type that it has.
+                // The verifier has named the type, unless it requested the credential by another of its types.
                 ["vct"] => is_single && self.held.claims().get("aka_vcts").is_none(),
                 [name] => is_single && self.is_registered(name, value),
                 _ => false,
@@ -95,7 +95,7 @@ impl<'a> Technical<'a> {
         }
     }
 
-    /// The claims of every JWT (RFC 7519 §4.1).
+    /// The registered claims of a JWT (RFC 7519 §4.1).
     fn is_registered(&self, name: &str, value: &Value) -> bool {
         match name {
             "iss" => value.as_str() == Some(self.known.issuer),
@@ -108,7 +108,7 @@ impl<'a> Technical<'a> {
         match names {
             ["@context"] => text.is_some_and(|text| CONTEXTS.contains(&text)),
             ["type"] => text.is_some_and(self.known.is_type),
-            // Shown as the card's.
+            // The wallet shows it as the card's issuer.
             ["issuer"] | ["issuer", "id"] => text == Some(self.known.issuer),
             ["issuanceDate" | "expirationDate" | "validFrom" | "validUntil"] => {
                 text.and_then(UnixTime::parse_rfc3339).is_some()
@@ -125,13 +125,13 @@ impl<'a> Technical<'a> {
             ["credentialStatus", "type" | "statusPurpose"] | ["credentialSchema", "type"] => {
                 text.is_some_and(|text| WORDS.contains(&text))
             }
-            // The key that the card is bound to, by the name that its proof has.
+            // The key that the card is bound to, under the name that its proof uses.
             ["credentialSubject", "id"] => text.is_some() && text == self.held.holder_did(),
             _ => false,
         }
     }
 
-    /// Whether a member of `cnf.jwk` is of the card's own key, which its proof tells anyway.
+    /// Whether a member of `cnf.jwk` belongs to the card's own key, which its proof reveals anyway.
     fn is_of_key(&self, member: &str, value: &Value) -> bool {
         let Some(key) = &self.key else {
             return false;
@@ -147,8 +147,8 @@ impl<'a> Technical<'a> {
         }
     }
 
-    /// Whether this is the address of a status list of the credential. It tells whom it is shown to which list to fetch,
-    /// and no more than the place in it does, which is the credential's alone.
+    /// Whether this is the URI of one of the credential's status lists. It tells a verifier which list to fetch. It
+    /// reveals no more than the index in the list, which is unique to the credential.
     fn is_list(&self, text: Option<&str>) -> bool {
         let lists = self.held.statuses();
         lists.iter().any(|entry| text == Some(&entry.uri))
