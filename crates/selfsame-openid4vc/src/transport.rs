@@ -1,23 +1,23 @@
-//! Which URLs of the other side are used at all: TLS, but for our own loopback.
+//! Decides which URLs of the other side may be used: https, and plain http for configured origins.
 
 use std::collections::BTreeSet;
 
 use url::Url;
 
-/// https everywhere; plain http for exact, configured origins of our own instance.
+/// Allows https everywhere, and plain http only for exact, configured origins.
 #[derive(Clone, Debug, Default)]
 pub struct Transport {
     plain: BTreeSet<String>,
 }
 
 impl Transport {
-    /// Plain http is allowed for these origins.
+    /// Allows plain http for these origins.
     pub fn with_plain_origins<'a>(origins: impl IntoIterator<Item = &'a Url>) -> Self {
         let plain = origins.into_iter().map(origin).collect();
         Self { plain }
     }
 
-    /// Whether `url` may be used: no user name in it, and https or one of the plain origins.
+    /// Whether `url` may be used: it is https or has one of the plain origins, and contains no user name or password.
     pub fn allows(&self, url: &Url) -> bool {
         let secure = match url.scheme() {
             "https" => true,
@@ -27,7 +27,7 @@ impl Transport {
         secure && url.host().is_some() && url.username().is_empty() && url.password().is_none()
     }
 
-    /// Reads `text` as a URL that may be used.
+    /// Parses `text` as a URL that may be used.
     pub fn parse(&self, text: &str) -> Option<Url> {
         Url::parse(text).ok().filter(|url| self.allows(url))
     }

@@ -1,4 +1,4 @@
-//! The credential endpoint: proofs in, credentials out (OpenID4VCI 1.0 §8).
+//! The credential endpoint: checks key proofs and issues credentials (OpenID4VCI 1.0 §8).
 
 use selfsame_credential::{
     ClaimPath, Format,
@@ -24,31 +24,32 @@ use crate::{
     },
 };
 
-/// What goes into the credentials of one data set.
+/// The content of the credentials of one data set.
 #[derive(Clone, Debug)]
 pub struct Content {
     /// The issuer's identifier within the credential: a DID or an https URL.
     pub issuer: String,
     /// The issuer's key.
     pub signer: Signer,
-    /// What is claimed: of an SD-JWT VC its own claims, of a W3C credential those of its subject.
+    /// The claims: for an SD-JWT VC its own claims, for a W3C credential those of its subject.
     pub claims: Map<String, Value>,
-    /// What the holder of an SD-JWT VC may keep to himself.
+    /// The claims that the holder of an SD-JWT VC may withhold.
     pub disclosable: Vec<ClaimPath>,
-    /// How many decoys hide the number of an SD-JWT VC's claims.
+    /// How many decoy digests hide the number of an SD-JWT VC's claims.
     pub decoys: usize,
     /// The JSON-LD contexts of a W3C credential besides its model's own.
     pub contexts: Vec<String>,
-    /// Until when the credential may be accepted.
+    /// The time at which the credential expires.
     pub expires: Option<UnixTime>,
-    /// Whether further copies may be asked for with the same access token (OpenID4VCI 1.0, "Multiple Accesses to the
-    /// Credential Endpoint"). Those of a credential for one use have to come in one answer, since they are one thing.
+    /// Whether further copies may be requested with the same access token (OpenID4VCI 1.0, "Multiple Accesses to the
+    /// Credential Endpoint"). The copies of a single-use credential must come in one answer, since they count as one
+    /// credential.
     pub further_copies: bool,
-    /// Where the status of each credential is told; empty where credentials have no status.
+    /// The status references of the credentials, one per credential; empty if the credentials have no status.
     pub statuses: Vec<Status>,
 }
 
-/// Where a credential's status is told.
+/// A credential's status reference.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Status {
     /// The claim `status`, which any JWT may carry (Token Status List §6.1).
@@ -57,14 +58,14 @@ pub struct Status {
     pub member: Option<Value>,
 }
 
-/// One credential that was issued.
+/// A credential that was issued.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Issued {
-    /// Its configuration.
+    /// The configuration identifier.
     pub configuration_id: String,
-    /// Where its status is told, as it was given.
+    /// The status reference it was given.
     pub status: Option<Status>,
-    /// The thumbprint of the holder's key; none for a credential without holder.
+    /// The thumbprint of the holder's key; `None` for a credential without holder binding.
     pub holder: Option<String>,
 }
 
@@ -73,15 +74,15 @@ pub fn copies(request: &CredentialRequest) -> usize {
     request.proofs.as_ref().map_or(1, Vec::len)
 }
 
-/// The DIDs by which a request's proofs name their keys. Of a request with too many proofs none is resolved.
+/// The DIDs that a request's proofs use to name their keys; empty if the request has too many proofs.
 pub fn dids_named(request: &CredentialRequest, settings: &Settings) -> impl Iterator<Item = Did> {
     let proofs = request.proofs.as_deref().unwrap_or_default();
     let few = proofs.len() <= settings.metadata.batch_size();
     proof::dids(if few { proofs } else { &[] })
 }
 
-/// How many status entries a request needs: none, if its answer was given before or it will be denied.
-/// `further_copies` is as in its [`Content`].
+/// How many status entries a request needs: 0 if it was answered before or will be denied. `further_copies` is the
+/// field of its [`Content`].
 pub fn entries_needed(
     granted: &Granted,
     request: &CredentialRequest,
@@ -100,20 +101,20 @@ pub fn entries_needed(
     })
 }
 
-/// The answer that this request was given before.
+/// The answer given to an identical earlier request.
 fn answer_to<'a>(request: &CredentialRequest, given: &'a [Given]) -> Option<&'a Given> {
     let hash = sha256(request.to_json().as_bytes());
     given.iter().find(|given| given.request_hash == hash)
 }
 
-/// Whether a further request stays within as many credentials as one might have asked for.
+/// Whether a further request keeps the total within the batch size.
 fn is_within(request: &CredentialRequest, given: &[Given], most: usize) -> bool {
     let numbers = given.iter().map(|given| given.response.credentials.len());
     let sum = numbers.fold(copies(request), usize::saturating_add);
     sum <= most
 }
 
-/// Which configuration a request is for, by what its token is good for (OpenID4VCI 1.0 §8.2).
+/// The credential configuration that a request asks for, checked against its access token (OpenID4VCI 1.0 §8.2).
 pub fn configuration_of<'a>(
     granted: &'a Granted,
     request: &CredentialRequest,
@@ -173,7 +174,7 @@ pub(super) fn issue(
     let configuration_id = configuration_of(call.granted, call.request, call.settings)?;
     let given = call.granted.issued.get(configuration_id);
     let given = given.map(Vec::as_slice).unwrap_or_default();
-    // A wallet that lost the answer asks again with the same words.
+    // A wallet that lost the answer repeats the identical request.
     if let Some(answer) = answer_to(call.request, given) {
         let effects = vec![Effect::AnswerCredential(answer.response.clone())];
         return Ok(Step::Done((State::Granted(call.granted.clone()), effects)));
@@ -220,8 +221,8 @@ pub(super) fn issue(
     Ok(Step::Done((State::Granted(granted), effects)))
 }
 
-// "Multiple Accesses to the Credential Endpoint": one token may be shown several times, for the same credential too, as
-// wallets do that fetch their copies one by one. More than one request may have would be more than was offered.
+// "Multiple Accesses to the Credential Endpoint": a token may be used several times, also for the same credential; some
+// wallets fetch their copies one by one. The total must not exceed what one request may ask for.
 fn check_further(call: &Call<'_>, given: &[Given]) -> Result<(), Error> {
     let most = call.settings.metadata.batch_size();
     if given.is_empty() || (call.content.further_copies && is_within(call.request, given, most)) {
@@ -233,7 +234,7 @@ fn check_further(call: &Call<'_>, given: &[Given]) -> Result<(), Error> {
     ))
 }
 
-// §8.3: each key is used to bind to, at most, one credential; so two copies with one key would be one credential twice.
+// §8.3: each key binds at most one credential; two copies with one key would be the same credential twice.
 fn check_fresh(proven: &Proven, given: &[Given]) -> Result<(), Error> {
     let bound = |holder: &Holder| {
         let thumbprint = thumbprint(holder);
@@ -279,7 +280,7 @@ fn prove(
     }
 }
 
-/// A credential that lacks nothing but its signature.
+/// A credential without its signature.
 enum Draft {
     SdJwt(Box<sd_jwt::Draft>),
     Jwt(Box<Unsigned>),
@@ -381,7 +382,7 @@ fn w3c(call: &Call<'_>, one: &One<'_>, format: Format, now: UnixTime) -> Result<
     let types = definition
         .map(|definition| definition.types.as_slice())
         .unwrap_or_default();
-    // A key without a DID becomes one: W3C credentials name their subject by an identifier.
+    // A key without a DID is given a did:jwk: a W3C credential identifies its subject by an identifier.
     let subject = one.holder.map(|holder| match &holder.did {
         Some(did) => did.as_str().to_owned(),
         None => jwk::create(&holder.key).as_str().to_owned(),

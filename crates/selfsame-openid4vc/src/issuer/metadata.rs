@@ -1,4 +1,4 @@
-//! The issuer's metadata documents, checked before they are published (OpenID4VCI 1.0 §12.2).
+//! Builds the issuer's metadata documents and checks them before they are published (OpenID4VCI 1.0 §12.2).
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// What the issuer is, where its endpoints are, and what it issues.
+/// The issuer's identifier, its endpoints and the credentials it issues.
 #[derive(Clone, Debug)]
 pub struct Description {
     /// The credential issuer identifier.
@@ -27,34 +27,34 @@ pub struct Description {
     pub nonce_endpoint: Url,
     /// The credential endpoint.
     pub credential_endpoint: Url,
-    /// The most proofs in one request.
+    /// Maximum number of proofs in one request.
     pub batch_size: u32,
-    /// What to call the issuer.
+    /// The issuer's name and appearance, one entry per language.
     pub display: Vec<Display>,
     /// The credentials, by configuration identifier.
     pub credentials: BTreeMap<String, Offering>,
 }
 
-/// One credential that is issued.
+/// A credential that the issuer issues.
 #[derive(Clone, Debug)]
 pub struct Offering {
-    /// Its format.
+    /// The credential format.
     pub format: Format,
     /// The type of an SD-JWT VC.
     pub vct: Option<String>,
     /// The types of a W3C credential.
     pub types: Vec<String>,
-    /// How it is signed.
+    /// The algorithms that the credential may be signed with.
     pub signing_algorithms: Vec<Algorithm>,
-    /// What it is bound to; empty for a credential without holder.
+    /// The binding methods; empty for a credential without holder binding.
     pub binding_methods: Vec<String>,
-    /// How its proofs may be signed.
+    /// The algorithms that key proofs may be signed with.
     pub proof_algorithms: Vec<Algorithm>,
-    /// How to show it.
+    /// Display metadata.
     pub metadata: CredentialMetadata,
 }
 
-/// Makes the metadata; what breaks a rule of the specification is refused here and not found out by wallets.
+/// Builds the metadata. Metadata that breaks a rule of the specification is refused here, before wallets read it.
 pub fn build(description: &Description) -> Result<IssuerMetadata, Error> {
     let entries = description.credentials.iter().map(|(id, offering)| {
         let configuration = configuration(offering);
@@ -88,8 +88,8 @@ pub fn server(description: &Description) -> ServerMetadata {
 }
 
 fn configuration(offering: &Offering) -> Configuration {
-    // What credentials are signed with has one name in their headers; what proofs may be signed with is taken by each
-    // of its names.
+    // Credentials use one name per algorithm in their headers, so that name is listed. Proofs may use any name of their
+    // algorithm, so every name is listed.
     let signed = offering.signing_algorithms.iter();
     let signed = signed.map(|algorithm| Value::from(algorithm.as_str()));
     let taken = offering.proof_algorithms.iter();

@@ -1,8 +1,8 @@
-//! Nonces that need no record until they are spent (OpenID4VCI 1.0 §7).
+//! Nonces that need no record until they are used (OpenID4VCI 1.0 §7).
 //!
-//! A nonce is the time it was made, 128 random bits, and a keyed hash over both. It is known as ours by the hash and
-//! as fresh by the time; that it is used once is seen to by the application, which keeps spent ones until they
-//! would have expired.
+//! A nonce consists of its creation time, 128 random bits, and a keyed hash over both. The hash proves that it is ours,
+//! the time that it is fresh. The application ensures that it is used only once: it records each used nonce until the
+//! nonce would have expired.
 
 use selfsame_crypto::{
     ctx::Ctx,
@@ -19,27 +19,27 @@ const TIME: usize = 8;
 const RANDOM: usize = 16;
 const MAC: usize = 16;
 
-/// A nonce that must not be taken again.
+/// A used nonce, which must not be accepted again.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Spent {
-    /// By which it is known.
+    /// The key under which to record it.
     pub id: String,
-    /// From when on its expiry keeps it from being used.
+    /// The time from which the record is no longer needed, since the nonce has expired.
     pub expires: UnixTime,
 }
 
-/// Why a nonce is not taken.
+/// The reason a nonce is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NonceError {
-    /// We did not make it.
+    /// We did not create it.
     #[error("the nonce is not one of ours")]
     Foreign,
-    /// We made it too long ago.
+    /// Its lifetime is over.
     #[error("the nonce has expired")]
     Expired,
 }
 
-/// Makes a nonce.
+/// Creates a nonce.
 pub fn make(settings: &Settings, ctx: &Ctx) -> NonceResponse {
     let mut bytes = ctx.now().0.to_be_bytes().to_vec();
     bytes.extend_from_slice(&ctx.random::<RANDOM>("issuer/nonce"));
@@ -50,7 +50,7 @@ pub fn make(settings: &Settings, ctx: &Ctx) -> NonceResponse {
     }
 }
 
-/// Checks that a nonce is ours and fresh, and answers what to remember of it.
+/// Checks that a nonce is ours and has not expired, and returns the record that marks it as used.
 pub fn check(settings: &Settings, nonce: &str, now: UnixTime) -> Result<Spent, NonceError> {
     let bytes = base64url_decode(nonce).map_err(|_| NonceError::Foreign)?;
     let signed = TIME.saturating_add(RANDOM);

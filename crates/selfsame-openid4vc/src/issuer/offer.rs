@@ -1,4 +1,4 @@
-//! Making a credential offer (OpenID4VCI 1.0 §4.1).
+//! Creates a credential offer (OpenID4VCI 1.0 §4.1).
 
 use selfsame_crypto::{SecretString, ctx::Ctx, hash::sha256, time::UnixTime};
 
@@ -8,39 +8,39 @@ use crate::{
     wire::offer::{CredentialOffer, Grants, InputMode, PreAuthorizedCode, TxCode},
 };
 
-/// How many digits a transaction code has.
+/// Number of digits in a transaction code.
 const TX_CODE_DIGITS: u32 = 6;
-/// How many wrong transaction codes are borne.
+/// How many wrong entries of a transaction code are tolerated.
 const TX_CODE_ATTEMPTS: u32 = 5;
 
-/// What shall be offered.
+/// The parameters of a new offer.
 #[derive(Clone, Debug)]
 pub struct NewOffer {
-    /// The application's name for the offer.
+    /// The application's identifier of the offer.
     pub offer_id: String,
     /// The credential configurations.
     pub configuration_ids: Vec<String>,
-    /// How often the code can be redeemed. More than once is for demonstrations and for events where one code on
-    /// the wall serves all; OpenID4VCI 1.0 §4.1.1 knows single use only.
+    /// How often the code can be redeemed. More than once is meant for demonstrations and for events where everyone
+    /// scans the same code; OpenID4VCI 1.0 §4.1.1 defines single use only.
     pub uses: u32,
-    /// Whether the person must type in a transaction code, and what to tell him about it.
+    /// If set, a transaction code is required, and this text tells the person about it; may be empty.
     pub tx_code: Option<String>,
-    /// For how many seconds the code can be redeemed.
+    /// How long the code can be redeemed, in seconds.
     pub lifetime: u64,
 }
 
-/// A new offer.
+/// A newly created offer.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// The record to keep.
+    /// The record to store.
     pub state: Offered,
-    /// What the wallet gets.
+    /// The offer to give to the wallet.
     pub offer: CredentialOffer,
-    /// What the person gets on another way.
+    /// The transaction code to give to the person separately from the offer.
     pub tx_code: Option<SecretString>,
 }
 
-/// Makes an offer with a fresh code.
+/// Creates an offer with a fresh code.
 pub fn create(new: &NewOffer, settings: &Settings, ctx: &Ctx) -> Result<Made, Error> {
     let unknown = |id: &&String| settings.metadata.configuration(id).is_none();
     if let Some(id) = new.configuration_ids.iter().find(unknown) {
@@ -91,7 +91,7 @@ pub fn create(new: &NewOffer, settings: &Settings, ctx: &Ctx) -> Result<Made, Er
     })
 }
 
-/// By which an offer's record is found when its code comes in.
+/// The hash by which the record of an offer is found when its code is redeemed.
 pub fn code_hash(code: &str) -> [u8; 32] {
     sha256(code.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Checking key proofs of the type `jwt` (OpenID4VCI 1.0 Appendix F.1, F.4).
+//! Verifies key proofs of the type `jwt` (OpenID4VCI 1.0 Appendix F.1, F.4).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,26 +19,26 @@ use crate::{
     },
 };
 
-/// The longest proof that is looked at.
+/// Maximum length of a proof, in bytes.
 const MAX_PROOF: usize = 64 * 1024;
 
-/// Whom a credential is bound to.
+/// The holder that a credential is bound to.
 #[derive(Clone, Debug)]
 pub(super) struct Holder {
     /// The key.
     pub key: PublicKey,
-    /// The DID it belongs to, where the proof named one.
+    /// The DID that the key belongs to, if the proof named one.
     pub did: Option<Did>,
 }
 
-/// Whom the credentials are bound to, and which nonces their proofs used.
+/// The holders that the credentials are bound to, and the nonces that their proofs used.
 #[derive(Clone, Debug)]
 pub(super) struct Proven {
     pub holders: Vec<Holder>,
     pub nonces: Vec<nonce::Spent>,
 }
 
-/// What proofs are held against.
+/// The context that proofs are checked against.
 pub(super) struct Rules<'a> {
     pub settings: &'a Settings,
     pub configuration: &'a Configuration,
@@ -91,7 +91,7 @@ pub(super) fn verify(
         if !evidence.is_signed(&proof, &holder.key) {
             return Err(invalid("a proof's signature does not verify"));
         }
-        // §8.3: each key is used to bind to, at most, one credential.
+        // §8.3: each key binds at most one credential.
         if holders.iter().any(|other| other.key == holder.key) {
             return Err(invalid("two proofs are of the same key"));
         }
@@ -103,7 +103,7 @@ pub(super) fn verify(
     }))
 }
 
-/// The DIDs by which these proofs name their keys, whatever else is wrong with them.
+/// The DIDs that these proofs use to name their keys, even if a proof is otherwise invalid.
 pub(super) fn dids(jwts: &[String]) -> impl Iterator<Item = Did> {
     jwts.iter().filter_map(|jwt| {
         let proof = Compact::parse_within(jwt, MAX_PROOF).ok()?;
@@ -195,7 +195,7 @@ fn check_claims(
         .map_err(|error| Error::credential(CredentialCode::InvalidNonce, error.to_string()))
 }
 
-// Appendix F.1: `iss` is the client's identifier, and absent where the client stayed anonymous.
+// Appendix F.1: `iss` is the client's identifier; an anonymous client omits it.
 fn check_issuer(rules: &Rules<'_>, claims: &Map<String, Value>) -> Result<(), Error> {
     match (claims.get("iss"), &rules.granted.client_id) {
         (None, _) => Ok(()),
@@ -211,7 +211,7 @@ fn check_time(rules: &Rules<'_>, claims: &Map<String, Value>, now: UnixTime) -> 
         .and_then(Value::as_f64)
         .filter(|seconds| *seconds >= 0.0)
         .ok_or_else(|| invalid("a proof's iat is missing or not a time"))?;
-    // A float cast saturates.
+    // The cast from a float saturates.
     let issued_at = UnixTime(iat as u64);
     if issued_at > now.plus(rules.settings.leeway) {
         return Err(invalid("a proof was made in the future"));
@@ -244,7 +244,7 @@ fn holder(named: Named, evidence: &Evidence) -> Result<Holder, Error> {
     };
     let fetched = evidence.did(&url.did);
     let resolution = fetched.and_then(|fetched| fetched.value.as_ref().ok());
-    // A deactivated DID has no document any more.
+    // A deactivated DID no longer has a document.
     let document = resolution
         .and_then(|resolution| resolution.document_of(&url.did).ok())
         .ok_or_else(|| invalid("the DID of a proof cannot be resolved, or is deactivated"))?;

@@ -1,4 +1,4 @@
-//! Redeeming a pre-authorized code for an access token (OpenID4VCI 1.0 §6).
+//! Redeems a pre-authorized code for an access token (OpenID4VCI 1.0 §6).
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use selfsame_oauth::{AuthorizationDetail, Code, Error as OAuthError, TokenReques
 use super::{Closed, Closure, Effect, ExpectedTxCode, Granted, Offered, Settings, State, offer};
 use crate::error::Error;
 
-/// By which a token's record is found.
+/// The hash by which the record of an access token is found.
 pub fn token_hash(token: &SecretString) -> [u8; 32] {
     sha256(token.expose().as_bytes())
 }
 
 pub(super) fn tx_code_mac(settings: &Settings, offer_id: &str, tx_code: &SecretString) -> [u8; 32] {
-    // The identifier goes first, length-prefixed, so that no two pairs give the same bytes.
+    // The identifier goes first with its length, so that no two different pairs produce the same bytes.
     let id_length = u64::try_from(offer_id.len()).unwrap_or(u64::MAX);
     let mut data = id_length.to_be_bytes().to_vec();
     data.extend_from_slice(offer_id.as_bytes());
@@ -97,7 +97,7 @@ fn after_use(offered: &Offered) -> State {
     }
 }
 
-// OpenID4VCI 1.0 §13.6.3: failed attempts are limited; the code is void after the last one.
+// OpenID4VCI 1.0 §13.6.3: failed attempts are limited; after the last one the code is void.
 fn wrong_tx_code(offered: &Offered, expected: &ExpectedTxCode) -> (State, Vec<Effect>) {
     let reason = "the transaction code is wrong";
     let refusal = Effect::Refuse(OAuthError::new(Code::InvalidGrant, reason).into());
@@ -117,7 +117,7 @@ fn wrong_tx_code(offered: &Offered, expected: &ExpectedTxCode) -> (State, Vec<Ef
     (state, vec![refusal])
 }
 
-// OpenID4VCI 1.0 §6.2: identifiers are returned where details were asked for.
+// OpenID4VCI 1.0 §6.2: identifiers are returned if the client sent authorization details.
 fn credentials(
     offered: &Offered,
     details: Option<&[AuthorizationDetail]>,
