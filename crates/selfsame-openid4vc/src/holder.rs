@@ -152,7 +152,7 @@ pub enum Input<'a> {
     Unreachable(&'a str),
 }
 
-/// An effect to carry out. It is stored in one transaction with the new state.
+/// An effect to carry out together with storing the new state: both happen, or neither.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Effect {
     /// Post the form to the verifier, without following redirects (OpenID4VP 1.0 with errata). Post it only once, since

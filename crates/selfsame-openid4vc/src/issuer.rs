@@ -1,7 +1,7 @@
 //! The credential issuer's side of OpenID4VCI: offers, tokens, nonces, credentials.
 //!
-//! An offer and the access tokens that come of it are two kinds of record, each a [`State`]; [`step`] is the one
-//! dispatcher for both.
+//! An offer and each access token issued for it are separate records, each a [`State`]; [`step`] is the dispatcher for
+//! both kinds.
 
 pub mod credential;
 pub mod metadata;
@@ -25,18 +25,18 @@ use crate::{
     },
 };
 
-/// What the issuer is configured to do.
+/// The issuer's configuration.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The metadata the issuer publishes; what it says is what is enforced.
+    /// The metadata that the issuer publishes and enforces.
     pub metadata: IssuerMetadata,
-    /// The key that nonces and transaction codes are authenticated with.
+    /// The key that authenticates nonces and transaction codes.
     pub key: SealingKey,
-    /// For how many seconds a nonce is good.
+    /// Lifetime of a nonce, in seconds.
     pub nonce_lifetime: u64,
-    /// For how many seconds an access token is good.
+    /// Lifetime of an access token, in seconds.
     pub token_lifetime: u64,
-    /// How far, in seconds, a proof's `iat` may lie in the past.
+    /// Maximum age of a proof's `iat`, in seconds.
     pub proof_age: u64,
     /// How far, in seconds, a proof's `iat` may lie in the future.
     pub leeway: u64,
@@ -45,7 +45,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The end that a credential states: rounded like its other times, unless it would be born expired.
+    /// The expiry time that a credential states: rounded down like its other times, unless it would then be expired
+    /// from the start.
     #[must_use]
     pub fn stated_end(&self, end: UnixTime, now: UnixTime) -> UnixTime {
         let rounded = end.rounded_down(self.round_times_to);
@@ -53,16 +54,16 @@ impl Settings {
     }
 }
 
-/// What an issuance has come to, as a record that outlives its process.
+/// The state of an issuance, stored as a record so that it survives a restart.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum State {
     /// The code can be redeemed.
     #[serde(rename = "offered/1")]
     Offered(Offered),
-    /// The code cannot be redeemed any more.
+    /// The code can no longer be redeemed.
     #[serde(rename = "closed/1")]
     Closed(Closed),
-    /// An access token was given out.
+    /// An access token was issued.
     #[serde(rename = "granted/1")]
     Granted(Granted),
 }
@@ -70,68 +71,68 @@ pub enum State {
 /// An offer whose code can be redeemed.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Offered {
-    /// The application's name for the offer.
+    /// The application's identifier of the offer.
     pub offer_id: String,
-    /// What is offered.
+    /// The credential configurations that are offered.
     pub configuration_ids: Vec<String>,
     /// SHA-256 of the code.
     pub code_hash: [u8; 32],
-    /// How often it can still be redeemed; 1 but for offers to many.
+    /// How often the code can still be redeemed; 1 except for offers to several people.
     pub uses_left: u32,
-    /// The transaction code, where one is asked for.
+    /// The transaction code, if one is required.
     pub tx_code: Option<ExpectedTxCode>,
-    /// Until when.
+    /// The time at which the offer expires.
     pub expires: UnixTime,
 }
 
-/// A transaction code that is asked for.
+/// A required transaction code.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ExpectedTxCode {
-    /// Its keyed hash.
+    /// A keyed hash of the code.
     pub mac: [u8; 32],
-    /// How many wrong answers are still borne (OpenID4VCI 1.0 §13.6.3).
+    /// How many wrong entries are still tolerated (OpenID4VCI 1.0 §13.6.3).
     pub attempts_left: u32,
 }
 
-/// An offer whose code cannot be redeemed any more.
+/// An offer whose code can no longer be redeemed.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Closed {
-    /// The application's name for the offer.
+    /// The application's identifier of the offer.
     pub offer_id: String,
-    /// Why.
+    /// The reason.
     pub because: Closure,
 }
 
-/// Why an offer was closed.
+/// The reason an offer was closed.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Closure {
-    /// The code was redeemed as often as it could be.
+    /// The code was redeemed as often as allowed.
     Redeemed,
-    /// The transaction code was wrong too often.
+    /// The transaction code was entered wrongly too often.
     TooManyAttempts,
 }
 
-/// What an access token is good for.
+/// An access token and the credentials it allows to request.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Granted {
-    /// The application's name for the offer it came of.
+    /// The application's identifier of the offer that the token was issued for.
     pub offer_id: String,
     /// SHA-256 of the token.
     pub token_hash: [u8; 32],
-    /// Until when.
+    /// The time at which the token expires.
     pub expires: UnixTime,
-    /// How the client named itself, if it did.
+    /// The client's identifier, if it gave one.
     pub client_id: Option<String>,
-    /// What can be asked for: credential configurations, with the identifier of the data set where details were
-    /// asked for.
+    /// The credential configurations that may be requested, each with a credential identifier if the client sent
+    /// authorization details.
     pub credentials: BTreeMap<String, Option<String>>,
-    /// What was issued, by configuration: each answer is given again if its request comes again.
+    /// The answers given, by configuration; a repeated request gets the same answer again.
     #[serde(deserialize_with = "one_or_several")]
     pub issued: BTreeMap<String, Vec<Given>>,
 }
 
-/// Reads what was issued; grants of earlier builds have one answer a configuration.
+/// Reads the answers given; records of earlier builds have a single answer per configuration.
 fn one_or_several<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, Vec<Given>>, D::Error> {
@@ -152,59 +153,59 @@ fn one_or_several<'de, D: serde::Deserializer<'de>>(
         .collect())
 }
 
-/// An answer that was given.
+/// An answer to a credential request, kept so that it can be repeated.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Given {
     /// SHA-256 of the request.
     pub request_hash: [u8; 32],
     /// The answer.
     pub response: CredentialResponse,
-    /// The thumbprints of the keys that its credentials are bound to; grants of earlier builds have none.
+    /// The thumbprints of the keys that its credentials are bound to; empty in records of earlier builds.
     #[serde(default)]
     pub holders: Vec<String>,
 }
 
-/// What comes in.
+/// An input of [`step`].
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// What the issuer is configured to do.
+    /// The issuer's configuration.
     pub settings: &'a Settings,
-    /// What happened.
+    /// The event to handle.
     pub event: Event<'a>,
 }
 
-/// What happened.
+/// An event to handle.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A request at the token endpoint, with the code of this offer.
+    /// A token request with the code of this offer.
     Token(&'a TokenRequest),
-    /// A request at the credential endpoint, with this access token.
+    /// A credential request with this access token.
     Credential {
         /// The request.
         request: &'a CredentialRequest,
-        /// What goes into the credentials.
+        /// The content of the credentials.
         content: &'a credential::Content,
     },
 }
 
-/// What is to be done, together with storing the state or not at all.
+/// An effect to carry out together with storing the new state: both happen, or neither.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// Open a record for an access token, found by the token's hash.
+    /// Create a record for an access token, keyed by the token's hash.
     Grant(Box<Granted>),
-    /// Note that these nonces are spent; if one is already, nothing is stored and the answer is `invalid_nonce`.
+    /// Mark these nonces as used. If one is marked already, store nothing and answer `invalid_nonce`.
     SpendNonces(Vec<nonce::Spent>),
-    /// Note what was issued.
+    /// Record the credentials issued.
     Issued(Vec<credential::Issued>),
     /// Answer the token request.
     AnswerToken(Box<TokenResponse>),
     /// Answer the credential request.
     AnswerCredential(CredentialResponse),
-    /// Refuse the request; the state is stored all the same.
+    /// Refuse the request; the state is stored nevertheless.
     Refuse(Error),
 }
 
-/// Takes one step. An error leaves the state as it is.
+/// Takes one step. On an error the state stays as it is.
 pub fn step(
     state: &State,
     input: Input<'_>,

@@ -1,4 +1,4 @@
-//! The verifier's side of OpenID4VP: a request is made, fetched, answered and judged.
+//! The verifier's side of OpenID4VP: creates a request, serves it to the wallet, and verifies the answer.
 
 pub mod request;
 pub mod response;
@@ -23,36 +23,36 @@ use crate::{
     },
 };
 
-/// What a request has come to, as a record that outlives its process.
+/// The state of a request, stored as a record so that it survives a restart.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum State {
-    /// It was made.
+    /// The request was created.
     #[serde(rename = "created/1")]
     Created(Created),
-    /// A wallet has fetched it.
+    /// A wallet has fetched the request.
     #[serde(rename = "fetched/1")]
     Fetched(Fetched),
-    /// A wallet has answered, and the answer was judged.
+    /// A wallet has answered, and the answer was verified.
     #[serde(rename = "answered/1")]
     Answered(Box<Answered>),
-    /// A wallet has said no.
+    /// A wallet has declined.
     #[serde(rename = "declined/1")]
     Declined(Declined),
 }
 
-/// A request that was made.
+/// A request that was created.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Created {
-    /// What is asked.
+    /// The request.
     pub asked: Asked,
 }
 
-/// A request that a wallet has fetched, or that has answers which do not count.
+/// A request that a wallet has fetched, or that has received only answers that do not count.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Fetched {
-    /// What is asked.
+    /// The request.
     pub asked: Asked,
-    /// The answers that were refused: nothing in them is by an issuer who is trusted, or they are not what was asked.
+    /// The answers that were refused: they do not match the request, or contain nothing by a trusted issuer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Box<RefusedAnswers>>,
 }
@@ -60,133 +60,133 @@ pub struct Fetched {
 /// Answers that were refused while the request stays open.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RefusedAnswers {
-    /// How many.
+    /// How many answers were refused.
     pub count: u32,
-    /// What was made of the last one.
+    /// The result for the last one.
     pub last: Judged,
 }
 
 /// A request that was answered.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Answered {
-    /// What was asked.
+    /// The request.
     pub asked: Asked,
-    /// What was presented.
+    /// The presentations.
     pub vp_token: VpToken,
-    /// When.
+    /// The time of the answer.
     pub at: UnixTime,
-    /// What is made of it.
+    /// The result.
     pub judged: Judged,
-    /// SHA-256 of the response code the person's browser comes back with.
+    /// SHA-256 of the response code that the person's browser returns with.
     pub response_code: Option<[u8; 32]>,
 }
 
 /// A request that was declined.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Declined {
-    /// What was asked.
+    /// The request.
     pub asked: Asked,
     /// The wallet's error code.
     pub error: String,
-    /// When.
+    /// The time of the answer.
     pub at: UnixTime,
-    /// SHA-256 of the response code the person's browser comes back with.
+    /// SHA-256 of the response code that the person's browser returns with.
     pub response_code: Option<[u8; 32]>,
 }
 
-/// What is asked, of whom and by whom.
+/// A presentation request and the data to check its answer against.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Asked {
     /// The client identifier with its prefix.
     pub client_id: String,
-    /// Where the wallet posts its answer.
+    /// The URL that the wallet posts its answer to.
     pub response_uri: Url,
-    /// Where the wallet fetches the request object; none for requests that travel in the link.
+    /// The URL that the wallet fetches the request object from; `None` if the request is in the link.
     pub request_uri: Option<Url>,
-    /// How it fetches it.
+    /// The HTTP method that the wallet fetches it with.
     pub request_uri_method: RequestUriMethod,
-    /// Where the person's browser goes after the answer, in the same-device flow.
+    /// The URL that the person's browser opens after the answer, in the same-device flow.
     pub redirect_uri: Option<Url>,
-    /// What binds presentations to this request.
+    /// The nonce that binds presentations to this request.
     pub nonce: String,
-    /// What the answer repeats.
+    /// The value that the answer must repeat.
     pub state: String,
-    /// What is asked for.
+    /// The DCQL query.
     pub query: Query,
-    /// What this verifier can check.
+    /// The formats and algorithms that this verifier can check.
     pub metadata: ClientMetadata,
-    /// Until when.
+    /// The time at which the request expires.
     pub expires: UnixTime,
 }
 
-/// What is made of an answer.
+/// The result of verifying an answer.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Judged {
-    /// The conclusion over all of it.
+    /// The overall result.
     pub outcome: Outcome,
-    /// Why, where it is not that every rule holds; without claim values.
+    /// The reason, unless the outcome is valid; contains no claim values.
     pub reason: Option<String>,
-    /// Each presentation.
+    /// The result for each presentation.
     pub credentials: Vec<JudgedCredential>,
 }
 
-/// What is made of one presentation.
+/// The result of verifying one presentation.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct JudgedCredential {
     /// The credential query it answers.
     pub query_id: String,
     /// Its format.
     pub format: Format,
-    /// The verdict as it was when it was made.
+    /// The verdict at the time it was made.
     pub verdict: Verdict,
-    /// What it discloses; none if it is not genuine.
+    /// The claims it discloses; `None` if it is not genuine or does not match its query.
     pub claims: Option<Value>,
 }
 
-/// What comes in.
+/// An input of [`step`].
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
     /// A wallet fetches the request object.
     Fetch {
         /// The verifier's key.
         signer: &'a Signer,
-        /// The wallet's nonce, where it posted one.
+        /// The wallet's nonce, if it posted one.
         wallet_nonce: Option<&'a str>,
     },
     /// A wallet answers.
     Response {
         /// The answer.
         response: &'a AuthorizationResponse,
-        /// What the verifier asks of credentials.
+        /// The verifier's policy for credentials.
         policy: &'a Policy,
     },
-    /// What was answered is judged again, by what is known now.
+    /// Verify the stored answer again, with current evidence.
     Recheck {
-        /// What the verifier asks of credentials.
+        /// The verifier's policy for credentials.
         policy: &'a Policy,
     },
 }
 
-/// What is to be done, together with storing the state or not at all.
+/// An effect to carry out together with storing the new state: both happen, or neither.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// Answer with the request object.
+    /// Send the request object.
     RequestObject(String),
-    /// Answer the wallet's response.
+    /// Confirm the wallet's response.
     Receipt(Receipt),
-    /// Refuse the wallet's response, which does not count, and tell the log what was made of it.
+    /// Refuse a response that does not count, and log its result.
     Refuse {
-        /// What the wallet is told.
+        /// The error sent to the wallet.
         error: Error,
-        /// What was made of it.
+        /// The result to log.
         judged: Box<Judged>,
     },
 }
 
-/// What a step comes to.
+/// The result of a step: the new state and the effects to carry out.
 pub type Next = (State, Vec<Effect>);
 
-/// Takes one step. An error leaves the state as it is.
+/// Takes one step. On an error the state stays as it is.
 pub fn step(
     state: &State,
     input: Input<'_>,
@@ -224,7 +224,7 @@ pub fn step(
     }
 }
 
-/// An open request, as it is once a wallet has it.
+/// The state of an open request once a wallet has it.
 fn open(state: &State) -> Fetched {
     let refused = match state {
         State::Fetched(fetched) => fetched.refused.clone(),
@@ -237,7 +237,7 @@ fn open(state: &State) -> Fetched {
 }
 
 impl State {
-    /// What is or was asked.
+    /// The request.
     pub fn asked(&self) -> &Asked {
         match self {
             Self::Created(Created { asked })
@@ -247,7 +247,7 @@ impl State {
         }
     }
 
-    /// Whether this is the response code that was given to the wallet's browser alone (OpenID4VP 1.0 §14.2).
+    /// Whether this is the response code, which was given only to the browser next to the wallet (OpenID4VP 1.0 §14.2).
     pub fn is_response_code(&self, code: &SecretString) -> bool {
         let hash = match self {
             Self::Answered(answered) => answered.response_code,

@@ -1,8 +1,8 @@
-//! The wallet's side of OpenID4VCI: from an offer to credentials that are kept.
+//! The wallet's side of OpenID4VCI: from an offer to the stored credentials.
 //!
-//! What leads up to the person's consent (reading the offer, the issuer's and the server's metadata) is plain
-//! functions over fetched documents. What follows is a machine: [`begin`] makes the first state, [`step`] every
-//! other. Calls that must not be made twice are [`Effect`]s, to be stored with the state that asks for them.
+//! Reading the offer and the metadata of the issuer and its server, before the person consents, is done by plain
+//! functions over fetched documents. After that a state machine takes over: [`begin`] creates the first state, [`step`]
+//! all others. Requests that must not be sent twice are [`Effect`]s, to be stored with the state that causes them.
 
 pub mod credential;
 pub mod metadata;
@@ -23,56 +23,56 @@ use url::Url;
 pub use self::token::{Accept, begin, kinds_of_keys};
 use crate::{error::Error, wire::credential::Wanted};
 
-/// How often a nonce that the issuer refuses is replaced by a new one.
+/// How many nonces the wallet fetches for one credential before it gives up.
 const MAX_NONCES: u32 = 3;
 
-/// What receiving credentials has come to, as a record that outlives its process.
+/// The state of receiving credentials, stored as a record so that it survives a restart.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum State {
-    /// The code is on its way to the token endpoint.
+    /// The code is being sent to the token endpoint.
     #[serde(rename = "redeeming/1")]
     Redeeming(Redeeming),
-    /// A nonce is awaited.
+    /// The wallet waits for a nonce.
     #[serde(rename = "proving/1")]
     Proving(Proving),
-    /// A credential request is on its way.
+    /// A credential request is being sent.
     #[serde(rename = "requesting/1")]
     Requesting(Requesting),
-    /// All credentials are here.
+    /// All credentials have been received.
     #[serde(rename = "received/1")]
     Received(Received),
-    /// It did not work out.
+    /// Receiving the credentials failed.
     #[serde(rename = "failed/1")]
     Failed(Failed),
 }
 
-/// The code is on its way to the token endpoint.
+/// A code that is being sent to the token endpoint.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Redeeming {
-    /// What is wanted of whom.
+    /// The credentials to request.
     pub plan: Plan,
-    /// Whether a transaction code went with it.
+    /// Whether a transaction code was sent with it.
     pub with_tx_code: bool,
-    /// A nonce that is at hand already.
+    /// A nonce that was fetched in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<String>,
 }
 
-/// A nonce is awaited.
+/// The wallet waits for a nonce.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Proving {
-    /// What is still wanted of whom.
+    /// The state of the remaining requests.
     pub progress: Progress,
 }
 
-/// A credential request is on its way.
+/// A credential request that is being sent.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Requesting {
-    /// What is still wanted of whom; the first ask is the one on its way.
+    /// The state of the remaining requests; the first ask is the one being sent.
     pub progress: Progress,
 }
 
-/// All credentials are here.
+/// All credentials have been received.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Received {
     /// The issuer's identifier.
@@ -81,7 +81,7 @@ pub struct Received {
     pub credentials: Vec<ReceivedCredential>,
 }
 
-/// It did not work out.
+/// Receiving the credentials failed.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Failed {
     /// The issuer's error code, if it gave one.
@@ -90,11 +90,11 @@ pub struct Failed {
     pub reason: String,
     /// What the person can do.
     pub advice: String,
-    /// The credentials that did arrive before.
+    /// The credentials that arrived before the failure.
     pub credentials: Vec<ReceivedCredential>,
 }
 
-/// What is wanted of whom.
+/// The credentials to request, and the issuer to request them from.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Plan {
     /// The credential issuer's identifier.
@@ -103,70 +103,70 @@ pub struct Plan {
     pub credential_endpoint: Url,
     /// Its nonce endpoint, if it has one.
     pub nonce_endpoint: Option<Url>,
-    /// The credentials that are wanted.
+    /// The credentials to request.
     pub asks: Vec<Ask>,
 }
 
-/// One credential configuration that is wanted.
+/// A credential configuration to request.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Ask {
-    /// The configuration.
+    /// The configuration's identifier.
     pub configuration_id: String,
     /// Its format.
     pub format: Format,
-    /// What its credentials must be: a `vct`, or W3C types.
+    /// The types that its credentials must have: a `vct`, or W3C types.
     pub types: Vec<String>,
-    /// The keys to bind to; empty for credentials without holder.
+    /// The keys to bind to; empty for credentials without holder binding.
     pub bindings: Vec<Binding>,
 }
 
-/// A key of the person's that a credential shall be bound to.
+/// A key of the person to bind a credential to.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Binding {
-    /// Its name in the key store.
+    /// The key's handle in the key store.
     pub key: KeyHandle,
-    /// How it signs.
+    /// The signature algorithm.
     pub algorithm: Algorithm,
-    /// Its public half.
+    /// The public key.
     pub jwk: Jwk,
-    /// The DID URL it is known by, if it shall be.
+    /// The DID URL of the key, if it is to be named by one.
     pub kid: Option<String>,
 }
 
-/// How far it has come.
+/// The progress of the credential requests.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Progress {
-    /// What is still wanted; the first ask is the current one.
+    /// The credentials still to request; the first ask is the current one.
     pub plan: Plan,
     /// The access token.
     #[serde(with = "secret")]
     pub token: SecretString,
-    /// For each ask, in order, how the credential request names it.
+    /// How the credential request names each ask, in the same order.
     pub wanted: Vec<Wanted>,
-    /// How many nonces the current ask has used.
+    /// How many nonces were fetched for the current ask.
     pub nonces: u32,
-    /// What arrived so far.
+    /// The credentials received so far.
     pub credentials: Vec<ReceivedCredential>,
 }
 
 /// A credential that arrived.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ReceivedCredential {
-    /// Its configuration.
+    /// The configuration's identifier.
     pub configuration_id: String,
     /// Its format.
     pub format: Format,
-    /// The credential as the issuer made it.
+    /// The credential as sent by the issuer.
     pub raw: String,
     /// The key it is bound to.
     pub key: Option<KeyHandle>,
-    /// The DID URL of that key, where the credential is bound to a DID.
+    /// The DID URL of that key, if the credential is bound to a DID.
     pub kid: Option<String>,
 }
 
 impl State {
-    /// Where a nonce for the first credential can be had before the code is redeemed. Nonces are bound to no token
-    /// (OpenID4VCI 1.0 §7), and with one at hand the token leads to the credential request in one step.
+    /// The URL to fetch a nonce from before the code is redeemed. A nonce is not bound to a token (OpenID4VCI 1.0 §7),
+    /// so with one fetched in advance the credential request can follow the token response at once.
     pub fn nonce_ahead(&self) -> Option<&Url> {
         let Self::Redeeming(Redeeming { plan, .. }) = self else {
             return None;
@@ -178,8 +178,8 @@ impl State {
         plan.nonce_endpoint.as_ref().filter(|_| is_bound)
     }
 
-    /// Takes the answer of the nonce endpoint before the code is redeemed. One that is no good is left: then a nonce
-    /// is asked for when the token is there.
+    /// Takes the nonce endpoint's answer before the code is redeemed. An unusable answer is ignored: the wallet then
+    /// fetches a nonce after it has the token.
     pub fn take_nonce(&mut self, answer: Answer<'_>) {
         if let Self::Redeeming(redeeming) = self {
             redeeming.nonce = nonce::read(answer).ok();
@@ -187,7 +187,7 @@ impl State {
     }
 }
 
-/// What comes in.
+/// An input of [`step`].
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
     /// The token endpoint's answer.
@@ -196,7 +196,7 @@ pub enum Input<'a> {
     Nonce(Answer<'a>),
     /// The credential endpoint's answer.
     Credential(Answer<'a>),
-    /// No answer can be had, for this reason.
+    /// The issuer did not answer, for this reason.
     Unreachable(&'a str),
 }
 
@@ -211,10 +211,10 @@ pub struct Answer<'a> {
     pub body: &'a [u8],
 }
 
-/// What is to be done, together with storing the state or not at all.
+/// An effect to carry out together with storing the new state: both happen, or neither.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Effect {
-    /// Post the form to the token endpoint; once, since the code is good for one use.
+    /// Post the form to the token endpoint; only once, since the code is for a single use.
     RedeemToken {
         /// The token endpoint.
         url: Url,
@@ -227,7 +227,7 @@ pub enum Effect {
         /// The nonce endpoint.
         url: Url,
     },
-    /// Post the request to the credential endpoint; once, since its nonce is good for one use.
+    /// Post the request to the credential endpoint; only once, since its nonce is for a single use.
     RequestCredential {
         /// The credential endpoint.
         url: Url,
@@ -237,22 +237,22 @@ pub enum Effect {
         /// The JSON body.
         body: String,
     },
-    /// Keep these credentials.
+    /// Store these credentials.
     Keep(Vec<ReceivedCredential>),
 }
 
 impl Effect {
-    /// Whether doing it twice does no harm.
+    /// Whether the effect can be repeated without harm.
     pub const fn may_be_repeated(&self) -> bool {
         matches!(self, Self::FetchNonce { .. })
     }
 }
 
-/// What a step comes to.
+/// The result of a step: the new state and the effects to carry out.
 pub type Next = (State, Vec<Effect>);
 
-/// Takes one step. A fault of the issuer's does not end in an error but in [`State::Failed`]; an error means that the
-/// input does not fit the state, or that something of our own is wrong.
+/// Takes one step. If the issuer breaks the rules, the result is [`State::Failed`]; an error means that the input does
+/// not fit the state, or that this wallet has a fault.
 pub fn step(
     state: &State,
     input: &Input<'_>,
@@ -289,8 +289,8 @@ pub fn step(
     }
 }
 
-/// How the next credential is asked for: with a nonce first, where the issuer has an endpoint for them and the
-/// credential needs proofs; else at once.
+/// Requests the next credential. If the issuer has a nonce endpoint and the credential requires proofs, fetches a nonce
+/// first.
 fn ask(progress: Progress, (evidence, ctx): (&Evidence, &Ctx)) -> Result<Step<Next>, Error> {
     let Some(current) = progress.plan.asks.first() else {
         let Progress {
@@ -324,7 +324,7 @@ fn failed(state: &State, code: Option<String>, reason: String, advice: &str) -> 
         }
         State::Redeeming(_) | State::Received(_) | State::Failed(_) => Vec::new(),
     };
-    // What arrived before is the person's, whatever became of the rest.
+    // Credentials that arrived before belong to the person, even if the rest failed.
     let effects = match credentials.is_empty() {
         true => Vec::new(),
         false => vec![Effect::Keep(credentials.clone())],

@@ -1,4 +1,4 @@
-//! Making a request, and its object when a wallet fetches it (OpenID4VP 1.0 §5).
+//! Creates a request, and its request object when a wallet fetches it (OpenID4VP 1.0 §5).
 
 use selfsame_credential::{
     dcql::Query,
@@ -19,31 +19,31 @@ use crate::{
     },
 };
 
-/// The longest wallet nonce that is echoed.
+/// Maximum length, in bytes, of a wallet nonce to repeat.
 const MAX_WALLET_NONCE: usize = 1024;
 
-/// What shall be asked.
+/// The parameters of a new request.
 #[derive(Clone, Debug)]
 pub struct NewRequest {
-    /// Who asks. With `redirect_uri` the identifier must be the response URI.
+    /// The client identifier. With `redirect_uri` it must be the response URI.
     pub client: ClientId,
-    /// Where the wallet posts its answer; unique to the request.
+    /// The URL that the wallet posts its answer to; unique to the request.
     pub response_uri: Url,
-    /// Where the wallet fetches the request object; none with `redirect_uri`, whose requests cannot be signed.
+    /// The URL of the request object; `None` with `redirect_uri`, since such requests cannot be signed.
     pub request_uri: Option<Url>,
-    /// How it fetches it.
+    /// The HTTP method that the wallet fetches it with.
     pub request_uri_method: RequestUriMethod,
-    /// Where the person's browser goes after the answer, in the same-device flow.
+    /// The URL that the person's browser opens after the answer, in the same-device flow.
     pub redirect_uri: Option<Url>,
-    /// What is asked for.
+    /// The DCQL query.
     pub query: Query,
-    /// What this verifier can check.
+    /// The formats and algorithms that this verifier can check.
     pub metadata: ClientMetadata,
-    /// For how many seconds an answer is taken.
+    /// How long an answer is accepted, in seconds.
     pub lifetime: u64,
 }
 
-/// Makes a request, with a nonce and a state of its own.
+/// Creates a request with a fresh nonce and state.
 pub fn create(new: NewRequest, ctx: &Ctx) -> Result<Created, Error> {
     let setup = |reason: &str| Error::Setup(reason.to_owned());
     if new.client.is_signed() != new.request_uri.is_some() {
@@ -63,13 +63,13 @@ pub fn create(new: NewRequest, ctx: &Ctx) -> Result<Created, Error> {
         metadata: new.metadata,
         expires: ctx.now().plus(new.lifetime),
     };
-    // What a wallet would refuse is found out here.
+    // Checks the request by the rules a wallet applies, so that an invalid one is never sent.
     Request::check(parameters(&asked)?, &new.client)
         .map_err(|refused| Error::Setup(refused.error.to_string()))?;
     Ok(Created { asked })
 }
 
-/// The link that invokes a wallet; `wallet` is its address, or none for the scheme `openid4vp`.
+/// The link that opens a wallet; `wallet` is the wallet's URL, or `None` for the scheme `openid4vp`.
 pub fn link(asked: &Asked, wallet: Option<&Url>) -> Result<String, Error> {
     let pairs = match &asked.request_uri {
         Some(request_uri) => {
@@ -95,7 +95,7 @@ pub fn link(asked: &Asked, wallet: Option<&Url>) -> Result<String, Error> {
     })
 }
 
-/// The wallet's nonce in the form it posts to fetch the request object; unknown parameters are ignored.
+/// The nonce in the form that a wallet posts to fetch the request object; unknown parameters are ignored.
 pub fn wallet_nonce(body: &[u8]) -> Result<Option<String>, Error> {
     let mut form = Form::parse(body)
         .map_err(|error| Error::invalid_request(format!("the form is not read: {error}")))?;

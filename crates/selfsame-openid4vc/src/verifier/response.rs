@@ -1,4 +1,4 @@
-//! Taking a wallet's answer and judging it (OpenID4VP 1.0 §8).
+//! Receives a wallet's answer and verifies it (OpenID4VP 1.0 §8).
 
 use std::collections::BTreeMap;
 
@@ -30,8 +30,8 @@ use crate::{
     wire::response::{Answer, AuthorizationResponse, Receipt, VpToken},
 };
 
-/// So many answers that do not count are looked at. Whoever sees a request can send one, so the first does not end it
-/// for the person who was asked; the last does.
+/// Maximum number of answers that do not count. Anyone who sees a request can send one, so the first such answer leaves
+/// the request open for the person it was meant for; the last one closes it.
 const ANSWERS_MAX: u32 = 5;
 
 pub(super) fn take(
@@ -79,8 +79,8 @@ pub(super) fn take(
     Ok(Step::Done((state, vec![Effect::Receipt(receipt)])))
 }
 
-/// Judges the credentials again. The holder's proof was judged when it was fresh; it is left out. What was forged
-/// stays so, and what could not be verified then must be presented anew: its proof is stale by now.
+/// Verifies the credentials again. The holder's proof is left out: it was verified while it was fresh, and is stale by
+/// now. A forged presentation stays refused, and one that could not be verified then must be presented again.
 pub(super) fn recheck(
     answered: &Answered,
     policy: &Policy,
@@ -112,16 +112,16 @@ pub(super) fn recheck(
     Ok(Step::Done((state, Vec::new())))
 }
 
-/// Whether an answer ends the request, whatever it is worth: it is what was asked, and something in it is signed by an
-/// issuer who is trusted. Anything less anybody can make who knows the request.
+/// Whether an answer closes the request, valid or not: it matches the request, and something in it is signed by a
+/// trusted issuer. Anyone who knows the request can make an answer without that.
 fn counts(judged: &Judged) -> bool {
     let mut credentials = judged.credentials.iter();
     judged.outcome != Outcome::Invalid
         && credentials.any(|credential| credential.verdict.is_by_a_trusted_issuer())
 }
 
-/// Refuses an answer that does not count (§8.6), and leaves the request open for another. What is kept of it are the
-/// rules it breaks: nobody relies on its claims.
+/// Refuses an answer that does not count (§8.6) and leaves the request open. The rules it breaks are recorded, but not
+/// its claims.
 fn refuse(open: &Fetched, (judged, vp_token): (Judged, &VpToken), ctx: &Ctx) -> Next {
     let before = open.refused.as_ref().map_or(0, |refused| refused.count);
     let count = before.saturating_add(1);
@@ -150,8 +150,8 @@ fn refuse(open: &Fetched, (judged, vp_token): (Judged, &VpToken), ctx: &Ctx) -> 
     (state, vec![effect])
 }
 
-/// What a wallet is told of an answer that does not count: the rules it breaks, and nothing of whom this verifier trusts
-/// but that it is nobody who issued this.
+/// The reason sent to a wallet whose answer does not count: the rules it breaks. Of the issuers this verifier trusts,
+/// it reveals only that none of them issued this.
 fn why(judged: &Judged) -> String {
     if judged.outcome != Outcome::Invalid {
         return match judged.outcome {
@@ -185,7 +185,7 @@ fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> Next {
     (State::Declined(declined), vec![Effect::Receipt(receipt)])
 }
 
-// §8.2: the redirect URI carries a fresh secret, which only the browser beside the wallet learns (§14.2).
+// §8.2: the redirect URI carries a fresh secret that only the browser next to the wallet learns (§14.2).
 fn receipt(asked: &Asked, ctx: &Ctx) -> (Receipt, Option<[u8; 32]>) {
     let Some(redirect_uri) = &asked.redirect_uri else {
         return (Receipt::default(), None);
@@ -201,19 +201,19 @@ fn receipt(asked: &Asked, ctx: &Ctx) -> (Receipt, Option<[u8; 32]>) {
     )
 }
 
-/// One presentation, as it is judged.
+/// One presentation to verify.
 struct Item<'a> {
     query: &'a CredentialQuery,
     format: Format,
     raw: String,
     binding: Option<Binding>,
-    /// Whether the holder's proof was judged before.
+    /// Whether the holder's proof was verified before.
     proven: bool,
-    /// The judgement that stands.
+    /// The earlier result, if it still stands.
     before: Option<JudgedCredential>,
 }
 
-// §8.1: the token names credential queries of the request, each with no more presentations than it asked for.
+// §8.1: `vp_token` answers credential queries of the request, with at most the number of presentations each allows.
 fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>, Error> {
     let refuse = Error::invalid_request;
     let mut items = Vec::new();
@@ -235,8 +235,8 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
             audience: asked.client_id.clone(),
             nonce: asked.nonce.clone(),
         });
-        // Appendix B.1.3.1, B.3.4: without holder binding a wallet may still prove it. RFC 9901 §7.3: whether that is
-        // judged is not decided by its presence.
+        // Appendix B.1.3.1, B.3.4: a wallet may prove holder binding even if it is not required. RFC 9901 §7.3: the
+        // proof's presence does not decide whether it is checked.
         let read = |raw: &String| match bound {
             true => raw.clone(),
             false => bare(format, raw).unwrap_or_else(|| raw.clone()),
@@ -253,7 +253,7 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
     Ok(items)
 }
 
-/// The credential without the holder's proof; none if there is no presentation to take it out of.
+/// The credential without the holder's proof; `None` if `raw` cannot be parsed as a presentation.
 fn bare(format: Format, raw: &str) -> Option<String> {
     let Some(model) = Model::of(format) else {
         let sd_jwt = SdJwt::parse(raw).ok()?;
@@ -274,7 +274,7 @@ impl Item<'_> {
         }
     }
 
-    /// Takes the credential out of the presentation.
+    /// Replaces the presentation with the credential in it.
     fn unwrap(&mut self) {
         if let (Some(_), Some(bare)) = (&self.binding, bare(self.format, &self.raw)) {
             self.raw = bare;
@@ -300,8 +300,8 @@ impl Item<'_> {
 }
 
 impl Item<'_> {
-    /// Those of the certificates that lead to a trust anchor; others in the header prove nothing. Read only where
-    /// the query asks for them.
+    /// The authority keys of the certificates on a path to a trust anchor; other certificates in the header prove
+    /// nothing. They are read only if the query restricts the authorities.
     fn authority_keys(&self, bench: &Bench<'_>) -> Vec<Vec<u8>> {
         if self.query.trusted_authorities.is_empty() {
             return Vec::new();
@@ -331,21 +331,22 @@ fn types(format: Format, claims: &Value) -> Vec<String> {
         .collect()
 }
 
-/// What judgement rests on.
+/// The basis of verification: policy, evidence and time.
 struct Bench<'a> {
     policy: &'a Policy,
     evidence: &'a Evidence,
     now: UnixTime,
 }
 
-/// An item, and what it says; none where the judgement stands.
+/// An item and the result of reading it; `None` if its earlier result still stands.
 struct Shown<'a> {
     item: &'a Item<'a>,
     says: Option<Result<Examination<'a>, Malformed>>,
 }
 
 impl Bench<'_> {
-    /// Reads the items, once and within one budget: what a whole answer may take is bounded, however many parts it has.
+    /// Reads each item once, within one common budget, so that the work for a whole answer is bounded however many
+    /// parts it has.
     fn read<'a>(&self, items: &'a [Item<'a>]) -> Vec<Shown<'a>> {
         let mut budget = Budget::of_all(items.iter().map(|item| item.raw.as_str()));
         let mut says = |item: &'a Item<'a>| match item.before {
@@ -365,7 +366,7 @@ impl Bench<'_> {
 
     fn needs(&self, shown: &[Shown<'_>]) -> Vec<Need> {
         let mut needs: Vec<Need> = Vec::new();
-        // What cannot be read needs nothing; the verdict will say so.
+        // An item that cannot be read needs no evidence; its verdict says that it is malformed.
         let readable = shown
             .iter()
             .filter_map(|one| one.says.as_ref()?.as_ref().ok());
@@ -419,8 +420,8 @@ impl Bench<'_> {
 
 type Candidates<'a> = BTreeMap<String, Vec<Option<Candidate<'a>>>>;
 
-// §8.6: a presentation that fails is discarded; the answer fails if what is left does not satisfy the query. Where
-// it would have been enough but for revocation and the like, the conclusion says which.
+// §8.6: presentations that fail are discarded; the answer fails if the rest does not satisfy the query. If it failed
+// only because credentials are revoked, expired or the like, the outcome says which.
 fn conclude(
     asked: &Asked,
     (valid, genuine): (&Candidates<'_>, &Candidates<'_>),
@@ -451,7 +452,7 @@ fn conclude(
 
 const QUERY_MATCH: (&str, &str) = ("query_match", "OpenID4VP §6.4.1, §8.6");
 
-/// Whether a genuine credential is what its query asks for; if not, it must not be taken for an answer to it.
+/// Whether a genuine credential matches its query; if not, it must not be accepted as an answer to that query.
 fn match_query(item: &Item<'_>, candidate: &Candidate<'_>, verdict: &mut Verdict) -> bool {
     let mismatch = dcql::mismatch(item.query, candidate);
     let detail = mismatch.as_ref().map(ToString::to_string);
