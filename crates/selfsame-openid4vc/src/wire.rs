@@ -1,4 +1,4 @@
-//! The messages of both protocols, as types that are parsed once and strictly.
+//! The messages of both protocols, parsed strictly and once into their types.
 
 pub mod credential;
 pub mod encryption;
@@ -10,18 +10,18 @@ pub mod response;
 
 use selfsame_crypto::json::Limits;
 
-/// What JSON from the other side may cost.
+/// The limits for JSON from the other side.
 pub(crate) fn limits() -> Limits {
     Limits::default()
 }
 
-/// The media type, without parameters, in lower case.
+/// The media type in lower case, without parameters.
 pub(crate) fn media_type(content_type: &str) -> String {
     let essence = content_type.split(';').next().unwrap_or_default();
     essence.trim().to_ascii_lowercase()
 }
 
-/// Whether `text` holds ASCII URL-safe characters only (OpenID4VP 1.0 §5.2, `nonce` and `state`).
+/// Whether `text` consists only of ASCII URL-safe characters (OpenID4VP 1.0 §5.2, `nonce` and `state`).
 pub(crate) fn is_url_safe(text: &str) -> bool {
     !text.is_empty()
         && text

@@ -1,4 +1,4 @@
-//! Taking in what the credential endpoint answers (OpenID4VCI 1.0 §8.3).
+//! Reads the credential endpoint's response and checks the credentials in it (OpenID4VCI 1.0 §8.3).
 
 use selfsame_credential::{
     Format,
@@ -23,7 +23,7 @@ use crate::{
     wire::{credential::CredentialResponse, limits},
 };
 
-/// Many copies come in one answer.
+/// Maximum size of a response, in bytes; one response can contain many copies.
 const MAX_RESPONSE: usize = 1 << 20;
 const TELL: &str = "Tell the issuer; the credential was not kept.";
 
@@ -71,7 +71,7 @@ fn refused(
     let body: Option<ErrorBody> = json::parse_as(answer.body, &limits()).ok();
     let code = body.map(|body| body.error);
     let progress: &Progress = &requesting.progress;
-    // §8.3.1.2: a nonce that is refused is replaced; not for ever, though.
+    // §8.3.1.2: if the issuer refuses a nonce, the wallet fetches a new one, but not endlessly.
     if code.as_deref() == Some("invalid_nonce") && progress.nonces < MAX_NONCES {
         return ask(progress.clone(), gathered);
     }
@@ -107,7 +107,7 @@ fn refused(
 
 fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredential>, Error> {
     let bad = |reason: &str| Error::counterpart(reason, TELL);
-    // §8.3: at most one credential a key.
+    // §8.3: at most one credential per key.
     let most = ask.bindings.len().max(1);
     if response.credentials.is_empty() || response.credentials.len() > most {
         return Err(bad(
@@ -142,7 +142,7 @@ fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredentia
     Ok(received)
 }
 
-// A W3C credential of a bare key names its subject by the DID made of that key.
+// A W3C credential bound to a bare key names its subject by the did:jwk of that key.
 fn kid(binding: &Binding, format: Format) -> Option<String> {
     if binding.kid.is_some() || format == Format::SdJwtVc {
         return binding.kid.clone();
@@ -151,7 +151,7 @@ fn kid(binding: &Binding, format: Format) -> Option<String> {
     Some(format!("{}#0", jwk::create(&key).as_str()))
 }
 
-/// What a credential says of its type and its holder.
+/// The type and the holder that a credential states.
 struct Seen {
     types: Vec<String>,
     key: Option<Jwk>,
@@ -172,7 +172,7 @@ fn inspect(raw: &str, format: Format) -> Option<Seen> {
         });
     }
     let credential = SdJwt::parse(raw).ok()?;
-    // An issuer sends no key binding, and disclosures that fit.
+    // An issuer must not send a key binding, and its disclosures must match the credential.
     if credential.key_binding().is_some() || credential.process().is_err() {
         return None;
     }

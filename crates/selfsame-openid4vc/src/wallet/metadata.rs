@@ -1,4 +1,4 @@
-//! Reading what the issuer and its authorization server say of themselves (OpenID4VCI 1.0 §12.2, RFC 8414).
+//! Reads the metadata of the issuer and its authorization server (OpenID4VCI 1.0 §12.2, RFC 8414).
 
 use selfsame_crypto::json;
 use selfsame_oauth::{
@@ -17,20 +17,20 @@ use crate::{
     },
 };
 
-/// The most authorization servers of an issuer that are asked for an offer.
+/// Maximum number of an issuer's authorization servers to query for one offer.
 const MAX_SERVERS: usize = 4;
 const ADVICE: &str = "Tell the issuer; nothing was sent to it.";
 
-/// An authorization server, and where its metadata is.
+/// An authorization server and the URL of its metadata.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Server {
-    /// Its identifier.
+    /// The server's issuer identifier.
     pub issuer: String,
-    /// Its metadata.
+    /// The URL of its metadata.
     pub url: Url,
 }
 
-/// Where the metadata of an offer's issuer is.
+/// The metadata URL of the issuer of an offer.
 pub fn issuer_location(offer: &CredentialOffer, transport: &Transport) -> Result<Url, Error> {
     well_known(&offer.credential_issuer, WELL_KNOWN)
         .filter(|url| transport.allows(url))
@@ -56,7 +56,7 @@ pub fn read_issuer(
     }
     let metadata: IssuerMetadata = json::parse_as(body, &limits())
         .map_err(|error| bad(format!("the issuer's metadata cannot be read: {error}")))?;
-    // §12.2.4: compared as strings, without normalisation.
+    // §12.2.4: the identifiers are compared as strings, without normalisation.
     if metadata.credential_issuer != offer.credential_issuer {
         return Err(bad("the issuer's metadata names another issuer"));
     }
@@ -87,7 +87,8 @@ pub fn read_issuer(
     Ok(metadata)
 }
 
-/// Whether the issuer describes all that is offered (§4.1.1); to be asked of each offer, whenever the metadata was read.
+/// Checks that the issuer's metadata describes every offered credential (§4.1.1). Needed for each offer, even if the
+/// metadata was read earlier.
 pub fn check_offered(metadata: &IssuerMetadata, offer: &CredentialOffer) -> Result<(), Error> {
     for id in &offer.credential_configuration_ids {
         let configuration = metadata
@@ -100,8 +101,8 @@ pub fn check_offered(metadata: &IssuerMetadata, offer: &CredentialOffer) -> Resu
     Ok(())
 }
 
-/// The authorization servers that may redeem the offer's code, in the issuer's order: the one that the offer names, or
-/// else the first few. Which of those does, their metadata says (§12.2.4).
+/// The authorization servers that may redeem the offer's code, in the issuer's order: the one that the offer names,
+/// otherwise the first few. Their metadata says which of them supports the grant (§12.2.4).
 pub fn servers(
     metadata: &IssuerMetadata,
     offer: &CredentialOffer,
@@ -113,7 +114,7 @@ pub fn servers(
     let listed = metadata.authorization_servers.as_deref();
     let issuers: Vec<&String> = match (listed, hint) {
         (None, None) => vec![&metadata.credential_issuer],
-        // §4.1.1: the hint is for issuers with several servers, and names one of them.
+        // §4.1.1: an offer names a server only if the issuer has several, and the server must be one of them.
         (listed, Some(hint)) => {
             let servers = listed.unwrap_or_default().iter();
             servers.filter(|server| *server == hint).take(1).collect()

@@ -1,4 +1,4 @@
-//! Taking a fresh nonce (OpenID4VCI 1.0 §7).
+//! Reads a fresh nonce (OpenID4VCI 1.0 §7).
 
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::{ctx::Ctx, json};
@@ -9,7 +9,7 @@ use crate::{
     wire::{limits, nonce::NonceResponse},
 };
 
-/// The longest nonce that is put into a proof.
+/// Maximum length of a nonce, in bytes.
 const MAX_NONCE: usize = 4096;
 
 pub(super) fn fetched(
@@ -20,7 +20,7 @@ pub(super) fn fetched(
     proven(proving.progress.clone(), &read(answer)?, gathered)
 }
 
-/// Asks for the next credential with this nonce.
+/// Requests the next credential with this nonce.
 pub(super) fn proven(
     mut progress: Progress,
     nonce: &str,
@@ -30,7 +30,7 @@ pub(super) fn proven(
     proof::request(progress, Some(nonce), gathered)
 }
 
-/// The nonce in the endpoint's answer.
+/// Reads the nonce from the endpoint's answer.
 pub(super) fn read(answer: Answer<'_>) -> Result<String, Error> {
     let bad = |reason| {
         Error::counterpart(

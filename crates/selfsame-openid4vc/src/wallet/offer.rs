@@ -1,4 +1,4 @@
-//! Reading a credential offer (OpenID4VCI 1.0 §4.1).
+//! Reads a credential offer (OpenID4VCI 1.0 §4.1).
 
 use selfsame_oauth::Form;
 use url::Url;
@@ -12,20 +12,20 @@ use crate::{
     },
 };
 
-/// The longest link that is looked at.
+/// Maximum length of a link, in bytes.
 const MAX_LINK: usize = 64 * 1024;
 const ADVICE: &str = "Ask the issuer for a new offer.";
 
-/// An offer, or where it is.
+/// An offer, or the URL to fetch it from.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// The offer itself.
     Value(CredentialOffer),
-    /// Where to GET it, without following redirects into other places.
+    /// The URL to fetch the offer from with GET; redirects to other places must not be followed.
     Reference(Url),
 }
 
-/// Reads the link a person scanned or followed, or the offer's own JSON.
+/// Reads the link that a person scanned or followed, or an offer as JSON.
 pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
     let bad = |reason: &str| Error::counterpart(reason, ADVICE);
     if link.trim_start().starts_with('{') && link.len() <= MAX_LINK {
@@ -56,9 +56,9 @@ pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
     }
 }
 
-/// Reads what was fetched from the address of an offer.
+/// Reads an offer that was fetched from its URL.
 pub fn read(body: &[u8], content_type: Option<&str>) -> Result<CredentialOffer, Error> {
-    // §4.1.3: application/json, and never a JWT.
+    // §4.1.3: the media type is application/json; an offer is never a JWT.
     if content_type.map(media_type).as_deref() != Some("application/json") {
         return Err(Error::counterpart(
             "the offer does not come as application/json",

@@ -1,4 +1,4 @@
-//! Proving possession of the keys that credentials shall be bound to (OpenID4VCI 1.0 Appendix F.1).
+//! Proves possession of the keys that credentials will be bound to (OpenID4VCI 1.0 Appendix F.1).
 
 use selfsame_credential::{
     Format,
@@ -19,10 +19,10 @@ use crate::{
 
 const OTHER_KEY: &str = "Choose another key or DID for this credential.";
 
-/// The kinds of keys that a wallet makes for credentials, the preferred one first.
+/// The algorithms of keys that a wallet creates for credentials, preferred first.
 const KINDS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
 
-/// The kind of a fresh key that the configuration takes proofs of; none if it takes none, or of no kind known here.
+/// The type of key to create for this configuration; `None` if it accepts no proofs, or only of unsupported algorithms.
 pub(super) fn kind_of_key(configuration: &Configuration) -> Option<KeyType> {
     let listed = listed(configuration.jwt_proof()?);
     let mut kinds = KINDS.into_iter();
@@ -40,7 +40,7 @@ fn listed(proof: &ProofType) -> Vec<Algorithm> {
         .collect()
 }
 
-/// The keys that fit the configuration, each named in a way it lists.
+/// The keys that the configuration accepts, each named by a binding method that it lists.
 pub(super) fn bindings(
     configuration: &Configuration,
     format: Format,
@@ -62,7 +62,7 @@ pub(super) fn bindings(
     let listed = listed(proof);
     let mut fitting: Vec<Binding> = Vec::new();
     for key in keys.iter().filter(|key| listed.contains(&key.algorithm)) {
-        // §8.3: each key is bound to one credential at most.
+        // §8.3: each key is bound to at most one credential.
         if fitting.iter().any(|other| other.key == key.key) {
             continue;
         }
@@ -71,13 +71,13 @@ pub(super) fn bindings(
     let Some(kind) = fitting.first().map(|key| key.algorithm) else {
         return Err(bad("none of the keys is of a kind that the issuer takes"));
     };
-    // Keys of another kind are for what else is offered; they would be further copies of this.
+    // Keys of another algorithm are for the other offered credentials; here they would request extra copies.
     fitting.retain(|key| key.algorithm == kind);
     Ok(fitting)
 }
 
-// A W3C credential names its subject by a DID, so a DID goes before a bare key; an SD-JWT VC confirms a key, so there
-// it is the other way round, which also keeps the DID out of it.
+// A W3C credential names its subject by a DID, so a DID is preferred to a bare key. An SD-JWT VC confirms a key, so a
+// bare key is preferred, which also keeps the DID out of the credential.
 fn named(configuration: &Configuration, format: Format, key: &Binding) -> Option<Binding> {
     let methods = configuration
         .cryptographic_binding_methods_supported
@@ -97,8 +97,8 @@ fn named(configuration: &Configuration, format: Format, key: &Binding) -> Option
     }
 }
 
-// Many issuers bind to DIDs only: then a bare key goes by the DID that is made of it, which is as fresh as the key. A
-// key that the person knows by another DID stays that DID's.
+// Many issuers bind only to DIDs. A bare key is then named by a DID derived from it, which is as fresh as the key. A
+// key that already has another DID keeps that DID.
 fn with_own_did(methods: &[String], key: &Binding) -> Option<Binding> {
     if key.kid.is_some() {
         return None;
@@ -119,7 +119,7 @@ fn with_own_did(methods: &[String], key: &Binding) -> Option<Binding> {
     })
 }
 
-/// Drafts the proofs of the current ask, and its request once they are signed.
+/// Drafts the proofs for the current ask and, once they are signed, its credential request.
 pub(super) fn request(
     progress: Progress,
     nonce: Option<&str>,
@@ -168,7 +168,7 @@ fn draft(binding: &Binding, audience: &str, nonce: Option<&str>, ctx: &Ctx) -> U
         Some(kid) => header.insert("kid".to_owned(), Value::from(kid.as_str())),
         None => header.insert("jwk".to_owned(), binding.jwk.to_value()),
     };
-    // No `iss`: the code was redeemed anonymously.
+    // No `iss`: the code was redeemed without a client identifier.
     let mut claims = Map::new();
     claims.insert("aud".to_owned(), Value::from(audience));
     claims.insert("iat".to_owned(), json!(ctx.now().0));

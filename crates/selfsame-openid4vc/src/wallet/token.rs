@@ -1,4 +1,4 @@
-//! Redeeming the offer's code (OpenID4VCI 1.0 §6).
+//! Redeems the offer's code for an access token (OpenID4VCI 1.0 §6).
 
 use selfsame_credential::{
     Format,
@@ -24,22 +24,22 @@ use crate::{
 
 const ASK_AGAIN: &str = "Ask the issuer for a new offer.";
 
-/// What the person agreed to.
+/// The offer that the person agreed to, and the choices they made.
 #[derive(Clone, Copy, Debug)]
 pub struct Accept<'a> {
     /// The offer.
     pub offer: &'a CredentialOffer,
-    /// The issuer's metadata, as [`super::metadata::read_issuer`] read it.
+    /// The issuer's metadata, from [`super::metadata::read_issuer`].
     pub issuer: &'a IssuerMetadata,
-    /// The server's metadata, as [`super::metadata::read_server`] read it.
+    /// The server's metadata, from [`super::metadata::read_server`].
     pub server: &'a ServerMetadata,
-    /// What the person typed in.
+    /// The transaction code that the person entered.
     pub tx_code: Option<&'a SecretString>,
-    /// The keys to bind to, the first of them foremost; no more than the issuer takes are used.
+    /// The keys to bind to, preferred first; no more of them are used than the issuer accepts.
     pub bindings: &'a [Binding],
 }
 
-/// The kinds of fresh keys that what is offered can be bound to.
+/// The types of fresh keys that the offered credentials can be bound to.
 pub fn kinds_of_keys(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Vec<KeyType> {
     let mut kinds = Vec::new();
     let offered = offer.credential_configuration_ids.iter();
@@ -53,7 +53,7 @@ pub fn kinds_of_keys(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Vec<Ke
     kinds
 }
 
-/// Begins to receive what an offer offers.
+/// Starts receiving the credentials of an offer.
 pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
     let bad = |reason: &str| Error::counterpart(reason, ASK_AGAIN);
     let grant = accept.offer.pre_authorized_code();
@@ -102,7 +102,7 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
     Ok((State::Redeeming(redeeming), vec![effect]))
 }
 
-// §4.1.1, §6.1: a transaction code is sent if, and only if, the offer asks for one.
+// §4.1.1, §6.1: a transaction code is sent if and only if the offer requires one.
 fn check_tx_code(asked: Option<&TxCode>, given: Option<&SecretString>) -> Result<(), Error> {
     match (asked, given) {
         (None, None) => Ok(()),
@@ -184,7 +184,7 @@ pub(super) fn redeemed(
     }
 }
 
-// §6.2, §8.2: identifiers that the token response names must be used.
+// §6.2, §8.2: if the token response names credential identifiers, they must be used.
 fn name(ask: &Ask, response: &TokenResponse) -> Result<Wanted, Error> {
     let Some(details) = &response.authorization_details else {
         return Ok(Wanted::CredentialConfigurationId(

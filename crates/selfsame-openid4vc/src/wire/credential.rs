@@ -5,27 +5,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{CredentialCode, Error};
 
-/// The most proofs that are looked at, whatever the issuer allows.
+/// Maximum number of proofs in a request, whatever the issuer allows.
 pub const MAX_PROOFS: usize = 100;
 /// The media type of a key proof (OpenID4VCI 1.0 Appendix F.1).
 pub const PROOF_TYP: &str = "openid4vci-proof+jwt";
 
-/// Which credential is asked for.
+/// The credential that a request asks for.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wanted {
-    /// A data set that the token response named.
+    /// An identifier from the token response.
     CredentialIdentifier(String),
-    /// A credential configuration of the issuer's metadata.
+    /// A credential configuration from the issuer's metadata.
     CredentialConfigurationId(String),
 }
 
 /// A credential request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CredentialRequest {
-    /// Which credential.
+    /// The requested credential.
     pub wanted: Wanted,
-    /// Key proofs in compact form; none where `proofs` is absent.
+    /// Key proofs in compact form; `None` if `proofs` is absent.
     pub proofs: Option<Vec<String>>,
 }
 
@@ -42,7 +42,7 @@ struct Raw {
 }
 
 impl CredentialRequest {
-    /// Reads a request; unknown members are ignored, repeated ones refused.
+    /// Parses a request; unknown members are ignored, repeated ones refused.
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
         let refuse =
             |reason: &str| Error::credential(CredentialCode::InvalidCredentialRequest, reason);
@@ -67,7 +67,7 @@ impl CredentialRequest {
         Ok(Self { wanted, proofs })
     }
 
-    /// The request's JSON.
+    /// The request as JSON.
     pub fn to_json(&self) -> String {
         let (identifier, configuration) = match &self.wanted {
             Wanted::CredentialIdentifier(id) => (Some(id.clone()), None),
@@ -86,7 +86,7 @@ impl CredentialRequest {
     }
 }
 
-// OpenID4VCI 1.0 §8.2: exactly one member, named as a proof type, with a non-empty array.
+// OpenID4VCI 1.0 §8.2: `proofs` has exactly one member, a proof type with a non-empty array.
 fn proofs(value: serde_json::Value) -> Result<Vec<String>, Error> {
     let refuse = |reason: &str| Error::credential(CredentialCode::InvalidProof, reason);
     let serde_json::Value::Object(types) = value else {
@@ -108,22 +108,22 @@ fn proofs(value: serde_json::Value) -> Result<Vec<String>, Error> {
     }
 }
 
-/// The credential endpoint's answer.
+/// The credential endpoint's response.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CredentialResponse {
-    /// One credential for each key, or fewer.
+    /// The credentials, at most one per key.
     pub credentials: Vec<IssuedCredential>,
 }
 
 /// One element of `credentials`.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct IssuedCredential {
-    /// The credential in its format's own encoding.
+    /// The credential in the encoding of its format.
     pub credential: String,
 }
 
 impl CredentialResponse {
-    /// An answer with these credentials.
+    /// A response with these credentials.
     pub fn of(credentials: Vec<String>) -> Self {
         let credentials = credentials
             .into_iter()

@@ -1,4 +1,4 @@
-//! Encrypting the answer to the verifier, where it asks by `direct_post.jwt` (OpenID4VP 1.0 §8.3).
+//! Encrypts the answer to the verifier if the request uses `direct_post.jwt` (OpenID4VP 1.0 §8.3).
 
 use selfsame_crypto::Jwk;
 use selfsame_crypto::ctx::Ctx;
@@ -9,10 +9,10 @@ use super::request::ClientMetadata;
 use super::response::{Answer, AuthorizationResponse};
 use crate::error::Error;
 
-/// As many of a verifier's keys are looked at.
+/// Maximum number of a verifier's keys to consider.
 const MAX_KEYS: usize = 16;
 
-/// Whom an answer is encrypted to, and how.
+/// The key and the algorithms that an answer is encrypted with.
 #[derive(Clone, Debug)]
 pub struct ResponseEncryption {
     recipient: Recipient,
@@ -20,10 +20,11 @@ pub struct ResponseEncryption {
 }
 
 impl ResponseEncryption {
-    /// The first of the verifier's keys that can be encrypted to here, with the strongest encryption it can undo.
+    /// Chooses the first of the verifier's keys that this wallet supports, and the strongest content encryption that
+    /// both support.
     ///
     /// # Errors
-    /// `invalid_request` if there is none of either.
+    /// `invalid_request` if no key or no content encryption is supported.
     pub fn of(metadata: &ClientMetadata) -> Result<Self, Error> {
         let keys = metadata.jwks.as_ref().and_then(|set| set.get("keys"));
         let keys = keys
@@ -37,7 +38,7 @@ impl ResponseEncryption {
             Error::invalid_request("client_metadata has no key for ECDH-ES on P-256 to encrypt to")
         })?;
         let encryption = match &metadata.encrypted_response_enc_values_supported {
-            // §5.1: the default.
+            // §5.1: the default value.
             None => Some(ContentEncryption::A128Gcm),
             Some(names) => ContentEncryption::ALL
                 .into_iter()
@@ -54,10 +55,10 @@ impl ResponseEncryption {
         })
     }
 
-    /// The form's one parameter: the answer's parameters as a JSON object, encrypted.
+    /// The form with its single parameter: the answer's parameters as a JSON object, encrypted.
     ///
     /// # Errors
-    /// Should the cryptographic library fail.
+    /// An error of the cryptographic library.
     pub fn parameters(
         &self,
         response: &AuthorizationResponse,
@@ -68,7 +69,7 @@ impl ResponseEncryption {
             .into_iter()
             .map(|(name, text)| (name, Value::from(text)))
             .collect();
-        // In a form it is JSON text, here the object itself.
+        // In a form, `vp_token` is JSON text; here it is the JSON object itself.
         if let Answer::Presented(vp_token) = &response.answer {
             let value = serde_json::to_value(vp_token).unwrap_or_default();
             members.insert("vp_token".to_owned(), value);

@@ -8,51 +8,51 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use url::Url;
 
-/// The name of the well-known document.
+/// The name of the metadata document below `/.well-known/`.
 pub const WELL_KNOWN: &str = "openid-credential-issuer";
-/// The one proof type we make and take.
+/// The only proof type that we create and accept.
 pub const JWT: &str = "jwt";
 
-/// What a credential issuer says of itself. Members we do not use are ignored.
+/// Metadata of a credential issuer. Members we do not use are ignored.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct IssuerMetadata {
     /// The issuer's identifier.
     pub credential_issuer: String,
-    /// Its authorization servers; none where it is its own.
+    /// Its authorization servers; `None` if the issuer is its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization_servers: Option<Vec<String>>,
-    /// Where credentials are had.
+    /// The credential endpoint.
     pub credential_endpoint: Url,
-    /// Where nonces are had; none where proofs need none.
+    /// The nonce endpoint; `None` if proofs need no nonce.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce_endpoint: Option<Url>,
-    /// Whether requests can or must be encrypted.
+    /// Whether credential requests can or must be encrypted.
     #[serde(default, skip_serializing)]
     pub credential_request_encryption: Option<Encryption>,
-    /// Whether responses can or must be encrypted.
+    /// Whether credential responses can or must be encrypted.
     #[serde(default, skip_serializing)]
     pub credential_response_encryption: Option<Encryption>,
-    /// How many proofs one request may have; absent: one.
+    /// The limits of a batch; if absent, a request may have one proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_credential_issuance: Option<Batch>,
-    /// What to call the issuer.
+    /// The issuer's name and appearance, one entry per language.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub display: Vec<Display>,
-    /// The credentials there are.
+    /// The credential configurations by identifier.
     pub credential_configurations_supported: BTreeMap<String, Entry>,
 }
 
-/// The part of the encryption parameters that a wallet without encryption must know.
+/// The part of the encryption parameters that a wallet without encryption needs.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Encryption {
-    /// Whether the issuer insists.
+    /// Whether encryption is required.
     pub encryption_required: bool,
 }
 
 /// The limits of a batch.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Batch {
-    /// The most proofs in one request; at least 2.
+    /// Maximum number of proofs in one request; at least 2.
     pub batch_size: u32,
 }
 
@@ -60,9 +60,9 @@ pub struct Batch {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Entry {
-    /// One that can be read.
+    /// A configuration that we can read.
     Known(Box<Configuration>),
-    /// One of a form we do not know; it hinders nobody who does not want it.
+    /// A configuration in an unknown form. It is ignored unless somebody wants this credential.
     Foreign(Value),
 }
 
@@ -74,143 +74,143 @@ impl<'de> Deserialize<'de> for Entry {
     }
 }
 
-/// A credential that can be had.
+/// A credential that the issuer offers.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Configuration {
-    /// The format's identifier.
+    /// The format identifier.
     pub format: String,
-    /// The scope that stands for it.
+    /// The OAuth scope for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
-    /// How the issuer signs it: JOSE names, or COSE numbers.
+    /// The signature algorithms that the issuer uses: JOSE names, or COSE numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_signing_alg_values_supported: Option<Vec<Value>>,
-    /// What it can be bound to: `jwk`, or `did:` with a method's name.
+    /// The binding methods: `jwk`, or `did:` with a method name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cryptographic_binding_methods_supported: Option<Vec<String>>,
-    /// The proofs that are taken.
+    /// The proof types that the issuer accepts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof_types_supported: Option<BTreeMap<String, ProofType>>,
-    /// The type of an SD-JWT VC.
+    /// The type (`vct`) of an SD-JWT VC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vct: Option<String>,
-    /// The type of a W3C credential.
+    /// The types of a W3C credential.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_definition: Option<CredentialDefinition>,
-    /// How to show it.
+    /// Display metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_metadata: Option<CredentialMetadata>,
 }
 
-/// What is asked of a proof.
+/// The requirements for a proof.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct ProofType {
-    /// The algorithms.
+    /// The accepted algorithms.
     pub proof_signing_alg_values_supported: Vec<Value>,
-    /// What a key attestation must say; absent where none is asked for.
+    /// The requirements for a key attestation; absent if none is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_attestations_required: Option<Value>,
 }
 
-/// The type of a W3C credential.
+/// The types of a W3C credential.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CredentialDefinition {
-    /// Its types.
+    /// The types.
     #[serde(rename = "type")]
     pub types: Vec<String>,
 }
 
-/// How to show a credential.
+/// Display metadata of a credential.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CredentialMetadata {
-    /// Its names, one per language.
+    /// The credential's name and appearance, one entry per language.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub display: Vec<Display>,
-    /// Its claims, in the order in which they are shown.
+    /// The claims, in display order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<ClaimDescription>,
 }
 
-/// How to show an issuer, a credential or a claim in one language.
+/// The display of an issuer, a credential or a claim in one language.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Display {
     /// The name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The language (BCP 47).
+    /// The language tag (BCP 47).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<String>,
-    /// More words.
+    /// A longer description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// A picture.
+    /// A logo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo: Option<Image>,
-    /// A colour, as CSS writes it.
+    /// The background colour, in CSS notation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background_color: Option<String>,
-    /// A picture behind the words.
+    /// A background image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background_image: Option<Image>,
-    /// A colour, as CSS writes it.
+    /// The text colour, in CSS notation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_color: Option<String>,
 }
 
-/// A picture.
+/// An image.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Image {
-    /// Where it is: `https:`, `data:` or another scheme.
+    /// The URI: `https:`, `data:` or another scheme.
     pub uri: String,
-    /// What it shows.
+    /// A text alternative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alt_text: Option<String>,
 }
 
-/// How to show a claim.
+/// Display metadata of a claim.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ClaimDescription {
-    /// Where it is.
+    /// The path of the claim.
     pub path: ClaimPath,
-    /// Whether it is always there.
+    /// Whether the credential always has this claim.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mandatory: bool,
-    /// Its names, one per language.
+    /// The claim's names, one per language.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub display: Vec<Display>,
 }
 
-/// What is wrong with issuer metadata.
+/// An error in issuer metadata.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum MetadataProblem {
-    /// No URL, or one with a query or fragment.
+    /// The identifier is not a URL, or has a query or fragment.
     #[error("the credential issuer identifier is not a URL without query and fragment")]
     Identifier,
-    /// An empty list of authorization servers.
+    /// The list of authorization servers is empty.
     #[error("authorization_servers is empty")]
     Servers,
-    /// A batch of fewer than two.
+    /// The batch size is less than two.
     #[error("batch_size is below 2")]
     BatchSize,
-    /// Two names for one language.
+    /// There are two display entries for one language.
     #[error("display has two entries for one language")]
     Languages,
-    /// Binding methods without proof types, or the other way round.
+    /// Binding methods are given without proof types, or proof types without binding methods.
     #[error("binding methods and proof types must both be present or both be absent")]
     Binding,
-    /// A list that must not be empty is.
+    /// A list is empty that must not be.
     #[error("a list of algorithms, methods or types is empty")]
     EmptyList,
-    /// No `vct`, or no `credential_definition`, where the format needs it.
+    /// The format requires `vct` or `credential_definition`, and it is missing.
     #[error("the credential's type is missing")]
     Type,
-    /// Two descriptions of one claim, or two that contradict each other.
+    /// Two descriptions are for one claim, or contradict each other.
     #[error("the descriptions of the claims repeat or contradict each other")]
     Claims,
 }
 
 impl IssuerMetadata {
-    /// The readable configuration of this name.
+    /// The configuration with this identifier, if it can be read.
     pub fn configuration(&self, id: &str) -> Option<&Configuration> {
         match self.credential_configurations_supported.get(id)? {
             Entry::Known(configuration) => Some(configuration),
@@ -218,14 +218,14 @@ impl IssuerMetadata {
         }
     }
 
-    /// How many proofs one request may have.
+    /// Maximum number of proofs in one request.
     pub fn batch_size(&self) -> usize {
         self.batch_credential_issuance
             .and_then(|batch| usize::try_from(batch.batch_size).ok())
             .unwrap_or(1)
     }
 
-    /// Checks what the types do not say of the issuer itself.
+    /// Checks the rules for the issuer's own members that the types cannot express.
     pub fn check(&self) -> Result<(), MetadataProblem> {
         if selfsame_oauth::metadata::well_known(&self.credential_issuer, WELL_KNOWN).is_none() {
             return Err(MetadataProblem::Identifier);
@@ -248,19 +248,19 @@ impl IssuerMetadata {
 }
 
 impl Configuration {
-    /// The format, if it is one of ours.
+    /// The format, if it is one that we support.
     pub fn known_format(&self) -> Option<Format> {
         self.format.parse().ok()
     }
 
-    /// What is asked of a `jwt` proof.
+    /// The requirements for a `jwt` proof.
     pub fn jwt_proof(&self) -> Option<&ProofType> {
         self.proof_types_supported.as_ref()?.get(JWT)
     }
 
-    /// Checks what the types do not say of one configuration.
+    /// Checks the rules for one configuration that the types cannot express.
     pub fn check(&self) -> Result<(), MetadataProblem> {
-        // §12.2.4: present together, omitted together.
+        // §12.2.4: both are present, or neither.
         if self.cryptographic_binding_methods_supported.is_some()
             != self.proof_types_supported.is_some()
         {
@@ -306,7 +306,7 @@ impl Configuration {
     }
 }
 
-// There must be only one object for each language identifier.
+// At most one object is allowed per language.
 fn check_languages(display: &[Display]) -> Result<(), MetadataProblem> {
     let mut seen = BTreeSet::new();
     let mut locales = display.iter().filter_map(|entry| entry.locale.as_deref());
@@ -317,7 +317,7 @@ fn check_languages(display: &[Display]) -> Result<(), MetadataProblem> {
     }
 }
 
-// OpenID4VCI 1.0 Appendix B.3: one description a claim; one kind of step below each claim.
+// OpenID4VCI 1.0 Appendix B.3: one description per claim; all steps below a claim must be of one kind.
 fn check_claims(claims: &[ClaimDescription]) -> Result<(), MetadataProblem> {
     let mut paths = BTreeSet::new();
     let mut kinds: BTreeMap<&[Segment], Kind> = BTreeMap::new();

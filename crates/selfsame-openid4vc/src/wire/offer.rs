@@ -6,9 +6,9 @@ use selfsame_crypto::{SecretString, json};
 use selfsame_oauth::{form, secret};
 use serde::{Deserialize, Serialize};
 
-/// The scheme that invokes a wallet with an offer.
+/// The URI scheme that opens a wallet with an offer.
 pub const SCHEME: &str = "openid-credential-offer";
-/// The longest `tx_code.description`.
+/// Maximum length of `tx_code.description`, in characters.
 pub const MAX_DESCRIPTION: usize = 300;
 const MAX_CONFIGURATIONS: usize = 64;
 
@@ -17,17 +17,17 @@ const MAX_CONFIGURATIONS: usize = 64;
 pub struct CredentialOffer {
     /// The credential issuer's identifier.
     pub credential_issuer: String,
-    /// Which of the issuer's credential configurations are offered.
+    /// The credential configurations that are offered.
     pub credential_configuration_ids: Vec<String>,
-    /// How to get them.
+    /// The grants that the credentials can be obtained with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<Grants>,
 }
 
-/// The grants an offer names; unknown ones are ignored.
+/// The grants of an offer; unknown ones are ignored.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Grants {
-    /// The grant that needs no authorization request.
+    /// The pre-authorized code grant, which needs no authorization request.
     #[serde(
         rename = "urn:ietf:params:oauth:grant-type:pre-authorized_code",
         default,
@@ -36,35 +36,35 @@ pub struct Grants {
     pub pre_authorized_code: Option<PreAuthorizedCode>,
 }
 
-/// The pre-authorized code grant's parameters.
+/// The parameters of the pre-authorized code grant.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PreAuthorizedCode {
     /// The code.
     #[serde(rename = "pre-authorized_code", with = "secret")]
     pub code: SecretString,
-    /// Present where the person must type in a code he got otherwise, even if it says nothing more.
+    /// Present if the person must enter a transaction code, received separately; may be empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_code: Option<TxCode>,
-    /// Which of several authorization servers.
+    /// The authorization server to use, if the issuer has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization_server: Option<String>,
 }
 
-/// What a transaction code looks like.
+/// The form of a transaction code.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct TxCode {
-    /// Its characters.
+    /// The kind of its characters.
     #[serde(default, skip_serializing_if = "InputMode::is_default")]
     pub input_mode: InputMode,
-    /// Its length.
+    /// Its length, in characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<u32>,
-    /// Where the person finds it.
+    /// Text that helps the person find it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// The characters of a transaction code.
+/// The kind of characters in a transaction code.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InputMode {
@@ -81,13 +81,13 @@ impl InputMode {
     }
 }
 
-/// Why an offer is refused.
+/// The reason an offer is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum OfferError {
-    /// Not the JSON it should be.
+    /// The offer is not valid JSON of the expected form.
     #[error("the credential offer is malformed or repeats a member")]
     Malformed,
-    /// No configuration, too many, or one twice.
+    /// The offer names no configuration, too many, or one of them twice.
     #[error("the credential offer must name its credential configurations, each once")]
     Configurations,
     /// The transaction code's description is too long.
@@ -96,7 +96,7 @@ pub enum OfferError {
 }
 
 impl CredentialOffer {
-    /// Reads an offer; unknown members are ignored, repeated ones refused.
+    /// Parses an offer; unknown members are ignored, repeated ones refused.
     pub fn parse(bytes: &[u8]) -> Result<Self, OfferError> {
         let offer: Self =
             json::parse_as(bytes, &super::limits()).map_err(|_| OfferError::Malformed)?;
@@ -104,7 +104,7 @@ impl CredentialOffer {
         Ok(offer)
     }
 
-    /// Checks what the types do not say (OpenID4VCI 1.0 §4.1.1).
+    /// Checks the rules that the types cannot express (OpenID4VCI 1.0 §4.1.1).
     pub fn check(&self) -> Result<(), OfferError> {
         let ids = &self.credential_configuration_ids;
         let distinct: BTreeSet<_> = ids.iter().collect();
@@ -126,24 +126,24 @@ impl CredentialOffer {
         self.grants.as_ref()?.pre_authorized_code.as_ref()
     }
 
-    /// The offer's JSON.
+    /// The offer as JSON.
     pub fn to_json(&self) -> SecretString {
         SecretString::from(serde_json::to_string(self).unwrap_or_default())
     }
 
-    /// The link that carries the offer itself.
+    /// A link that contains the offer itself.
     pub fn by_value(&self) -> SecretString {
         link("credential_offer", self.to_json().expose())
     }
 }
 
-/// The link that carries the URL of an offer.
+/// A link that contains the URL of the offer.
 pub fn by_reference(url: &url::Url) -> SecretString {
     link("credential_offer_uri", url.as_str())
 }
 
 fn link(name: &str, value: &str) -> SecretString {
-    // `+` for a space is a form's habit that not every reader of a URI shares.
+    // Spaces are written as `%20`: not every reader of a URI decodes the form encoding `+`.
     let query = form::encode(&[(name, value)]).replace('+', "%20");
     SecretString::from(format!("{SCHEME}://?{query}"))
 }

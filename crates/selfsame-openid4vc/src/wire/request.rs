@@ -12,34 +12,34 @@ use url::Url;
 use super::encryption::ResponseEncryption;
 use crate::error::{Error, PresentationCode};
 
-/// The answer is posted as a form.
+/// Response mode: the answer is posted as a form.
 const DIRECT_POST: &str = "direct_post";
-/// The same, encrypted to the verifier (OpenID4VP 1.0 §8.3.1).
+/// Response mode: the answer is encrypted to the verifier and posted as a form (OpenID4VP 1.0 §8.3.1).
 const DIRECT_POST_JWT: &str = "direct_post.jwt";
-/// The scheme that invokes a wallet with a request.
+/// The URI scheme that opens a wallet with a request.
 pub const SCHEME: &str = "openid4vp";
 /// `typ` of a request object (RFC 9101 §10.8).
 pub const TYP: &str = "oauth-authz-req+jwt";
 /// The media type of a request object.
 pub const MEDIA_TYPE: &str = "application/oauth-authz-req+jwt";
-/// `aud` of a request object whose recipient is not known (OpenID4VP 1.0 §5.8).
+/// `aud` of a request object whose recipient is not known in advance (OpenID4VP 1.0 §5.8).
 pub const STATIC_AUDIENCE: &str = "https://self-issued.me/v2";
-/// The longest nonce or state that is looked at.
+/// Maximum length of a nonce or state, in bytes.
 const MAX_VALUE: usize = 1024;
 
-/// Who asks: the client identifier with its prefix (OpenID4VP 1.0 §5.9).
+/// A client identifier with its prefix (OpenID4VP 1.0 §5.9).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ClientId {
-    /// Nobody in particular; the answer goes where the identifier says.
+    /// An unauthenticated verifier; the identifier is the URL that receives the answer.
     RedirectUri(Url),
-    /// The controller of a DID.
+    /// A verifier that controls a DID.
     DecentralizedIdentifier(Did),
-    /// The holder of a certificate for a DNS name.
+    /// A verifier with a certificate for a DNS name.
     X509SanDns(String),
 }
 
 impl ClientId {
-    /// Reads a client identifier; a prefix we do not know, or none, is refused (OpenID4VP 1.0 §5.9.2, §8.5).
+    /// Parses a client identifier; an unknown or missing prefix is refused (OpenID4VP 1.0 §5.9.2, §8.5).
     pub fn parse(text: &str) -> Result<Self, Error> {
         let refuse = Error::invalid_request;
         let Some((prefix, original)) = text.split_once(':') else {
@@ -58,7 +58,7 @@ impl ClientId {
         }
     }
 
-    /// The prefix.
+    /// The client identifier prefix.
     pub const fn prefix(&self) -> &'static str {
         match self {
             Self::RedirectUri(_) => "redirect_uri",
@@ -67,7 +67,7 @@ impl ClientId {
         }
     }
 
-    /// Whether requests must be signed; where they need not be, they cannot be.
+    /// Whether requests must be signed; if not, they cannot be signed.
     pub const fn is_signed(&self) -> bool {
         !matches!(self, Self::RedirectUri(_))
     }
@@ -95,19 +95,19 @@ fn is_dns_name(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(label)
 }
 
-/// How the request object is fetched.
+/// The HTTP method for fetching the request object.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestUriMethod {
-    /// With GET.
+    /// GET.
     #[default]
     Get,
-    /// With POST, so that the wallet can send a nonce of its own.
+    /// POST, which lets the wallet send a nonce of its own.
     Post,
 }
 
 impl RequestUriMethod {
-    /// Reads the parameter; its value is case-sensitive.
+    /// Parses the parameter; its value is case-sensitive.
     pub fn parse(text: Option<&str>) -> Result<Self, Error> {
         match text {
             None | Some("get") => Ok(Self::Get),
@@ -120,34 +120,34 @@ impl RequestUriMethod {
     }
 }
 
-/// What a verifier says of itself (OpenID4VP 1.0 §5.1, §11); other members are ignored.
+/// A verifier's metadata (OpenID4VP 1.0 §5.1, §11); other members are ignored.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ClientMetadata {
-    /// The formats, and the algorithms within them, that the verifier can check.
+    /// The formats that the verifier can check, each with its algorithms.
     #[serde(default)]
     pub vp_formats_supported: BTreeMap<String, VpFormat>,
-    /// Keys that answers are encrypted to, a JWK Set.
+    /// The keys to encrypt answers to, a JWK Set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jwks: Option<Box<Value>>,
-    /// How the content of an encrypted answer may be encrypted; absent means `A128GCM`.
+    /// The content encryption algorithms for an encrypted answer; if absent, `A128GCM`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encrypted_response_enc_values_supported: Option<Box<[String]>>,
 }
 
-/// The algorithms a verifier can check in one format; absent means any.
+/// The algorithms that a verifier can check in one format; an absent list allows any.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct VpFormat {
-    /// Of W3C credentials and presentations.
+    /// For W3C credentials and presentations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alg_values: Option<Vec<String>>,
-    /// Of an SD-JWT's issuer.
+    /// For the issuer's signature of an SD-JWT.
     #[serde(
         rename = "sd-jwt_alg_values",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub sd_jwt_alg_values: Option<Vec<String>>,
-    /// Of an SD-JWT's key binding.
+    /// For the key binding of an SD-JWT.
     #[serde(
         rename = "kb-jwt_alg_values",
         default,
@@ -156,49 +156,49 @@ pub struct VpFormat {
     pub kb_jwt_alg_values: Option<Vec<String>>,
 }
 
-/// The request's parameters as they come, from a URL or a request object.
+/// The unchecked parameters of a request, from a URL or a request object.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Parameters {
-    /// Who asks.
+    /// The client identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// `vp_token`.
+    /// Must be `vp_token`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_type: Option<String>,
     /// `direct_post` or `direct_post.jwt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_mode: Option<String>,
-    /// Where the answer is posted to.
+    /// The URL to post the answer to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_uri: Option<String>,
     /// Not used with `direct_post`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect_uri: Option<String>,
-    /// What binds presentations to the request.
+    /// The nonce that binds presentations to the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<String>,
-    /// What the answer repeats.
+    /// The value that the answer must repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Not supported in place of a query.
+    /// Not supported; a request needs a query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
-    /// What is asked for.
+    /// The DCQL query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dcql_query: Option<Value>,
-    /// What the verifier says of itself.
+    /// The verifier's metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_metadata: Option<Value>,
     /// Not supported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_data: Option<Value>,
-    /// The wallet's nonce, echoed.
+    /// The wallet's nonce, repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wallet_nonce: Option<String>,
 }
 
 impl Parameters {
-    /// Takes the parameters from a URL's query; objects come as JSON text (OpenID4VP 1.0 §5.1).
+    /// Takes the parameters from a URL's query; objects are given as JSON text (OpenID4VP 1.0 §5.1).
     pub fn of_form(form: &mut Form) -> Result<Self, Error> {
         let mut json = |name: &str| -> Result<Option<Value>, Error> {
             let Some(text) = form.take(name) else {
@@ -227,7 +227,7 @@ impl Parameters {
         })
     }
 
-    /// The parameters for a URL's query, objects as JSON text.
+    /// The parameters for a URL's query; objects are written as JSON text.
     pub fn to_pairs(&self) -> Vec<(String, String)> {
         let Ok(Value::Object(members)) = serde_json::to_value(self) else {
             return Vec::new();
@@ -243,39 +243,39 @@ impl Parameters {
     }
 }
 
-/// A request that holds together, whoever sent it.
+/// A request that passed all checks except authentication of the verifier.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Request {
-    /// The full client identifier, prefix and all; the audience of what is presented.
+    /// The full client identifier with its prefix; the audience of presentations.
     pub client_id: String,
-    /// Where the answer is posted to.
+    /// The URL to post the answer to.
     pub response_uri: Url,
-    /// What binds presentations to the request.
+    /// The nonce that binds presentations to the request.
     pub nonce: String,
-    /// What the answer repeats.
+    /// The value that the answer must repeat.
     pub state: Option<String>,
-    /// What is asked for.
+    /// The DCQL query.
     pub query: Query,
-    /// What the verifier can check.
+    /// The formats and algorithms that the verifier can check.
     pub metadata: ClientMetadata,
     /// Whether the answer is encrypted (`direct_post.jwt`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub encrypted: bool,
 }
 
-/// A request that is refused, with where to say so if the verifier can be told.
+/// A refused request, with the response URI if the verifier can be informed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Refused {
-    /// Why.
+    /// The reason.
     pub error: Error,
-    /// The response URI, where the request names one.
+    /// The response URI, if the request names a usable one.
     pub response_uri: Option<Url>,
-    /// The state to repeat.
+    /// The state to repeat in the response.
     pub state: Option<String>,
 }
 
 impl Request {
-    /// Checks parameters, one rule after the other (OpenID4VP 1.0 §5, §8.2, §8.5).
+    /// Checks the parameters (OpenID4VP 1.0 §5, §8.2, §8.5).
     pub fn check(parameters: Parameters, client: &ClientId) -> Result<Self, Box<Refused>> {
         let response_uri = response_uri(&parameters, client);
         let state = parameters.state.clone();
@@ -293,7 +293,7 @@ impl Request {
 
     fn read(parameters: Parameters, client: &ClientId, response_uri: Url) -> Result<Self, Error> {
         let refuse = Error::invalid_request;
-        // §8.2: forbidden with direct_post, of which the verifier is told by direct_post.
+        // §8.2: `redirect_uri` is forbidden with `direct_post`; the verifier is informed by `direct_post`.
         if parameters.redirect_uri.is_some() {
             return Err(refuse("redirect_uri must not be present with direct_post"));
         }
@@ -326,7 +326,7 @@ impl Request {
                 "state has other than ASCII URL-safe characters, or is too long",
             ));
         }
-        // §5.3: without holder binding, state is what binds the answer to the request.
+        // §5.3: without holder binding, only `state` binds the answer to the request.
         let unbound = query
             .credentials()
             .iter()
@@ -385,8 +385,8 @@ fn query(parameters: &Parameters) -> Result<Query, Error> {
     }
 }
 
-// §8.2: response_uri is required with direct_post; §5.9.3: with the prefix
-// `redirect_uri` the identifier is the response URI, and the parameter may be left out.
+// §8.2: `response_uri` is required with `direct_post`. §5.9.3: with the prefix `redirect_uri` the identifier is the
+// response URI, and the parameter may be omitted.
 fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error> {
     let refuse = Error::invalid_request;
     match parameters.response_mode.as_deref() {

@@ -1,4 +1,4 @@
-//! Authorization responses by `direct_post`, and the verifier's answer to them (OpenID4VP 1.0 §8).
+//! Authorization responses sent by `direct_post`, and the verifier's replies to them (OpenID4VP 1.0 §8).
 
 use std::collections::BTreeMap;
 
@@ -8,39 +8,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// The largest `vp_token` that is read.
+/// Maximum size of a `vp_token`, in bytes.
 const MAX_VP_TOKEN: usize = 1024 * 1024;
-/// The most presentations of one response.
+/// Maximum number of presentations in one response.
 const MAX_PRESENTATIONS: usize = 256;
 
-/// Presentations by the identifiers of the credential queries they answer.
+/// Presentations, keyed by the identifier of the credential query they answer.
 pub type VpToken = BTreeMap<String, Vec<String>>;
 
-/// What the wallet answers.
+/// A wallet's response.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AuthorizationResponse {
-    /// The request's state, repeated.
+    /// The state of the request, repeated.
     pub state: Option<String>,
     /// The answer itself.
     pub answer: Answer,
 }
 
-/// Presentations, or none and why.
+/// Presentations, or an error.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Answer {
     /// The presentations.
     Presented(VpToken),
     /// The wallet's error.
     Refused {
-        /// The specification's code.
+        /// The specification's error code.
         error: String,
-        /// More, for people.
+        /// A description for people.
         description: Option<String>,
     },
 }
 
 impl AuthorizationResponse {
-    /// Reads a form body; unknown parameters are ignored, repeated ones refused.
+    /// Parses a form body; unknown parameters are ignored, repeated ones refused.
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
         let refuse = |reason: &str| Error::invalid_request(reason);
         let mut form = Form::parse(body)
@@ -61,7 +61,7 @@ impl AuthorizationResponse {
         })
     }
 
-    /// The form's parameters.
+    /// The response as form parameters.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let mut parameters = match &self.answer {
             Answer::Presented(vp_token) => {
@@ -84,7 +84,7 @@ impl AuthorizationResponse {
     }
 }
 
-// §8.1: an object whose values are non-empty arrays; the formats we know are all strings.
+// §8.1: an object whose values are non-empty arrays; in every supported format a presentation is a string.
 fn vp_token(text: &str) -> Result<VpToken, Error> {
     let limits = Limits {
         max_bytes: MAX_VP_TOKEN,
@@ -107,10 +107,10 @@ fn vp_token(text: &str) -> Result<VpToken, Error> {
     Ok(vp_token)
 }
 
-/// The verifier's answer to a response it took.
+/// The verifier's reply to a response that it accepted.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Receipt {
-    /// Where the person's browser goes next.
+    /// The URL to open next in the person's browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect_uri: Option<String>,
 }
