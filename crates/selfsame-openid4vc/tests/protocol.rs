@@ -1,4 +1,4 @@
-//! Both protocols, each side against the other and against those who break the rules.
+//! Tests of both protocols: each side against the other, and against messages that break the rules.
 
 #[path = "protocol/arbitrary.rs"]
 mod arbitrary;

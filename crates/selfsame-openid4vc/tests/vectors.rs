@@ -1,4 +1,4 @@
-//! The examples of OpenID4VCI 1.0 and OpenID4VP 1.0.
+//! Checks the examples printed in OpenID4VCI 1.0 and OpenID4VP 1.0.
 
 use selfsame_crypto::{PublicKey, jws::Compact};
 use selfsame_oauth::{ErrorBody, TokenRequest, TokenResponse};

@@ -1,4 +1,4 @@
-//! Whatever comes in from outside, nothing panics, and nothing that was garbled is taken.
+//! Arbitrary input from outside never causes a panic, and a message with a changed character is never accepted.
 
 use proptest::{
     collection::vec,
@@ -28,7 +28,7 @@ use crate::{
     world::{Driver, ISSUER, Issuer, NOW, Party, SD_JWT, ctx, transport},
 };
 
-/// Bytes of any kind, and bytes that look like what is expected.
+/// Arbitrary bytes, and bytes that resemble the expected messages.
 fn bytes() -> BoxedStrategy<Vec<u8>> {
     let words = select(vec![
         "{",

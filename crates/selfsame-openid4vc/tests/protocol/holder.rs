@@ -1,4 +1,4 @@
-//! The wallet presenting credentials: requests it opens, answers it gives.
+//! Tests of the wallet presenting credentials: opening requests and answering them.
 
 use selfsame_credential::{ClaimPath, Evidence, Format, Held, Need, Step, dcql};
 use selfsame_crypto::{KeyType, PrivateKey, encoding::base64_encode};
@@ -32,7 +32,7 @@ use crate::{
 pub struct Card {
     pub holder: Party,
     pub held: Held,
-    /// What to reveal in place of what the query asks for.
+    /// The claims to disclose instead of those that the query asks for.
     pub reveal: Option<Vec<ClaimPath>>,
 }
 
@@ -63,7 +63,7 @@ impl Card {
     }
 }
 
-/// What a wallet presents to the request object's verifier, whoever that is.
+/// The presentations a wallet sends for a request object; the client identifier is taken from the object itself.
 pub fn presentations(object: &str, cards: &[(&str, &Card)]) -> VpToken {
     let claims = selfsame_crypto::jws::Compact::parse(object)
         .unwrap()
@@ -395,7 +395,7 @@ fn parameters_that_break_a_rule_are_refused_with_its_code() {
     assert!(opens_link(&plain_link(json!({"dcql_query": unbound.to_string()}))).is_ok());
 }
 
-/// What a verifier says of itself that wants encrypted answers.
+/// Metadata of a verifier that wants encrypted answers.
 fn encrypting(keys: &Value, encryptions: &Value) -> Value {
     let metadata = json!({
         "jwks": {"keys": keys},
@@ -404,7 +404,7 @@ fn encrypting(keys: &Value, encryptions: &Value) -> Value {
     json!({"response_mode": "direct_post.jwt", "client_metadata": metadata.to_string()})
 }
 
-/// A verifier's key to encrypt to, with these changes.
+/// An encryption key of a verifier, with these changes.
 fn encryption_key(changes: &Value) -> Value {
     let key = PrivateKey::generate(KeyType::P256).unwrap();
     let mut jwk = key.public().to_jwk().to_value();
@@ -1106,7 +1106,7 @@ fn no_claim_leaves_the_wallet_that_was_not_asked_for() {
     else {
         panic!()
     };
-    // Nothing between the issuer's JWT and the key binding.
+    // There are no disclosures between the issuer's JWT and the key binding.
     assert_eq!(vp_token["vaccination"][0].split('~').count(), 2);
 }
 
@@ -1283,7 +1283,7 @@ fn a_person_is_told_why_a_verifier_does_not_take_an_answer_in_plain_letters_and_
     for silent in ["", "{}", "<html>", r#"{"error":7}"#, r#"{"error":""}"#] {
         assert_eq!(told(silent), "", "{silent}");
     }
-    // What is no refusal is not read for one.
+    // A reply with status 200 is not read as a refusal.
     assert!(matches!(delivered(200, described), State::Done(_)));
 }
 

@@ -1,4 +1,4 @@
-//! The issuer: offers, tokens, nonces, proofs, credentials.
+//! Tests of the issuer: offers, tokens, nonces, proofs, credentials.
 
 use selfsame_credential::{
     Format, Held, Step,
@@ -340,7 +340,7 @@ fn the_same_request_again_gets_the_same_answer() {
     let state = State::Granted(issuer.granted(SD_JWT));
     let request = request(SD_JWT, &[issuer.proof(&Party::new(KeyType::P256))]);
     let (state, first) = issuer.credential(&state, &request, &ctx(4)).unwrap();
-    // The nonce has expired meanwhile; the lost answer is given all the same.
+    // The nonce has expired in the meantime; the lost answer is repeated nevertheless.
     let (_, again) = issuer
         .credential(&stored(&state), &request, &at(400, 5))
         .unwrap();
@@ -352,8 +352,8 @@ fn the_same_request_again_gets_the_same_answer() {
     );
 }
 
-/// Asks so many times with one access token for copies with keys of their own; the number issued, and the code of the
-/// first refusal.
+/// Sends one request per entry of `copies` with the same access token, each for that many copies with fresh keys.
+/// Returns the number of credentials issued and the code of the first refusal.
 fn asked_in_turn(issuer: &Issuer, copies: &[usize]) -> (usize, Option<&'static str>) {
     let mut state = State::Granted(issuer.granted(SD_JWT));
     let mut issued = 0;
@@ -387,7 +387,7 @@ fn asked_in_turn(issuer: &Issuer, copies: &[usize]) -> (usize, Option<&'static s
 fn an_access_token_is_good_for_as_many_copies_as_one_request_may_ask_for() {
     let denied = Some("credential_request_denied");
     let mut issuer = Issuer::new();
-    // The metadata says three.
+    // The metadata's batch size is three.
     assert_eq!(asked_in_turn(&issuer, &[1, 1, 1]), (3, None));
     assert_eq!(asked_in_turn(&issuer, &[1, 2]), (3, None));
     assert_eq!(asked_in_turn(&issuer, &[1, 1, 1, 1]), (3, denied));
@@ -521,7 +521,7 @@ fn each_key_of_a_batch_gets_a_credential_of_its_own() {
         let held = Held::parse(raw, Format::SdJwtVc).unwrap();
         assert_eq!(held.holder_key().as_ref(), Some(holder.key.public()));
     }
-    // Nothing but the issuer's own claims is common to two of them: no salt, no digest.
+    // Two copies have only the issuer's own claims in common: no salt and no digest.
     let parts = |raw: &str| -> Vec<String> { raw.split('~').skip(1).map(str::to_owned).collect() };
     let shared = parts(&issued[0])
         .into_iter()
@@ -861,7 +861,7 @@ fn a_proof_of_a_deactivated_did_is_refused() {
     let method = VerificationMethod::json_web_key(id, holder.key.public());
     document.add(method, &Relationship::SIGNING);
     let ask = |document: &Document, deactivated: bool| {
-        // As a careless resolver might answer: deactivated, and yet a document with the key in it.
+        // A careless resolver might answer like this: deactivated, but with a document that contains the key.
         let mut resolution = Resolution::found(document.clone(), Representation::default());
         resolution.document_metadata.deactivated = deactivated;
         let mut driver = Driver::new(&[&issuer.party]);
@@ -878,7 +878,7 @@ fn a_proof_of_a_deactivated_did_is_refused() {
     };
     assert!(ask(&document, false).is_ok());
     assert_eq!(code(ask(&document, true)), "invalid_proof");
-    // The right key, in the document of somebody else.
+    // The right key, but in the document of another DID.
     let other = Did::parse("did:web:other.example").unwrap();
     document.id = other.clone();
     document.verification_method[0].controller = other;
@@ -979,7 +979,7 @@ fn a_proof_is_taken_between_its_nbf_and_its_exp_only() {
         let claims = with(&issuer.proof_claims(), times);
         issuer.ask(SD_JWT, &[holder.token(&proof_header(&holder), &claims)])
     };
-    // With the leeway of 30 s.
+    // The leeway is 30 s.
     for good in [
         json!({"nbf": NOW.plus(30).0, "exp": NOW.plus(60).0}),
         json!({"exp": NOW.minus(29).0}),

@@ -1,4 +1,4 @@
-//! Issuer metadata and offers, as both sides see them.
+//! Tests of issuer metadata and offers, as both sides handle them.
 
 use selfsame_openid4vc::{
     Error, Transport,
@@ -126,7 +126,7 @@ fn what_is_offered_must_be_described_and_described_well() {
     let mut untyped = document();
     untyped["credential_configurations_supported"][W3C]["credential_definition"] = Value::Null;
     let untyped = untyped.to_string();
-    // What is wrong with one credential does not hinder the offers of the others.
+    // An error in one credential's metadata does not block the offers of others.
     let metadata = read_issuer(untyped.as_bytes(), JSON, &offer(), &transport()).unwrap();
     assert!(check_offered(&metadata, &offer()).is_ok());
     refused(check_offered(&metadata, &other));
@@ -210,7 +210,7 @@ fn endpoints_without_tls_are_not_used() {
             json!({name: "http://issuer.example/x"}),
         )));
     }
-    // Plain http is for the instance's own, configured origin.
+    // Plain http is allowed for the configured origin of our own instance.
     let own = Transport::with_plain_origins([&url("http://127.0.0.1:7380")]);
     let local = with(
         &document(),
@@ -393,7 +393,7 @@ fn an_issuers_servers_are_tried_in_its_order_and_few_of_them() {
     let named = |n: usize| format!("https://{n}.example");
     metadata.authorization_servers = Some((0..9).map(named).collect());
     assert_eq!(tried(&metadata), (0..4).map(named).collect::<Vec<_>>());
-    // One that cannot be asked does not hinder the others.
+    // A server that cannot be queried does not block the others.
     metadata.authorization_servers = Some(vec!["http://0.example".to_owned(), named(1)]);
     assert_eq!(tried(&metadata), [named(1)]);
     for none in [vec![], vec!["http://0.example".to_owned()]] {
@@ -590,7 +590,7 @@ fn metadata_and_what_it_describes_come_as_objects() {
         "credential_configurations_supported",
     ]
     .map(|name| &good[name]);
-    // In the order in which we write the members down ourselves.
+    // The members are in the order in which our own code writes them.
     let members = json!([
         issuer,
         null,

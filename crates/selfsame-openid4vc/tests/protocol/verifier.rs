@@ -1,4 +1,4 @@
-//! The verifier: requests it makes, answers it takes, and what it makes of them.
+//! Tests of the verifier: the requests it makes, the answers it accepts, and its verdicts on them.
 
 use selfsame_credential::{
     Evidence, Need, Signer, Step,
@@ -25,7 +25,7 @@ use crate::{
     world::{Driver, Issuer, NOW, Party, SD_JWT, VCT, W3C, at, ctx, policy, stored, url},
 };
 
-/// A verifier that is known by its DID.
+/// A verifier that is identified by its DID.
 pub struct Verifier {
     pub party: Party,
 }
@@ -51,7 +51,7 @@ impl Verifier {
         }
     }
 
-    /// A request that travels in its link.
+    /// A request whose parameters are in the link.
     pub fn plain_request(query: &Value) -> NewRequest {
         let response_uri = "https://verifier.example/responses/1";
         NewRequest {
@@ -84,7 +84,7 @@ impl Verifier {
         Driver::new(&[&self.party]).run(|evidence| verifier::step(&state, input, evidence, ctx))
     }
 
-    /// Answers until the request is: what does not verify leaves it open for a while.
+    /// Repeats the answer until the request is closed: an answer that does not verify leaves it open at first.
     pub fn answer(&self, state: &State, vp_token: VpToken) -> Result<Box<Answered>, Error> {
         let mut state = state.clone();
         for _ in 0..5 {
@@ -312,7 +312,7 @@ fn decline(state: &State, error: &str) -> AuthorizationResponse {
     }
 }
 
-/// A verifier that has asked, an issuer, and a card of the issuer's in a wallet.
+/// A verifier with an open request, an issuer, and a card from that issuer in a wallet.
 struct Scene {
     verifier: Verifier,
     state: State,
@@ -411,7 +411,7 @@ fn an_answer_is_taken_once() {
     assert!(matches!(over, Err(Error::Expired(_))), "{over:?}");
 }
 
-/// The refusal that an answer met, and what was made of it.
+/// The error that an answer was refused with, and the outcome of its verification.
 fn refusal(effects: &[Effect]) -> (&Error, Outcome) {
     match effects {
         [Effect::Refuse { error, judged }] => (error, judged.outcome),
@@ -438,7 +438,7 @@ fn an_answer_that_does_not_verify_is_refused_and_leaves_the_request_open() {
         assert_eq!((refused.count, refused.last.outcome), (count, outcome));
         state = next;
     }
-    // It is still given out, and what was refused is not forgotten by that.
+    // The request can still be fetched, which does not clear the record of refused answers.
     let input = Input::Fetch {
         signer: &scene.verifier.party.signer(),
         wallet_nonce: None,
@@ -553,7 +553,7 @@ fn the_presentations_of_one_answer_share_one_budget_of_memory() {
     assert_eq!(read(vec![heavy(0)]), 1);
     let many = read((0..40).map(heavy).collect());
     assert!((1..10).contains(&many), "{many} of 40 were read");
-    // What is as small as credentials are is read, however much of it comes.
+    // Small presentations, as credentials normally are, are read however many there are.
     let small = scene.card.held.raw.clone();
     assert_eq!(read(vec![small; 200]), 200);
 }
@@ -583,7 +583,7 @@ fn a_presentation_for_another_request_is_invalid() {
 fn a_presentation_for_another_verifier_is_invalid() {
     for (configuration_id, query) in [(SD_JWT, query_sd_jwt()), (W3C, query_w3c())] {
         let scene = Scene::of(configuration_id, &query);
-        // The same nonce, since both requests come of one seed; another client identifier.
+        // The nonce is equal, since both requests come from one seed; the client identifier differs.
         let other = Verifier::new();
         let (state, object) = other.fetched(other.new_request(&query), None);
         assert_eq!(state.asked().nonce, scene.state.asked().nonce);
@@ -824,7 +824,8 @@ fn a_genuine_credential_of_an_issuer_that_is_not_trusted_is_untrusted() {
             };
             scene.verifier.step(state, input, &ctx(1)).unwrap()
         };
-        // Whoever knows the request can make one himself, so it does not end it, and the operator is told why.
+        // Anyone who knows the request can make such an answer, so it does not close the request; the log has the
+        // reason.
         let other = "did:web:somebody.example";
         let (open, effects) = answered(&scene.state, &listing(other));
         let (error, outcome) = refusal(&effects);
@@ -909,7 +910,7 @@ fn an_answer_is_judged_again_by_what_is_known_later() {
                 other => panic!("{other:?}"),
             }
         };
-        // The holder's proof is long stale, the credential is not.
+        // The holder's proof is stale by now, the credential is not.
         assert_eq!(again(7_200), Outcome::Valid);
         assert_eq!(again(200_000), Outcome::Expired);
     }
@@ -1002,7 +1003,8 @@ fn an_answer_waits_for_its_evidence_and_is_unverifiable_where_there_is_none() {
     };
     let did = Did::parse("did:web:issuer.example").unwrap();
     assert_eq!(needs, [Need::Did(did)]);
-    // The driver of these tests has no network. It may be there for the next answer; the fifth is the last.
+    // The test driver has no network, but a network could be available for the next answer; the fifth answer is the
+    // last.
     let (open, effects) = verifier.answered(&state, &vp_token).unwrap();
     assert_eq!(refusal(&effects).1, Outcome::Unverifiable);
     assert!(matches!(open, State::Fetched(_)));

@@ -1,4 +1,4 @@
-//! The wallet receiving credentials: against our own issuer, and against issuers that break the rules.
+//! Tests of the wallet receiving credentials: from our own issuer, and from issuers that break the rules.
 
 use selfsame_credential::{Format, Need};
 use selfsame_crypto::{KeyType, SecretString, ctx::Ctx};
@@ -15,7 +15,7 @@ use crate::world::{
     Driver, Issuer, Party, SD_JWT, TICKET, W3C, credentials, ctx, grant, new_offer, stored,
 };
 
-/// A wallet at work: its state, what it has asked for, and what it keeps.
+/// A wallet in use: its state, the effects it requested, and the credentials it stores.
 struct Wallet<'a> {
     holders: Vec<&'a Party>,
     state: State,
@@ -48,7 +48,7 @@ impl<'a> Wallet<'a> {
     }
 
     fn take(&mut self, input: &Input<'_>, ctx: &Ctx) {
-        // Every state survives its being kept as a record.
+        // Each state must survive being stored as a record.
         let state = stored(&self.state);
         let mut driver = Driver::new(&self.holders);
         let next = driver.run(|evidence| wallet::step(&state, input, evidence, ctx));
@@ -122,7 +122,7 @@ fn error(code: &str) -> Value {
     json!({ "error": code })
 }
 
-/// Carries messages between wallet and issuer until the wallet is done.
+/// Passes messages between wallet and issuer until the wallet has finished.
 fn exchange(
     issuer: &Issuer,
     made: issuer::offer::Made,
@@ -327,7 +327,7 @@ fn keys_that_the_issuer_does_not_take_are_refused_before_anything_is_sent() {
     }
 }
 
-/// An issuer that describes a credential differently in these members.
+/// An issuer whose metadata for a configuration has these members changed.
 fn describing(configuration: &str, members: &Value) -> Issuer {
     let mut issuer = Issuer::new();
     let mut metadata = serde_json::to_value(&issuer.settings.metadata).unwrap();
@@ -526,7 +526,7 @@ fn with_a_nonce_at_hand_the_token_leads_to_the_request_at_once() {
     let proof = wallet.body()["proofs"]["jwt"][0].clone();
     let jwt = selfsame_crypto::jws::Compact::parse(proof.as_str().unwrap()).unwrap();
     assert_eq!(jwt.claims().unwrap()["nonce"], "ahead");
-    // It counts like any other.
+    // This nonce counts towards the limit like any other.
     for _ in 0..2 {
         wallet.credential(400, &error("invalid_nonce"));
         wallet.nonce("another");

@@ -1,4 +1,4 @@
-//! What the tests share: people with keys, an issuer, a verifier, and someone who gathers evidence.
+//! Shared fixtures of the tests: parties with keys, an issuer, a verifier, and a driver that gathers evidence.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use selfsame_openid4vc::{
 use serde_json::{Map, Value, json};
 use url::Url;
 
-/// The moment at which the tests happen.
+/// The time at which the tests take place.
 pub const NOW: UnixTime = UnixTime(1_800_000_123);
 pub const ISSUER: &str = "https://issuer.example/tenant";
 pub const SD_JWT: &str = "vaccination_sd_jwt";
@@ -40,7 +40,7 @@ pub const W3C_2: &str = "vaccination_vc_jwt";
 pub const TICKET: &str = "ticket";
 pub const VCT: &str = "https://issuer.example/vct/vaccination";
 
-/// Someone with a key and the DID that is made of it.
+/// A party with a key and the DID derived from it.
 pub struct Party {
     pub key: PrivateKey,
     pub did: String,
@@ -76,7 +76,7 @@ impl Party {
         }
     }
 
-    /// A token with this header and payload, whatever they are.
+    /// A token with this header and payload, valid or not.
     pub fn token(&self, header: &Value, payload: &Value) -> String {
         let token = jws::Unsigned::new(header, payload);
         let signature = self.key.sign(token.signing_input()).unwrap();
@@ -103,7 +103,7 @@ pub fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Gathers what a step needs: DIDs by their own content, signatures by the parties' keys.
+/// Gathers the evidence for a step: resolves DIDs that contain their key, and signs with the parties' keys.
 pub struct Driver<'a> {
     pub parties: Vec<&'a Party>,
     pub evidence: Evidence,
@@ -119,7 +119,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs a step until it needs nothing more.
+    /// Runs a step until it needs no more evidence.
     pub fn run<T, E>(
         &mut self,
         mut step: impl FnMut(&Evidence) -> Result<Step<T>, E>,
@@ -176,7 +176,7 @@ pub fn transport() -> Transport {
     Transport::default()
 }
 
-/// Trusts anybody whose signature verifies.
+/// A policy that trusts any issuer whose signature verifies.
 pub fn policy() -> Policy {
     Policy {
         trusted_issuers: Trust::Any,
@@ -244,7 +244,7 @@ pub fn description() -> Description {
     }
 }
 
-/// An issuer with its settings and what it puts into credentials.
+/// An issuer with its settings and the content of its credentials.
 pub struct Issuer {
     pub party: Party,
     pub settings: Settings,
@@ -295,7 +295,7 @@ impl Issuer {
         self.offer_of(&new_offer(configuration_id))
     }
 
-    /// Takes a token step.
+    /// Takes one step with a token request.
     pub fn token(
         &self,
         state: &State,
@@ -322,7 +322,7 @@ impl Issuer {
         grant(&effects)
     }
 
-    /// Takes a credential step.
+    /// Takes one step with a credential request.
     pub fn credential(
         &self,
         state: &State,
@@ -344,7 +344,7 @@ impl Issuer {
         issuer::nonce::make(&self.settings, &ctx(3)).c_nonce
     }
 
-    /// A proof that keeps all rules.
+    /// A valid proof.
     pub fn proof(&self, holder: &Party) -> String {
         holder.token(&proof_header(holder), &self.proof_claims())
     }
@@ -353,7 +353,7 @@ impl Issuer {
         json!({"aud": ISSUER, "iat": NOW.0, "nonce": self.nonce()})
     }
 
-    /// What a credential request with these proofs comes to.
+    /// The credentials or the error that a credential request with these proofs results in.
     pub fn ask(&self, configuration_id: &str, proofs: &[String]) -> Result<Vec<String>, Error> {
         let state = State::Granted(self.granted(configuration_id));
         let request = request(configuration_id, proofs);
@@ -365,7 +365,7 @@ impl Issuer {
             .collect())
     }
 
-    /// The code with which a credential request with this proof is refused.
+    /// The error code that a credential request with this proof is refused with.
     pub fn refuses(&self, header: &Value, claims: &Value, holder: &Party) -> &'static str {
         let proof = holder.token(header, claims);
         let error = self
@@ -444,7 +444,7 @@ pub fn with(value: &Value, changes: Value) -> Value {
     Value::Object(members)
 }
 
-/// The state as it is read back from its record.
+/// The state after writing it to a record and reading it back.
 pub fn stored<T: serde::Serialize + serde::de::DeserializeOwned>(state: &T) -> T {
     serde_json::from_slice(&serde_json::to_vec(state).unwrap()).unwrap()
 }
