@@ -1,4 +1,4 @@
-//! The author agreement.
+//! Tests of the author agreement.
 
 use selfsame_crypto::KeyType;
 use selfsame_registry::network::{Acceptance, Agreement, Mode};
@@ -24,7 +24,7 @@ fn acceptance(version: &str) -> Acceptance {
     }
 }
 
-/// Creates a DID with that acceptance.
+/// Creates a DID with this acceptance.
 fn create(world: &mut World, accepted: Option<Acceptance>) -> Answer {
     let network = world.network().clone();
     let mut actor = Actor::new(KeyType::Ed25519);
@@ -91,7 +91,7 @@ fn once_an_agreement_is_in_force_authors_have_to_accept_it() {
 fn a_new_agreement_takes_the_place_of_the_old_and_both_stay_readable() {
     let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
     for set in [Some(agreement("1")), Some(agreement("2")), None] {
-        // Governing needs no acceptance, or nobody could mend a bad agreement.
+        // Governance needs no acceptance; otherwise nobody could replace a bad agreement.
         world
             .act(&mut trustee, vec![Operation::SetAgreement(set.clone())])
             .unwrap();

@@ -1,4 +1,4 @@
-//! Anchoring status lists.
+//! Tests of anchoring status lists.
 
 use selfsame_crypto::KeyType;
 use selfsame_registry::Refusal;

@@ -1,4 +1,4 @@
-//! AnonCreds objects, made of what the published library wrote (vectors/anoncreds).
+//! AnonCreds objects, made from the output of the published library (vectors/anoncreds).
 
 use selfsame_crypto::KeyType;
 use selfsame_did::Did;
@@ -25,7 +25,7 @@ macro_rules! sample {
     };
 }
 
-/// The objects of one issuer.
+/// The AnonCreds objects of one issuer.
 pub struct Published {
     pub did: Did,
     schema: Value,
@@ -125,7 +125,7 @@ impl Published {
         }
     }
 
-    /// The entry after accumulator `n`, of those of the samples in turn.
+    /// The entry after accumulator `n`; the sample accumulators are used in rotation.
     pub fn entry(&self, n: usize, issued: &[u32], revoked: &[u32]) -> RevocationEntry {
         RevocationEntry {
             registry: self.registry_id(),
@@ -216,7 +216,7 @@ fn schema_definition_and_registry_are_published_in_one_transaction_and_found_by_
             published.schema["version"].as_str().unwrap()
         )
     );
-    // One kind is not found by the name of another, nor by a name that is spelt otherwise.
+    // An object is not found by the name of another kind, nor by its own name in another spelling.
     assert_eq!(machine.schema(state, &published.definition_id()), Ok(None));
     for other in [
         id.replace("%20", " "),
@@ -448,7 +448,7 @@ fn entries_follow_each_other_and_the_list_of_any_time_is_found() {
         let after = entry.after.clone();
         let receipt = issuer.enter(entry).unwrap();
         expected.push((bits, after, receipt));
-        // Whatever came later, each time has its own list.
+        // Later entries do not change the list of an earlier time.
         for (n, (bits, after, receipt)) in expected.iter().enumerate() {
             let at = start.plus((n as u64 + 1) * 100);
             let list = revoked(&issuer, Some(at)).unwrap();
@@ -520,7 +520,7 @@ fn only_the_owner_changes_what_his_registry_revokes() {
     );
 }
 
-/// Whatever a stricter parser may have against them one day: here a member that stands there twice.
+/// A stricter parser may one day refuse an accepted object; the example here is a repeated member.
 #[test]
 fn objects_that_were_accepted_stay_good_for_later_ones_though_they_would_be_refused_now() {
     let mut issuer = Issuer::new();

@@ -1,5 +1,5 @@
-//! What machine 1 says of published AnonCreds JSON: the wallets' parser judges it, and what that says of a document must not
-//! change with the parser (vectors/registry/anoncreds-1.txt).
+//! Verdicts of machine 1 on published AnonCreds JSON. The wallets' parser checks it, and a change of that parser must
+//! not change a verdict (vectors/registry/anoncreds-1.txt).
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ vectors/anoncreds/legacy with its issuer's DID in it, changed: `set POINTER VALU
 (tests/registry/anoncreds_verdicts.rs), and never made again for this machine; lines are added below.
 ----
 ";
-/// Texts in the samples that are replaced as texts: what JSON may look like, beyond what it says.
+/// Text replacements in the samples, which vary the form of the JSON.
 const TEXTS: &[(&str, &str)] = &[
     ("{", " {"),
     ("{", "\u{feff}{"),
@@ -52,7 +52,7 @@ const TEXTS: &[(&str, &str)] = &[
     (":8,", ":4294967296,"),
 ];
 
-/// Values that stand in the place of others.
+/// Values that replace values of the samples.
 fn values() -> Vec<Value> {
     vec![
         Value::Null,
@@ -69,7 +69,7 @@ fn values() -> Vec<Value> {
     ]
 }
 
-/// Which object a document is, and what stands in the registry before it.
+/// The kind of a document, which also decides what must be published before it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     Schema,
@@ -83,7 +83,7 @@ const KINDS: [(&str, Kind); 3] = [
     ("registry", Kind::Registry),
 ];
 
-/// A network in which everything that a document refers to is published, and somebody who publishes.
+/// A network in which everything that a document refers to is published, and an actor that publishes the document.
 struct Publisher {
     world: World,
     owner: Actor,
@@ -113,7 +113,7 @@ impl Publisher {
         }
     }
 
-    /// What the machine says of a document.
+    /// The machine's verdict on a document.
     fn verdict(&mut self, json: String) -> String {
         let operation = match self.kind {
             Kind::Schema => Operation::Schema { json },
@@ -138,7 +138,7 @@ impl Publisher {
         }
     }
 
-    /// The sample after a change; none where it has nothing to change.
+    /// The sample after a change; `None` if the change does not apply.
     fn changed(&self, change: &str) -> Option<String> {
         let (how, what) = change.split_once(' ').unwrap();
         let mut arguments = serde_json::Deserializer::from_str(what).into_iter::<Value>();
@@ -166,7 +166,7 @@ impl Publisher {
         Some(sample.to_string())
     }
 
-    /// Changes of the sample: each value of it by others, and its text.
+    /// The changes of the sample: each of its values replaced by others, and its text changed.
     fn changes(&self) -> Vec<String> {
         let mut places = Vec::new();
         let sample: Value = serde_json::from_str(&self.sample).unwrap();
@@ -197,7 +197,7 @@ fn walk(value: &Value, at: &str, places: &mut Vec<String>) {
                 walk(value, &format!("{at}/{name}"), places);
             }
         }
-        // The second of a list is as the first.
+        // The second element of a list is treated like the first.
         Value::Array(array) => {
             if let Some(first) = array.first() {
                 walk(first, &format!("{at}/0"), places);

@@ -1,5 +1,5 @@
-//! Who may do what: every role, act, owner and mode, against a table written out by hand; and every
-//! cell once more through the machine, where the act can be put into a transaction.
+//! Permissions: every role, act, owner and mode against a handwritten table; and again through the machine for each
+//! cell whose act can be put into a transaction.
 
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_registry::content::ContentFault;
@@ -12,8 +12,8 @@ use selfsame_registry::{Content, Identifier, Operation, Refusal, Rules};
 use crate::anoncreds::Published;
 use crate::world::{Actor, Answer, World, no_point, validator};
 
-/// Trustee, steward, endorser, no role: `y` may, `.` may not, `e` may if a member endorses.
-/// Columns: own in mode open, other's in mode open, own in mode endorsed, other's in mode endorsed.
+/// For trustee, steward, endorser, no role: `y` allowed, `.` not allowed, `e` allowed if a member endorses it.
+/// Columns: own object in mode open, other's in mode open, own in mode endorsed, other's in mode endorsed.
 const EXPECTED: &str = "
     CreateDid         yyyy yyy. yyye yyy.
     ChangeDid         yyyy .... yyyy ....
@@ -114,7 +114,7 @@ fn governing_acts_alone_need_no_author_agreement() {
     }
 }
 
-/// A network in which the author of a cell and the owner of an object are ready to act.
+/// A network in which a cell's author and an object's owner are set up to act.
 struct Stage {
     world: World,
     trustee: Actor,
@@ -146,7 +146,7 @@ impl Stage {
         }
     }
 
-    /// What the author or the other has to have published before the act.
+    /// The objects that the author or the other must have published before the act.
     fn published(&mut self, whose: Whose) -> Published {
         let owner = match whose {
             Whose::Own => &mut self.author,
@@ -172,7 +172,7 @@ impl Stage {
         }
     }
 
-    /// The operation of an act, as far as its object does not say whose it is by its author.
+    /// An operation for this act. For some acts the author decides whose object it is; then `whose` has no effect.
     fn operation(&mut self, act: Act, whose: Whose) -> Operation {
         match act {
             Act::CreateDid | Act::ChangeDid | Act::AnchorStatus => self.identity(act),
@@ -283,7 +283,7 @@ impl Stage {
         })
     }
 
-    /// Takes a validator away that the author, if he may have one, or a trustee has added.
+    /// Removes a validator, which was added by the author if permitted, and otherwise by a trustee.
     fn removal(&mut self, whose: Whose) -> Operation {
         let add = || {
             let add = vec![validator("mine", 1)];
@@ -322,8 +322,8 @@ impl Stage {
     }
 }
 
-/// Acts whose object is always the author's, by the format: in somebody else's name only his own
-/// signature would do.
+/// Acts whose object always belongs to the author, by the format: acting for another DID would need that DID's
+/// signature.
 fn is_always_own(act: Act) -> bool {
     matches!(
         act,
@@ -331,17 +331,17 @@ fn is_always_own(act: Act) -> bool {
     )
 }
 
-/// Whether a cell can be put into a transaction as it stands.
+/// Whether a cell can be tested in a transaction without further preparation.
 fn is_staged(cell: &Cell) -> bool {
-    // The own DID is created by somebody who has no role yet; see below.
+    // An actor that creates its own DID has no role yet; tested separately below.
     let created = cell.act == Act::CreateDid && cell.whose == Whose::Own;
-    // Whoever has a role loses it first, which is an act of its own; see below.
+    // An actor that has a role loses it first, which is a separate act; tested separately below.
     let own_role = matches!(
         cell.act,
         Act::AddTrustee | Act::AddSteward | Act::AddEndorser | Act::TakeRole
     ) && cell.whose == Whose::Own
         && cell.role.is_some();
-    // What a steward adds is his own.
+    // A validator that a steward adds belongs to that steward.
     let added = cell.act == Act::AddValidator && cell.whose == Whose::Other;
     !(created || own_role || added)
 }
@@ -397,7 +397,7 @@ fn in_endorsed_mode_a_did_is_created_with_an_endorsers_signature_or_not_at_all()
                 assert!(world.act_endorsed(&mut alone, &members[2], create).is_ok());
             }
         }
-        // A trustee and a steward vouch as an endorser does.
+        // A trustee or a steward can endorse as well.
         for member in &members {
             let mut actor = Actor::new(KeyType::Ed25519);
             let create = vec![Operation::CreateDid(actor.content())];
@@ -441,7 +441,7 @@ fn roles_change_as_indys_rules_say() {
         }]
     };
     let may_not = |act| Err(Refusal::NotAllowed { act });
-    // A steward makes endorsers, and takes nothing away.
+    // A steward can appoint endorsers, but cannot take roles away.
     assert!(
         world
             .act(&mut steward, set(&someone, Some(Role::Endorser)))
@@ -459,7 +459,7 @@ fn roles_change_as_indys_rules_say() {
         world.act(&mut steward, set(&someone, Some(Role::Endorser))),
         may_not(Act::TakeRole)
     );
-    // A trustee does everything, and takes roles as well as he gives them.
+    // A trustee may do everything, including taking roles away.
     for role in [Some(Role::Steward), Some(Role::Trustee), None] {
         assert!(world.act(&mut trustee, set(&someone, role)).is_ok());
         let did = world.did(&someone);
@@ -491,7 +491,7 @@ fn the_last_trustee_stays_whichever_way_he_goes() {
     assert_eq!(world.act(&mut trustee, set(own, Some(Role::Steward))), last);
     let end = vec![Operation::DeactivateDid { version: 2 }];
     assert_eq!(world.act(&mut trustee, end.clone()), last);
-    // With a second one he may go, and his role goes with his DID.
+    // Once there is a second trustee, the first may leave; the role ends with the DID.
     world
         .act(&mut trustee, set(steward.id, Some(Role::Trustee)))
         .unwrap();
@@ -584,7 +584,7 @@ fn a_did_registered_by_a_member_has_the_key_of_its_owner_and_nothing_else() {
         world.act(&mut endorser, register(owner.id, &owner)),
         Err(Refusal::Author(AuthorFault::Exists))
     );
-    // The owner goes on with it, the endorser cannot.
+    // The owner can update the DID afterwards, the endorser cannot.
     let network = world.network().clone();
     assert!(world.submit(owner.rotate(&network, 2)).is_ok());
 }
@@ -616,7 +616,7 @@ fn an_identifier_of_half_a_key_is_registered_with_the_signature_of_that_key_alon
         Some(<[u8; 64]>::try_from(signature).unwrap())
     };
     let own = owner.key.public().clone();
-    // The victim's half of a key, and another half of somebody else's choice that is a point with it.
+    // The victim's half of the key, combined with another half chosen so that the whole is a point of the curve.
     let stolen = (0..=u8::MAX).find_map(|n| {
         let bytes = [&own.bytes()[..16], &[n; 16]].concat();
         let key = PublicKey::from_raw(KeyType::Ed25519, &bytes).ok()?;

@@ -1,4 +1,4 @@
-//! Many operations in one transaction: all of them, in their order, or none.
+//! Several operations in one transaction: all are applied in order, or none.
 
 use proptest::prelude::*;
 use selfsame_crypto::KeyType;

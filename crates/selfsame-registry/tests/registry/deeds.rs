@@ -1,4 +1,4 @@
-//! What members and others do to a governed network: any operation, with numbers so small that they meet.
+//! Arbitrary operations of members and others on a governed network, with numbers small enough to collide.
 
 use proptest::prelude::*;
 use selfsame_crypto::{KeyType, PublicKey};
@@ -11,10 +11,10 @@ use crate::agreement::agreement;
 use crate::anoncreds::Published;
 use crate::world::{Actor, START, World, validator};
 
-/// So many kinds of operations there are.
+/// Number of operation kinds.
 pub const KINDS: u8 = 17;
 
-/// An operation by numbers: its kind as it is written, from 1.
+/// An operation given by numbers: its kind as encoded, starting with 1, and two arguments.
 #[derive(Clone, Debug)]
 pub struct Deed {
     kind: u8,
@@ -22,7 +22,7 @@ pub struct Deed {
     b: u8,
 }
 
-/// What somebody does, in one transaction each.
+/// A sequence of transactions: the index of the actor, and the operations.
 pub type Deeds = Vec<(usize, Vec<Deed>)>;
 
 pub fn deeds() -> impl Strategy<Value = Deeds> {
@@ -31,15 +31,15 @@ pub fn deeds() -> impl Strategy<Value = Deeds> {
     prop::collection::vec((0..6_usize, batch), 1..40)
 }
 
-/// The network and who acts in it: three members, two others and one who is not registered.
+/// The network and its actors: three members, two others and one that is not registered.
 pub struct Stage {
     pub world: World,
     pub actors: Vec<Actor>,
-    /// From here on rules change.
+    /// The height from which changed rules apply.
     pub rules_from: u64,
 }
 
-/// What operations are made of.
+/// The parts that operations are made of.
 struct Props {
     ids: Vec<Identifier>,
     contents: Vec<Content>,

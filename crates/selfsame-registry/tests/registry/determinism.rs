@@ -1,5 +1,5 @@
-//! Two machines that see the same blocks agree on every byte; however the same transactions are cut
-//! into blocks, they are answered alike.
+//! Two machines that apply the same blocks agree on every byte, and transactions get the same answers however they are
+//! divided into blocks.
 
 use proptest::prelude::*;
 use selfsame_crypto::KeyType;
@@ -9,7 +9,7 @@ use selfsame_registry::{Receipt, Refusal, Transaction};
 use crate::deeds::{self, Stage};
 use crate::world::{Actor, START, World};
 
-/// What somebody does; some of it is refused, which is the point.
+/// An action of an actor; some are meant to be refused.
 #[derive(Clone, Debug)]
 enum Deed {
     Create,
@@ -32,7 +32,7 @@ fn deeds() -> impl Strategy<Value = Vec<(usize, Deed)>> {
     prop::collection::vec((0..4_usize, deed), 1..60)
 }
 
-/// The transactions those deeds make; nobody knows yet which of them will be accepted.
+/// The transactions for these deeds, of which some will be refused.
 fn transactions(world: &World, deeds: &[(usize, Deed)]) -> (Vec<Actor>, Vec<Transaction>) {
     let network = world.network();
     let types = [
@@ -65,7 +65,7 @@ fn transactions(world: &World, deeds: &[(usize, Deed)]) -> (Vec<Actor>, Vec<Tran
     (actors, made)
 }
 
-/// Feeds transactions in blocks of these sizes, over and over.
+/// Submits the transactions in blocks of these sizes, repeated in rotation.
 fn run(
     world: &mut World,
     transactions: &[Transaction],
@@ -84,7 +84,7 @@ fn run(
     results
 }
 
-/// An answer without the height, which depends on the cut.
+/// The answers without the height, which depends on the division into blocks.
 fn without_height(results: Vec<Result<Receipt, Refusal>>) -> Vec<Result<Receipt, Refusal>> {
     results
         .into_iter()
@@ -160,10 +160,10 @@ proptest! {
     }
 }
 
-/// Heights that no test comes to: what depends on the height of a change depends on how blocks are cut.
+/// A height that no test reaches: otherwise results would depend on the division into blocks.
 const FAR: u64 = 1 << 40;
 
-/// Two copies of one network in which the same people act.
+/// Two copies of one network in which the same actors act.
 fn stages() -> (Stage, World) {
     let mut stage = Stage::set();
     stage.rules_from = FAR;
@@ -211,7 +211,7 @@ proptest! {
     }
 }
 
-/// An answer without the receipt of the one who was first, which has a height.
+/// An answer; a refusal is reduced to its text, since its receipt of the first use contains a height.
 fn answer(result: &Result<Receipt, Refusal>) -> Result<Receipt, String> {
     result.map_err(|refusal| refusal.to_string())
 }

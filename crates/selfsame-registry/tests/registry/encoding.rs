@@ -1,4 +1,4 @@
-//! The bytes of transactions, heads and geneses: one form each, all else refused.
+//! The encoding of transactions, heads and geneses: each has one form, and any other is refused.
 
 use proptest::prelude::*;
 use selfsame_crypto::hash::sha256;
@@ -89,7 +89,7 @@ fn longer_forms_of_the_same_values_are_refused() {
         .windows(5)
         .position(|five| five == [0x01, 0x81, 0x82, 0x03, 0x02])
         .unwrap();
-    // The nonce in two bytes where one does, the body one byte longer.
+    // The nonce takes two bytes where one is enough, and the body is one byte longer.
     let mut longer = bytes.clone();
     longer.splice(at..=at, [0x18, 0x01]);
     longer[2] += 1;
@@ -184,7 +184,7 @@ fn rules_under_which_nobody_could_write_are_refused() {
             quota_window: 0,
             ..good
         },
-        // Whoever used his quota up would wait for ever.
+        // An author who used up the quota would wait forever.
         Rules {
             quota_window: 366 * 86_400 + 1,
             ..good
@@ -205,7 +205,7 @@ fn rules_under_which_nobody_could_write_are_refused() {
             author_quota: 0,
             ..good
         },
-        // Whoever used his up would wait for a year.
+        // An author who used up the quota would wait for a year.
         Rules {
             author_quota: 365,
             quota_window: 366 * 86_400,

@@ -1,4 +1,4 @@
-//! What the state says became of a transaction.
+//! Tests of the fate of a transaction, as derived from the state.
 
 use selfsame_crypto::KeyType;
 use selfsame_registry::network::{Mode, Role};
@@ -9,7 +9,7 @@ use selfsame_registry::{Operation, Refusal, StateRead, Transaction, Writes};
 
 use crate::world::{Actor, START, World};
 
-/// The objects alone, which can be proven; nonces and quotas are not among them.
+/// Only the objects, which can be proven; nonces and quotas are left out.
 fn objects(world: &World) -> Writes {
     let mut objects = world.state.clone();
     objects.retain(|key, _| !selfsame_registry::Machine::is_mark(key));
@@ -20,7 +20,7 @@ fn fate(world: &World, tx: &Transaction) -> Fate {
     world.machine.fate(&objects(world), tx).unwrap()
 }
 
-/// Two of the same by the same author, of which the registry takes the first.
+/// Two transactions with one operation by one author, of which the registry accepts the first.
 fn first_and_second(
     world: &mut World,
     actor: &mut Actor,
@@ -92,7 +92,7 @@ fn what_was_written_is_found_and_what_it_excludes_is_known() {
         panic!("it was found before");
     };
     assert_eq!(second, Fate::Excluded(Refusal::Used { receipt }));
-    // A role can be given again once it was taken: nothing excludes it.
+    // A role can be granted again after it was revoked, so the transaction remains possible.
     let role = Operation::SetRole {
         subject: actor.id,
         role: Some(Role::Endorser),
@@ -129,7 +129,7 @@ fn a_did_that_begins_or_ends_is_found_and_excludes_what_comes_after() {
     assert_eq!(fate(&world, &end), Fate::Written(receipt));
     let ended = Fate::Excluded(Refusal::Author(AuthorFault::Deactivated));
     assert_eq!(fate(&world, &anchor), ended);
-    // What was never there is open, and a state that can't be read says nothing.
+    // The objects contain no nonces, and a state that cannot be read gives an error.
     assert!(
         StateRead::get(&objects(&world), b"nonce/x")
             .unwrap()

@@ -1,5 +1,6 @@
-//! What machine 1 makes of a chain of all operations, accepted and refused: the same for ever, since whoever joins a
-//! network applies all its blocks again. A difference is a new machine (docs/registry-objects.md), not a new file.
+//! Results of machine 1 for a chain of all operations, accepted and refused. They must never change, since each new
+//! node applies all blocks of its network again. A different result needs a new machine (docs/registry-objects.md), not
+//! a new file.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -26,14 +27,14 @@ after the block. Made by selfsame-registry of random keys (tests/registry/golden
 ----
 ";
 
-/// A file of the repository's.
+/// A file of the repository.
 pub fn file(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(name)
 }
 
-/// What a block came to, as the file has it.
+/// The result of a block in the format of the file.
 fn told(applied: &Applied, transactions: &[Transaction], time: UnixTime) -> String {
     let mut told = format!("block {}\n", time.0);
     for (tx, result) in transactions.iter().zip(&applied.results) {
@@ -54,7 +55,7 @@ fn told(applied: &Applied, transactions: &[Transaction], time: UnixTime) -> Stri
     told
 }
 
-/// Makes a chain of transactions.
+/// Builds a chain of transactions.
 pub struct Chain {
     pub world: World,
     pub made: String,
@@ -79,7 +80,7 @@ impl Chain {
         actor.transaction(body, None)
     }
 
-    /// One operation in a block with itself again, which nearly always is refused.
+    /// Puts an operation into one block twice; the second is nearly always refused.
     fn twice(&mut self, actor: &mut Actor, operation: Operation) {
         let both = [(); 2].map(|()| self.signed(actor, vec![operation.clone()]));
         self.block(&both);
@@ -90,7 +91,7 @@ impl Chain {
         let create = owner.create(&network);
         let forged = other.sign_with_nonce(&network, 1, Operation::CreateDid(owner.content()));
         let again = owner.create(&network);
-        // The same transaction again, another of its nonce, and an author who is not there yet.
+        // The same transaction again, another one with its nonce, and one by an author that does not exist yet.
         let reused = owner.sign_with_nonce(&network, 1, Operation::DeactivateDid { version: 2 });
         let unknown = other.update(&network, 2, other.content());
         self.block(&[create.clone(), forged, again, create, reused, unknown]);
@@ -277,7 +278,7 @@ impl Chain {
         let change = self.signed(trustee, vec![changed(from_height, rules)]);
         self.block(&[change]);
         self.block(&[]);
-        // From here on in mode `endorsed`, with few operations each.
+        // From here on the chain is in mode `endorsed` with a low quota of operations.
         self.world.time = self.world.time.plus(3_600);
         let network = self.world.network().clone();
         let mut alone = Actor::new(KeyType::Ed25519);
@@ -295,7 +296,7 @@ impl Chain {
     }
 }
 
-/// An operation of the owner's that never runs out: a list as of now, each newer than those before by its nonce.
+/// An operation that the owner can repeat without limit: it anchors a list whose time is the nonce, so each is newer.
 fn none_of(owner: &Actor) -> Operation {
     Operation::AnchorStatus {
         list: "https://a.example/2".to_owned(),
@@ -315,14 +316,14 @@ fn made() -> String {
     chain.made
 }
 
-/// For a machine that no network has yet.
+/// To be run only for a machine that no network uses yet.
 #[test]
 #[ignore = "writes the vector"]
 fn write_the_vector_of_the_golden_chain() {
     std::fs::write(file(CHAIN), made()).unwrap();
 }
 
-/// The blocks of a chain: their times and transactions.
+/// The genesis of a chain, and the times and transactions of its blocks.
 fn blocks(chain: &str) -> (Genesis, Vec<(UnixTime, Vec<Transaction>)>) {
     let (_, chain) = chain.split_once("----\n").unwrap();
     let (mut genesis, mut blocks) = (None, Vec::new());
@@ -342,7 +343,7 @@ fn blocks(chain: &str) -> (Genesis, Vec<(UnixTime, Vec<Transaction>)>) {
     (genesis.unwrap(), blocks)
 }
 
-/// Applies the chain in a file, and compares what each block came to.
+/// Applies the chain in a file, and compares the result of each block with the file.
 pub fn comes_to_the_same(file: &std::path::Path) {
     let chain = std::fs::read_to_string(file).unwrap();
     let (genesis, blocks) = blocks(&chain);
@@ -364,7 +365,7 @@ fn the_golden_chain_comes_to_what_it_came_to_when_it_was_made() {
     comes_to_the_same(&file(CHAIN));
 }
 
-/// The kinds of operations that a chain has accepted and refused, and the codes of the refusals.
+/// The kinds of operations that a chain accepts and refuses, and the codes of the refusals.
 fn answers(name: &str) -> ([BTreeSet<u8>; 2], BTreeSet<String>) {
     let chain = std::fs::read_to_string(file(name)).unwrap();
     let (_, blocks) = blocks(&chain);
@@ -398,7 +399,7 @@ fn the_golden_chains_have_each_code_of_a_refusal() {
     assert_eq!(&first | &further, all);
 }
 
-/// The number that the operation begins with (docs/did-method.md §2).
+/// The number at the start of the operation's encoding (docs/did-method.md §2).
 fn kind(operation: &Operation) -> u8 {
     use selfsame_proof::cbor::Item as _;
     operation.to_cbor()[1]

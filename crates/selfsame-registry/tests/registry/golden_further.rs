@@ -1,5 +1,5 @@
-//! A second chain for machine 1: the refusals that the first lacks, keys of every type, signatures at the edge of being
-//! one, and transactions of several operations.
+//! A second chain for machine 1: the refusals that the first chain lacks, keys of every type, signatures that are
+//! almost valid, and transactions of several operations.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ transactions cut, lengthened or changed by a byte. Made by selfsame-registry (te
 made again for this machine.
 ----
 ";
-/// So many transactions a block of this chain takes.
+/// Maximum number of transactions in a block of this chain.
 const ROOM: u64 = 6;
 /// RFC 8032 §5.1: the order of the base point, little-endian.
 const ED25519_ORDER: &str = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
@@ -35,14 +35,14 @@ fn path() -> PathBuf {
     file(CHAIN)
 }
 
-/// 32 bytes: these first and last, all between them the same.
+/// 32 bytes: the first, the last, and one value for all bytes between them.
 fn edge(first: u8, between: u8, last: u8) -> [u8; 32] {
     let mut bytes = [between; 32];
     (bytes[0], bytes[31]) = (first, last);
     bytes
 }
 
-/// Ed25519 keys of small order, and such as are written in no canonical way (RFC 8032 §5.1.3).
+/// Ed25519 keys of small order, and keys in a non-canonical encoding (RFC 8032 §5.1.3).
 fn edges() -> Vec<[u8; 32]> {
     let mut edges = vec![
         edge(1, 0, 0),
@@ -71,7 +71,7 @@ fn sum(a: [u8; 32], b: [u8; 32]) -> [u8; 32] {
     })
 }
 
-/// `a - b`, both big-endian, where `b` is less.
+/// `a - b`, both big-endian, where `b` is smaller.
 fn difference(mut a: [u8; 32], b: [u8; 32]) -> [u8; 32] {
     let mut borrowed = 0;
     for (a, b) in a.iter_mut().zip(b).rev() {
@@ -87,7 +87,7 @@ fn halves(signature: &[u8]) -> ([u8; 32], [u8; 32]) {
     (first.try_into().unwrap(), second.try_into().unwrap())
 }
 
-/// The next transaction of an author, with a signature made of the good one.
+/// The author's next transaction, with a changed copy of its valid signature.
 fn resigned(
     actor: &mut Actor,
     network: &Network,
@@ -101,7 +101,7 @@ fn resigned(
     unsigned.signed(&actor.key_id, &changed).unwrap()
 }
 
-/// A creation with these bytes as its Ed25519 key, signed with R and S that hold where the key is of small order.
+/// A creation with these bytes as its Ed25519 key. Its signature has an R and S that verify for a key of small order.
 fn of_edge(network: &Network, edge: [u8; 32], nonce: u64) -> Vec<u8> {
     let actor = Actor::new(KeyType::Ed25519);
     let unsigned = Unsigned::new(
@@ -121,7 +121,7 @@ fn of_edge(network: &Network, edge: [u8; 32], nonce: u64) -> Vec<u8> {
     bytes
 }
 
-/// A list that is newer than those of the author before.
+/// An operation that anchors a status list newer than the author's earlier ones.
 fn list_of(actor: &Actor) -> Operation {
     Operation::AnchorStatus {
         list: "https://a.example/1".to_owned(),
@@ -139,7 +139,7 @@ fn key(id: &str, public: PublicKey, uses: Uses) -> Key {
 }
 
 impl Chain {
-    /// The refusals that the first chain lacks.
+    /// Adds the refusals that the first chain lacks.
     fn refusals(&mut self, [owner, other]: [&mut Actor; 2]) {
         let network = self.world.network().clone();
         let create = owner.create(&network);
@@ -175,7 +175,7 @@ impl Chain {
         self.block(&more);
     }
 
-    /// Documents with keys of every type, and what each type may sign.
+    /// Adds documents with keys of every type, and shows which key types may sign.
     fn keys(&mut self, owner: &mut Actor) {
         let network = self.world.network().clone();
         let own = [KeyType::Ed25519, KeyType::P256].map(|kind| PrivateKey::generate(kind).unwrap());
@@ -194,7 +194,7 @@ impl Chain {
             .map(|n| {
                 owner.nonce += 1;
                 let unsigned = Unsigned::new(&network, owner.id, owner.nonce, list_of(owner));
-                // No private key is known of the others; they may sign nothing anyhow.
+                // The private keys of the other types are unknown; those types may not sign transactions anyway.
                 let private = own.get(n).unwrap_or(&own[0]);
                 let signature = private.sign(unsigned.signing_bytes()).unwrap();
                 unsigned.signed(&format!("k{n}"), &signature).unwrap()
@@ -204,7 +204,7 @@ impl Chain {
         self.block(&signed);
     }
 
-    /// Signatures that are nearly good, or good in another spelling.
+    /// Adds signatures that are almost valid, or valid in another encoding.
     fn signatures(&mut self, [edwards, weierstrass]: [&mut Actor; 2]) {
         let network = self.world.network().clone();
         let create = [&mut *edwards, &mut *weierstrass].map(|actor| actor.create(&network));
@@ -228,7 +228,7 @@ impl Chain {
         self.block(&weierstrass);
     }
 
-    /// All of a transaction happens, or nothing.
+    /// Adds transactions that are accepted as a whole or refused as a whole.
     fn batches(&mut self, [owner, other]: [&mut Actor; 2]) {
         let delegation = |name: &str| {
             Operation::Delegate(Delegation {
@@ -264,7 +264,7 @@ impl Chain {
     }
 }
 
-/// Keys of the types that sign no transactions: the base points of P-384 and secp256k1 (SEC 2), and a modulus of RSA.
+/// Keys of types that cannot sign transactions: the base points of P-384 and secp256k1 (SEC 2), and an RSA modulus.
 fn others() -> [PublicKey; 3] {
     let p384 = "03aa87ca22be8b05378eb1c71ef320ad746e1d3b628ba79b9859f741e082542a385502f25dbf55296c3a545e3872760ab7";
     let secp256k1 = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
@@ -277,7 +277,7 @@ fn others() -> [PublicKey; 3] {
     types.map(|(key_type, hex)| PublicKey::from_raw(key_type, &hex_decode(hex).unwrap()).unwrap())
 }
 
-/// Contents of the owner's that are refused, each for one reason.
+/// Contents of the owner's DID document that are refused, each for one reason.
 fn contents(owner: &Actor) -> Vec<Content> {
     let with = |change: &dyn Fn(&mut Content)| {
         let mut content = owner.content();
@@ -344,7 +344,7 @@ fn made() -> String {
     chain.made
 }
 
-/// For a machine that no network has yet.
+/// To be run only for a machine that no network uses yet.
 #[test]
 #[ignore = "writes the vector"]
 fn write_the_vector_of_the_second_golden_chain() {
@@ -356,7 +356,7 @@ fn the_second_golden_chain_comes_to_what_it_came_to_when_it_was_made() {
     comes_to_the_same(&path());
 }
 
-/// Bytes that are no transaction, and why.
+/// Byte strings that are not transactions, each with the reason.
 fn made_malformed() -> String {
     let mut made = MALFORMED_HEADER.to_owned();
     let world = World::new();
@@ -374,7 +374,7 @@ fn made_malformed() -> String {
     all.push(Vec::new());
     all.push(with(&|bytes| bytes.push(0)));
     all.extend((0..8).map(|at| with(&|bytes| bytes.truncate(bytes.len() - 1 - at * 20))));
-    // Every byte once changed: most of them leave a transaction, with another meaning or signature.
+    // Each byte changed once: most of the results are still transactions, with another meaning or signature.
     all.extend((0..good.len()).map(|at| with(&|bytes| bytes[at] ^= 0x81)));
     for bytes in all {
         let Err(why) = Transaction::from_bytes(&bytes) else {
@@ -385,7 +385,7 @@ fn made_malformed() -> String {
     made
 }
 
-/// For a machine that no network has yet.
+/// To be run only for a machine that no network uses yet.
 #[test]
 #[ignore = "writes the vector"]
 fn write_the_vector_of_what_is_no_transaction() {

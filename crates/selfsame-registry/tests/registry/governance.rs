@@ -1,4 +1,4 @@
-//! Validators and rules.
+//! Tests of validators and rules.
 
 use selfsame_crypto::KeyType;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
@@ -41,7 +41,7 @@ fn a_trustee_adds_replaces_and_removes_validators_and_the_state_holds_the_set() 
     let replace = change(std::slice::from_ref(&replacement), &["two", "one"]);
     world.act(&mut trustee, replace).unwrap();
     assert_eq!(names(&world), ["three", "two"]);
-    // Clients prove exactly this object.
+    // Clients verify proofs of exactly this object.
     let bytes = StateRead::get(&world.state, STATE_KEY).unwrap().unwrap();
     let set = ValidatorSet::from_bytes(&bytes).unwrap();
     assert!(set.validators().contains(&replacement));
@@ -132,7 +132,7 @@ fn validators_of_an_engine_are_not_all_replaced_by_validators_outside_of_it() {
         refused(GovernanceFault::EngineLeft)
     );
     assert_eq!(names(&world), ["one"]);
-    // Within the engine all may be replaced at once.
+    // By validators of the engine, all may be replaced at once.
     let inside = change(&[validator("two", 10)], &["one"]);
     world.act(&mut trustee, inside).unwrap();
     assert_eq!(names(&world), ["two"]);
@@ -171,7 +171,7 @@ fn the_heights_at_which_validators_changed_are_found_from_any_height_on() {
             .validators_changed_at(&world.state, (first, end), most);
         found.unwrap()
     };
-    // The genesis named validators without a transaction.
+    // The validators of the genesis have no transaction.
     assert_eq!(at(0, u64::MAX, 64), heights);
     assert_eq!(at(0, u64::MAX, 3), heights[..3]);
     assert_eq!(at(heights[2], u64::MAX, 3), heights[2..5]);
@@ -211,7 +211,7 @@ fn a_steward_runs_one_validator_no_mightier_than_the_others() {
         world.act(&mut steward, change(&[validator("second", 1)], &[])),
         refused(GovernanceFault::OneEach)
     );
-    // Not the others', also not in their place.
+    // A steward may not remove or replace the validators of others.
     for operations in [
         change(&[], &["one"]),
         change(&[validator("one", 1)], &["one"]),
@@ -223,14 +223,14 @@ fn a_steward_runs_one_validator_no_mightier_than_the_others() {
             })
         );
     }
-    // His own he replaces, for example its keys, and takes away.
+    // A steward may replace its own validator, for example to change its keys, and remove it.
     world
         .act(&mut steward, change(&[validator("own", 1)], &["own"]))
         .unwrap();
     world.act(&mut steward, change(&[], &["own"])).unwrap();
     assert_eq!(names(&world), ["one"]);
     world.act(&mut steward, change(&[own], &[])).unwrap();
-    // And a trustee takes it from him; then he may add another.
+    // A trustee removes it; then the steward may add another.
     world.act(&mut trustee, change(&[], &["own"])).unwrap();
     assert!(
         world
@@ -260,7 +260,7 @@ fn change_rules(from_height: u64, rules: Rules) -> Vec<Operation> {
     vec![Operation::ChangeRules { from_height, rules }]
 }
 
-/// Whether a DID with another name is refused in the next block.
+/// Whether a DID with an alias is refused in the next block.
 fn is_strict(world: &mut World) -> bool {
     let mut actor = Actor::new(KeyType::Ed25519);
     let mut content = actor.content();
@@ -287,7 +287,7 @@ fn rules_change_at_the_height_the_transaction_says() {
 fn rules_change_in_the_future_only_and_a_later_change_takes_the_place_of_one_that_waits() {
     let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
     for before in [0, 1, 2] {
-        // The block this comes into has the height after the head's.
+        // The transaction's block will have the height after the head's.
         let from = world.head.height + 1 - before.min(world.head.height + 1);
         assert_eq!(
             world.act(&mut trustee, change_rules(from, strict())),
@@ -305,7 +305,7 @@ fn rules_change_in_the_future_only_and_a_later_change_takes_the_place_of_one_tha
         author_quota: 0,
         ..Rules::default()
     };
-    // What could never be undone cannot even be written.
+    // Rules that could never be changed again cannot even be encoded.
     let network = world.network().clone();
     let body = trustee.body(&network, change_rules(20, brick));
     let unsigned = selfsame_registry::Unsigned::of(body);
@@ -373,7 +373,7 @@ fn a_network_goes_over_to_the_next_machine_and_never_back() {
     let refused_machine = refused(GovernanceFault::Machine);
     assert_eq!(world.act(&mut trustee, to(9, 3)), refused_machine);
     world.act(&mut trustee, to(10, 2)).unwrap();
-    // After the one that is to come, not after the one in force.
+    // The next machine must follow the scheduled one, not the one in force.
     world.act(&mut trustee, to(20, 3)).unwrap();
     assert_eq!(world.act(&mut trustee, to(30, 1)), refused_machine);
     assert_eq!(world.act(&mut trustee, to(9, 3)), refused_machine);
@@ -400,7 +400,7 @@ fn programs_of_different_machines_agree_until_the_network_goes_over_and_the_olde
 
     let body = trustee.body(&network, change_rules(5, of_machine(2)));
     let over = trustee.transaction(body, None);
-    // The older proposes it to nobody, and does not follow those who decide it all the same.
+    // The older program never proposes it, and stops if other nodes decide it nevertheless.
     let unknown = Refusal::Governance(GovernanceFault::MachineUnknown);
     assert_eq!(older.machine.is_unready_for(&over), Some(unknown));
     let at = (&older.head, older.time);
@@ -424,7 +424,7 @@ fn programs_of_different_machines_agree_until_the_network_goes_over_and_the_olde
     assert!(stops.contains("goes over to machine 2"), "{stops}");
     assert_eq!(newer.machine.is_unready_for(&over), None);
     newer.submit(over).unwrap();
-    // Whoever has its state with the older program can't judge what comes from that height on.
+    // An older program with this state cannot apply blocks from that height on.
     while newer.head.height < 4 {
         newer.block(&[]);
     }

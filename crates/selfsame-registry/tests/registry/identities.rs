@@ -1,4 +1,4 @@
-//! Creating, updating and deactivating DIDs, and every way to be refused.
+//! Tests of creating, updating and deactivating DIDs, and of every reason for refusal.
 
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_registry::content::Uses;
@@ -41,7 +41,7 @@ fn an_identifier_that_is_not_of_the_first_key_is_refused() {
     thief.id = victim.id;
     let tx = thief.create(world.network());
     assert_eq!(world.submit(tx), Err(Refusal::Identifier));
-    // Nor does it help to name the victim's key first and sign with one's own.
+    // Naming the victim's key first and signing with another key does not help.
     let mut content = victim.content();
     let own = Key {
         id: "key-2".to_owned(),
@@ -213,11 +213,11 @@ fn the_same_transaction_again_gets_its_first_receipt() {
     let first = world.submit(create.clone()).unwrap();
     world.time = world.time.plus(60);
     assert_eq!(world.submit(create), Ok(first));
-    // Signed again, ECDSA gives other bytes of the same transaction.
+    // ECDSA gives other signature bytes each time; the transaction is still the same one.
     let content = actor.content();
     let resigned = actor.sign_with_nonce(&network, 1, Operation::CreateDid(content));
     assert_eq!(world.submit(resigned), Ok(first));
-    // Also when the key that signed it is no longer in use, and the DID neither.
+    // This also holds after the signing key was replaced and the DID deactivated.
     let rotation = actor.rotate(&network, 2);
     let rotated = world.submit(rotation.clone()).unwrap();
     world.submit(actor.deactivate(&network, 3)).unwrap();
@@ -235,7 +235,7 @@ fn a_nonce_used_for_something_else_is_refused() {
         world.submit(actor.update(&network, 2, content.clone())),
         Err(Refusal::NonceUsed)
     );
-    // A refused transaction has not used its nonce, and authors do not share theirs.
+    // A refused transaction does not use up its nonce, and authors do not share nonces.
     let refused = actor.sign_with_nonce(&network, 9, Operation::DeactivateDid { version: 9 });
     assert!(world.submit(refused).is_err());
     let update = Operation::UpdateDid {
@@ -407,14 +407,14 @@ fn keys_the_network_does_not_want_are_refused() {
     for name in ["", "a b", "a#b", "a/b", "\u{e4}", &"a".repeat(65)] {
         wanted.is_refused(wanted.with_key(name, Uses::SIGNING), ContentFault::Fragment);
     }
-    // An Ed25519 key only signs.
+    // An Ed25519 key can only sign.
     wanted.is_refused(wanted.with_key("x", Uses::AGREEMENT), ContentFault::Use);
 }
 
 #[test]
 fn a_key_no_transaction_could_be_signed_with_does_not_keep_a_did_changeable() {
     let mut wanted = Wanted::new();
-    // secp256k1: the generator point, as any other.
+    // secp256k1, with the generator as an arbitrary point.
     let point = [&[0xe7, 0x01, 0x02][..], &GENERATOR].concat();
     let mut content = wanted.good.clone();
     content.keys[0].public = PublicKey::from_multicodec(&point).unwrap();

@@ -1,5 +1,5 @@
-//! Whatever members and others do to a governed network: machines agree, nothing is half done, and
-//! somebody can still govern it.
+//! Invariants of a governed network under arbitrary operations of members and others: machines agree, no transaction is
+//! applied in part, and at least one trustee remains.
 
 use proptest::prelude::*;
 use selfsame_registry::Machine;

@@ -1,4 +1,4 @@
-//! Quotas, sizes, blocks, rules by height, failing state.
+//! Tests of quotas, sizes, blocks, rules by height and state errors.
 
 use selfsame_crypto::KeyType;
 use selfsame_crypto::time::UnixTime;

@@ -1,4 +1,4 @@
-//! The registry's machine, driven as a sequencer drives it.
+//! Tests of the registry's machine, driven as a sequencer drives it.
 
 mod agreement;
 mod anchors;

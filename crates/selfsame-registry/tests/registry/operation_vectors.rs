@@ -1,5 +1,5 @@
-//! The bytes of each operation (vectors/operations.txt): fixed values give these bytes, on every
-//! machine, for ever.
+//! The encoding of each operation (vectors/operations.txt): fixed values must give these bytes on every machine,
+//! permanently.
 
 use proptest::prelude::*;
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
@@ -34,7 +34,7 @@ fn id(n: usize) -> Identifier {
     Identifier::of_key(&key(n)).unwrap()
 }
 
-/// One of each operation, and the second form of those that have one.
+/// One of each operation, and also the second form of those that have two.
 fn operations() -> Vec<(&'static str, Operation)> {
     let mut all = identities();
     all.extend(anoncreds());
@@ -222,7 +222,7 @@ fn governance() -> Vec<(&'static str, Operation)> {
     ]
 }
 
-/// A body with all there can be in one.
+/// A body that contains every possible member.
 fn body() -> Body {
     let network = Network::of_genesis(b"example");
     let operations = operations().into_iter().map(|(_, operation)| operation);

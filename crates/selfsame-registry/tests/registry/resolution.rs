@@ -1,4 +1,4 @@
-//! Resolving did:selfsame: now, at a version, at a time.
+//! Resolving did:selfsame: the present version, a given version, and the version at a given time.
 
 use selfsame_crypto::KeyType;
 use selfsame_crypto::time::UnixTime;
@@ -37,7 +37,7 @@ fn error(resolution: Resolution) -> Option<ResolutionError> {
     resolution.metadata.error
 }
 
-/// An actor with three versions, made 0, 100 and 200 seconds after the start.
+/// An actor with three versions, created 0, 100 and 200 seconds after the start.
 fn history() -> (World, Actor, Did) {
     let mut world = World::new();
     let mut actor = world.registered(KeyType::Ed25519);
@@ -119,7 +119,7 @@ fn a_new_did_has_one_version_and_any_representation() {
     );
     assert!(!metadata.deactivated);
 
-    // What is written as JSON is read back as the same.
+    // Parsing the JSON gives an equal resolution.
     let json = serde_json::to_vec(&resolution).unwrap();
     let read = Resolution::parse(&json, &did);
     assert_eq!(read.document_metadata, resolution.document_metadata);

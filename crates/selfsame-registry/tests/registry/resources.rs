@@ -1,4 +1,4 @@
-//! Resources of DIDs.
+//! Tests of resources of DIDs.
 
 use selfsame_crypto::KeyType;
 use selfsame_crypto::hash::sha256;
@@ -111,7 +111,7 @@ fn another_name_another_type_or_another_did_begins_anew() {
             (1, None)
         );
     }
-    // The same UUID is free in another collection, and taken in this one for ever.
+    // The same UUID is free in another collection, and taken permanently in this one.
     let mut other = club.world.registered(KeyType::P256);
     let same = Operation::Resource(resource(1));
     assert!(club.world.act(&mut other, vec![same]).is_ok());

@@ -1,4 +1,4 @@
-//! Single use and delegated revocation: the doctor, the pharmacy, and everybody who would cheat.
+//! Single use and delegated revocation: a doctor, a pharmacy, and attempts to cheat.
 
 use selfsame_crypto::KeyType;
 use selfsame_did::Did;
@@ -111,7 +111,7 @@ fn a_pharmacy_spends_a_prescription_once_and_everybody_sees_who_did_it_and_when(
             receipt: first,
         }
     );
-    // Anywhere, by anybody, a second time gets the first receipt and nothing else.
+    // A second use, anywhere and by anyone, gets only the first receipt.
     assert_eq!(scene.by_pharmacy(consume.clone()), used(first));
     let own = Consume {
         delegation: None,
@@ -154,7 +154,7 @@ fn a_delegate_revokes_within_what_was_delegated_and_the_issuer_without_delegatio
     let receipt = scene.by_pharmacy(revoke.clone()).unwrap();
     let found = scene.found().unwrap();
     assert_eq!((found.action, found.receipt), (Action::Revoke, receipt));
-    // What is revoked can't be spent.
+    // A revoked credential can't be used.
     scene.delegate(scene.delegation(Action::Consume)).unwrap();
     let spend = scene.consume(Action::Consume);
     assert_eq!(scene.by_pharmacy(spend), used(receipt));
@@ -207,7 +207,7 @@ fn nobody_spends_what_he_was_not_delegated() {
 #[test]
 fn stating_another_type_to_stay_in_scope_spends_nothing() {
     let mut scene = Scene::with_delegation(Action::Consume);
-    // The credential is a sick note; the pharmacy may spend prescriptions only, and lies.
+    // The credential is a sick note. The pharmacy may only use up prescriptions, and states a false type.
     let lie = scene.consume(Action::Consume);
     scene.by_pharmacy(lie).unwrap();
     let digest = use_digest("https://credentials.example/sick-note", &HANDLE);
@@ -263,7 +263,7 @@ fn a_delegation_ends_when_it_is_withdrawn_and_what_was_done_before_stays() {
         scene.world.act(&mut scene.doctor, withdraw.clone()),
         refused(DelegationFault::Withdrawn)
     );
-    // A delegation is its delegator's: nobody else finds it among his own.
+    // A delegation belongs to its delegator: nobody else can address it by its name.
     assert_eq!(
         scene.world.act(&mut scene.pharmacy, withdraw),
         refused(DelegationFault::Unknown)

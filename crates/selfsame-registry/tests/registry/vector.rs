@@ -1,4 +1,4 @@
-//! The example of docs/did-method.md: fixed keys give these bytes, on every machine, for ever.
+//! The example of docs/did-method.md: fixed keys must give these bytes on every machine, permanently.
 
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::time::UnixTime;
@@ -35,7 +35,7 @@ fn genesis(checkpoint: &PublicKey) -> Genesis {
     Genesis::new("example", time, validators.unwrap(), rules).unwrap()
 }
 
-/// Long hex as the specification breaks it into lines.
+/// Hex in lines, as the specification prints it.
 fn lines(bytes: &[u8]) -> String {
     let hex = hex_encode(bytes);
     let chunks: Vec<&str> = (0..hex.len())

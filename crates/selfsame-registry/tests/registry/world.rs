@@ -1,4 +1,4 @@
-//! A network in memory, and people who write to it.
+//! A network in memory, and actors that write to it.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub fn validator(name: &str, power: u64) -> Validator {
     }
 }
 
-/// Whether a file of this package's is what the test has made.
+/// Checks that a file of this package equals the test's output.
 pub fn is_kept(path: &str, made: &str) {
     let kept = std::fs::read_to_string(file(path)).unwrap();
     let differs = kept.lines().zip(made.lines()).find(|(a, b)| a != b);
@@ -51,7 +51,7 @@ pub fn is_kept(path: &str, made: &str) {
     assert!(kept == made, "{path} is longer or shorter");
 }
 
-/// Makes a file what the test has made; the difference is for people to look at.
+/// Writes the test's output to a file, so that a person can review the difference.
 pub fn keep(path: &str, made: &str) {
     std::fs::write(file(path), made).unwrap();
 }
@@ -60,7 +60,7 @@ fn file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// An Ed25519 key that reads and is no point of the curve: y = 2.
+/// An Ed25519 key that can be parsed but is not a point of the curve: y = 2.
 pub fn no_point() -> PublicKey {
     let mut bytes = [0; 32];
     bytes[0] = 2;
@@ -81,7 +81,7 @@ impl World {
     pub fn of(genesis: Genesis) -> Self {
         let head = Head::of_genesis(&genesis);
         let machine = Machine::new(genesis);
-        // The first block writes them as well; so a refusal in it changes nothing either.
+        // The first block writes them as well, so a refusal in that block must not change the state either.
         let state = machine.first_objects().clone();
         Self {
             machine,
@@ -92,7 +92,7 @@ impl World {
         }
     }
 
-    /// A network with a trustee, a steward and an endorser, and their actors in this order.
+    /// A network with a trustee, a steward and an endorser; their actors are returned in this order.
     pub fn governed(mode: Mode) -> (Self, [Actor; 3]) {
         let rules = Rules {
             mode,
@@ -109,7 +109,7 @@ impl World {
         (Self::of(genesis.with_members(members).unwrap()), actors)
     }
 
-    /// Submits operations of an actor as one transaction.
+    /// Submits an actor's operations as one transaction.
     pub fn act(&mut self, actor: &mut Actor, operations: Vec<Operation>) -> Answer {
         let network = self.network().clone();
         let body = actor.body(&network, operations);
@@ -117,7 +117,7 @@ impl World {
         self.submit(tx)
     }
 
-    /// Likewise, with the signature of an endorser.
+    /// Submits an actor's operations as one transaction with an endorser's signature.
     pub fn act_endorsed(
         &mut self,
         actor: &mut Actor,
@@ -159,7 +159,7 @@ impl World {
         applied
     }
 
-    /// One transaction in a block of its own; checking it before says the same.
+    /// Applies one transaction in a block of its own; `check` must give the same result beforehand.
     pub fn submit(&mut self, tx: Transaction) -> Answer {
         let checked = self
             .machine
@@ -255,7 +255,7 @@ impl Actor {
         self.sign(network, Operation::UpdateDid { version, content })
     }
 
-    /// Puts a new key in the place of the present one, signed by the present one.
+    /// Replaces the present key with a new one, signed by the present key.
     pub fn rotate(&mut self, network: &Network, version: u64) -> Transaction {
         let next = PrivateKey::generate(KeyType::Ed25519).unwrap();
         let key_id = format!("key-{version}");
