@@ -1,4 +1,4 @@
-//! From query to check: what a wallet selects in an SD-JWT, presents, and a verifier makes of it.
+//! Tests DCQL from query to check: a wallet selects claims of an SD-JWT and presents them, and a verifier checks them.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 const VCT: &str = "https://credentials.example.com/identity_credential";
 
-/// A credential in which every claim, element and member below can be kept back.
+/// A credential in which every claim, element and member listed in `paths` below can be withheld.
 fn credential() -> Held {
     credential_with(2)
 }
@@ -79,7 +79,7 @@ fn query(claims: &Value) -> Query {
     Query::parse(&json!({"credentials": [credential]})).unwrap()
 }
 
-/// What the verifier sees; none if the wallet has nothing to present.
+/// The content that the verifier sees; `None` if the wallet has nothing to present.
 fn present(held: &Held, query: &Query) -> Option<Processed> {
     let selection = select(query, &[((), candidate(held.claims()))]);
     let chosen = selection.first_choice(true)?;
@@ -92,7 +92,7 @@ fn present(held: &Held, query: &Query) -> Option<Processed> {
     )
 }
 
-/// Whether what the verifier sees satisfies a query.
+/// Whether the content that the verifier sees satisfies a query.
 fn satisfies(seen: &Processed, query: &Query) -> bool {
     let candidate = Candidate {
         withheld: Some(&seen.withheld),
@@ -161,7 +161,7 @@ fn the_verifier_refuses_less_than_it_asked_for() {
 
 #[test]
 fn an_element_stands_for_no_other_than_it_can_have_been() {
-    // A decoy could be any element.
+    // There are no decoys here, since any decoy could stand for an element.
     let held = credential_with(0);
     let shown = |claims: Value| present(&held, &query(&claims)).unwrap();
     let asks = |claim: Value| query(&json!([claim]));
@@ -178,7 +178,7 @@ fn an_element_stands_for_no_other_than_it_can_have_been() {
             &first,
             json!({"path": ["nationalities", 0], "values": ["British"]}),
         ),
-        // It has moved to the front: what is missing before it may have been two elements.
+        // The element has moved to the front: two elements could be missing before it.
         (
             &last,
             json!({"path": ["nationalities", 2], "values": ["Terran"]}),
@@ -197,7 +197,7 @@ fn an_element_stands_for_no_other_than_it_can_have_been() {
             json!({"path": ["degrees", 1, "grade"], "values": [1]}),
         ),
         (&first, json!({"path": ["nationalities", 9]})),
-        // OpenID4VP 1.0 §7.1.1: a wrong kind of element aborts.
+        // OpenID4VP 1.0 §7.1.1: an element of the wrong type aborts processing.
         (&all, json!({"path": ["nationalities", null, "b"]})),
     ] {
         assert!(!satisfies(seen, &asks(claim.clone())), "{claim}");

@@ -1,4 +1,4 @@
-//! Runs the DCQL vectors: the specification's queries against credentials that do and do not match them.
+//! Tests the DCQL vectors: the specification's queries against credentials that match them and credentials that do not.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -122,7 +122,7 @@ fn run(file: &str, query: &Query, case: &Case) {
             );
         }
     }
-    // The verifier accepts what the wallet would send, and nothing less.
+    // The verifier accepts the wallet's answer exactly if the query can be satisfied.
     let choice = selection.first_choice(false).unwrap_or_default();
     let answer = choice
         .iter()

@@ -1,4 +1,4 @@
-//! SD-JWT VCs crossed with the Python package sd-jwt: `cargo xtask cross sd-jwt`.
+//! Tests SD-JWT VCs against the Python package sd-jwt: `cargo xtask cross sd-jwt`.
 
 mod python {
     use std::io::Write as _;
@@ -28,7 +28,7 @@ mod python {
     const AUDIENCE: &str = "x509_san_dns:verifier.example";
     const NONCE: &str = "n-0S6_WzA2Mj";
 
-    /// What the package makes of a job.
+    /// Runs a job in the package and returns its result.
     #[allow(
         clippy::disallowed_methods,
         reason = "xtask tells by the environment where Python is"
@@ -64,7 +64,7 @@ mod python {
         claims.as_object().unwrap().clone()
     }
 
-    /// A presentation of ours with these paths shown, and what we make of it ourselves.
+    /// A presentation of ours that discloses these paths, and our own result for it.
     fn ours(issuer: &PrivateKey, shown: &[Value]) -> (String, Value) {
         let holder = PrivateKey::generate(KeyType::P256).unwrap();
         let path = |value: &Value| ClaimPath::parse(value).unwrap();
@@ -114,7 +114,7 @@ mod python {
         UnixTime(since.unwrap().as_secs())
     }
 
-    /// What we make of the package's presentation.
+    /// Our verdict on the package's presentation.
     fn judged(presentation: &str, issuer: &Value) -> (Verdict, Option<Value>) {
         let mut key = issuer.clone();
         key["kid"] = json!(KID);
@@ -149,7 +149,7 @@ mod python {
         }))
     }
 
-    /// The same with another character in the middle of this part.
+    /// The presentation with one character changed in the middle of this part.
     fn altered(presentation: &str, part: usize) -> String {
         let mut parts: Vec<String> = presentation.split('~').map(str::to_owned).collect();
         let text = &mut parts[part];

@@ -1,4 +1,4 @@
-//! Runs the SD-JWT vectors: the tokens, payloads and disclosures that RFC 9901 prints.
+//! Tests the SD-JWT vectors: the tokens, payloads and disclosures printed in RFC 9901.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -34,7 +34,7 @@ fn paths(case: &Value) -> Vec<ClaimPath> {
     paths.map(|path| ClaimPath::parse(path).unwrap()).collect()
 }
 
-/// The token of a payload the RFC prints without one; nothing looks at its signature.
+/// A token for a payload that the RFC prints without one; its signature is not verified.
 fn token(case: &Value) -> SdJwt {
     let jwt = jws::Unsigned::new(&json!({"alg": "ES256"}), &case["payload"]).finish(&[0; 64]);
     let disclosures = case["disclosures"].as_array().unwrap().iter();

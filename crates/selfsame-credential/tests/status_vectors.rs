@@ -1,4 +1,4 @@
-//! Runs the status list vectors: the lists, tokens and credentials the two specifications print.
+//! Tests the status list vectors: the lists, tokens and credentials printed in the two specifications.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -20,7 +20,7 @@ fn header() -> Map<String, Json> {
     Map::from_iter([("alg".to_owned(), json!("ES256"))])
 }
 
-/// A list around what the specification prints; its signature is not looked at here.
+/// A list with the content that the specification prints; its signature is not verified here.
 fn list(printed: &Json) -> List {
     let header = json!({"alg": "ES256", "typ": "statuslist+jwt"});
     let claims = json!({

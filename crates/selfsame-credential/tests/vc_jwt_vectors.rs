@@ -1,4 +1,4 @@
-//! Runs the examples of W3C credentials as JWTs. Their keys are not published, so signatures are not looked at.
+//! Tests the examples of W3C credentials as JWTs. Their keys are not published, so signatures are not verified.
 
 use std::{fs, path::PathBuf};
 
