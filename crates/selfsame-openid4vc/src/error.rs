@@ -86,8 +86,7 @@ impl Error {
         }
     }
 
-    /// The specification's error code, if the error has one; for `Unsupported`, a word for what the wallet
-    /// lacks.
+    /// The specification's error code, if the error has one; for `Unsupported`, a code for what the wallet lacks.
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Token(error) => Some(error.code.as_str()),

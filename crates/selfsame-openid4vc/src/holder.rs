@@ -34,7 +34,7 @@ pub enum State {
     /// The verifier has accepted the answer.
     #[serde(rename = "done/1")]
     Done(Done),
-    /// The verifier did not accept the answer, or could not be reached.
+    /// The answer could not be delivered, or the verifier did not accept it.
     #[serde(rename = "failed/1")]
     Failed(Failed),
 }
@@ -99,7 +99,7 @@ pub struct Done {
     pub redirect_uri: Option<Url>,
 }
 
-/// A request whose answer the verifier did not accept, or could not be reached for.
+/// A request whose answer could not be delivered, or was not accepted.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Failed {
     /// The verifier that sent the request.

@@ -113,7 +113,7 @@ pub enum Closure {
     TooManyAttempts,
 }
 
-/// An access token and the credentials it allows to request.
+/// An access token and the credentials that may be requested with it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Granted {
     /// The application's identifier of the offer that the token was issued for.

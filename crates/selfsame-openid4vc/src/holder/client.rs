@@ -75,7 +75,7 @@ fn key_of_certificate(
     (trust, now): (&Trust<'_>, UnixTime),
 ) -> Result<PublicKey, Error> {
     let refuse = |reason: &str| Error::invalid_request(reason);
-    // The reason is shown to the wallet's user, although in most cases it is the verifier who can act on it.
+    // The reason is shown to the person; in most cases the verifier is the one that can act on it.
     let because = |what: &str, why: X509Error| Error::invalid_request(format!("{what}: {why}"));
     let x5c = object
         .header

@@ -1,4 +1,4 @@
-//! Opens a request: reads the link, fetches the request object and authenticates it (OpenID4VP 1.0 §5).
+//! Opens a request: reads the link, says how to fetch the request object, and authenticates it (OpenID4VP 1.0 §5).
 
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::{ctx::Ctx, json, jws::Compact, time::UnixTime};

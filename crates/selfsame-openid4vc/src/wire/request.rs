@@ -268,7 +268,7 @@ pub struct Request {
 pub struct Refused {
     /// The reason.
     pub error: Error,
-    /// The response URI, if the request names a usable one.
+    /// The response URI, if the request names one.
     pub response_uri: Option<Url>,
     /// The state to repeat in the response.
     pub state: Option<String>,

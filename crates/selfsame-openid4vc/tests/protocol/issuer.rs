@@ -259,7 +259,7 @@ fn a_nonce_that_is_not_ours_is_refused() {
     }
 }
 
-// ---- credential endpoint: what is asked for
+// ---- credential endpoint: requested credentials
 
 #[test]
 fn a_credential_is_asked_for_by_its_identifier_where_there_are_identifiers() {
@@ -466,7 +466,7 @@ fn granted_with_identifier(issuer: &Issuer) -> Granted {
     grant(&effects)
 }
 
-// ---- credential endpoint: what is issued
+// ---- credential endpoint: issued credentials
 
 #[test]
 fn an_sd_jwt_vc_is_bound_to_the_proven_key_and_verifies() {
