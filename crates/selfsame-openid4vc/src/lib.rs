@@ -1,6 +1,6 @@
-//! Owns: OpenID4VCI 1.0 and OpenID4VP 1.0, both sides of each, as pure steps over stored states. Does not own:
-//! credential formats, DCQL and verdicts (selfsame-credential), OAuth messages (selfsame-oauth), HTTP, storage and any
-//! other I/O.
+//! Owns: OpenID4VCI 1.0 and OpenID4VP 1.0, both sides of each, as pure steps over stored states.
+//! Does not own: credential formats, DCQL and verdicts (selfsame-credential), OAuth messages
+//! (selfsame-oauth), HTTP, storage and any other I/O.
 #![cfg_attr(
     not(test),
     deny(
