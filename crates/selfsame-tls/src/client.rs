@@ -166,8 +166,8 @@ impl AwaitIdentity {
             (message @ (Message::Certificate(_) | Message::Vc(_) | Message::Did(_)), _) => {
                 let mode = self.config.ssi.as_ref().map(|ssi| ssi.mode);
                 let message = self.chosen.shown(message, core.profile)?;
-                let from = (message, Side::Server);
-                let claim = Claim::judge(core, &self.config.server, mode, from)?;
+                let policy = &self.config.server;
+                let claim = Claim::judge(core, policy, mode, message, Side::Server)?;
                 self.progress.transcript.add(raw);
                 return Ok(Next::State(State::Proof(Box::new(AwaitProof {
                     config: self.config,
@@ -310,7 +310,7 @@ impl AwaitEvidence {
                     request,
                     epoch: self.epoch,
                 };
-                flight.send(core, self.progress, (self.application, peer))
+                flight.send(core, self.progress, self.application, peer)
             }
         }
     }

@@ -73,17 +73,29 @@ impl Progress {
         Ok(())
     }
 
-    fn sign(
-        &self,
-        core: &Core,
-        (key, scheme): (&SigningKey, Scheme),
-        (mode, side): (Mode, Side),
-    ) -> Result<Proof, Refusal> {
-        let transcript = self.transcript.hash();
-        let message = to_sign(mode, core.profile, side, transcript.as_ref());
-        let signature = key.sign(scheme, &message)?;
-        Ok(Proof { scheme, signature })
+    /// The bytes that a proof signs at this point of the handshake.
+    fn to_sign(&self, core: &Core, mode: Mode, side: Side) -> Vec<u8> {
+        to_sign(mode, core.profile, side, self.transcript.hash().as_ref())
     }
+}
+
+/// An identity of ours, and the signature scheme to prove it with: one that the peer accepts.
+pub(crate) struct Selected<'a, I> {
+    pub(crate) identity: &'a I,
+    pub(crate) scheme: Scheme,
+}
+
+impl<'a, I> Selected<'a, I> {
+    /// `None` if the identity's key can use none of these schemes.
+    pub(crate) fn new(identity: &'a I, key: &SigningKey, schemes: &[Scheme]) -> Option<Self> {
+        let scheme = key.choose(schemes)?;
+        Some(Self { identity, scheme })
+    }
+}
+
+fn prove(key: &SigningKey, scheme: Scheme, message: &[u8]) -> Result<Proof, Refusal> {
+    let signature = key.sign(scheme, message)?;
+    Ok(Proof { scheme, signature })
 }
 
 /// Queues Certificate and CertificateVerify; without an identity, an empty Certificate. Adds revocation lists if the
@@ -91,16 +103,18 @@ impl Progress {
 pub(crate) fn send_certificate(
     core: &mut Core,
     progress: &mut Progress,
-    own: Option<(&CertificateIdentity, Scheme)>,
-    (side, reads_crls): (Side, bool),
+    own: Option<Selected<'_, CertificateIdentity>>,
+    side: Side,
+    reads_crls: bool,
 ) -> Result<(), Refusal> {
     let mut certificate = Certificate::default();
-    if let Some((own, _)) = own {
-        certificate.entries = own.entries(reads_crls);
+    if let Some(own) = &own {
+        certificate.entries = own.identity.entries(reads_crls);
     }
     progress.queue(core, &Message::Certificate(certificate))?;
-    if let Some((own, scheme)) = own {
-        let proof = progress.sign(core, (&own.key, scheme), (Mode::Certificate, side))?;
+    if let Some(Selected { identity, scheme }) = own {
+        let message = progress.to_sign(core, Mode::Certificate, side);
+        let proof = prove(&identity.key, scheme, &message)?;
         progress.queue(core, &Message::CertificateVerify(proof))?;
     }
     Ok(())
@@ -142,10 +156,15 @@ pub(crate) fn proof_in(message: Message, mode: Mode, profile: &Profile) -> Optio
 pub(crate) fn send_ssi(
     core: &mut Core,
     progress: &mut Progress,
-    (own, scheme): (&SsiIdentity, Scheme),
-    (asked, side): (&SsiParameters, Side),
+    own: Selected<'_, SsiIdentity>,
+    asked: &SsiParameters,
+    side: Side,
 ) -> Result<(), Refusal> {
     let mode = asked.mode;
+    let Selected {
+        identity: own,
+        scheme,
+    } = own;
     let staples = own.staples.get();
     let staples = staples
         .iter()
@@ -176,7 +195,7 @@ pub(crate) fn send_ssi(
         message => message,
     };
     progress.queue(core, &message)?;
-    let proof = progress.sign(core, (&own.key, scheme), (mode, side))?;
+    let proof = prove(&own.key, scheme, &progress.to_sign(core, mode, side))?;
     let proof = match by_type {
         true => Message::CertificateVerify(proof),
         false => Message::DidVerify(proof),

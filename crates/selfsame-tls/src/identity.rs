@@ -27,7 +27,7 @@ pub use own::{CertificateIdentity, Crls, Identities, SsiIdentity, Staples};
 pub use policy::{Expected, IdentityPolicy, PeerPolicy, TrustedIssuer};
 pub use staple::Stapling;
 pub use status::StatusPolicy;
-pub use vc::PaperVc;
+pub use vc::{PaperContent, PaperVc};
 
 pub(crate) use again::again;
 pub(crate) use claim::{Claim, NOT_EXPECTED, Side, Standing, to_sign};

@@ -127,7 +127,8 @@ impl Sealer {
     /// A complete record, including its header, with `padding` zeros after its content and type.
     pub(crate) fn seal(
         &mut self,
-        (content, padding): (ContentType, usize),
+        content: ContentType,
+        padding: usize,
         bytes: &[u8],
         sequence: u64,
     ) -> Result<Vec<u8>, Refusal> {

@@ -164,7 +164,7 @@ impl RecordLayer {
                 Some(write) => {
                     let sequence = write.next()?;
                     let padding = padding(part.len(), self.block);
-                    let record = write.key.seal((content, padding), part, sequence)?;
+                    let record = write.key.seal(content, padding, part, sequence)?;
                     self.outgoing.extend_from_slice(&record);
                 }
                 None => self.send_plain(content, 0x0303, part)?,

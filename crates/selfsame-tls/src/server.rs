@@ -144,8 +144,7 @@ impl AwaitIdentity {
         if is_nobody(&message) {
             return self.let_in_nobody(raw);
         }
-        let from = (message, Side::Client);
-        let claim = Claim::judge(core, policy, Some(self.mode), from)?;
+        let claim = Claim::judge(core, policy, Some(self.mode), message, Side::Client)?;
         self.sent.progress.transcript.add(raw);
         let sent = self.sent;
         Ok(Next::State(State::Proof(Box::new(AwaitProof {

@@ -20,7 +20,6 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-server", 11),
     ("selfsame-store", 15),
     ("selfsame-testkit", 3),
-    ("selfsame-tls", 34),
     ("selfsame-tls-io", 2),
 ];
 

@@ -34,7 +34,7 @@ async fn an_identity_staples_what_its_registry_says_and_others_believe_it_withou
     let gatherer = Gatherer::new(&app, Reuse::default());
     let stapled = StaplePolicy::new(gatherer.ledger().await.unwrap().unwrap());
     let judged = |staple: &Staple| {
-        let judged = staple::judge(&stapled, staple, (&did, app.clock().now()));
+        let judged = staple::judge(&stapled, staple, &did, app.clock().now());
         judged.map_err(|refusal| refusal.alert)
     };
     stapler.renew().await.unwrap();
@@ -138,7 +138,7 @@ async fn what_a_staple_proves_the_registrys_client_knows() {
     let staple = only(&stapling.staples());
     let stapled = StaplePolicy::new(ledger);
     let now = paper.clock.now();
-    let judged = staple::judge(&stapled, &staple, (&dids[0], now));
+    let judged = staple::judge(&stapled, &staple, &dids[0], now);
     assert_eq!(judged.map_err(|refusal| refusal.alert), Ok(()));
     // Nobody has to be asked for it now.
     node.does(Lie::Down);

@@ -13,7 +13,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_did::selfsame::{self, Network};
 use selfsame_tls::SigningKey;
-use selfsame_tls::identity::PaperVc;
+use selfsame_tls::identity::{PaperContent, PaperVc};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -260,8 +260,13 @@ impl Maker {
 
     /// Issues a credential about a DID.
     fn vouch(&self, did: &str) -> Result<String, rcgen::Error> {
-        let valid = (self.now.minus(60), self.now.plus(VALID));
-        let vc = PaperVc::new("https://issuer.example/credentials/1", (ISSUER, did), valid);
+        let vc = PaperVc::new(PaperContent {
+            id: "https://issuer.example/credentials/1",
+            issuer: ISSUER,
+            subject: did,
+            issued: self.now.minus(60),
+            expires: self.now.plus(VALID),
+        });
         let vc = vc.sign(&self.issuer, &issuer_key());
         let vc = vc.map_err(|_| rcgen::Error::RemoteKeyError)?;
         Ok(String::from_utf8_lossy(&vc).into_owned())

@@ -34,7 +34,7 @@ pub fn tls_staple(data: &[u8]) -> bool {
         kind: staple::READS,
         body: data.to_vec(),
     };
-    if staple::judge(&stapled, &staple, (&network.did, NOW)).is_ok() {
+    if staple::judge(&stapled, &staple, &network.did, NOW).is_ok() {
         let genuine = |read| network.genuine.reads.contains(read);
         assert!(reads.reads.iter().all(genuine), "nothing else was signed");
         assert_eq!(reads.note, network.genuine.note);

@@ -7,7 +7,7 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::Message;
 use crate::config::ClientConfig;
 use crate::core::Core;
-use crate::handshake::{Done, Next, Progress, send_certificate, send_finished, send_ssi};
+use crate::handshake::{Done, Next, Progress, Selected, send_certificate, send_finished, send_ssi};
 use crate::identity::{Peer, Side};
 use crate::resumption::Collector;
 use crate::schedule::Application;
@@ -26,7 +26,8 @@ impl Flight<'_> {
         self,
         core: &mut Core,
         mut progress: Progress,
-        (application, peer): (Application, Peer),
+        application: Application,
+        peer: Peer,
     ) -> Step {
         if core.early.is_taken {
             // EndOfEarlyData is protected with the early data key (§4.5).
@@ -42,24 +43,20 @@ impl Flight<'_> {
                 reads_crls,
             }) => {
                 // A client without a certificate sends an empty Certificate (RFC 8446 §4.4.2).
-                let fitting = own
-                    .certificate
-                    .as_ref()
-                    .and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
-                let as_client = (Side::Client, *reads_crls);
-                send_certificate(core, &mut progress, fitting, as_client)?;
+                let own = own.certificate.as_ref();
+                let fitting = own.and_then(|own| Selected::new(own, &own.key, schemes));
+                send_certificate(core, &mut progress, fitting, Side::Client, *reads_crls)?;
             }
             Some(Request::Ssi { asked, schemes }) => {
                 let own = own.ssi.as_ref();
                 let own = own.filter(|own| own.fits(asked, core.profile));
-                let fitting =
-                    own.and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
+                let fitting = own.and_then(|own| Selected::new(own, &own.key, schemes));
                 match fitting {
                     Some(fitting) => {
-                        send_ssi(core, &mut progress, fitting, (asked, Side::Client))?;
+                        send_ssi(core, &mut progress, fitting, asked, Side::Client)?;
                     }
                     None if core.profile.certificate_type().is_some() => {
-                        send_certificate(core, &mut progress, None, (Side::Client, false))?;
+                        send_certificate(core, &mut progress, None, Side::Client, false)?;
                     }
                     // The paper has no message to decline.
                     None => {

@@ -327,7 +327,8 @@ impl Again {
     fn share_alone(&mut self, exchange: &KeyExchange) {
         for extension in &mut self.hello.extensions.0 {
             if let Extension::KeyShares(shares) = extension {
-                *shares = vec![share(exchange.share())];
+                let (group, key) = exchange.share();
+                *shares = vec![share(group, key)];
             }
         }
     }
@@ -348,7 +349,7 @@ fn share_of<'a>(answer: &'a ServerHello, hello: &ClientHello) -> Result<&'a KeyS
     }
 }
 
-fn share((group, key): (Group, &[u8])) -> KeyShare {
+fn share(group: Group, key: &[u8]) -> KeyShare {
     KeyShare {
         group,
         key: key.to_vec(),
@@ -361,7 +362,7 @@ fn shares(exchange: &KeyExchange, groups: &[Group]) -> Vec<KeyShare> {
     let within = exchange.share_within();
     let within = within.filter(|(group, _)| groups.contains(group));
     let all = std::iter::once(exchange.share()).chain(within);
-    all.map(share).collect()
+    all.map(|(group, key)| share(group, key)).collect()
 }
 
 fn extensions(config: &ClientConfig, exchange: &KeyExchange) -> Extensions {

@@ -15,7 +15,7 @@ impl ServerConfig {
                 Again::Over(identity::NOT_EXPECTED)
             }
             (PeerKind::Anonymous, _) | (_, None) => Again::Holds(None),
-            (_, Some(policy)) => identity::again(peer, policy, (Side::Client, evidence), now),
+            (_, Some(policy)) => identity::again(peer, policy, Side::Client, evidence, now),
         }
     }
 }
@@ -23,6 +23,6 @@ impl ServerConfig {
 impl ClientConfig {
     /// Judges a connected server again; see `ServerConfig::judge_again`.
     pub fn judge_again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
-        identity::again(peer, &self.server, (Side::Server, evidence), now)
+        identity::again(peer, &self.server, Side::Server, evidence, now)
     }
 }

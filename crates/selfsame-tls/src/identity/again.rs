@@ -35,15 +35,16 @@ impl Again {
 pub(crate) fn again(
     peer: &Peer,
     policy: &PeerPolicy,
-    (from, evidence): (Side, &Evidence),
+    from: Side,
+    evidence: &Evidence,
     now: UnixTime,
 ) -> Again {
     match (&peer.kind, &policy.certificates, &policy.identities) {
         (PeerKind::Certificate(chain), Some(policy), _) => {
-            Again::of(policy.again(chain, (from, now), evidence))
+            Again::of(policy.again(chain, from, now, evidence))
         }
         (PeerKind::Did(_) | PeerKind::Credential(_), _, Some(policy)) => {
-            Again::of(Inquiry::again(peer, policy, (evidence, now)))
+            Again::of(Inquiry::again(peer, policy, evidence, now))
         }
         _ => Again::Over(NOT_EXPECTED),
     }

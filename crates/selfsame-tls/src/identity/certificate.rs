@@ -96,7 +96,8 @@ impl CertificatePolicy {
     fn judge_stapled(
         &self,
         chain: &[Vec<u8>],
-        at: (Side, UnixTime),
+        from: Side,
+        now: UnixTime,
         lists: &[Vec<u8>],
     ) -> Result<Option<(CertificateDer<'static>, Times)>, Refusal> {
         let (Some(policy), false) = (&self.crls, lists.is_empty()) else {
@@ -106,11 +107,10 @@ impl CertificatePolicy {
         let read: Option<Vec<(Crl, UnixTime)>> = lists.iter().map(read).collect();
         let read = read.ok_or(BAD_STAPLE)?;
         // The clock of an authority may be slightly ahead.
-        let (oldest, newest) = (UnixTime(0), at.1.plus(SKEW));
+        let (oldest, newest) = (UnixTime(0), now.plus(SKEW));
         let issued = read.iter().map(|(_, issued)| *issued);
         let as_of = issued.clone().min().unwrap_or(oldest);
-        if at.1.seconds_since(as_of) > policy.max_age || issued.max().is_some_and(|at| at > newest)
-        {
+        if now.seconds_since(as_of) > policy.max_age || issued.max().is_some_and(|at| at > newest) {
             return Ok(None);
         }
         let lists: Vec<_> = read.iter().map(|(list, _)| list.list()).collect();
@@ -118,7 +118,7 @@ impl CertificatePolicy {
         let options = options
             .with_status_policy(UnknownStatusPolicy::Deny)
             .with_expiration_policy(ExpirationPolicy::Enforce);
-        match self.judge_with(chain, at, Some(options.build())) {
+        match self.judge_with(chain, from, now, Some(options.build())) {
             Ok(leaf) => Ok(Some((leaf, (as_of, as_of.plus(policy.max_age))))),
             Err(refusal) if refusal == UNKNOWN_STATUS => Ok(None),
             Err(refusal) if refusal == FORGED => Err(BAD_STAPLE),
@@ -175,12 +175,13 @@ impl CertificatePolicy {
     pub(super) fn judge(
         &self,
         chain: &[Vec<u8>],
-        at: (Side, UnixTime),
+        from: Side,
+        now: UnixTime,
         lists: &[Vec<u8>],
     ) -> Result<(CertificateDer<'static>, Option<Times>), Refusal> {
-        match self.judge_stapled(chain, at, lists)? {
+        match self.judge_stapled(chain, from, now, lists)? {
             Some((leaf, times)) => Ok((leaf, Some(times))),
-            None => Ok((self.judge_with(chain, at, None)?, None)),
+            None => Ok((self.judge_with(chain, from, now, None)?, None)),
         }
     }
 
@@ -189,7 +190,8 @@ impl CertificatePolicy {
     pub(super) fn judge_revocation(
         &self,
         chain: &[Vec<u8>],
-        (from, now): (Side, UnixTime),
+        from: Side,
+        now: UnixTime,
         evidence: &Evidence,
     ) -> Result<Option<Times>, Refusal> {
         let Some(policy) = &self.crls else {
@@ -223,7 +225,7 @@ impl CertificatePolicy {
                 .with_status_policy(UnknownStatusPolicy::Allow)
                 .with_expiration_policy(ExpirationPolicy::Ignore),
         };
-        self.judge_with(chain, (from, now), Some(options.build()))?;
+        self.judge_with(chain, from, now, Some(options.build()))?;
         Ok(as_of.map(|as_of: UnixTime| (as_of, as_of.plus(policy.max_age))))
     }
 
@@ -231,21 +233,23 @@ impl CertificatePolicy {
     pub(super) fn holds_again(
         &self,
         chain: &[Vec<u8>],
-        at: (Side, UnixTime),
+        from: Side,
+        now: UnixTime,
         at_hand: &dyn AtHand,
     ) -> bool {
         let needs = self.needs();
-        let answers = needs.iter().map(|need| at_hand.at_hand(need, at.1));
+        let answers = needs.iter().map(|need| at_hand.at_hand(need, now));
         let evidence: Option<Evidence> =
             answers.collect::<Option<Vec<_>>>().map(Evidence::from_iter);
-        evidence.is_some_and(|evidence| self.judge_revocation(chain, at, &evidence).is_ok())
+        evidence.is_some_and(|evidence| self.judge_revocation(chain, from, now, &evidence).is_ok())
     }
 
     /// Judges an accepted chain again, by the lists that the policy names.
     pub(super) fn again(
         &self,
         chain: &[Vec<u8>],
-        at: (Side, UnixTime),
+        from: Side,
+        now: UnixTime,
         evidence: &Evidence,
     ) -> Result<Again, Refusal> {
         let needs = self.needs().into_iter();
@@ -255,8 +259,8 @@ impl CertificatePolicy {
         if !open.is_empty() {
             return Ok(Again::Needs(open));
         }
-        self.judge_with(chain, at, None)?;
-        let listed = self.judge_revocation(chain, at, evidence)?;
+        self.judge_with(chain, from, now, None)?;
+        let listed = self.judge_revocation(chain, from, now, evidence)?;
         let ends = [end(chain), listed.map(|(_, until)| until)];
         Ok(Again::Holds(ends.into_iter().flatten().min()))
     }
@@ -264,7 +268,8 @@ impl CertificatePolicy {
     fn judge_with(
         &self,
         chain: &[Vec<u8>],
-        (from, now): (Side, UnixTime),
+        from: Side,
+        now: UnixTime,
         revocation: Option<RevocationOptions<'_>>,
     ) -> Result<CertificateDer<'static>, Refusal> {
         let mut chain = chain.iter().map(|der| CertificateDer::from(der.clone()));

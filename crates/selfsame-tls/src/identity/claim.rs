@@ -120,15 +120,16 @@ impl Peer {
         &self,
         policy: &PeerPolicy,
         from: Side,
-        (at_hand, now): (&dyn AtHand, UnixTime),
+        at_hand: &dyn AtHand,
+        now: UnixTime,
     ) -> bool {
         match (&self.kind, &policy.certificates, &policy.identities) {
             (PeerKind::Anonymous, ..) => true,
             (PeerKind::Certificate(chain), Some(policy), _) => {
-                policy.holds_again(chain, (from, now), at_hand)
+                policy.holds_again(chain, from, now, at_hand)
             }
             (PeerKind::Did(_) | PeerKind::Credential(_), _, Some(policy)) => {
-                Inquiry::holds_again(self, policy, (at_hand, now))
+                Inquiry::holds_again(self, policy, at_hand, now)
             }
             _ => false,
         }
@@ -151,15 +152,10 @@ impl Peer {
         }
     }
 
-    /// A peer from an earlier handshake with the key that proved it, the time of the evidence, and the time it expires.
-    pub(crate) fn remembered(
-        (kind, key): (PeerKind, Option<[u8; 32]>),
-        (as_of, until): (Option<UnixTime>, Option<UnixTime>),
-    ) -> Self {
+    /// A peer from an earlier handshake, judged by evidence as of this time.
+    pub(crate) fn remembered(kind: PeerKind, as_of: Option<UnixTime>) -> Self {
         let mut peer = Self::new(kind);
-        peer.key = key;
         peer.verdict.as_of = as_of;
-        peer.until = until;
         peer
     }
 
@@ -194,7 +190,8 @@ impl Peer {
     pub(super) fn ground(
         &mut self,
         rule: &'static str,
-        (as_of, source): (UnixTime, Source),
+        as_of: UnixTime,
+        source: Source,
         now: UnixTime,
     ) {
         let detail = format!("{}, {} s ago", source.as_str(), now.seconds_since(as_of));
@@ -233,7 +230,8 @@ impl Claim {
         core: &mut Core,
         policy: &PeerPolicy,
         mode: Option<Mode>,
-        (message, from): (Message, Side),
+        message: Message,
+        from: Side,
     ) -> Result<Self, Refusal> {
         match (message, &policy.certificates, &policy.identities) {
             (Message::Certificate(certificate), Some(policy), _) => {
@@ -275,13 +273,13 @@ impl Claim {
                 }
             }
         }
-        let (leaf, stapled) = policy.judge(&certificates, (from, core.now), &lists)?;
+        let (leaf, stapled) = policy.judge(&certificates, from, core.now, &lists)?;
         let mut peer = Peer::new(PeerKind::Certificate(certificates.clone()));
         peer.rule("chain", "leads to a trust anchor", "RFC 5280 §6");
         peer.until = certificate::end(&certificates);
         let needs = match stapled {
             Some((as_of, until)) => {
-                peer.ground("revocation", (as_of, Source::Signature), core.now);
+                peer.ground("revocation", as_of, Source::Signature, core.now);
                 peer.ends(until);
                 Vec::new()
             }
@@ -419,10 +417,10 @@ impl Chain {
         if self.is_settled || !core.needs().is_empty() {
             return Ok(());
         }
-        let at = (self.from, core.now);
-        match policy.judge_revocation(&self.certificates, at, &core.evidence)? {
+        let (chain, evidence) = (&self.certificates, &core.evidence);
+        match policy.judge_revocation(chain, self.from, core.now, evidence)? {
             Some((as_of, until)) => {
-                peer.ground("revocation", (as_of, Source::Signature), core.now);
+                peer.ground("revocation", as_of, Source::Signature, core.now);
                 peer.ends(until);
             }
             None => peer.verdict.rules.push(Rule {

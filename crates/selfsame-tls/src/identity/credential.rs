@@ -47,7 +47,7 @@ impl Credential {
             VcFormat::PAPER => PaperVc::accept(vc, policy)?,
             VcFormat::COSE => CoseVc::accept(vc, policy)?,
             format => match jose::format_of(format) {
-                Some(format) => jose::accept((vc, format), policy, now)?,
+                Some(format) => jose::accept(vc, format, policy, now)?,
                 None => return Err(UNKNOWN_FORMAT),
             },
         };

@@ -103,7 +103,7 @@ impl Inquiry {
         if reads.is_empty() {
             return Ok(());
         }
-        match stapled.ledger.judge(reads, (stapled.handed(), now)) {
+        match stapled.ledger.judge(reads, stapled.handed(), now) {
             Ok(proved) => self.proved = Some(proved),
             Err(fault) if fault.is_excusable() && !stapled.required => {}
             Err(fault) => return Err(fault.refusal()),
@@ -119,7 +119,7 @@ impl Inquiry {
         policy: &IdentityPolicy,
         core: &mut Core,
     ) -> Result<(), Refusal> {
-        let needs = self.step(peer, policy, (&core.evidence, core.now))?;
+        let needs = self.step(peer, policy, &core.evidence, core.now)?;
         core.ask(needs)
     }
 
@@ -128,18 +128,19 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        (evidence, now): (&Evidence, UnixTime),
+        evidence: &Evidence,
+        now: UnixTime,
     ) -> Result<Vec<Need>, Refusal> {
-        let mut needs = self.accept(peer, policy, (evidence, now))?;
+        let mut needs = self.accept(peer, policy, evidence, now)?;
         if !needs.is_empty() && !self.is_read {
             // The staples may contain the issuer's keys.
             self.read_staples(policy, now)?;
-            needs = self.accept(peer, policy, (evidence, now))?;
+            needs = self.accept(peer, policy, evidence, now)?;
         }
         if self.vc.is_none() {
             self.read_staples(policy, now)?;
-            needs.extend(self.resolve(peer, policy, (evidence, now))?);
-            needs.extend(self.check_statuses(peer, policy, (evidence, now))?);
+            needs.extend(self.resolve(peer, policy, evidence, now)?);
+            needs.extend(self.check_statuses(peer, policy, evidence, now)?);
         }
         Ok(needs)
     }
@@ -149,15 +150,16 @@ impl Inquiry {
     pub(super) fn holds_again(
         peer: &Peer,
         policy: &IdentityPolicy,
-        (at_hand, now): (&dyn AtHand, UnixTime),
+        at_hand: &dyn AtHand,
+        now: UnixTime,
     ) -> bool {
-        let Some(mut inquiry) = Self::of_peer(peer, (policy, now), Vec::new()) else {
+        let Some(mut inquiry) = Self::of_peer(peer, policy, now, Vec::new()) else {
             return false;
         };
         let (mut evidence, mut judged) = (Evidence::default(), Peer::anonymous());
         // Each round answers at least one new need.
         for _ in 0..MAX_ROUNDS {
-            let Ok(needs) = inquiry.step(&mut judged, policy, (&evidence, now)) else {
+            let Ok(needs) = inquiry.step(&mut judged, policy, &evidence, now) else {
                 return false;
             };
             if inquiry.is_settled() {
@@ -178,7 +180,8 @@ impl Inquiry {
     pub(super) fn again(
         peer: &Peer,
         policy: &IdentityPolicy,
-        (evidence, now): (&Evidence, UnixTime),
+        evidence: &Evidence,
+        now: UnixTime,
     ) -> Result<Again, Refusal> {
         if matches!(policy.expected, Expected::Members(_)) && peer.places.is_empty() {
             return Err(NO_PLACE);
@@ -189,10 +192,10 @@ impl Inquiry {
                 return Err(NOT_EXPECTED);
             }
         }
-        let inquiry = Self::of_peer(peer, (policy, now), peer.places.clone());
+        let inquiry = Self::of_peer(peer, policy, now, peer.places.clone());
         let mut inquiry = inquiry.ok_or(NOT_EXPECTED)?;
         let mut judged = Peer::anonymous();
-        let needs = inquiry.step(&mut judged, policy, (evidence, now))?;
+        let needs = inquiry.step(&mut judged, policy, evidence, now)?;
         match inquiry.is_settled() {
             true if inquiry.has_key(peer.key.as_ref()) => Ok(Again::Holds(judged.until)),
             true => Err(OTHER_KEY),
@@ -203,7 +206,8 @@ impl Inquiry {
     /// For a peer that proved its identity before, with the registry reads that the ledger remembers.
     fn of_peer(
         peer: &Peer,
-        (policy, now): (&IdentityPolicy, UnixTime),
+        policy: &IdentityPolicy,
+        now: UnixTime,
         staples: Vec<Staple>,
     ) -> Option<Self> {
         let (mut inquiry, dids) = match &peer.kind {
@@ -231,7 +235,8 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        (evidence, now): (&Evidence, UnixTime),
+        evidence: &Evidence,
+        now: UnixTime,
     ) -> Result<Vec<Need>, Refusal> {
         let Some(vc) = &self.vc else {
             return Ok(Vec::new());
@@ -279,7 +284,8 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        (evidence, now): (&Evidence, UnixTime),
+        evidence: &Evidence,
+        now: UnixTime,
     ) -> Result<Option<Need>, Refusal> {
         let (Some(did), None) = (&self.subject, &self.document) else {
             return Ok(None);
@@ -313,8 +319,8 @@ impl Inquiry {
                 None => return Ok(Some(Need::Did(did.clone()))),
             },
         };
-        let resolution = judge(&found, did, (policy, now))?;
-        peer.ground("resolution", (found.as_of, found.source), now);
+        let resolution = judge(&found, did, policy, now)?;
+        peer.ground("resolution", found.as_of, found.source, now);
         let max_age = match (found.source, &policy.stapled) {
             (Source::Registry, Some(stapled)) => stapled.max_age.max(policy.max_age),
             _ => policy.max_age,
@@ -328,7 +334,8 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        (evidence, now): (&Evidence, UnixTime),
+        evidence: &Evidence,
+        now: UnixTime,
     ) -> Result<Vec<Need>, Refusal> {
         let (mut open, mut needs) = (Vec::new(), Vec::new());
         for reference in std::mem::take(&mut self.statuses) {
@@ -338,8 +345,9 @@ impl Inquiry {
                 policy,
                 now,
             };
-            let stapled = (self.staples.as_slice(), self.proved.as_ref());
-            if place.is_gathered(evidence, peer)? || place.is_stapled(stapled, peer)? {
+            if place.is_gathered(evidence, peer)?
+                || place.is_stapled(&self.staples, self.proved.as_ref(), peer)?
+            {
                 continue;
             }
             needs.push(Need::StatusList(reference.uri.clone()));
@@ -354,7 +362,8 @@ impl Inquiry {
 fn judge<'f>(
     found: &'f Found<Arc<Resolution>>,
     did: &Did,
-    (policy, now): (&IdentityPolicy, UnixTime),
+    policy: &IdentityPolicy,
+    now: UnixTime,
 ) -> Result<&'f Arc<Resolution>, Refusal> {
     let resolution = found.value.as_ref().map_err(|_| UNRESOLVED)?;
     let refused = |alert, reason| Err(Refusal::new(alert, reason));
@@ -446,10 +455,10 @@ impl<'a> IssuerKeys<'a> {
         let proved = self.proved.filter(|proved| proved.knows(did));
         if let Some(resolution) = proved.and_then(|proved| proved.resolve(did).ok()) {
             let found = Found::new(Arc::new(resolution), self.now, Source::Registry);
-            return Some(judge(&found, did, (self.policy, self.now)).cloned());
+            return Some(judge(&found, did, self.policy, self.now).cloned());
         }
         let found = self.evidence.did(did)?;
-        Some(judge(found, did, (self.policy, self.now)).cloned())
+        Some(judge(found, did, self.policy, self.now).cloned())
     }
 }
 

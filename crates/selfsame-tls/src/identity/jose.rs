@@ -53,7 +53,8 @@ pub(super) fn format_of(format: VcFormat) -> Option<Format> {
 
 /// Parses a credential, and verifies that a trusted issuer signed it.
 pub(super) fn accept(
-    (vc, format): (Vc, Format),
+    vc: Vc,
+    format: Format,
     policy: &IdentityPolicy,
     now: UnixTime,
 ) -> Result<Credential, Refusal> {

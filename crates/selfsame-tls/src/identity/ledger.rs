@@ -44,7 +44,8 @@ impl Ledger {
     pub(super) fn judge(
         &self,
         staples: Vec<Reads>,
-        at: (Handed, UnixTime),
+        handed: Handed,
+        now: UnixTime,
     ) -> Result<Proved, Fault> {
         let mut proved = Proved {
             machine: Arc::clone(&self.machine),
@@ -53,7 +54,7 @@ impl Ledger {
         };
         let mut client = self.client();
         for reads in staples {
-            let (objects, as_of) = reads.judge(&mut client, at)?;
+            let (objects, as_of) = reads.judge(&mut client, handed, now)?;
             proved.as_of = proved.as_of.min(as_of);
             proved.objects.extend(objects);
         }

@@ -121,11 +121,12 @@ impl Reads {
     pub(super) fn judge(
         self,
         reader: &mut Client,
-        at: (Handed, UnixTime),
+        handed: Handed,
+        now: UnixTime,
     ) -> Result<(Objects, UnixTime), Fault> {
         let (first, further) = self.parts().ok_or(Fault::Malformed)?;
         let proven: Vec<_> = further.iter().map(Read::object).collect();
-        let as_of = reader.accept_all_handed((&first, &proven), at);
+        let as_of = reader.accept_all_handed((&first, &proven), (handed, now));
         let as_of = as_of.map_err(|outcome| match outcome {
             Outcome::Untimely => Fault::Untimely,
             Outcome::Untrusted => Fault::Untrusted,
@@ -262,10 +263,11 @@ impl<'m> Stapling<'m> {
 pub fn judge(
     stapled: &StaplePolicy,
     staple: &Staple,
-    (did, now): (&Did, UnixTime),
+    did: &Did,
+    now: UnixTime,
 ) -> Result<(), Refusal> {
     let reads = reads(std::slice::from_ref(staple)).map_err(Fault::refusal)?;
-    let proved = stapled.ledger.judge(reads, (stapled.handed(), now));
+    let proved = stapled.ledger.judge(reads, stapled.handed(), now);
     let resolution = proved.and_then(|proved| proved.resolve(did));
     let resolution = resolution.map_err(Fault::refusal)?;
     let gone = Refusal::new(Alert::CertificateUnknown, "the DID is not in use");

@@ -42,7 +42,8 @@ impl Place<'_> {
     /// Whether a stapled list says that the credential is valid. False if no stapled list is fresh enough.
     pub(super) fn is_stapled(
         &self,
-        (staples, proved): (&[Staple], Option<&Proved>),
+        staples: &[Staple],
+        proved: Option<&Proved>,
         peer: &mut Peer,
     ) -> Result<bool, Refusal> {
         let uri = self.reference.uri.as_str();
@@ -71,7 +72,7 @@ impl Place<'_> {
             return Ok(false);
         }
         self.judge(&list)?;
-        peer.ground("status", (as_of, source), self.now);
+        peer.ground("status", as_of, source, self.now);
         peer.ends(as_of.plus(self.policy.status.max_age));
         Ok(true)
     }
@@ -101,7 +102,7 @@ impl Place<'_> {
         }
         self.judge(list)?;
         let Found { as_of, .. } = *found;
-        peer.ground("status", (as_of, Source::Signature), self.now);
+        peer.ground("status", as_of, Source::Signature, self.now);
         peer.ends(as_of.plus(self.policy.status.max_age));
         Ok(true)
     }

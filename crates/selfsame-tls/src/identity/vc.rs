@@ -32,6 +32,21 @@ pub struct PaperVc {
     proof: Option<IssuerProof>,
 }
 
+/// The content of a [`PaperVc`]: what its issuer signs.
+#[derive(Clone, Copy, Debug)]
+pub struct PaperContent<'a> {
+    /// The credential's identifier, a URI.
+    pub id: &'a str,
+    /// The issuer's DID.
+    pub issuer: &'a str,
+    /// The DID that the issuer vouches for.
+    pub subject: &'a str,
+    /// When the credential was issued; it is not valid before.
+    pub issued: UnixTime,
+    /// When the credential expires.
+    pub expires: UnixTime,
+}
+
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct IssuerProof {
     kind: String,
@@ -41,18 +56,14 @@ struct IssuerProof {
 }
 
 impl PaperVc {
-    /// A credential by which the issuer vouches for `subject`, with its validity period.
-    pub fn new(
-        id: &str,
-        (issuer, subject): (&str, &str),
-        (from, until): (UnixTime, UnixTime),
-    ) -> Self {
+    /// A credential with this content, not signed yet.
+    pub fn new(content: PaperContent<'_>) -> Self {
         Self {
-            id: id.to_owned(),
-            issuer: issuer.to_owned(),
-            issued: from.rfc3339(),
-            expires: until.rfc3339(),
-            subject: subject.to_owned(),
+            id: content.id.to_owned(),
+            issuer: content.issuer.to_owned(),
+            issued: content.issued.rfc3339(),
+            expires: content.expires.rfc3339(),
+            subject: content.subject.to_owned(),
             proof: None,
         }
     }
@@ -343,9 +354,13 @@ mod tests {
     use super::*;
 
     fn unsigned(id: &str) -> PaperVc {
-        let names = ("did:example:issuer", "did:example:subject");
-        let times = (UnixTime(1_700_000_000), UnixTime(1_800_000_000));
-        PaperVc::new(id, names, times)
+        PaperVc::new(PaperContent {
+            id,
+            issuer: "did:example:issuer",
+            subject: "did:example:subject",
+            issued: UnixTime(1_700_000_000),
+            expires: UnixTime(1_800_000_000),
+        })
     }
 
     #[test]

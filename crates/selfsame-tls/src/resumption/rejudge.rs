@@ -45,6 +45,6 @@ impl Revalidate for Rejudge {
     }
 
     fn still_holds(&self, peer: &Peer, _epoch: u64, now: UnixTime) -> bool {
-        peer.holds_again(&self.policy, self.from, (&*self.at_hand, now))
+        peer.holds_again(&self.policy, self.from, &*self.at_hand, now)
     }
 }

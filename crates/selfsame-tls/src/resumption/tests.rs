@@ -68,10 +68,11 @@ fn ticketed(kind: PeerKind, times: [u64; 4], protocol: Option<Vec<u8>>) -> Ticke
         issued_at: as_of,
         age_add: 0x0102_0304,
         early: 7,
-        peer: Peer::remembered(
-            (kind, some(as_of).map(|_| [3; 32])),
-            (some(as_of), some(end)),
-        ),
+        peer: Peer {
+            key: some(as_of).map(|_| [3; 32]),
+            until: some(end),
+            ..Peer::remembered(kind, some(as_of))
+        },
     }
 }
 

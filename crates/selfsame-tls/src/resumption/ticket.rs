@@ -111,7 +111,11 @@ impl Ticketed {
             issued_at,
             age_add,
             early,
-            peer: Peer::remembered((kind, key), (as_of, end)),
+            peer: Peer {
+                key,
+                until: end,
+                ..Peer::remembered(kind, as_of)
+            },
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::codec::{
 };
 use crate::config::ServerConfig;
 use crate::core::Core;
-use crate::handshake::{Next, Progress, send_certificate, send_finished, send_ssi};
+use crate::handshake::{Next, Progress, Selected, send_certificate, send_finished, send_ssi};
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, Standing};
 use crate::named::Scheme;
 use crate::profile::Profile;
@@ -73,8 +73,8 @@ impl Flight {
         let request = request(&config, core, offer)?;
         self.progress.protocol = protocol(&config, offer.protocols)?;
         let mode = request.as_ref().map(|(mode, _)| *mode);
-        let chosen = (matches!(shown, Shown::Ssi(..)), mode);
-        let mut extensions = offer.wishes.answer(chosen, core.profile);
+        let is_ssi = matches!(shown, Shown::Ssi(..));
+        let mut extensions = offer.wishes.answer(is_ssi, mode, core.profile);
         // The server acknowledges a name that it used (RFC 6066 §3).
         if matches!(shown, Shown::Certificate(_, _, true)) {
             extensions.push(Extension::ServerName(None));
@@ -84,14 +84,13 @@ impl Flight {
             self.progress.queue(core, message)?;
         }
         match shown {
-            Shown::Ssi(own, scheme, asked) => {
-                let as_server = (asked, Side::Server);
-                send_ssi(core, &mut self.progress, (own, scheme), as_server)?;
+            Shown::Ssi(identity, scheme, asked) => {
+                let own = Selected { identity, scheme };
+                send_ssi(core, &mut self.progress, own, asked, Side::Server)?;
             }
-            Shown::Certificate(own, scheme, _) => {
-                let own = Some((own, scheme));
-                let as_server = (Side::Server, offer.reads_crls);
-                send_certificate(core, &mut self.progress, own, as_server)?;
+            Shown::Certificate(identity, scheme, _) => {
+                let (own, reads_crls) = (Some(Selected { identity, scheme }), offer.reads_crls);
+                send_certificate(core, &mut self.progress, own, Side::Server, reads_crls)?;
             }
         }
         let sent = self.finish(core)?;

@@ -72,7 +72,7 @@ impl AwaitClientHello {
         let shares = shares(&hello)?;
         let is_again = self.retried.is_some();
         let Some(group) = self.group(&hello, shares)? else {
-            return self.retry(core, hello, (cipher, raw));
+            return self.retry(core, hello, cipher, raw);
         };
         let offering = Offering {
             config: &self.config,
@@ -122,7 +122,7 @@ impl AwaitClientHello {
             resumed,
             early,
         };
-        answer.send(core, &hello, (cipher, share))
+        answer.send(core, &hello, cipher, share)
     }
 
     /// The group to use; `None` if the client has to send another share.
@@ -165,7 +165,7 @@ impl AwaitClientHello {
     }
 
     /// Asks for a share of the best of our groups that the client supports.
-    fn retry(self, core: &mut Core, hello: ClientHello, (cipher, raw): (Cipher, &[u8])) -> Step {
+    fn retry(self, core: &mut Core, hello: ClientHello, cipher: Cipher, raw: &[u8]) -> Step {
         let group = self.best_group(|ours| hello.extensions.groups().contains(&ours));
         let group = group.ok_or(Refusal::new(Alert::HandshakeFailure, "no group in common"))?;
         let extensions = Extensions(vec![
@@ -215,7 +215,8 @@ impl Answer {
         mut self,
         core: &mut Core,
         hello: &ClientHello,
-        (cipher, share): (Cipher, &KeyShare),
+        cipher: Cipher,
+        share: &KeyShare,
     ) -> Step {
         let group = share.group;
         let (key, shared) = KeyExchange::answer(group, &share.key)?;

@@ -71,7 +71,8 @@ impl Wishes {
     /// we ask for.
     pub(super) fn answer(
         &self,
-        (is_ssi, asked): (bool, Option<Mode>),
+        is_ssi: bool,
+        asked: Option<Mode>,
         profile: &Profile,
     ) -> Vec<Extension> {
         let vc = profile.certificate_type().unwrap_or(X509);

@@ -10,7 +10,7 @@ use super::ssi::{
 use crate::codec::{
     CertificateRequest, DidMessage, Extension, Extensions, Message, Mode, Proof, SsiParameters, Vc,
 };
-use crate::identity::{Expected, IdentityPolicy, PaperVc, PeerPolicy, Side};
+use crate::identity::{Expected, IdentityPolicy, PaperContent, PaperVc, PeerPolicy, Side};
 use crate::profile::PAPER;
 use crate::testing::{Authority, Ends, NOW, client, ctx, server};
 use crate::{Alert, ClientAuth, Config, Connection, Error, Limits, Scheme, SigningKey, Slots};
@@ -385,8 +385,14 @@ fn a_credential_has_to_be_of_a_trusted_issuer_about_the_expected_peer_and_in_tim
     );
 
     let signed = |issuer_name: &str, key: &SigningKey, method: &str| {
-        let names = (issuer_name, subject.did.as_str());
-        PaperVc::new("urn:1", names, DAY).sign(key, method).unwrap()
+        let content = PaperContent {
+            id: "urn:1",
+            issuer: issuer_name,
+            subject: subject.did.as_str(),
+            issued: DAY.0,
+            expires: DAY.1,
+        };
+        PaperVc::new(content).sign(key, method).unwrap()
     };
     let (name, id) = (issuer.did.as_str(), method(&issuer));
     assert_eq!(

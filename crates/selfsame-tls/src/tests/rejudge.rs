@@ -317,7 +317,7 @@ fn who_stapled_its_did_resumes_by_what_the_reader_remembers_of_the_registry() {
     network.deactivate(&mut other);
     network.rest_until(NOW.minus(10));
     let seen = network.staples(&other.subject.did);
-    let judged = crate::identity::staple::judge(&at_client, &seen[0], (&other.subject.did, NOW));
+    let judged = crate::identity::staple::judge(&at_client, &seen[0], &other.subject.did, NOW);
     assert_eq!(judged.unwrap_err().alert, Alert::CertificateUnknown);
     assert_eq!(
         client_refused(pair.meet().unwrap_err()),

@@ -8,8 +8,8 @@ use selfsame_did::{Did, Document, Relationship, Representation, Resolution, Veri
 
 use crate::evidence::{Answer, Evidence, Failure, Found, Need, Source};
 use crate::identity::{
-    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples, TrustedIssuer,
-    Vc,
+    Expected, Identities, IdentityPolicy, PaperContent, PaperVc, PeerPolicy, SsiIdentity, Staples,
+    TrustedIssuer, Vc,
 };
 use crate::testing::{Ends, NOW, ctx, join};
 use crate::{Connection, Error, SigningKey};
@@ -79,8 +79,13 @@ pub(super) const DAY: (UnixTime, UnixTime) = (UnixTime(NOW.0 - 3600), UnixTime(N
 
 /// A credential of `issuer` about `subject`.
 pub(super) fn vc(issuer: &Subject, subject: &Did, valid: (UnixTime, UnixTime)) -> Vec<u8> {
-    let names = (issuer.did.as_str(), subject.as_str());
-    let vc = PaperVc::new("https://issuer.example/credentials/1", names, valid);
+    let vc = PaperVc::new(PaperContent {
+        id: "https://issuer.example/credentials/1",
+        issuer: issuer.did.as_str(),
+        subject: subject.as_str(),
+        issued: valid.0,
+        expires: valid.1,
+    });
     vc.sign(&issuer.key, &method(issuer)).unwrap()
 }
 

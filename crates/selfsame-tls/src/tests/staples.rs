@@ -276,7 +276,7 @@ fn every_flipped_bit_of_a_staple_is_refused() {
     let judged = |body: Vec<u8>, stapled: &StaplePolicy| {
         let kind = staple::READS;
         let staple = Staple { kind, body };
-        staple::judge(stapled, &staple, (&citizen.subject.did, NOW))
+        staple::judge(stapled, &staple, &citizen.subject.did, NOW)
     };
     // A client that has seen the good staple knows its checkpoint and remembers its content.
     let knowing = network.required();
@@ -320,7 +320,7 @@ fn each_read_of_a_staple_is_proved_and_the_one_with_the_checkpoint_is_no_other()
     let judged = |bundles: Vec<Bundle>| {
         let [reads] = Reads::of(bundles).try_into().unwrap();
         let staple = reads.staple().unwrap();
-        staple::judge(&stapled, &staple, (&citizen.subject.did, NOW)).map_err(|why| why.alert)
+        staple::judge(&stapled, &staple, &citizen.subject.did, NOW).map_err(|why| why.alert)
     };
     assert_eq!(judged(good.clone()), Ok(()));
     // With the checkpoint known: in each place another object, no object, and the proof of another object.
