@@ -53,7 +53,8 @@ pub struct NamedSecret<'a> {
 pub fn create_credential_request(
     holder: Holder<'_>,
     link_secret: NamedSecret<'_>,
-    (definition, offer): (&PreparedDefinition, &CredentialOffer),
+    definition: &PreparedDefinition,
+    offer: &CredentialOffer,
     ctx: &Ctx,
 ) -> Result<(CredentialRequest, CredentialRequestMetadata), Error> {
     holder.check(&offer.cred_def_id)?;
@@ -260,9 +261,7 @@ pub fn update_revocation_state(
     let witness = match older {
         Some((state, older)) => {
             let changes = older.revocation_list.changes_to(&list.revocation_list)?;
-            let updated = state
-                .witness
-                .update(&context, &changes, (of.tails, capacity));
+            let updated = state.witness.update(&context, &changes, of.tails, capacity);
             match updated {
                 // The older state does not belong to the list it came with.
                 Err(Error::Mismatch { .. }) => anew()?,

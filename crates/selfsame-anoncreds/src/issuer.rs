@@ -256,7 +256,7 @@ impl Issuer {
             &mut random,
         )?;
         let issued = place
-            .map(|place| self.activate(&place, request, (&context, &mut random)))
+            .map(|place| self.activate(&place, request, &context, &mut random))
             .transpose()?;
         let rev_reg_id = place.and_then(|place| place.list.rev_reg_def_id.clone());
         let (r_credential, state) = issued
@@ -297,7 +297,8 @@ impl Issuer {
         &self,
         place: &Place<'_>,
         request: &CredentialRequest,
-        (context, random): (&dashu_int::UBig, &mut crate::random::Random),
+        context: &dashu_int::UBig,
+        random: &mut crate::random::Random,
     ) -> Result<Issued, Error> {
         let registry = self.at(&place.registry)?;
         let revoked = place.list.revocation_list.is_revoked(place.index)?;

@@ -191,7 +191,7 @@ pub(crate) fn present(
     chosen: &[Chosen<'_>],
 ) -> Result<Presentation, Error> {
     let secret = link_secret();
-    create_presentation(request, (chosen, &BTreeMap::new()), &secret, &ctx(9))
+    create_presentation(request, chosen, &BTreeMap::new(), &secret, &ctx(9))
 }
 
 pub(crate) fn verdict(

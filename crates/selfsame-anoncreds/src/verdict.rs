@@ -153,7 +153,8 @@ impl Checklist {
     /// Checks a rule, unless an earlier one did not hold.
     pub(crate) fn judge<T>(
         &mut self,
-        (name, paragraph): (&'static str, &'static str),
+        name: &'static str,
+        paragraph: &'static str,
         rule: impl FnOnce() -> Result<(T, String), Refusal>,
     ) -> Option<T> {
         let (value, passed, detail) = match self.outcome {

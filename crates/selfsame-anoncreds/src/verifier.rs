@@ -52,39 +52,39 @@ pub fn verify_presentation(
     policy: &Policy,
 ) -> Verdict {
     let mut list = Checklist::default();
-    let plans = list.judge(
-        ("answers", "Verify Presentation: Other Verification"),
-        || answers::plan(presentation, request),
-    );
+    let plans = list.judge("answers", "Verify Presentation: Other Verification", || {
+        answers::plan(presentation, request)
+    });
     let plans = plans.unwrap_or_default();
     list.judge(
-        ("self_attested", "Create Presentation Request: restrictions"),
+        "self_attested",
+        "Create Presentation Request: restrictions",
         || answers::self_attested(presentation, request),
     );
-    let known = list.judge(("evidence", "Verify Presentation"), || {
+    let known = list.judge("evidence", "Verify Presentation", || {
         evidence::gather(&plans, evidence)
     });
     let known = known.unwrap_or_default();
-    list.judge(("proven", "Verify Presentation"), || {
+    list.judge("proven", "Verify Presentation", || {
         proof::parts(&plans, &presentation.proof)
     });
-    list.judge(("values", "Verify Presentation"), || {
+    list.judge("values", "Verify Presentation", || {
         values::consistent(presentation, request)
     });
-    list.judge(("encoding", "Encoding Not Verified"), || {
+    list.judge("encoding", "Encoding Not Verified", || {
         values::encoded(presentation, policy)
     });
-    list.judge(("restrictions", "Restrictions"), || {
-        restrictions::met(presentation, request, (&known, policy))
+    list.judge("restrictions", "Restrictions", || {
+        restrictions::met(presentation, request, &known, policy)
     });
-    let states = list.judge(("non_revocation", "Verify Non-Revocation Proof"), || {
-        revocation::states(&known, presentation, (evidence, policy))
+    let states = list.judge("non_revocation", "Verify Non-Revocation Proof", || {
+        revocation::states(&known, presentation, evidence, policy)
     });
     let states = states.unwrap_or_default();
-    list.judge(("proof", "Verify Validity Proofs"), || {
-        proof::holds((&known, &states), presentation, request)
+    list.judge("proof", "Verify Validity Proofs", || {
+        proof::holds(&known, &states, presentation, request)
     });
-    let answers = answers::table(presentation, request, (&known, &states));
+    let answers = answers::table(presentation, request, &known, &states);
     list.verdict(Some(answers))
 }
 

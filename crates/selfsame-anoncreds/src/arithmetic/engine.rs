@@ -35,6 +35,18 @@ pub(crate) enum Path {
 #[repr(align(64))]
 pub(super) struct Lane(pub(super) [u64; 8]);
 
+/// The factors of a product that replaces `acc`; a square without an `x`.
+pub(super) struct Factors<'a> {
+    pub(super) acc: &'a mut [Lane],
+    pub(super) x: Option<&'a [Lane]>,
+}
+
+impl<'a> Factors<'a> {
+    pub(super) fn new(acc: &'a mut [Lane], x: Option<&'a [Lane]>) -> Self {
+        Self { acc, x }
+    }
+}
+
 impl DefaultIsZeroes for Lane {}
 
 impl Zeroize for Engine {
@@ -227,11 +239,7 @@ impl Engine {
     }
 
     /// Two independent products at once.
-    pub(super) fn pair(
-        &self,
-        first: (&mut [Lane], Option<&[Lane]>),
-        second: (&mut [Lane], Option<&[Lane]>),
-    ) {
+    pub(super) fn pair(&self, first: Factors<'_>, second: Factors<'_>) {
         match self.path {
             #[cfg(target_arch = "x86_64")]
             Path::Ifma => {
@@ -239,8 +247,8 @@ impl Engine {
                 ifma::pair(&self.modulus, self.negated_inverse, first, second);
             }
             _ => {
-                self.product(first.0, first.1);
-                self.product(second.0, second.1);
+                self.product(first.acc, first.x);
+                self.product(second.acc, second.x);
             }
         }
     }

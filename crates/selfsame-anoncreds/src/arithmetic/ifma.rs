@@ -31,7 +31,7 @@ use std::arch::x86_64::{
     _mm512_store_si512,
 };
 
-use super::engine::{Lane, PICKS};
+use super::engine::{Factors, Lane, PICKS};
 use super::points::{Affine, Field, Sums};
 
 const DIGIT: i64 = (1 << 52) - 1;
@@ -60,8 +60,6 @@ macro_rules! by_lanes {
         }
     };
 }
-
-type Factors<'a> = (&'a mut [Lane], Option<&'a [Lane]>);
 
 /// Replaces `acc` by acc·x/R mod n, or by acc²/R mod n without an `x`.
 pub(super) fn product(n: &[Lane], inverse: u64, acc: &mut [Lane], x: Option<&[Lane]>) {
@@ -158,10 +156,10 @@ fn product_sized<const V: usize>(n: &[Lane], inverse: u64, acc: &mut [Lane], x: 
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn pair_sized<const V: usize>(n: &[Lane], inverse: u64, first: Factors<'_>, second: Factors<'_>) {
-    let (n, a, b) = (load::<V>(n), load::<V>(first.0), load::<V>(second.0));
+    let (n, a, b) = (load::<V>(n), load::<V>(first.acc), load::<V>(second.acc));
     let inverse = _mm512_set1_epi64(inverse.cast_signed());
-    let x = sized::<V>(first.1.unwrap_or(first.0));
-    let y = sized::<V>(second.1.unwrap_or(second.0));
+    let x = sized::<V>(first.x.unwrap_or(first.acc));
+    let y = sized::<V>(second.x.unwrap_or(second.acc));
     let (mut t, mut u) = (begin(&a, x), begin(&b, y));
     for lane in 0..V {
         for place in 0..8 {
@@ -169,8 +167,8 @@ fn pair_sized<const V: usize>(n: &[Lane], inverse: u64, first: Factors<'_>, seco
             u = step(u, &b, &n, digits(y, lane, place), inverse);
         }
     }
-    store(first.0, carried(t));
-    store(second.0, carried(u));
+    store(first.acc, carried(t));
+    store(second.acc, carried(u));
 }
 
 /// The low halves of a times the first digit.

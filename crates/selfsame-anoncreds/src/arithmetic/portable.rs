@@ -88,7 +88,7 @@ fn product_sized<R: Rows, const L: usize, const W: usize>(
     let n = n.sized::<L>();
     let mut t = [0_u64; W];
     match x {
-        Some(x) => multiply::<R>(&n, (acc, x), &mut t),
+        Some(x) => multiply::<R>(acc, x, &n, &mut t),
         None => {
             square::<R>(&n, acc, &mut t);
             reduce::<R>(&n, n.count, &mut t);
@@ -144,7 +144,7 @@ fn leave(acc: &mut [Lane], result: &mut [u64]) {
 /// Row by row: one limb of `x` times `a`, plus the multiple of `n` that makes the lowest limb zero, where the next row
 /// begins. With a < 2n and 4n < R no row exceeds a + n, so nothing is carried out of the top.
 #[inline(always)]
-fn multiply<R: Rows>(n: &Limbs<'_>, (a, x): (&[Lane], &[Lane]), t: &mut [u64]) {
+fn multiply<R: Rows>(a: &[Lane], x: &[Lane], n: &Limbs<'_>, t: &mut [u64]) {
     let count = n.count;
     let a = &a[..n.modulus.len()];
     for place in 0..count {

@@ -187,7 +187,8 @@ impl<'a> Plan<'a> {
         for (fixed, factor) in tables() {
             for (block, rows) in fixed.blocks(factor.bits) {
                 for (place, column) in columns.iter_mut().enumerate().take(fixed.columns()) {
-                    if let Some(row) = row(fixed, rows, &factor.exponent, (block, place)) {
+                    let pattern = fixed.pattern(&factor.exponent, block, place);
+                    if let Some(row) = row(fixed, rows, pattern) {
                         list.ops.push(match *column {
                             Some(slot) => Op::MultiplyBy(slot, row),
                             None => Op::Load(first.saturating_add(place), row),
@@ -208,17 +209,11 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The row that a column of a block selects; `None` for an empty column.
-fn row<'a>(
-    fixed: &FixedBase,
-    rows: &'a [Lane],
-    exponent: &[u64],
-    (block, column): (usize, usize),
-) -> Option<&'a [Lane]> {
-    let pattern = usize::from(fixed.pattern(exponent, block, column));
+/// The row that a pattern selects; `None` for the pattern of an empty column.
+fn row<'a>(fixed: &FixedBase, rows: &'a [Lane], pattern: u8) -> Option<&'a [Lane]> {
     let lanes = fixed.base().lanes().len();
     (pattern != 0)
-        .then(|| rows.chunks_exact(lanes).nth(pattern))
+        .then(|| rows.chunks_exact(lanes).nth(pattern.into()))
         .flatten()
 }
 

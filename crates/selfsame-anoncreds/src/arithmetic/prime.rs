@@ -182,7 +182,7 @@ fn survivors(start: &UBig, step: Step) -> impl Iterator<Item = UBig> {
         let rest = group.modulus.rest(&limbs);
         for prime in group.primes {
             let prime = u64::from(*prime);
-            rule_out(&mut ruled_out, (prime, step), rest % prime);
+            rule_out(&mut ruled_out, prime, step, rest % prime);
         }
     }
     let start = Zeroizing::new(start.clone());
@@ -194,7 +194,7 @@ fn survivors(start: &UBig, step: Step) -> impl Iterator<Item = UBig> {
 }
 
 /// Rules out the places i where h = start + step·i is 0, or (prime - 1)/2, modulo the prime: it divides h or 2h + 1.
-fn rule_out(ruled_out: &mut [bool], (prime, step): (u64, Step), start: u64) {
+fn rule_out(ruled_out: &mut [bool], prime: u64, step: Step, start: u64) {
     let half = |number: u64| match number.is_multiple_of(2) {
         true => number / 2,
         false => (number + prime) / 2,

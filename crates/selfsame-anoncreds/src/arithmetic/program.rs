@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use super::engine::{Engine, Lane, PICKS};
+use super::engine::{Engine, Factors, Lane, PICKS};
 
 /// A location for one residue in a machine.
 pub(super) type Slot = usize;
@@ -218,7 +218,8 @@ impl<'e> Machine<'e> {
         let by_one = fetch(&self.slots, first, by_one);
         let by_other = fetch(&self.slots, second, by_other);
         if let Ok([one, other]) = self.slots.get_disjoint_mut(ranges) {
-            self.engine.pair((one, by_one), (other, by_other));
+            let (one, other) = (Factors::new(one, by_one), Factors::new(other, by_other));
+            self.engine.pair(one, other);
         }
     }
 

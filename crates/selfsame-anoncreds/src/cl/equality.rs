@@ -50,6 +50,13 @@ impl ContextMask {
     }
 }
 
+/// The masks that an equality proof shares with other proofs.
+pub(crate) struct SharedMasks<'a> {
+    /// The mask of the link secret, which all credentials in the presentation share.
+    pub(crate) link: &'a Secret,
+    pub(crate) context: &'a ContextMask,
+}
+
 /// An equality proof that is waiting for its challenge.
 pub(crate) struct Commitment {
     a_prime: UBig,
@@ -63,12 +70,13 @@ pub(crate) struct Commitment {
 }
 
 impl Commitment {
-    /// Blinds A and commits to masks: A' = A·S^r and T = A'^ẽ · S^ṽ · Rctxt^m̃₂ · ∏ R^m̃. All credentials in the
-    /// presentation share the mask of the link secret. Secret exponents: r, r·ẽ and all masks.
+    /// Blinds A and commits to masks: A' = A·S^r and T = A'^ẽ · S^ṽ · Rctxt^m̃₂ · ∏ R^m̃. Secret exponents: r, r·ẽ and
+    /// all masks.
     pub(crate) fn new(
-        (held, key): (&Held<'_>, KeyInUse<'_>),
+        held: &Held<'_>,
+        key: KeyInUse<'_>,
         revealed: &BTreeSet<String>,
-        (link_mask, context_mask): (&Secret, &ContextMask),
+        shared: &SharedMasks<'_>,
         random: &mut Random,
     ) -> Result<Self, Error> {
         check_stored(held)?;
@@ -76,7 +84,7 @@ impl Commitment {
         let blinding = random.secret(bounds::V_PRIME);
         let e_mask = random.secret(bounds::E_MASK);
         let v_mask = random.secret(bounds::V_MASK);
-        let mut masks = BTreeMap::from([(LINK_SECRET.to_owned(), link_mask.clone())]);
+        let mut masks = BTreeMap::from([(LINK_SECRET.to_owned(), shared.link.clone())]);
         for name in held.values.keys().filter(|name| !revealed.contains(*name)) {
             masks.insert(name.clone(), random.secret(bounds::VALUE_MASK));
         }
@@ -87,7 +95,7 @@ impl Commitment {
         let mut terms = vec![
             term(key.s(), &of_s),
             term(Base::Variable(&a), &e_mask),
-            term(key.rctxt(), &context_mask.number),
+            term(key.rctxt(), &shared.context.number),
         ];
         for (name, mask) in &masks {
             terms.push(term(key.r(name)?, mask));
@@ -102,7 +110,7 @@ impl Commitment {
             blinding,
             e_mask,
             v_mask,
-            context_mask: context_mask.number.clone(),
+            context_mask: shared.context.number.clone(),
             masks,
         })
     }

@@ -83,7 +83,8 @@ impl Commitment {
     pub(crate) fn new(
         key: KeyInUse<'_>,
         predicate: &Predicate,
-        (value, value_mask): (&IBig, &Secret),
+        value: &IBig,
+        value_mask: &Secret,
         random: &mut Random,
     ) -> Result<Self, Error> {
         let unsatisfied = || Error::Unsatisfied {

@@ -71,7 +71,7 @@ pub(crate) fn process(
     if modulus.integer(&left) != modulus.integer(&right) {
         return Err(Error::Issuer("the signature is not over these values"));
     }
-    check_proof(used, received, (&a, &q))?;
+    check_proof(used, received, &a, &q)?;
     let mut kept = PrimaryCredentialSignature::clone(signature);
     kept.v = revealed(v);
     Ok(kept)
@@ -143,7 +143,8 @@ fn signed(
 fn check_proof(
     used: KeyInUse<'_>,
     received: &Received<'_>,
-    (a, q): (&Element, &Element),
+    a: &Element,
+    q: &Element,
 ) -> Result<(), Error> {
     let modulus = used.modulus();
     let [c, se]: [IBig; 2] = [&received.proof.c, &received.proof.se].map(positive);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dashu_int::UBig;
 
-use super::equality::{self, ContextMask, Held};
+use super::equality::{self, ContextMask, Held, SharedMasks};
 use super::link_secret::LinkSecret;
 use super::messages::Nonce;
 use super::predicate;
@@ -71,19 +71,22 @@ impl<'a> ProofBuilder<'a> {
         let context_mask = ContextMask::new(random);
         let non_revocation = holding
             .map(|holding| revocation::Commitment::new(holding, &context_mask.scalar, random));
-        let masks = (&self.link_mask, &context_mask);
+        let shared = SharedMasks {
+            link: &self.link_mask,
+            context: &context_mask,
+        };
         let key = held.key.in_use();
         if !request.predicates.is_empty() {
             key.expect_predicates();
         }
-        let equality = equality::Commitment::new((&held, key), &request.revealed, masks, random)?;
+        let equality = equality::Commitment::new(&held, key, &request.revealed, &shared, random)?;
         let mut predicates = Vec::with_capacity(request.predicates.len());
         for predicate in &request.predicates {
             let name = &predicate.attr_name;
             let (Some(value), Some(mask)) = (held.values.get(name), equality.mask(name)) else {
                 return Err(UNKNOWN);
             };
-            let commitment = predicate::Commitment::new(key, predicate, (value, mask), random)?;
+            let commitment = predicate::Commitment::new(key, predicate, value, mask, random)?;
             predicates.push((name.clone(), commitment));
         }
         if let Some(non_revocation) = &non_revocation {
@@ -115,7 +118,7 @@ impl<'a> ProofBuilder<'a> {
         let proofs = self
             .pending
             .into_iter()
-            .map(|pending| pending.respond(link_secret, (&c_hash, &scalar)));
+            .map(|pending| pending.respond(link_secret, &c_hash, &scalar));
         Proof {
             proofs: proofs.collect(),
             aggregated_proof: AggregatedProof {
@@ -145,7 +148,7 @@ fn check_request(held: &Held<'_>, request: &SubProofRequest) -> Result<(), Error
 }
 
 impl Pending<'_> {
-    fn respond(self, link_secret: &LinkSecret, (c, scalar): (&UBig, &Scalar)) -> SubProof {
+    fn respond(self, link_secret: &LinkSecret, c: &UBig, scalar: &Scalar) -> SubProof {
         let eq_proof = self.equality.respond(&self.held, link_secret, c);
         let predicate_proofs = self.predicates.into_iter().map(|(name, predicate)| {
             let mj = eq_proof.m.get(&name).cloned().unwrap_or_default();

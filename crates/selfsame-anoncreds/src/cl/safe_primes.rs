@@ -111,14 +111,14 @@ impl SafePrimesProof {
             private.modulus().integer(&commitment)
         });
         let commitments: Vec<UBig> = commitments.collect();
-        let c = challenge(n, (w, b), &roots, &commitments);
+        let c = challenge(n, NonSquares { w, b }, &roots, &commitments);
         let inverse = exponents.modulus().element(&UBig::from(b))?;
         let inverse = Zeroizing::new(exponents.inverse_of(&inverse));
         let mut classes = Vec::with_capacity(ROUNDS);
         let mut squares = Vec::with_capacity(ROUNDS);
         for (k, mask) in summands(&c, n).iter().zip(&masks) {
             let x = mask.add(&Secret::from_public(k, k.bit_len()));
-            let (class, square) = square(&exponents, (&x, &inverse), random).ok_or(NOT_HELD)?;
+            let (class, square) = square(&exponents, &x, &inverse, random).ok_or(NOT_HELD)?;
             classes.push(class);
             squares.push(square);
         }
@@ -166,9 +166,9 @@ impl SafePrimesProof {
             })
             .collect();
         let commitments = powers(modulus, &bases(modulus), &exponents)?;
-        if squares.iter().any(|root| root >= n)
-            || challenge(n, (self.w, self.b), &roots, &commitments) != self.c
-        {
+        let (w, b) = (self.w, self.b);
+        let c = challenge(n, NonSquares { w, b }, &roots, &commitments);
+        if squares.iter().any(|root| root >= n) || c != self.c {
             return Err(NOT_HELD);
         }
         Ok(())
@@ -229,7 +229,8 @@ fn roots(private: &PrivateModulus, w: u16) -> Vec<UBig> {
 /// A root of x, of its negation, or of one of them times 1/b, and which of these it is. `None` only after a fault.
 fn square(
     exponents: &PrivateModulus,
-    (x, inverse): (&Secret, &Element),
+    x: &Secret,
+    inverse: &Element,
     random: &mut Random,
 ) -> Option<(u8, UBig)> {
     let modulus = exponents.modulus();
@@ -354,11 +355,17 @@ fn summands(c: &UBig, n: &UBig) -> Vec<UBig> {
     drawn(&sha256_parts(&[OF_SUMMANDS, &c]), n)
 }
 
-/// The challenge over all that comes before it.
-fn challenge(n: &UBig, (w, b): (u16, u16), roots: &[u8], commitments: &[UBig]) -> UBig {
+/// The members `w` and `b` of a proof.
+struct NonSquares {
+    w: u16,
+    b: u16,
+}
+
+/// The challenge: a hash of the modulus, w and b, the roots and the commitments.
+fn challenge(n: &UBig, small: NonSquares, roots: &[u8], commitments: &[UBig]) -> UBig {
     let length = n.bit_len().div_ceil(8);
     let (n, commitments) = (padded(n, length), joined(commitments, n));
-    let (w, b) = (w.to_be_bytes(), b.to_be_bytes());
+    let (w, b) = (small.w.to_be_bytes(), small.b.to_be_bytes());
     let parts: [&[u8]; 6] = [OF_CHALLENGE, &n, &w, &b, roots, &commitments];
     UBig::from_be_bytes(&sha256_parts(&parts))
 }

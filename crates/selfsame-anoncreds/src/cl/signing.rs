@@ -69,7 +69,7 @@ pub(crate) fn sign(
         e,
         v,
     };
-    let proof = prove(key, &signature, &q, (request.request_nonce, random))?;
+    let proof = prove(key, &signature, &q, request.request_nonce, random)?;
     Ok((signature, proof))
 }
 
@@ -124,7 +124,8 @@ fn prove(
     key: &IssuerKey,
     signature: &PrimaryCredentialSignature,
     q: &Element,
-    (nonce, random): (&Nonce, &mut Random),
+    nonce: &Nonce,
+    random: &mut Random,
 ) -> Result<SignatureCorrectnessProof, Error> {
     let modulus = key.key().modulus();
     let number = random.below(key.order());

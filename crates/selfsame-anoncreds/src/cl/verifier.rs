@@ -47,7 +47,7 @@ pub(crate) fn verify(expected: &[Expected<'_>], proof: &Proof, nonce: &Nonce) ->
             let m2 = Scalar::from_public(&part.primary_proof.eq_proof.m2);
             t_values.extend(proof.t_values(registry, &scalar, &m2)?);
         }
-        let primary = primary_t_values(expected.key, (part, elements), c)?;
+        let primary = primary_t_values(expected.key, part, elements, c)?;
         t_values.extend(primary.iter().map(challenge::bytes));
     }
     if joint(&t_values, &proof.aggregated_proof.c_list, nonce) != *c {
@@ -59,7 +59,8 @@ pub(crate) fn verify(expected: &[Expected<'_>], proof: &Proof, nonce: &Nonce) ->
 /// T of the equality proof, and six T values for each predicate.
 fn primary_t_values(
     key: &CredentialKey,
-    (part, elements): (&SubProof, &[Element]),
+    part: &SubProof,
+    elements: &[Element],
     c: &UBig,
 ) -> Result<Vec<UBig>, Error> {
     let used = key.in_use();

@@ -1,6 +1,8 @@
 //! Lower case by a fixed table. The standard library's table grows with Unicode, and so with the compiler; but a
 //! registry must always read an old entry as at first. The table is of Unicode 17; letters added later have no capital.
 
+use std::ops::RangeInclusive;
+
 /// Ranges of capitals but ASCII's: the first, the last, the step between them, and the distance to their small letters.
 #[rustfmt::skip]
 const CAPITALS: &[(u32, u32, u32, i32)] = &[
@@ -76,14 +78,16 @@ fn small(letter: char) -> char {
     }
     let code = u32::from(letter);
     let place = CAPITALS.partition_point(|(_, last, ..)| *last < code);
-    let found = CAPITALS.get(place).filter(|range| holds(range, code));
+    let found = CAPITALS.get(place);
+    let found = found.filter(|(first, last, step, _)| holds(code, *first..=*last, *step));
     let small = found.and_then(|(.., far)| char::from_u32(code.checked_add_signed(*far)?));
     small.unwrap_or(letter)
 }
 
-fn holds((first, last, step, _): &(u32, u32, u32, i32), code: u32) -> bool {
-    let after = code.checked_sub(*first);
-    code <= *last && after.is_some_and(|after| after.is_multiple_of(*step))
+/// Whether the code is in the range, a whole number of steps after its start.
+fn holds(code: u32, range: RangeInclusive<u32>, step: u32) -> bool {
+    let after = code.checked_sub(*range.start());
+    range.contains(&code) && after.is_some_and(|after| after.is_multiple_of(step))
 }
 
 /// Whether a letter precedes and none follows (Unicode 17, §3.13, Final_Sigma).
@@ -105,12 +109,11 @@ fn is_passed_over(sign: char) -> bool {
 /// Capitals, their small letters, and Greek letters with marks whose capital is more than one character.
 fn is_cased(letter: char) -> bool {
     let code = u32::from(letter);
-    let small_of = |range: &(u32, u32, u32, i32)| {
-        let capital = range
-            .3
+    let small_of = |(first, last, step, far): &(u32, u32, u32, i32)| {
+        let capital = far
             .checked_neg()
             .and_then(|far| code.checked_add_signed(far));
-        capital.is_some_and(|capital| capital >= range.0 && holds(range, capital))
+        capital.is_some_and(|capital| holds(capital, *first..=*last, *step))
     };
     letter.is_ascii_alphabetic()
         || small(letter) != letter

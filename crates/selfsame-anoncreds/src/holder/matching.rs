@@ -72,9 +72,8 @@ pub fn candidates(
         .iter()
         .map(|(referent, asked)| {
             let can = |owned: &Owned<'_>| {
-                let compared = (asked.p_type, asked.p_value);
                 let interval = asked.non_revoked.or(request.non_revoked);
-                owned.compares(&asked.name, compared)
+                owned.compares(&asked.name, asked.p_type, asked.p_value)
                     && owned.meets(asked.restrictions.as_ref(), &[], interval)
             };
             (referent.clone(), places(&can))
@@ -86,7 +85,7 @@ pub fn candidates(
 }
 
 impl Owned<'_> {
-    fn compares(&self, name: &str, (comparison, bound): (Comparison, i32)) -> bool {
+    fn compares(&self, name: &str, comparison: Comparison, bound: i32) -> bool {
         let value = self.credential.values.get(name);
         let number = value.and_then(|value| value.encoded.parse::<i32>().ok());
         number.is_some_and(|number| comparison.holds(number.into(), bound.into()))

@@ -25,14 +25,15 @@ use crate::seed;
 /// parts do not belong together.
 pub fn create_presentation(
     request: &PresentationRequest,
-    (chosen, attested): (&[Chosen<'_>], &BTreeMap<String, SelfAttested>),
+    chosen: &[Chosen<'_>],
+    attested: &BTreeMap<String, SelfAttested>,
     link_secret: &LinkSecret,
     ctx: &Ctx,
 ) -> Result<Presentation, Error> {
     request.validate()?;
     check_complete(request, chosen, attested)?;
     let used: Vec<_> = chosen.iter().filter(|chosen| !chosen.is_idle()).collect();
-    let random = random(request, (&used, link_secret), ctx)?;
+    let random = random(request, &used, link_secret, ctx)?;
     let values: Vec<Values> = used
         .iter()
         .map(|chosen| chosen.credential.values.encoded())
@@ -45,7 +46,7 @@ pub fn create_presentation(
     let mut identifiers = Vec::new();
     for (index, (chosen, values)) in (0_u32..).zip(used.into_iter().zip(&values)) {
         let state = state(chosen, request)?;
-        let sub_request = answer(chosen, request, (index, &mut requested_proof))?;
+        let sub_request = answer(chosen, request, index, &mut requested_proof)?;
         let credential = chosen.credential;
         chosen.definition.check_schema_id(&credential.schema_id)?;
         let held = Held {
@@ -74,7 +75,8 @@ pub fn create_presentation(
 /// The randomness of a presentation, bound to all of its inputs.
 fn random(
     request: &PresentationRequest,
-    (used, link_secret): (&[&Chosen<'_>], &LinkSecret),
+    used: &[&Chosen<'_>],
+    link_secret: &LinkSecret,
     ctx: &Ctx,
 ) -> Result<Random, Error> {
     let mut about = Zeroizing::new(request.to_json()?.into_bytes());
@@ -132,7 +134,8 @@ fn holding<'a>(chosen: &Chosen<'a>, state: &'a RevocationState) -> Result<Holdin
 fn answer(
     chosen: &Chosen<'_>,
     request: &PresentationRequest,
-    (index, proof): (u32, &mut RequestedProof),
+    index: u32,
+    proof: &mut RequestedProof,
 ) -> Result<SubProofRequest, Error> {
     let mut revealed = BTreeSet::new();
     let here = SubProofReferent {

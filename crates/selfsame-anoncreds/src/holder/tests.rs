@@ -106,7 +106,7 @@ fn a_request_names_its_holder_as_its_definition_asks() {
     let ask = |world: &World, holder| {
         let (id, schema) = (&world.cred_def_id, &world.schema_id);
         let offer = crate::issuer::create_offer(schema, id, &world.correctness, &ctx(1));
-        create_credential_request(holder, named, (world.definition(), &offer), &ctx(2))
+        create_credential_request(holder, named, world.definition(), &offer, &ctx(2))
     };
     let did = Holder::Did("3mh1e1Vi2YDrLGmpD1Vc5J");
     let (request, metadata) = ask(&World::legacy(), did).unwrap();
@@ -129,8 +129,8 @@ fn an_issuer_whose_key_is_not_proven_gets_no_request() {
         secret: &secret,
         name: "default",
     };
-    let both = (world.definition(), &offer);
-    let refused = create_credential_request(Holder::Entropy("e"), named, both, &ctx(2));
+    let (holder, definition) = (Holder::Entropy("e"), world.definition());
+    let refused = create_credential_request(holder, named, definition, &offer, &ctx(2));
     assert!(matches!(refused, Err(Error::Issuer(_))));
 }
 
@@ -205,7 +205,7 @@ fn only_what_nothing_restricts_is_self_attested() {
         let request = request(json!({
             "requested_attributes": { "a": { "name": "name", "restrictions": restrictions } },
         }));
-        let made = create_presentation(&request, (&[], &attested), &link_secret(), &ctx(1));
+        let made = create_presentation(&request, &[], &attested, &link_secret(), &ctx(1));
         assert_eq!(made.is_ok(), allowed);
     }
 }
@@ -370,8 +370,8 @@ fn another_link_secret_draws_other_random_numbers_from_the_same_context() {
             secret,
             name: "default",
         };
-        let both = (world.definition(), &offer);
-        let made = create_credential_request(Holder::Entropy("e"), named, both, &ctx(2));
+        let (holder, definition) = (Holder::Entropy("e"), world.definition());
+        let made = create_credential_request(holder, named, definition, &offer, &ctx(2));
         serde_json::to_value(made.unwrap().1).unwrap()["link_secret_blinding_data"].clone()
     };
     assert_eq!(blinding(&link_secret()), blinding(&link_secret()));
@@ -382,7 +382,7 @@ fn another_link_secret_draws_other_random_numbers_from_the_same_context() {
     let blinded = |secret: &LinkSecret| {
         let chosen = [chosen(&world, &degree, &["+name"])];
         let alone = BTreeMap::new();
-        let made = create_presentation(&request, (&chosen, &alone), secret, &ctx(9)).unwrap();
+        let made = create_presentation(&request, &chosen, &alone, secret, &ctx(9)).unwrap();
         made.proof.aggregated_proof.c_list
     };
     assert_eq!(blinded(&link_secret()), blinded(&link_secret()));

@@ -43,8 +43,8 @@ fn ask(world: &World) -> Asked {
         name: "default",
     };
     let holder = Holder::Entropy("entropy");
-    let both = (world.definition(), &offer);
-    let (request, metadata) = create_credential_request(holder, named, both, &ctx(2)).unwrap();
+    let made = create_credential_request(holder, named, world.definition(), &offer, &ctx(2));
+    let (request, metadata) = made.unwrap();
     Asked {
         offer,
         request,
@@ -361,8 +361,7 @@ fn an_offer_with_one_member_changed_is_not_answered_or_gets_nothing() {
         // A definition that has not been used before.
         let fresh = PreparedDefinition::new(world.definition().definition().clone()).unwrap();
         let holder = Holder::Entropy("entropy");
-        let Ok((request, _)) =
-            create_credential_request(holder, named, (&fresh, &altered), &ctx(2))
+        let Ok((request, _)) = create_credential_request(holder, named, &fresh, &altered, &ctx(2))
         else {
             return false;
         };

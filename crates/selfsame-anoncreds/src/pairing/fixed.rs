@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use super::affine::invert_all;
+use super::affine::{Affine, invert_all};
 use super::fp::Fp;
 use super::fp2::Fp2;
 use super::fp12::Fp12;
@@ -128,13 +128,6 @@ pub(super) struct Table<F>(Vec<[Affine<F>; HEIGHT]>);
 const HEIGHT: usize = 16;
 /// Windows of five bits in a scalar; the last one has four, so that the carry into it stays in it.
 const WINDOWS: usize = 51;
-
-/// A point that is not the point at infinity.
-#[derive(Clone, Copy)]
-struct Affine<F> {
-    x: F,
-    y: F,
-}
 
 impl<F: Coordinate> Table<F> {
     pub(super) fn new(point: &Point<F>) -> Self {

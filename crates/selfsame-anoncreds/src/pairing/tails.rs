@@ -10,7 +10,7 @@
 //! depends only on public lists and on the holder's own index.
 
 use super::Error;
-use super::affine;
+use super::affine::{self, Affine};
 use super::fp::FieldOrder;
 use super::fp2::Fp2;
 use super::g2::{G2, NOT_ON_CURVE, coordinates, read_numbers};
@@ -95,7 +95,8 @@ impl TailSum {
             Some(eight) => eight.add(&self.waiting),
             None => &self.waiting,
         };
-        let points = rest.iter().map(coordinates).map(|[x, y]| (x, y));
+        let points = rest.iter().map(coordinates);
+        let points = points.map(|[x, y]| Affine { x, y });
         self.sum = self.sum.add(&affine::sum(points.collect()));
         self.waiting.clear();
     }

@@ -56,7 +56,7 @@ pub(super) fn plan<'a>(
         .identifiers
         .iter()
         .enumerate()
-        .map(empty)
+        .map(|(index, identifiers)| empty(index, identifiers))
         .collect();
     check_referents(presentation, request)?;
     let proof = &presentation.requested_proof;
@@ -92,7 +92,7 @@ pub(super) fn plan<'a>(
     Ok((plans, detail))
 }
 
-fn empty((index, identifiers): (usize, &CredentialIdentifiers)) -> Plan<'_> {
+fn empty(index: usize, identifiers: &CredentialIdentifiers) -> Plan<'_> {
     Plan {
         index,
         identifiers,
@@ -174,7 +174,8 @@ pub(super) fn self_attested(
 pub(super) fn table(
     presentation: &Presentation,
     request: &PresentationRequest,
-    (known, states): (&[Known<'_>], &[Option<State<'_>>]),
+    known: &[Known<'_>],
+    states: &[Option<State<'_>>],
 ) -> Vec<Answered> {
     let sources: BTreeMap<usize, Source> = known
         .iter()

@@ -42,7 +42,8 @@ pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), R
 
 /// Checks the proof mathematically.
 pub(super) fn holds(
-    (known, states): (&[Known<'_>], &[Option<State<'_>>]),
+    known: &[Known<'_>],
+    states: &[Option<State<'_>>],
     presentation: &Presentation,
     request: &PresentationRequest,
 ) -> Result<((), String), Refusal> {

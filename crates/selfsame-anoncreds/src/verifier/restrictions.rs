@@ -12,7 +12,8 @@ use crate::verdict::Refusal;
 pub(super) fn met(
     presentation: &Presentation,
     request: &PresentationRequest,
-    (known, policy): (&[Known<'_>], &Policy),
+    known: &[Known<'_>],
+    policy: &Policy,
 ) -> Result<((), String), Refusal> {
     let mut count = 0_usize;
     for (referent, query, index) in questions(presentation, request) {
@@ -23,7 +24,7 @@ pub(super) fn met(
             return Refusal::fails(format!("{referent:?} has no credential"));
         };
         let shown = match policy.encoding {
-            Encoding::Recommended => shown(presentation, request, (index, referent)),
+            Encoding::Recommended => shown(presentation, request, index, referent),
             // Under this policy nothing ties a raw value to the proof.
             Encoding::OfTheIssuer => BTreeMap::new(),
         };
@@ -67,7 +68,8 @@ fn questions<'a>(
 fn shown<'a>(
     presentation: &'a Presentation,
     request: &PresentationRequest,
-    (index, referent): (u32, &str),
+    index: u32,
+    referent: &str,
 ) -> BTreeMap<String, &'a str> {
     let proof = &presentation.requested_proof;
     let mut shown = BTreeMap::new();

@@ -21,7 +21,8 @@ type States<'a> = Vec<Option<State<'a>>>;
 pub(super) fn states<'a>(
     known: &[Known<'a>],
     presentation: &Presentation,
-    (evidence, policy): (&Evidence<'a>, &Policy),
+    evidence: &Evidence<'a>,
+    policy: &Policy,
 ) -> Result<(States<'a>, String), Refusal> {
     let mut states = Vec::new();
     for (known, proof) in known.iter().zip(&presentation.proof.proofs) {

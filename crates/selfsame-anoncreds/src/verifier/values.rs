@@ -20,13 +20,13 @@ pub(super) fn consistent(
         let asked = request.requested_attributes.get(referent);
         let name = asked.and_then(|asked| asked.name.as_deref());
         let sub_proof = sub_proof(presentation, shown.sub_proof_index);
-        check(sub_proof, (name.unwrap_or_default(), &shown.encoded))?;
+        check(name.unwrap_or_default(), sub_proof, &shown.encoded)?;
         count = count.saturating_add(1);
     }
     for group in proof.revealed_attr_groups.values() {
         let sub_proof = sub_proof(presentation, group.sub_proof_index);
         for (name, value) in &group.values {
-            check(sub_proof, (name, &value.encoded))?;
+            check(name, sub_proof, &value.encoded)?;
             count = count.saturating_add(1);
         }
     }
@@ -37,7 +37,7 @@ fn sub_proof(presentation: &Presentation, index: u32) -> Option<&SubProof> {
     presentation.proof.proofs.get(usize::try_from(index).ok()?)
 }
 
-fn check(sub_proof: Option<&SubProof>, (name, encoded): (&str, &str)) -> Result<(), Refusal> {
+fn check(name: &str, sub_proof: Option<&SubProof>, encoded: &str) -> Result<(), Refusal> {
     let revealed = sub_proof.map(|proof| &proof.primary_proof.eq_proof.revealed_attrs);
     let number = revealed.and_then(|numbers| numbers.get(&normalise_attribute(name)));
     match (number, encoded.parse::<IBig>()) {

@@ -174,7 +174,7 @@ impl Ours {
             secret: &secret,
             name: read(&a["link_secret_id"])?,
         };
-        let made = create_credential_request(holder, named, (&definition, &offer), &ctx());
+        let made = create_credential_request(holder, named, &definition, &offer, &ctx());
         let (request, metadata) = made.map_err(text)?;
         Ok(json!([write(&request)?, write(&metadata)?]))
     }
@@ -346,8 +346,9 @@ impl Ours {
                 SelfAttested(value.as_str().unwrap_or("").to_owned()),
             )
         });
-        let answers = (chosen.as_slice(), &attested.collect::<BTreeMap<_, _>>());
-        write(&create_presentation(&request, answers, &link_secret(a)?, &ctx()).map_err(text)?)
+        let (attested, secret) = (attested.collect(), link_secret(a)?);
+        let made = create_presentation(&request, &chosen, &attested, &secret, &ctx());
+        write(&made.map_err(text)?)
     }
 
     fn verify(&mut self, a: &Value) -> Answer {

@@ -43,8 +43,8 @@ fn check(n: &UBig, random: &mut Random) {
                 );
                 let (mut one, mut other) = (product.clone(), square.clone());
                 modulus.engine().pair(
-                    (one.lanes_mut(), Some(b.lanes())),
-                    (other.lanes_mut(), None),
+                    engine::Factors::new(one.lanes_mut(), Some(b.lanes())),
+                    engine::Factors::new(other.lanes_mut(), None),
                 );
                 assert_eq!(modulus.integer(&one), x * y % n * y % n, "{modulus:?}");
                 assert_eq!(modulus.integer(&other), x.pow(4) % n, "{modulus:?}");

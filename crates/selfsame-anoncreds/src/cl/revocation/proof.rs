@@ -90,7 +90,7 @@ impl Commitment {
         let secrets = Exponents::secrets(holding.signature, random);
         let masks = Exponents::random(random);
         let c_list = Commitments::new(holding, &secrets);
-        let t_values = TValues::committed(holding, (&c_list, &secrets), &masks, m2_mask);
+        let t_values = TValues::committed(holding, &secrets, &c_list, &masks, m2_mask);
         Self {
             secrets,
             masks,
@@ -216,7 +216,8 @@ impl TValues {
     /// multiples but two are of fixed points.
     fn committed(
         holding: &Holding<'_>,
-        (c_list, secrets): (&Commitments, &Exponents),
+        secrets: &Exponents,
+        c_list: &Commitments,
         x: &Exponents,
         m2_mask: &Scalar,
     ) -> Self {

@@ -86,7 +86,8 @@ impl Witness {
         &self,
         context: &WitnessContext<'_>,
         changes: &Changes,
-        (tails, capacity): (&impl Tails, u32),
+        tails: &impl Tails,
+        capacity: u32,
     ) -> Result<Self, Error> {
         check_index(context.index, capacity)?;
         if changes.revoked().contains(&context.index) {

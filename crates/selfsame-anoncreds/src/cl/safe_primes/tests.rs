@@ -177,7 +177,7 @@ fn tried_but(
     let masks: Vec<UBig> = (0..ROUNDS).map(|_| random.below(&order)).collect();
     let exponents: Vec<IBig> = masks.iter().cloned().map(IBig::from).collect();
     let commitments = powers(&modulus, &bases(&modulus), &exponents).unwrap();
-    let c = challenge(&n, (w, b), &roots, &commitments);
+    let c = challenge(&n, NonSquares { w, b }, &roots, &commitments);
     let (mut squares, mut classes) = (Vec::new(), Vec::new());
     for (k, mask) in summands(&c, &n).into_iter().zip(masks) {
         let x = (k + mask) % &order;

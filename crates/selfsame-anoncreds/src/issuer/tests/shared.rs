@@ -79,8 +79,8 @@ fn requests_and_presentations_under_two_definitions_share_no_randomness() {
         name: "default",
     };
     let blinding = |definition: &PreparedDefinition| {
-        let both = (definition, &asked.offer);
-        let made = create_credential_request(Holder::Entropy("entropy"), named, both, &ctx(2));
+        let holder = Holder::Entropy("entropy");
+        let made = create_credential_request(holder, named, definition, &asked.offer, &ctx(2));
         number(&made.unwrap().1, "/link_secret_blinding_data/v_prime")
     };
     assert_eq!(blinding(world.definition()), blinding(world.definition()));

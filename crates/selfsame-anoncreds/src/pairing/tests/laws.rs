@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::affine::{self, invert_all};
+use super::super::affine::{self, Affine, invert_all};
 use super::super::counters::counts;
 use super::super::fp::Fp;
 use super::super::fp2::Fp2;
@@ -184,7 +184,8 @@ proptest! {
             let point = G1::generator().mul(&Scalar::from(*scalar));
             if negative >> i & 1 == 1 { point.neg() } else { point }
         }).collect();
-        let affine = points.iter().map(|point| point.0.to_affine()).collect();
+        let affine = points.iter().map(|point| point.0.to_affine());
+        let affine = affine.map(|(x, y)| Affine { x, y }).collect();
         let sum = points.iter().fold(G1::identity(), |sum, point| sum.add(point));
         prop_assert_eq!(G1(affine::sum(affine)), sum);
     }

@@ -135,7 +135,7 @@ impl Request {
             .as_deref()
             .map_or(Holder::Entropy(&entropy), Holder::Did);
         let (request, metadata) =
-            create_credential_request(holder, named, (&definition, &offer), &ctx)?;
+            create_credential_request(holder, named, &definition, &offer, &ctx)?;
         let proof = &offer.key_correctness_proof;
         definition.key().check_safe_primes(proof)?;
         files::keep(&self.metadata, &metadata)?;
@@ -251,10 +251,10 @@ impl Present {
         let attested = alone
             .into_iter()
             .map(|(referent, value)| (referent, SelfAttested(value)));
-        let answers = (chosen.as_slice(), &attested.collect());
         strange_bounds(&chosen, &request);
         let secret = link_secret(&self.link_secret)?;
-        let presentation = create_presentation(&request, answers, &secret, &files::ctx())?;
+        let (attested, ctx) = (attested.collect(), files::ctx());
+        let presentation = create_presentation(&request, &chosen, &attested, &secret, &ctx)?;
         check_proof(&presentation, &request, &known)?;
         files::print(&presentation)
     }

@@ -91,8 +91,8 @@ proptest! {
                 let index = held.signature.index();
                 let context = held.signature.witness_context(&issuer.key, &issuer.registry, &state);
                 let built = Witness::build(&context, &list, &issuer.tails());
-                let tails = (&issuer.tails(), capacity);
-                let updated = held.witness.update(&context, &changes, tails);
+                let tails = issuer.tails();
+                let updated = held.witness.update(&context, &changes, &tails, capacity);
                 if list.is_revoked(index).unwrap() {
                     prop_assert_eq!(built.unwrap_err(), Error::Registry("the credential is revoked"));
                     prop_assert!(updated.is_err());

@@ -17,8 +17,9 @@ fn the_same_seed_gives_the_known_answers() {
     let context = held
         .signature
         .witness_context(&issuer.key, &issuer.registry, &after);
-    let tails = (&issuer.tails(), issuer.capacity);
-    let witness = held.witness.update(&context, &changes, tails).unwrap();
+    let (tails, capacity) = (issuer.tails(), issuer.capacity);
+    let witness = held.witness.update(&context, &changes, &tails, capacity);
+    let witness = witness.unwrap();
     let holding = Holding {
         key: &issuer.key,
         accumulator: &after,

@@ -230,8 +230,8 @@ fn tails_are_alike_and_so_are_the_witnesses_made_of_them() {
             g_i: &g_i,
         };
         let first = Witness::build(&context(&before), &open, &ours.tails()).unwrap();
-        let tails = (&ours.tails(), CAPACITY);
-        let updated = first.update(&context(&after), &changes, tails).unwrap();
+        let updated = first.update(&context(&after), &changes, &ours.tails(), CAPACITY);
+        let updated = updated.unwrap();
         let built = Witness::build(&context(&after), &list, &ours.tails()).unwrap();
         let theirs =
             published::Witness::new(index, CAPACITY, true, &delta, &published.tails).unwrap();

@@ -111,8 +111,8 @@ fn the_holder_builds_and_updates_the_witness_of_the_samples() {
         assert_eq!(across::<Witness>(&built), *witness);
     }
     let changes = bits[0].changes_to(&bits[1]).unwrap();
-    let tails = (&issuer.tails(), issuer.capacity);
-    let updated = witnesses[0].update(&contexts[1], &changes, tails);
+    let (tails, capacity) = (issuer.tails(), issuer.capacity);
+    let updated = witnesses[0].update(&contexts[1], &changes, &tails, capacity);
     assert_eq!(updated.unwrap(), witnesses[1]);
     assert!(witnesses[0].check(&contexts[1]).is_err());
 }
