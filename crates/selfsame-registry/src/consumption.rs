@@ -4,13 +4,10 @@ use selfsame_crypto::hash::sha256_parts;
 use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use crate::authority::{Act, Whose};
-use crate::delegation::{Action, is_type};
+use crate::delegation::Action;
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
-use crate::judge::{Step, active};
 use crate::machine::Machine;
-use crate::refusal::{CheckError, DelegationFault, Refusal};
 use crate::state::{Key, Receipt, StateError, StateRead, read};
 
 const DOMAIN: &[u8] = b"selfsame/use/1";
@@ -51,55 +48,6 @@ pub fn use_digest(kind: &str, handle: &[u8; 32]) -> [u8; 32] {
     // A length in memory fits 64 bits.
     let length = u64::try_from(kind.len()).unwrap_or(u64::MAX).to_be_bytes();
     sha256_parts(&[DOMAIN, &length, kind.as_bytes(), handle])
-}
-
-impl Step<'_> {
-    pub(crate) fn consume(&mut self, consume: &Consume) -> Result<(), CheckError> {
-        self.active_author()?;
-        let whose = self.whose(consume.issuer);
-        self.authorise(Act::Consume, whose)?;
-        if !is_type(&consume.kind) {
-            return Err(Refusal::Delegation(DelegationFault::Malformed).into());
-        }
-        active(&self.to, consume.issuer)?;
-        self.is_the_issuer_or_his_delegate(consume, whose)?;
-        let digest = use_digest(&consume.kind, &consume.handle);
-        let key = Key::Use(consume.issuer, &digest);
-        if let Some(first) = read::<Consumption>(&self.to, &key)? {
-            let receipt = first.receipt;
-            return Err(Refusal::Used { receipt }.into());
-        }
-        let consumption = Consumption {
-            action: consume.action,
-            kind: consume.kind.clone(),
-            by: self.author,
-            delegation: consume.delegation.clone(),
-            receipt: self.receipt,
-        };
-        self.to.put(&key, &consumption);
-        Ok(())
-    }
-
-    fn is_the_issuer_or_his_delegate(
-        &self,
-        consume: &Consume,
-        whose: Whose,
-    ) -> Result<(), CheckError> {
-        let fault = match (whose, &consume.delegation) {
-            (Whose::Own, None) => return Ok(()),
-            (Whose::Own, Some(_)) => Some(DelegationFault::Needless),
-            (Whose::Other, None) => Some(DelegationFault::Unknown),
-            (Whose::Other, Some(name)) => {
-                let given = self.delegation_of(consume.issuer, name)?;
-                let deed = (consume.action, consume.kind.as_str());
-                given.fault(self.author, deed, self.at.time)
-            }
-        };
-        match fault {
-            None => Ok(()),
-            Some(fault) => Err(Refusal::Delegation(fault).into()),
-        }
-    }
 }
 
 impl Machine {

@@ -30,6 +30,16 @@ impl<T> Default for Maybe<T> {
     }
 }
 
+impl<T: Item> Item for Maybe<T> {
+    fn write(&self, to: &mut Writer) {
+        write_optional(to, self.0.as_ref());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        optional(from).map(Self)
+    }
+}
+
 /// A public key of a kind that the rules know. A new kind would be a new rule, and come with a height.
 pub(crate) fn public_key(from: &mut Reader<'_>) -> Result<PublicKey, Malformed> {
     let none = Malformed("a public key is none");

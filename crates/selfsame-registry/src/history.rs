@@ -4,6 +4,9 @@ use std::marker::PhantomData;
 
 use selfsame_crypto::time::UnixTime;
 
+use crate::authority::Role;
+use crate::identifier::Identifier;
+use crate::member::Membership;
 use crate::state::{Key, Overlay, Receipt, StateError, StateRead, read};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
@@ -116,6 +119,12 @@ impl Overlay<'_> {
         self.put(key, &present);
         self.put(&Key::Version(key, number), item);
     }
+}
+
+/// The role of a DID.
+pub(crate) fn role_of(state: &dyn StateRead, id: Identifier) -> Result<Option<Role>, StateError> {
+    let membership = History::<Membership>::new(state, Key::Role(id)).last()?;
+    Ok(membership.and_then(|(_, membership)| membership.role))
 }
 
 impl Item for Present {

@@ -1,16 +1,29 @@
 //! What a transaction is judged by, whatever it asks: network, nonce, size, quotas, signatures. Each
 //! rule is one predicate. Checking a transaction and applying it ask the same ones.
 
+mod agreement;
+mod anoncreds;
+mod consumption;
+mod delegation;
+mod did;
+mod governance;
+mod member;
+mod resource;
+mod status;
+
 use selfsame_crypto::time::UnixTime;
 
-use crate::content::Content;
-use crate::history::History;
+use crate::authority::{Act, Whose};
+use crate::content::{Content, is_fragment};
+use crate::delegation::GivenDelegation;
+use crate::history::{History, role_of};
 use crate::identifier::Identifier;
 use crate::machine::Since;
-use crate::member::role_of;
 use crate::operation::Operation;
 use crate::proven::Proven;
-use crate::refusal::{AuthorFault, CheckError, GovernanceFault, Refusal, SignatureFault};
+use crate::refusal::{
+    AuthorFault, CheckError, DelegationFault, GovernanceFault, Refusal, SignatureFault,
+};
 use crate::rules::Rules;
 use crate::state::{DidVersion, Key, Overlay, Receipt, StateError, StateRead, Used, Writes, read};
 use crate::transaction::{Signature, Transaction};
@@ -43,13 +56,13 @@ pub(crate) enum Admission {
 }
 
 /// One transaction on its way: the state as the operations before left it.
-pub(crate) struct Step<'a> {
-    pub(crate) at: Situation<'a>,
-    pub(crate) author: Identifier,
+struct Step<'a> {
+    at: Situation<'a>,
+    author: Identifier,
     /// Whether a member vouches for the transaction.
-    pub(crate) endorsed: bool,
-    pub(crate) receipt: Receipt,
-    pub(crate) to: Overlay<'a>,
+    endorsed: bool,
+    receipt: Receipt,
+    to: Overlay<'a>,
 }
 
 impl<'a> Situation<'a> {
@@ -129,7 +142,7 @@ impl<'a> Situation<'a> {
     }
 
     /// What is used of a quota after `count` more in the window this block is in.
-    pub(crate) fn uses(
+    fn uses(
         &self,
         state: &dyn StateRead,
         (key, quota): (Key<'_>, u64),
@@ -206,7 +219,7 @@ impl<'a> Situation<'a> {
     }
 
     /// The DID of an identifier in this network.
-    pub(crate) fn did(&self, id: Identifier) -> String {
+    fn did(&self, id: Identifier) -> String {
         format!("did:selfsame:{}:{id}", self.network)
     }
 }
@@ -216,7 +229,10 @@ impl Step<'_> {
         match operation {
             Operation::CreateDid(content) => self.create_did(place, content),
             Operation::UpdateDid { version, content } => self.update_did(*version, content),
-            Operation::DeactivateDid { version } => self.deactivate_did(*version),
+            Operation::DeactivateDid { version } => {
+                self.deactivate_did(*version)?;
+                self.end_role()
+            }
             Operation::AnchorStatus {
                 list,
                 digest,
@@ -243,13 +259,42 @@ impl Step<'_> {
     }
 
     /// The author's present version, after the operations before this one.
-    pub(crate) fn active_author(&self) -> Result<u64, CheckError> {
+    fn active_author(&self) -> Result<u64, CheckError> {
         active(&self.to, self.author)
+    }
+
+    /// Whether what belongs to `owner` is the author's own.
+    fn whose(&self, owner: Identifier) -> Whose {
+        match owner == self.author {
+            true => Whose::Own,
+            false => Whose::Other,
+        }
+    }
+
+    /// Asks the table, and nothing else, whether the author may.
+    fn authorise(&self, act: Act, whose: Whose) -> Result<(), CheckError> {
+        if act.needs_agreement() {
+            self.at.agreement.map_err(CheckError::Refused)?;
+        }
+        let role = role_of(&self.to, self.author)?;
+        match act.is_allowed((role, whose), self.at.rules.mode, self.endorsed) {
+            true => Ok(()),
+            false => Err(Refusal::NotAllowed { act }.into()),
+        }
+    }
+
+    fn delegation_of(&self, issuer: Identifier, name: &str) -> Result<GivenDelegation, CheckError> {
+        // The name becomes part of a key of the state.
+        let given = match is_fragment(name) {
+            true => read(&self.to, &Key::Delegation(issuer, name))?,
+            false => None,
+        };
+        given.ok_or_else(|| Refusal::Delegation(DelegationFault::Unknown).into())
     }
 }
 
 /// The present version of a DID that is not deactivated.
-pub(crate) fn active(state: &dyn StateRead, id: Identifier) -> Result<u64, CheckError> {
+fn active(state: &dyn StateRead, id: Identifier) -> Result<u64, CheckError> {
     match History::<DidVersion>::new(state, Key::Did(id)).present()? {
         None => Err(Refusal::Author(AuthorFault::Unknown).into()),
         Some(present) if present.deactivated => {

@@ -18,7 +18,6 @@ mod authority;
 mod consumption;
 pub mod content;
 mod delegation;
-mod did;
 mod encoding;
 mod fate;
 mod genesis;
@@ -36,7 +35,6 @@ mod resolve;
 pub mod resource;
 mod rules;
 mod state;
-mod status;
 pub mod transaction;
 
 /// Who may write, who validates, and by which rules.

@@ -4,14 +4,12 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use crate::authority::{Act, Role, Whose};
+use crate::authority::Role;
 use crate::encoding::{optional, write_optional};
-use crate::history::{History, Version};
+use crate::history::{History, Version, role_of};
 use crate::identifier::Identifier;
-use crate::judge::{Step, active};
 use crate::machine::Machine;
-use crate::refusal::{CheckError, GovernanceFault, Refusal};
-use crate::state::{Key, Receipt, StateError, StateRead, read};
+use crate::state::{Key, Receipt, StateError, StateRead};
 
 /// A role as it was given or taken.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -22,110 +20,6 @@ pub struct Membership {
     pub by: Option<Identifier>,
     /// When.
     pub receipt: Receipt,
-}
-
-impl Step<'_> {
-    /// Gives a registered DID a role, or takes it.
-    pub(crate) fn set_role(
-        &mut self,
-        subject: Identifier,
-        role: Option<Role>,
-    ) -> Result<(), CheckError> {
-        self.active_author()?;
-        let before = role_of(&self.to, subject)?;
-        let whose = self.whose(subject);
-        if let Some(before) = before {
-            // Whoever gets another role loses this one.
-            self.authorise(Act::TakeRole, whose)?;
-            self.leaves_a_trustee(before, role)?;
-        }
-        self.authorise(role.map_or(Act::TakeRole, Role::addition), whose)?;
-        active(&self.to, subject).map_err(|error| match error {
-            CheckError::Refused(_) => Refusal::Governance(GovernanceFault::NotRegistered).into(),
-            error @ CheckError::State(_) => error,
-        })?;
-        if before == role {
-            return Err(Refusal::Governance(GovernanceFault::Unchanged).into());
-        }
-        self.put_role(subject, (before, role))
-    }
-
-    /// Takes the role of a DID that ends: a deactivated DID signs nothing, so it governs nothing.
-    pub(crate) fn end_role(&mut self) -> Result<(), CheckError> {
-        match role_of(&self.to, self.author)? {
-            None => Ok(()),
-            Some(before) => {
-                self.leaves_a_trustee(before, None)?;
-                self.put_role(self.author, (Some(before), None))
-            }
-        }
-    }
-
-    fn put_role(
-        &mut self,
-        subject: Identifier,
-        (before, role): (Option<Role>, Option<Role>),
-    ) -> Result<(), CheckError> {
-        let key = Key::Role(subject);
-        let number = History::<Membership>::new(&self.to, key).count()?;
-        let membership = Membership {
-            role,
-            by: Some(self.author),
-            receipt: self.receipt,
-        };
-        let number = number.saturating_add(1);
-        self.to.put_version(&key, (number, false), &membership);
-        self.count_trustees(before, role)
-    }
-
-    /// Whether what belongs to `owner` is the author's own.
-    pub(crate) fn whose(&self, owner: Identifier) -> Whose {
-        match owner == self.author {
-            true => Whose::Own,
-            false => Whose::Other,
-        }
-    }
-
-    /// Asks the table, and nothing else, whether the author may.
-    pub(crate) fn authorise(&self, act: Act, whose: Whose) -> Result<(), CheckError> {
-        if act.needs_agreement() {
-            self.at.agreement.map_err(CheckError::Refused)?;
-        }
-        let role = role_of(&self.to, self.author)?;
-        match act.is_allowed((role, whose), self.at.rules.mode, self.endorsed) {
-            true => Ok(()),
-            false => Err(Refusal::NotAllowed { act }.into()),
-        }
-    }
-
-    /// Without a trustee nobody could ever govern the network again.
-    fn leaves_a_trustee(&self, before: Role, after: Option<Role>) -> Result<(), CheckError> {
-        let leaves = before == Role::Trustee && after != Some(Role::Trustee);
-        match leaves && self.trustees()? <= 1 {
-            true => Err(Refusal::Governance(GovernanceFault::LastTrustee).into()),
-            false => Ok(()),
-        }
-    }
-
-    fn trustees(&self) -> Result<u64, StateError> {
-        Ok(read::<Count>(&self.to, &Key::Trustees)?
-            .unwrap_or_default()
-            .0)
-    }
-
-    fn count_trustees(
-        &mut self,
-        before: Option<Role>,
-        after: Option<Role>,
-    ) -> Result<(), CheckError> {
-        let is = |role| u64::from(role == Some(Role::Trustee));
-        if is(before) != is(after) {
-            let count = self.trustees()?.saturating_add(is(after));
-            let count = Count(count.saturating_sub(is(before)));
-            self.to.put(&Key::Trustees, &count);
-        }
-        Ok(())
-    }
 }
 
 impl Machine {
@@ -164,12 +58,6 @@ impl Machine {
             None => Ok(Vec::new()),
         }
     }
-}
-
-/// The role of a DID.
-pub(crate) fn role_of(state: &dyn StateRead, id: Identifier) -> Result<Option<Role>, StateError> {
-    let membership = History::<Membership>::new(state, Key::Role(id)).last()?;
-    Ok(membership.and_then(|(_, membership)| membership.role))
 }
 
 /// A number in the state.

@@ -23,9 +23,9 @@ pub struct ObjectName {
     parts: [String; 2],
 }
 
-pub(super) const SCHEMA: &str = "SCHEMA";
-pub(super) const DEFINITION: &str = "CLAIM_DEF";
-pub(super) const REGISTRY: &str = "REV_REG_DEF";
+pub(crate) const SCHEMA: &str = "SCHEMA";
+pub(crate) const DEFINITION: &str = "CLAIM_DEF";
+pub(crate) const REGISTRY: &str = "REV_REG_DEF";
 
 impl ObjectName {
     /// The name of a schema; none where its name or version is empty or longer than 128 bytes.
@@ -65,7 +65,7 @@ impl ObjectName {
         self.owner
     }
 
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         self.kind
     }
 

@@ -1,25 +1,14 @@
 //! What a revocation registry revokes: entries that each follow the one before, and the list they
 //! come to at any time.
 
-use std::collections::BTreeSet;
-
-use selfsame_anoncreds::cl::revocation::Accumulator;
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
-use serde::Deserialize;
-use serde::de::value::{Error as ValueError, StrDeserializer};
 
 use super::name::{ObjectName, REGISTRY};
-use super::registry::PublishedRegistry;
-use crate::authority::Act;
 use crate::encoding::{optional, write_optional};
 use crate::history::{History, Version};
-use crate::judge::Step;
 use crate::machine::Machine;
-use crate::refusal::{CheckError, EntryFault, ObjectFault, Refusal};
 use crate::state::{Key, Receipt, StateError, StateRead, read};
-
-const MAX_ACCUMULATOR_BYTES: usize = 2_048;
 
 /// A change of what a registry revokes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -62,67 +51,6 @@ pub struct RevocationState {
     pub revoked: Vec<u8>,
     /// The last entry's.
     pub receipt: Receipt,
-}
-
-impl Step<'_> {
-    pub(crate) fn change_registry(&mut self, entry: &RevocationEntry) -> Result<(), CheckError> {
-        self.active_author()?;
-        let name = self.named(&entry.registry, REGISTRY)?;
-        self.authorise(Act::ChangeRegistry, self.whose(name.owner()))?;
-        let registry: PublishedRegistry =
-            read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        entry.check(registry.places)?;
-        let (entries, list) = (Key::Entries(&name), Key::Revoked(&name));
-        let last = History::<RevocationVersion>::new(&self.to, entries).last()?;
-        let present = last.as_ref().map(|(_, version)| &version.after);
-        if present != entry.before.as_ref() {
-            return Err(Refusal::Entry(EntryFault::Before).into());
-        }
-        let bits = match read::<Bits>(&self.to, &list)? {
-            Some(bits) => bits,
-            None => Bits::none(registry.places),
-        };
-        let bits = bits
-            .with(&entry.issued, false)
-            .and_then(|bits| bits.with(&entry.revoked, true))
-            .ok_or(Refusal::Entry(EntryFault::Unchanged))?;
-        let number = last.map_or(0, |(number, _)| number).saturating_add(1);
-        let version = RevocationVersion {
-            before: entry.before.clone(),
-            after: entry.after.clone(),
-            issued: entry.issued.clone(),
-            revoked: entry.revoked.clone(),
-            receipt: self.receipt,
-        };
-        self.to.put_version(&entries, (number, false), &version);
-        self.to.put(&list, &bits);
-        Ok(())
-    }
-}
-
-impl RevocationEntry {
-    fn check(&self, places: u64) -> Result<(), Refusal> {
-        let ascending = |list: &[u32]| list.is_sorted_by(|a, b| a < b);
-        let inside = |place: &u32| u64::from(*place) < places;
-        let issued: BTreeSet<&u32> = self.issued.iter().collect();
-        let apart = !self.revoked.iter().any(|place| issued.contains(place));
-        if !ascending(&self.issued) || !ascending(&self.revoked) || !apart {
-            return Err(Refusal::Entry(EntryFault::Order));
-        }
-        if !self.issued.iter().chain(&self.revoked).all(inside) {
-            return Err(Refusal::Entry(EntryFault::Place));
-        }
-        match is_accumulator(&self.after) {
-            true => Ok(()),
-            false => Err(Refusal::Entry(EntryFault::Accumulator)),
-        }
-    }
-}
-
-/// A point of the curve, as AnonCreds writes it.
-fn is_accumulator(text: &str) -> bool {
-    let reader = StrDeserializer::<ValueError>::new(text);
-    text.len() <= MAX_ACCUMULATOR_BYTES && Accumulator::deserialize(reader).is_ok()
 }
 
 impl Machine {
@@ -182,16 +110,16 @@ impl Machine {
 }
 
 /// A bit a place.
-struct Bits(Vec<u8>);
+pub(crate) struct Bits(pub(crate) Vec<u8>);
 
 impl Bits {
-    fn none(places: u64) -> Self {
+    pub(crate) fn none(places: u64) -> Self {
         let bytes = usize::try_from(places.div_ceil(8)).unwrap_or(0);
         Self(vec![0; bytes])
     }
 
     /// With these places set; none where one is already, or is outside.
-    fn with(mut self, places: &[u32], set: bool) -> Option<Self> {
+    pub(crate) fn with(mut self, places: &[u32], set: bool) -> Option<Self> {
         for place in places {
             let byte = self.0.get_mut(usize::try_from(place >> 3).ok()?)?;
             let bit = 0x80_u8 >> (place & 7);

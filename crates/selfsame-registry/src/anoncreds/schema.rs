@@ -1,17 +1,9 @@
 //! Schemas: published once, never changed.
 
-use std::collections::BTreeSet;
-
-use selfsame_anoncreds::format::Schema;
-use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use super::again::Again;
 use super::name::{ObjectName, SCHEMA};
-use crate::authority::Act;
-use crate::judge::Step;
 use crate::machine::Machine;
-use crate::refusal::{CheckError, ObjectFault, Refusal};
 use crate::state::{Key, Receipt, StateError, StateRead, read};
 
 /// A schema as it was published.
@@ -21,32 +13,6 @@ pub struct PublishedSchema {
     pub json: String,
     /// When.
     pub receipt: Receipt,
-}
-
-impl Step<'_> {
-    pub(crate) fn publish_schema(&mut self, json: &str) -> Result<(), CheckError> {
-        let schema: Schema = self.read_published(json)?;
-        self.publishes(Act::PublishSchema, schema.issuer_id.as_str())?;
-        let name = Did::parse(schema.issuer_id.as_str())
-            .ok()
-            .and_then(|did| ObjectName::schema(&did, &schema.name, &schema.version))
-            .ok_or(Refusal::Object(ObjectFault::Name))?;
-        self.is_free(&name)?;
-        let published = PublishedSchema {
-            json: json.to_owned(),
-            receipt: self.receipt,
-        };
-        self.to.put(&Key::Object(&name), &published);
-        Ok(())
-    }
-
-    /// The attributes of a schema of this network.
-    pub(super) fn attributes_of(&self, schema: &str) -> Result<BTreeSet<String>, CheckError> {
-        let name = self.named(schema, SCHEMA)?;
-        let published: PublishedSchema =
-            read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        Ok(Again::read(&published.json)?.attributes())
-    }
 }
 
 impl Machine {

@@ -5,12 +5,13 @@ use selfsame_crypto::time::UnixTime;
 use crate::authority::{Act, Whose};
 use crate::content::is_uri;
 use crate::history::History;
-use crate::judge::Step;
 use crate::refusal::{CheckError, Refusal};
 use crate::state::{Anchor, Key};
 
+use super::Step;
+
 impl Step<'_> {
-    pub(crate) fn anchor_status(
+    pub(super) fn anchor_status(
         &mut self,
         list: &str,
         (digest, issued): ([u8; 32], UnixTime),

@@ -5,16 +5,17 @@ use selfsame_crypto::{KeyType, PublicKey};
 use crate::authority::{Act, Whose};
 use crate::content::{Content, is_point};
 use crate::identifier::Identifier;
-use crate::judge::Step;
 use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
 use crate::state::{DidVersion, Key};
+
+use super::Step;
 
 /// The name of the only key of a DID that somebody else registered.
 const FIRST_KEY: &str = "key-1";
 
 impl Step<'_> {
     /// The author begins; his signatures were judged by this content already.
-    pub(crate) fn create_did(&mut self, place: usize, content: &Content) -> Result<(), CheckError> {
+    pub(super) fn create_did(&mut self, place: usize, content: &Content) -> Result<(), CheckError> {
         if place > 0 {
             return Err(Refusal::Author(AuthorFault::Exists).into());
         }
@@ -32,7 +33,7 @@ impl Step<'_> {
     /// A member registers a key for its owner. Nothing but that key can be in the DID, so that it is his alone. The
     /// owner need not sign where the identifier is a digest of the whole key; one of Indy's form would be anybody's to
     /// take away from him, with a key that nobody has.
-    pub(crate) fn register_did(
+    pub(super) fn register_did(
         &mut self,
         subject: Identifier,
         (key, consent): (&PublicKey, Option<&[u8; 64]>),
@@ -71,7 +72,7 @@ impl Step<'_> {
             .map_err(|_| Refusal::Signature(SignatureFault::Bad))
     }
 
-    pub(crate) fn update_did(&mut self, version: u64, content: &Content) -> Result<(), CheckError> {
+    pub(super) fn update_did(&mut self, version: u64, content: &Content) -> Result<(), CheckError> {
         self.follows(version)?;
         self.authorise(Act::ChangeDid, Whose::Own)?;
         content.check(&self.at.rules).map_err(Refusal::Content)?;
@@ -79,10 +80,9 @@ impl Step<'_> {
         Ok(())
     }
 
-    pub(crate) fn deactivate_did(&mut self, version: u64) -> Result<(), CheckError> {
+    pub(super) fn deactivate_did(&mut self, version: u64) -> Result<(), CheckError> {
         self.follows(version)?;
         self.authorise(Act::ChangeDid, Whose::Own)?;
-        self.end_role()?;
         self.put_did(self.author, (version, None));
         Ok(())
     }

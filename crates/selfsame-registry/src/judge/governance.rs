@@ -1,0 +1,148 @@
+//! Governance: changes of the validators and of the rules.
+
+use selfsame_proof::cbor::Malformed;
+use selfsame_proof::validators::{Validator, ValidatorSet};
+
+use crate::authority::{Act, Whose};
+use crate::encoding::Maybe;
+use crate::governance::ValidatorChange;
+use crate::history::History;
+use crate::identifier::Identifier;
+use crate::refusal::{CheckError, GovernanceFault, Refusal};
+use crate::rules::{Rules, Schedule};
+use crate::state::{Key, StateError, read};
+
+use super::{Situation, Step};
+
+impl Step<'_> {
+    /// Removes validators by name and adds others, from the next height on. Somebody who is in both
+    /// is replaced.
+    pub(super) fn change_validators(
+        &mut self,
+        add: &[Validator],
+        remove: &[String],
+    ) -> Result<(), CheckError> {
+        self.active_author()?;
+        let set: ValidatorSet = read(&self.to, &Key::Validators)?
+            .ok_or_else(|| StateError("there are no validators".to_owned()))?;
+        let mut validators = set.validators().to_vec();
+        for name in remove {
+            let before = validators.len();
+            validators.retain(|validator| validator.name != *name);
+            if validators.len() == before {
+                return Err(Refusal::Governance(GovernanceFault::UnknownValidator).into());
+            }
+            self.remove_validator(name)?;
+        }
+        let least = validators.iter().map(|validator| validator.power).min();
+        for validator in add {
+            validator
+                .has_points()
+                .map_err(|Malformed(why)| Refusal::Governance(GovernanceFault::Validators(why)))?;
+            self.add_validator(validator, least)?;
+            validators.push(validator.clone());
+        }
+        let after = ValidatorSet::new(validators)
+            .map_err(|Malformed(why)| Refusal::Governance(GovernanceFault::Validators(why)))?;
+        if after == set {
+            return Err(Refusal::Governance(GovernanceFault::Unchanged).into());
+        }
+        if !after.agrees_on_an_engine() {
+            return Err(Refusal::Governance(GovernanceFault::Engine).into());
+        }
+        if set.is_in_engine() && !after.is_in_engine() {
+            return Err(Refusal::Governance(GovernanceFault::EngineLeft).into());
+        }
+        let change = ValidatorChange {
+            set: after,
+            receipt: self.receipt,
+        };
+        let number = History::<ValidatorChange>::new(&self.to, Key::ValidatorChanges).count()?;
+        let number = (number.saturating_add(1), false);
+        self.to.put(&Key::Validators, &change.set);
+        self.to.put_version(&Key::ValidatorChanges, number, &change);
+        Ok(())
+    }
+
+    fn remove_validator(&mut self, name: &str) -> Result<(), CheckError> {
+        let owner: Maybe<Identifier> = read(&self.to, &Key::OwnerOf(name))?.unwrap_or_default();
+        let whose = match owner.0 {
+            Some(owner) => self.whose(owner),
+            None => Whose::Other,
+        };
+        self.authorise(Act::RemoveValidator, whose)?;
+        if let Some(owner) = owner.0 {
+            self.to
+                .put(&Key::ValidatorOf(owner), &Maybe::<String>(None));
+            self.to.put(&Key::OwnerOf(name), &Maybe::<Identifier>(None));
+        }
+        Ok(())
+    }
+
+    /// A trustee adds any. A steward adds one of his own, no mightier than the least of the others,
+    /// or he could outvote them all.
+    fn add_validator(
+        &mut self,
+        validator: &Validator,
+        least: Option<u64>,
+    ) -> Result<(), CheckError> {
+        if self.authorise(Act::AddValidator, Whose::Other).is_ok() {
+            return Ok(());
+        }
+        self.authorise(Act::AddValidator, Whose::Own)?;
+        let has: Maybe<String> =
+            read(&self.to, &Key::ValidatorOf(self.author))?.unwrap_or_default();
+        if has.0.is_some() {
+            return Err(Refusal::Governance(GovernanceFault::OneEach).into());
+        }
+        if least.is_none_or(|least| validator.power > least) {
+            return Err(Refusal::Governance(GovernanceFault::Power).into());
+        }
+        let (name, owner) = (validator.name.clone(), self.author);
+        self.to
+            .put(&Key::OwnerOf(&validator.name), &Maybe(Some(owner)));
+        self.to.put(&Key::ValidatorOf(owner), &Maybe(Some(name)));
+        Ok(())
+    }
+
+    /// Other rules from a later height on. They take the place of changes that were to come at that
+    /// height or later.
+    pub(super) fn change_rules(&mut self, from: u64, rules: &Rules) -> Result<(), CheckError> {
+        self.active_author()?;
+        self.authorise(Act::ChangeRules, Whose::Other)?;
+        if from <= self.at.height {
+            return Err(Refusal::Governance(GovernanceFault::Height).into());
+        }
+        rules
+            .check()
+            .map_err(|Malformed(why)| Refusal::Governance(GovernanceFault::Rules(why)))?;
+        let schedule: Schedule = read(&self.to, &Key::Rules)?
+            .ok_or_else(|| StateError("there are no rules".to_owned()))?;
+        let before = schedule.at(from.saturating_sub(1));
+        let before = before.unwrap_or(self.at.rules).machine_version;
+        let next = before.saturating_add(1);
+        if !(before..=next).contains(&rules.machine_version) {
+            return Err(Refusal::Governance(GovernanceFault::Machine).into());
+        }
+        self.at.knows(rules)?;
+        let schedule = schedule
+            .changed(self.at.height, from, rules)
+            .ok_or(Refusal::Governance(GovernanceFault::TooManyChanges))?;
+        self.to.put(&Key::Rules, &schedule);
+        Ok(())
+    }
+}
+
+impl Situation<'_> {
+    /// A program that does not have a machine stops where the network goes over to it, before it could say anything
+    /// else than the others.
+    pub(crate) fn knows(&self, rules: &Rules) -> Result<(), StateError> {
+        match rules.machine_version <= self.known {
+            true => Ok(()),
+            false => Err(StateError(format!(
+                "the network goes over to machine {}, and this program has {} of them: install a newer one",
+                rules.machine_version, self.known
+            ))),
+        }
+    }
+}
