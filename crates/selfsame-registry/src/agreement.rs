@@ -3,9 +3,8 @@
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::encoding::{optional, write_optional};
-use crate::history::{History, Version};
-use crate::machine::Machine;
-use crate::state::{Key, Receipt, StateError, StateRead};
+use crate::history::Version;
+use crate::state::Receipt;
 
 /// An author agreement. Its text is kept elsewhere; who has it can check the digest.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -38,26 +37,6 @@ pub struct AgreementInForce {
     pub agreement: Option<Agreement>,
     /// When.
     pub receipt: Receipt,
-}
-
-impl Machine {
-    /// The author agreement in force.
-    pub fn agreement(&self, state: &dyn StateRead) -> Result<Option<AgreementInForce>, StateError> {
-        let state = self.begun(state);
-        let last = History::<AgreementInForce>::new(&state, Key::Agreement).last()?;
-        Ok(last
-            .map(|(_, set)| set)
-            .filter(|set| set.agreement.is_some()))
-    }
-
-    /// The last `count` changes of the author agreement, oldest first.
-    pub fn agreements(
-        &self,
-        state: &dyn StateRead,
-        count: usize,
-    ) -> Result<Vec<AgreementInForce>, StateError> {
-        History::new(&self.begun(state), Key::Agreement).latest(count)
-    }
 }
 
 impl Version for AgreementInForce {

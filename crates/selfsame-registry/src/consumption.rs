@@ -1,14 +1,12 @@
 //! Single use: the first who uses a credential's handle up, or revokes it, is the only one.
 
 use selfsame_crypto::hash::sha256_parts;
-use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::delegation::Action;
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
-use crate::machine::Machine;
-use crate::state::{Key, Receipt, StateError, StateRead, read};
+use crate::state::Receipt;
 
 const DOMAIN: &[u8] = b"selfsame/use/1";
 
@@ -48,21 +46,6 @@ pub fn use_digest(kind: &str, handle: &[u8; 32]) -> [u8; 32] {
     // A length in memory fits 64 bits.
     let length = u64::try_from(kind.len()).unwrap_or(u64::MAX).to_be_bytes();
     sha256_parts(&[DOMAIN, &length, kind.as_bytes(), handle])
-}
-
-impl Machine {
-    /// What became of an issuer's credential; none while nothing did.
-    pub fn consumption(
-        &self,
-        state: &dyn StateRead,
-        issuer: &Did,
-        digest: &[u8; 32],
-    ) -> Result<Option<Consumption>, StateError> {
-        match Identifier::of_did(issuer, self.network()) {
-            Some(issuer) => read(&self.begun(state), &Key::Use(issuer, digest)),
-            None => Ok(None),
-        }
-    }
 }
 
 impl Item for Consume {

@@ -1,14 +1,11 @@
 //! Delegations: who may use up or revoke an issuer's credentials in his place, which, until when.
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use crate::content::is_fragment;
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
-use crate::machine::Machine;
-use crate::state::{Key, Receipt, StateError, StateRead, read};
+use crate::state::Receipt;
 
 const MAX_TYPE_BYTES: usize = 256;
 
@@ -51,23 +48,6 @@ pub struct GivenDelegation {
 pub(crate) fn is_type(kind: &str) -> bool {
     let plain = kind.bytes().all(|byte| byte.is_ascii_graphic());
     (1..=MAX_TYPE_BYTES).contains(&kind.len()) && plain
-}
-
-impl Machine {
-    /// A delegation of an issuer, also once it has ended.
-    pub fn delegation(
-        &self,
-        state: &dyn StateRead,
-        issuer: &Did,
-        name: &str,
-    ) -> Result<Option<GivenDelegation>, StateError> {
-        match Identifier::of_did(issuer, self.network()) {
-            Some(issuer) if is_fragment(name) => {
-                read(&self.begun(state), &Key::Delegation(issuer, name))
-            }
-            _ => Ok(None),
-        }
-    }
 }
 
 impl Item for Action {

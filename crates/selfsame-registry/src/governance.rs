@@ -1,18 +1,10 @@
 //! Governance: who validates, and by which rules, from which height on.
 
-use selfsame_crypto::time::UnixTime;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use selfsame_proof::validators::ValidatorSet;
 
-use crate::encoding::Maybe;
-use crate::history::{History, Version};
-use crate::identifier::Identifier;
-use crate::machine::Machine;
-use crate::operation::Operation;
-use crate::refusal::{GovernanceFault, Refusal};
-use crate::rules::{Rules, Schedule};
-use crate::state::{Key, Receipt, StateError, StateRead, read};
-use crate::transaction::Transaction;
+use crate::history::Version;
+use crate::state::Receipt;
 
 /// The validators as a transaction, or the genesis, set them.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,96 +13,6 @@ pub struct ValidatorChange {
     pub set: ValidatorSet,
     /// When.
     pub receipt: Receipt,
-}
-
-impl Machine {
-    /// Why a transaction may not be proposed here, though others may accept it: it has the network go over to a machine
-    /// that this program does not have. A network goes over once programs of more than two thirds of the power have it.
-    pub fn is_unready_for(&self, tx: &Transaction) -> Option<Refusal> {
-        let unknown = |operation: &Operation| match operation {
-            Operation::ChangeRules { rules, .. } => rules.machine_version > self.known(),
-            _ => false,
-        };
-        let mut operations = tx.body().operations.iter();
-        operations
-            .any(unknown)
-            .then_some(Refusal::Governance(GovernanceFault::MachineUnknown))
-    }
-
-    /// The validators of the next height.
-    pub fn validators(&self, state: &dyn StateRead) -> Result<ValidatorSet, StateError> {
-        read(&self.begun(state), &Key::Validators)?
-            .ok_or_else(|| StateError("there are no validators".to_owned()))
-    }
-
-    /// The validators as they were set last before or at a time.
-    pub fn validators_at(
-        &self,
-        state: &dyn StateRead,
-        time: UnixTime,
-    ) -> Result<Option<ValidatorChange>, StateError> {
-        History::new(&self.begun(state), Key::ValidatorChanges).at(time)
-    }
-
-    /// The last `count` changes of the validators, oldest first; the genesis is the first.
-    pub fn validator_changes(
-        &self,
-        state: &dyn StateRead,
-        count: usize,
-    ) -> Result<Vec<ValidatorChange>, StateError> {
-        History::new(&self.begun(state), Key::ValidatorChanges).latest(count)
-    }
-
-    /// The heights from `first` on, before `end`, at which transactions changed the validators: the lowest, `most` of them.
-    pub fn validators_changed_at(
-        &self,
-        state: &dyn StateRead,
-        (first, end): (u64, u64),
-        most: usize,
-    ) -> Result<Vec<u64>, StateError> {
-        let state = self.begun(state);
-        let changes = History::<ValidatorChange>::new(&state, Key::ValidatorChanges);
-        // The genesis is no transaction.
-        let first = first.max(1);
-        let before = changes.numbered_while(|receipt| receipt.height < first)?;
-        let mut heights = Vec::new();
-        for number in before.saturating_add(1)..=changes.count()? {
-            let height = changes.version(number)?.receipt.height;
-            // A block may change them several times.
-            if heights.last() == Some(&height) {
-                continue;
-            }
-            if height >= end || heights.len() >= most {
-                break;
-            }
-            heights.push(height);
-        }
-        Ok(heights)
-    }
-
-    /// The steward who runs a validator; none where the genesis or a trustee added it.
-    pub fn validator_owner(
-        &self,
-        state: &dyn StateRead,
-        name: &str,
-    ) -> Result<Option<Identifier>, StateError> {
-        let owner = read::<Maybe<Identifier>>(&self.begun(state), &Key::OwnerOf(name))?;
-        Ok(owner.unwrap_or_default().0)
-    }
-
-    /// The rules a block of that height is judged by, as far as they are decided.
-    pub fn rules(&self, state: &dyn StateRead, height: u64) -> Result<Rules, StateError> {
-        let schedule: Option<Schedule> = read(&self.begun(state), &Key::Rules)?;
-        schedule
-            .and_then(|schedule| schedule.at(height))
-            .ok_or_else(|| StateError("there are no rules".to_owned()))
-    }
-
-    /// The rules and the heights they hold from, ascending.
-    pub fn schedule(&self, state: &dyn StateRead) -> Result<Vec<(u64, Rules)>, StateError> {
-        let schedule: Option<Schedule> = read(&self.begun(state), &Key::Rules)?;
-        Ok(schedule.unwrap_or_default().0)
-    }
 }
 
 impl Version for ValidatorChange {

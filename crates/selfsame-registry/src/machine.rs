@@ -1,6 +1,17 @@
 //! The machine: the same blocks in the same order give the same state, log and digests on every
 //! machine.
 
+mod agreement;
+mod anoncreds;
+mod consumption;
+mod delegation;
+mod fate;
+mod governance;
+mod member;
+mod resolve;
+mod resource;
+mod status;
+
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
@@ -14,7 +25,7 @@ use crate::content::Content;
 use crate::genesis::Genesis;
 use crate::governance::ValidatorChange;
 use crate::head::Head;
-use crate::history::{History, Present};
+use crate::history::Present;
 use crate::identifier::Identifier;
 use crate::judge::{Admission, Situation};
 use crate::member::{Count, Membership};
@@ -23,7 +34,7 @@ use crate::proven::Proven;
 use crate::refusal::{ApplyError, CheckError, ReadError, Refusal};
 use crate::rules::{MACHINE_VERSION, Rules, Schedule};
 use crate::state::{
-    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark,
+    DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark,
     never_changes, read,
 };
 use crate::transaction::Transaction;
@@ -44,7 +55,7 @@ pub(crate) type Since = fn(&Operation) -> u64;
 
 /// A state as the genesis completes it: what it says enters the state with the first block, and
 /// holds before. Nothing is ever taken out of the state, so what is missing below is not newer.
-pub(crate) struct Begun<'a> {
+struct Begun<'a> {
     first: &'a Writes,
     below: &'a dyn StateRead,
 }
@@ -138,11 +149,6 @@ impl Machine {
             return Err(Malformed("an unknown operation").into());
         }
         Ok(transaction)
-    }
-
-    /// The newest machine this program has.
-    pub(crate) fn known(&self) -> u64 {
-        self.known
     }
 
     /// The network's identifier.
@@ -311,37 +317,8 @@ impl Machine {
         })
     }
 
-    /// The present version of a DID and its content, none once deactivated: what an update is
-    /// made from.
-    pub fn present(
-        &self,
-        state: &dyn StateRead,
-        did: &Did,
-    ) -> Result<Option<(u64, Option<Content>)>, StateError> {
-        let Some(id) = Identifier::of_did(did, &self.network) else {
-            return Ok(None);
-        };
-        let state = self.begun(state);
-        let present = History::<DidVersion>::new(&state, Key::Did(id)).last()?;
-        Ok(present.map(|(number, version)| (number, version.content)))
-    }
-
-    /// The status list a DID has anchored last under a URI.
-    pub fn status_anchor(
-        &self,
-        state: &dyn StateRead,
-        author: &Did,
-        list: &str,
-    ) -> Result<Option<Anchor>, StateError> {
-        let Some(author) = Identifier::of_did(author, &self.network) else {
-            return Ok(None);
-        };
-        let history = History::<Anchor>::new(state, Key::List(author, list));
-        Ok(history.last()?.map(|(_, anchor)| anchor))
-    }
-
     /// The state as the genesis completes it.
-    pub(crate) fn begun<'a>(&'a self, below: &'a dyn StateRead) -> Begun<'a> {
+    fn begun<'a>(&'a self, below: &'a dyn StateRead) -> Begun<'a> {
         Begun {
             first: &self.first,
             below,

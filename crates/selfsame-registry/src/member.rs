@@ -1,15 +1,12 @@
 //! Members: who has which role, since when, and by whom.
 
-use selfsame_crypto::time::UnixTime;
-use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::authority::Role;
 use crate::encoding::{optional, write_optional};
-use crate::history::{History, Version, role_of};
+use crate::history::Version;
 use crate::identifier::Identifier;
-use crate::machine::Machine;
-use crate::state::{Key, Receipt, StateError, StateRead};
+use crate::state::Receipt;
 
 /// A role as it was given or taken.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -20,44 +17,6 @@ pub struct Membership {
     pub by: Option<Identifier>,
     /// When.
     pub receipt: Receipt,
-}
-
-impl Machine {
-    /// The role of a DID now; none for whoever has none.
-    pub fn role(&self, state: &dyn StateRead, did: &Did) -> Result<Option<Role>, StateError> {
-        match Identifier::of_did(did, self.network()) {
-            Some(id) => role_of(&self.begun(state), id),
-            None => Ok(None),
-        }
-    }
-
-    /// The role a DID had at a time.
-    pub fn role_at(
-        &self,
-        state: &dyn StateRead,
-        did: &Did,
-        time: UnixTime,
-    ) -> Result<Option<Role>, StateError> {
-        let Some(id) = Identifier::of_did(did, self.network()) else {
-            return Ok(None);
-        };
-        let state = self.begun(state);
-        let membership = History::<Membership>::new(&state, Key::Role(id)).at(time)?;
-        Ok(membership.and_then(|membership| membership.role))
-    }
-
-    /// The last `count` changes of a DID's role, oldest first.
-    pub fn memberships(
-        &self,
-        state: &dyn StateRead,
-        did: &Did,
-        count: usize,
-    ) -> Result<Vec<Membership>, StateError> {
-        match Identifier::of_did(did, self.network()) {
-            Some(id) => History::<Membership>::new(&self.begun(state), Key::Role(id)).latest(count),
-            None => Ok(Vec::new()),
-        }
-    }
 }
 
 /// A number in the state.

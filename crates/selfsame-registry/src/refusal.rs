@@ -5,7 +5,6 @@ use selfsame_proof::tree::TreeError;
 
 use crate::authority::Act;
 use crate::content::ContentFault;
-pub use crate::fate::Fate;
 use crate::state::{Receipt, StateError};
 
 /// Why a transaction is refused. A refused transaction changes nothing.
@@ -83,6 +82,17 @@ pub enum Refusal {
     /// The block is full; send it again for the next.
     #[error("the block is full")]
     BlockFull,
+}
+
+/// What the state says of a transaction. Nothing is ever taken out of a state, so the first two hold for ever.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    /// It was accepted: what it wrote stands there, with this receipt.
+    Written(Receipt),
+    /// It was not, and never will be: what stands there excludes it.
+    Excluded(Refusal),
+    /// Neither can be seen.
+    Open,
 }
 
 /// What is wrong with the author's state.

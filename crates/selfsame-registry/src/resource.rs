@@ -5,15 +5,11 @@ use std::fmt;
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
-use selfsame_crypto::time::UnixTime;
-use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::encoding::{optional, write_optional};
-use crate::history::{History, Version};
-use crate::identifier::Identifier;
-use crate::machine::Machine;
-use crate::state::{Key, Receipt, StateError, StateRead, read};
+use crate::history::Version;
+use crate::state::Receipt;
 
 /// The UUID of a resource.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -82,71 +78,6 @@ impl Data {
             Self::Bytes(bytes) => sha256(bytes),
             Self::Digest(digest) => *digest,
         }
-    }
-}
-
-impl Machine {
-    /// The resource of that UUID in a DID's collection.
-    pub fn resource(
-        &self,
-        state: &dyn StateRead,
-        did: &Did,
-        id: ResourceId,
-    ) -> Result<Option<LinkedResource>, StateError> {
-        let Some(owner) = Identifier::of_did(did, self.network()) else {
-            return Ok(None);
-        };
-        let state = self.begun(state);
-        let key = Key::Resource(owner, id);
-        let Some(published) = read::<PublishedResource>(&state, &key)? else {
-            return Ok(None);
-        };
-        let resource = &published.resource;
-        let versions = Key::ResourceName(owner, &resource.name, &resource.kind);
-        let versions = History::<Link>::new(&state, versions);
-        let next = match versions.count()? > published.number {
-            true => Some(versions.version(published.number.saturating_add(1))?.id),
-            false => None,
-        };
-        Ok(Some(LinkedResource { published, next }))
-    }
-
-    /// The resource that a name and a type stand for now, or stood for at a time.
-    pub fn resource_named(
-        &self,
-        state: &dyn StateRead,
-        (did, name, kind): (&Did, &str, &str),
-        at: Option<UnixTime>,
-    ) -> Result<Option<LinkedResource>, StateError> {
-        let Some(owner) = Identifier::of_did(did, self.network()) else {
-            return Ok(None);
-        };
-        let begun = self.begun(state);
-        let versions = History::<Link>::new(&begun, Key::ResourceName(owner, name, kind));
-        let link = match at {
-            Some(time) => versions.at(time)?,
-            None => versions.last()?.map(|(_, link)| link),
-        };
-        match link {
-            Some(link) => self.resource(state, did, link.id),
-            None => Ok(None),
-        }
-    }
-
-    /// The UUIDs of the last `count` versions of a name and type, oldest first.
-    pub fn resource_versions(
-        &self,
-        state: &dyn StateRead,
-        (did, name, kind): (&Did, &str, &str),
-        count: usize,
-    ) -> Result<Vec<ResourceId>, StateError> {
-        let Some(owner) = Identifier::of_did(did, self.network()) else {
-            return Ok(Vec::new());
-        };
-        let state = self.begun(state);
-        let versions = History::<Link>::new(&state, Key::ResourceName(owner, name, kind));
-        let links = versions.latest(count)?;
-        Ok(links.into_iter().map(|link| link.id).collect())
     }
 }
 

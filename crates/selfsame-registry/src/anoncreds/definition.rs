@@ -3,10 +3,8 @@
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use super::name::{DEFINITION, ObjectName};
 use crate::encoding::{optional, write_optional};
-use crate::machine::Machine;
-use crate::state::{Key, Receipt, StateError, StateRead, read};
+use crate::state::Receipt;
 
 /// A credential definition as it is published.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -48,21 +46,6 @@ impl PublishedDefinition {
             .into_iter()
             .flatten()
             .min()
-    }
-}
-
-impl Machine {
-    /// The credential definition of that identifier, with what took its place.
-    pub fn credential_definition(
-        &self,
-        state: &dyn StateRead,
-        id: &str,
-    ) -> Result<Option<PublishedDefinition>, StateError> {
-        let name = ObjectName::parse(id, self.network().as_str());
-        match name.filter(|name| name.kind() == DEFINITION) {
-            Some(name) => read(&self.begun(state), &Key::Object(&name)),
-            None => Ok(None),
-        }
     }
 }
 

@@ -2,9 +2,7 @@
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use super::name::{ObjectName, REGISTRY};
-use crate::machine::Machine;
-use crate::state::{Key, Receipt, StateError, StateRead, read};
+use crate::state::Receipt;
 
 /// The definition of a revocation registry as it was published.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -15,21 +13,6 @@ pub struct PublishedRegistry {
     pub places: u64,
     /// When.
     pub receipt: Receipt,
-}
-
-impl Machine {
-    /// The definition of the revocation registry of that identifier.
-    pub fn revocation_registry(
-        &self,
-        state: &dyn StateRead,
-        id: &str,
-    ) -> Result<Option<PublishedRegistry>, StateError> {
-        match ObjectName::parse(id, self.network().as_str()).filter(|name| name.kind() == REGISTRY)
-        {
-            Some(name) => read(&self.begun(state), &Key::Object(&name)),
-            None => Ok(None),
-        }
-    }
 }
 
 impl Item for PublishedRegistry {

@@ -1,14 +1,11 @@
 //! What a revocation registry revokes: entries that each follow the one before, and the list they
 //! come to at any time.
 
-use selfsame_crypto::time::UnixTime;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use super::name::{ObjectName, REGISTRY};
 use crate::encoding::{optional, write_optional};
-use crate::history::{History, Version};
-use crate::machine::Machine;
-use crate::state::{Key, Receipt, StateError, StateRead, read};
+use crate::history::Version;
+use crate::state::Receipt;
 
 /// A change of what a registry revokes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -51,62 +48,6 @@ pub struct RevocationState {
     pub revoked: Vec<u8>,
     /// The last entry's.
     pub receipt: Receipt,
-}
-
-impl Machine {
-    /// What a registry revokes now, or revoked at a time; none before its first entry.
-    pub fn revoked(
-        &self,
-        state: &dyn StateRead,
-        (id, at): (&str, Option<UnixTime>),
-    ) -> Result<Option<RevocationState>, StateError> {
-        let Some(name) = self.registry_name(id) else {
-            return Ok(None);
-        };
-        let state = self.begun(state);
-        let entries = History::<RevocationVersion>::new(&state, Key::Entries(&name));
-        let wanted = match at {
-            Some(time) => entries.number_at(time)?,
-            None => Some(entries.count()?).filter(|count| *count > 0),
-        };
-        let Some(wanted) = wanted else {
-            return Ok(None);
-        };
-        let mut bits = read::<Bits>(&state, &Key::Revoked(&name))?
-            .ok_or_else(|| StateError("a registry has entries and no list".to_owned()))?;
-        // The list is of now: what came later is undone, from the last backwards.
-        for number in (wanted.saturating_add(1)..=entries.count()?).rev() {
-            let later = entries.version(number)?;
-            bits = bits
-                .with(&later.issued, true)
-                .and_then(|bits| bits.with(&later.revoked, false))
-                .ok_or_else(|| StateError("a registry's entries contradict its list".to_owned()))?;
-        }
-        let version = entries.version(wanted)?;
-        Ok(Some(RevocationState {
-            version: wanted,
-            accumulator: version.after,
-            revoked: bits.0,
-            receipt: version.receipt,
-        }))
-    }
-
-    /// The last `count` entries of a registry, oldest first.
-    pub fn revocation_entries(
-        &self,
-        state: &dyn StateRead,
-        id: &str,
-        count: usize,
-    ) -> Result<Vec<RevocationVersion>, StateError> {
-        match self.registry_name(id) {
-            Some(name) => History::new(&self.begun(state), Key::Entries(&name)).latest(count),
-            None => Ok(Vec::new()),
-        }
-    }
-
-    fn registry_name(&self, id: &str) -> Option<ObjectName> {
-        ObjectName::parse(id, self.network().as_str()).filter(|name| name.kind() == REGISTRY)
-    }
 }
 
 /// A bit a place.

@@ -2,9 +2,7 @@
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use super::name::{ObjectName, SCHEMA};
-use crate::machine::Machine;
-use crate::state::{Key, Receipt, StateError, StateRead, read};
+use crate::state::Receipt;
 
 /// A schema as it was published.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -13,20 +11,6 @@ pub struct PublishedSchema {
     pub json: String,
     /// When.
     pub receipt: Receipt,
-}
-
-impl Machine {
-    /// The schema of that identifier.
-    pub fn schema(
-        &self,
-        state: &dyn StateRead,
-        id: &str,
-    ) -> Result<Option<PublishedSchema>, StateError> {
-        match ObjectName::parse(id, self.network().as_str()).filter(|name| name.kind() == SCHEMA) {
-            Some(name) => read(&self.begun(state), &Key::Object(&name)),
-            None => Ok(None),
-        }
-    }
 }
 
 impl Item for PublishedSchema {

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use crate::content::{Content, Uses};
 use crate::history::{History, Present};
 use crate::identifier::Identifier;
-use crate::machine::Machine;
 use crate::state::{DidVersion, Key, Receipt, StateError, StateRead};
+
+use super::Machine;
 
 /// The uses and what DID Core calls them.
 const RELATIONSHIPS: [(Uses, Relationship); 5] = [
@@ -39,6 +40,21 @@ impl Machine {
             Ok(Err(error)) => Resolution::failed(error),
             Err(_) => Resolution::failed(ResolutionError::InternalError),
         }
+    }
+
+    /// The present version of a DID and its content, none once deactivated: what an update is
+    /// made from.
+    pub fn present(
+        &self,
+        state: &dyn StateRead,
+        did: &Did,
+    ) -> Result<Option<(u64, Option<Content>)>, StateError> {
+        let Some(id) = Identifier::of_did(did, &self.network) else {
+            return Ok(None);
+        };
+        let state = self.begun(state);
+        let present = History::<DidVersion>::new(&state, Key::Did(id)).last()?;
+        Ok(present.map(|(number, version)| (number, version.content)))
     }
 
     /// The receipts of the transactions that made a DID's versions, oldest first, of the last

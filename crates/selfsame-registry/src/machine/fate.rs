@@ -14,29 +14,19 @@ use crate::delegation::GivenDelegation;
 use crate::governance::ValidatorChange;
 use crate::history::{History, Version};
 use crate::identifier::Identifier;
-use crate::machine::Machine;
 use crate::member::Membership;
 use crate::operation::Operation;
-use crate::refusal::{AuthorFault, DelegationFault, ObjectFault, Refusal};
+use crate::refusal::{AuthorFault, DelegationFault, Fate, ObjectFault, Refusal};
 use crate::resource::PublishedResource;
 use crate::state::{Anchor, DidVersion, Key, Receipt, StateError, StateRead, read};
 use crate::transaction::Transaction;
+
+use super::Machine;
 
 /// So many operations of a transaction are looked at: each takes reads, and all of them happen or none.
 const LOOKED_AT: usize = 4;
 /// So many changes are looked through for the one that a transaction made.
 const LATEST: usize = 8;
-
-/// What the state says of a transaction. Nothing is ever taken out of a state, so the first two hold for ever.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Fate {
-    /// It was accepted: what it wrote stands there, with this receipt.
-    Written(Receipt),
-    /// It was not, and never will be: what stands there excludes it.
-    Excluded(Refusal),
-    /// Neither can be seen.
-    Open,
-}
 
 /// The state, and the transaction that is looked for.
 struct Search<'a> {

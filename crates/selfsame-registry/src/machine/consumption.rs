@@ -1,0 +1,24 @@
+//! Reads of what became of a credential for single use.
+
+use selfsame_did::Did;
+
+use crate::consumption::Consumption;
+use crate::identifier::Identifier;
+use crate::state::{Key, StateError, StateRead, read};
+
+use super::Machine;
+
+impl Machine {
+    /// What became of an issuer's credential; none while nothing did.
+    pub fn consumption(
+        &self,
+        state: &dyn StateRead,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<Option<Consumption>, StateError> {
+        match Identifier::of_did(issuer, self.network()) {
+            Some(issuer) => read(&self.begun(state), &Key::Use(issuer, digest)),
+            None => Ok(None),
+        }
+    }
+}

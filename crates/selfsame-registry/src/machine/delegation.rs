@@ -1,0 +1,27 @@
+//! Reads of delegations.
+
+use selfsame_did::Did;
+
+use crate::content::is_fragment;
+use crate::delegation::GivenDelegation;
+use crate::identifier::Identifier;
+use crate::state::{Key, StateError, StateRead, read};
+
+use super::Machine;
+
+impl Machine {
+    /// A delegation of an issuer, also once it has ended.
+    pub fn delegation(
+        &self,
+        state: &dyn StateRead,
+        issuer: &Did,
+        name: &str,
+    ) -> Result<Option<GivenDelegation>, StateError> {
+        match Identifier::of_did(issuer, self.network()) {
+            Some(issuer) if is_fragment(name) => {
+                read(&self.begun(state), &Key::Delegation(issuer, name))
+            }
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Reads of status lists.
+
+use selfsame_did::Did;
+
+use crate::history::History;
+use crate::identifier::Identifier;
+use crate::state::{Anchor, Key, StateError, StateRead};
+
+use super::Machine;
+
+impl Machine {
+    /// The status list a DID has anchored last under a URI.
+    pub fn status_anchor(
+        &self,
+        state: &dyn StateRead,
+        author: &Did,
+        list: &str,
+    ) -> Result<Option<Anchor>, StateError> {
+        let Some(author) = Identifier::of_did(author, &self.network) else {
+            return Ok(None);
+        };
+        let history = History::<Anchor>::new(state, Key::List(author, list));
+        Ok(history.last()?.map(|(_, anchor)| anchor))
+    }
+}
