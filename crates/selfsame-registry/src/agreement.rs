@@ -3,8 +3,7 @@
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::encoding::{optional, write_optional};
-use crate::history::Version;
-use crate::state::Receipt;
+use crate::receipt::{Receipt, Version};
 
 /// An author agreement. Its text is kept elsewhere; who has it can check the digest.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -6,7 +6,7 @@ use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use crate::delegation::Action;
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
-use crate::state::Receipt;
+use crate::receipt::Receipt;
 
 const DOMAIN: &[u8] = b"selfsame/use/1";
 

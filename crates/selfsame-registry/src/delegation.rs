@@ -5,7 +5,7 @@ use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
-use crate::state::Receipt;
+use crate::receipt::Receipt;
 
 const MAX_TYPE_BYTES: usize = 256;
 

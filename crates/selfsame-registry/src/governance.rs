@@ -3,8 +3,7 @@
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use selfsame_proof::validators::ValidatorSet;
 
-use crate::history::Version;
-use crate::state::Receipt;
+use crate::receipt::{Receipt, Version};
 
 /// The validators as a transaction, or the genesis, set them.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -7,14 +7,9 @@ use selfsame_crypto::time::UnixTime;
 use crate::authority::Role;
 use crate::identifier::Identifier;
 use crate::member::Membership;
-use crate::state::{Key, Overlay, Receipt, StateError, StateRead, read};
+use crate::receipt::{Receipt, Version};
+use crate::state::{Key, Overlay, StateError, StateRead, read};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
-
-/// A record that stands under a number for ever.
-pub(crate) trait Version: Item {
-    /// The transaction that made it.
-    fn receipt(&self) -> &Receipt;
-}
 
 /// Which version is the present one.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

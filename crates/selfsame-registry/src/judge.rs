@@ -16,16 +16,17 @@ use selfsame_crypto::time::UnixTime;
 use crate::authority::{Act, Whose};
 use crate::content::{Content, is_fragment};
 use crate::delegation::GivenDelegation;
+use crate::did::DidVersion;
 use crate::history::{History, role_of};
 use crate::identifier::Identifier;
-use crate::machine::Since;
-use crate::operation::Operation;
+use crate::operation::{Operation, Since};
 use crate::proven::Proven;
+use crate::receipt::Receipt;
 use crate::refusal::{
     AuthorFault, CheckError, DelegationFault, GovernanceFault, Refusal, SignatureFault,
 };
 use crate::rules::Rules;
-use crate::state::{DidVersion, Key, Overlay, Receipt, StateError, StateRead, Used, Writes, read};
+use crate::state::{Key, Overlay, StateError, StateRead, Used, Writes, read};
 use crate::transaction::{Signature, Transaction};
 
 /// What a transaction is judged against.

@@ -22,6 +22,7 @@ use selfsame_proof::tree::{self, NodeRead};
 
 use crate::authority::Role;
 use crate::content::Content;
+use crate::did::DidVersion;
 use crate::genesis::Genesis;
 use crate::governance::ValidatorChange;
 use crate::head::Head;
@@ -29,13 +30,13 @@ use crate::history::Present;
 use crate::identifier::Identifier;
 use crate::judge::{Admission, Situation};
 use crate::member::{Count, Membership};
-use crate::operation::Operation;
+use crate::operation::{Operation, Since};
 use crate::proven::Proven;
+use crate::receipt::Receipt;
 use crate::refusal::{ApplyError, CheckError, ReadError, Refusal};
 use crate::rules::{MACHINE_VERSION, Rules, Schedule};
 use crate::state::{
-    DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark,
-    never_changes, read,
+    Key, Overlay, StateError, StateRead, Writes, divide, is_mark, never_changes, read,
 };
 use crate::transaction::Transaction;
 
@@ -49,9 +50,6 @@ pub struct Machine {
     known: u64,
     since: Since,
 }
-
-/// Which machine an operation came with.
-pub(crate) type Since = fn(&Operation) -> u64;
 
 /// A state as the genesis completes it: what it says enters the state with the first block, and
 /// holds before. Nothing is ever taken out of the state, so what is missing below is not newer.

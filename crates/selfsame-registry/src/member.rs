@@ -4,9 +4,8 @@ use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::authority::Role;
 use crate::encoding::{optional, write_optional};
-use crate::history::Version;
 use crate::identifier::Identifier;
-use crate::state::Receipt;
+use crate::receipt::{Receipt, Version};
 
 /// A role as it was given or taken.
 #[derive(Clone, Debug, Eq, PartialEq)]

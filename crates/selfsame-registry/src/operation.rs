@@ -103,6 +103,9 @@ pub enum Operation {
     },
 }
 
+/// Which machine an operation came with.
+pub(crate) type Since = fn(&Operation) -> u64;
+
 impl Operation {
     /// The machine that it came with; those before do not know it.
     pub fn since(&self) -> u64 {

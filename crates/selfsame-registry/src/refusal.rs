@@ -5,7 +5,8 @@ use selfsame_proof::tree::TreeError;
 
 use crate::authority::Act;
 use crate::content::ContentFault;
-use crate::state::{Receipt, StateError};
+use crate::receipt::Receipt;
+use crate::state::StateError;
 
 /// Why a transaction is refused. A refused transaction changes nothing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]

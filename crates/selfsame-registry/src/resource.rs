@@ -8,8 +8,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::encoding::{optional, write_optional};
-use crate::history::Version;
-use crate::state::Receipt;
+use crate::receipt::{Receipt, Version};
 
 /// The UUID of a resource.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -1,17 +1,12 @@
-//! The state: what is read, under which keys, in which records.
+//! The state: what is read, and under which keys.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
-use selfsame_crypto::time::UnixTime;
-use serde::{Deserialize, Serialize};
 
 use crate::anoncreds::ObjectName;
-use crate::content::Content;
-use crate::encoding::{optional, write_optional};
-use crate::history::Version;
 use crate::identifier::Identifier;
 use crate::resource::ResourceId;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
@@ -166,113 +161,11 @@ pub(crate) fn read<T: Item>(state: &dyn StateRead, key: &Key<'_>) -> Result<Opti
     }
 }
 
-/// A version of a DID.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct DidVersion {
-    /// None once deactivated.
-    pub(crate) content: Option<Content>,
-    pub(crate) receipt: Receipt,
-}
-
-/// A status list as its issuer anchored it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Anchor {
-    /// The list's URI.
-    pub list: String,
-    /// SHA-256 of the list as served.
-    pub digest: [u8; 32],
-    /// When it was issued.
-    pub issued: UnixTime,
-    /// When and where it was anchored.
-    pub receipt: Receipt,
-}
-
-/// That a transaction was accepted, and where it stands.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Receipt {
-    /// Its number in the log, from 1.
-    pub seq_no: u64,
-    /// The height of its block.
-    pub height: u64,
-    /// The time of its block.
-    pub time: UnixTime,
-    /// Its identity; lower-case hex in JSON.
-    #[serde(with = "hex")]
-    pub tx_hash: [u8; 32],
-}
-
 /// How much of a quota is used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Used {
     pub(crate) window: u64,
     pub(crate) count: u64,
-}
-
-impl Version for DidVersion {
-    fn receipt(&self) -> &Receipt {
-        &self.receipt
-    }
-}
-
-impl Version for Anchor {
-    fn receipt(&self) -> &Receipt {
-        &self.receipt
-    }
-}
-
-impl Item for DidVersion {
-    fn write(&self, to: &mut Writer) {
-        to.array(2).item(&self.receipt);
-        write_optional(to, self.content.as_ref());
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(2)?;
-        Ok(Self {
-            receipt: Receipt::read(from)?,
-            content: optional(from)?,
-        })
-    }
-}
-
-impl Item for Anchor {
-    fn write(&self, to: &mut Writer) {
-        to.array(4)
-            .text(&self.list)
-            .bytes(&self.digest)
-            .uint(self.issued.0)
-            .item(&self.receipt);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(4)?;
-        Ok(Self {
-            list: from.text()?.to_owned(),
-            digest: from.array_of()?,
-            issued: UnixTime(from.uint()?),
-            receipt: Receipt::read(from)?,
-        })
-    }
-}
-
-impl Item for Receipt {
-    fn write(&self, to: &mut Writer) {
-        to.array(4)
-            .uint(self.seq_no)
-            .uint(self.height)
-            .uint(self.time.0)
-            .bytes(&self.tx_hash);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(4)?;
-        Ok(Self {
-            seq_no: from.uint()?,
-            height: from.uint()?,
-            time: UnixTime(from.uint()?),
-            tx_hash: from.array_of()?,
-        })
-    }
 }
 
 impl Item for Used {
@@ -286,21 +179,5 @@ impl Item for Used {
             window: from.uint()?,
             count: from.uint()?,
         })
-    }
-}
-
-mod hex {
-    use selfsame_crypto::encoding::{hex_decode, hex_encode};
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(hash: &[u8; 32], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&hex_encode(hash))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; 32], D::Error> {
-        let hash = hex_decode(&String::deserialize(from)?).ok();
-        hash.and_then(|hash| hash.try_into().ok())
-            .ok_or_else(|| D::Error::custom("not 32 bytes in hex"))
     }
 }

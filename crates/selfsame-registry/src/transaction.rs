@@ -7,8 +7,7 @@ use selfsame_did::selfsame::Network;
 use crate::agreement::Acceptance;
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
-use crate::machine::Since;
-use crate::operation::Operation;
+use crate::operation::{Operation, Since};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 /// Longest transaction that is read, whatever the network's rules.

@@ -4,7 +4,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::encoding::{optional, write_optional};
-use crate::state::Receipt;
+use crate::receipt::Receipt;
 
 /// A credential definition as it is published.
 #[derive(Clone, Debug, Eq, PartialEq)]

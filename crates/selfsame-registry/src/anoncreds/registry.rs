@@ -2,7 +2,7 @@
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use crate::state::Receipt;
+use crate::receipt::Receipt;
 
 /// The definition of a revocation registry as it was published.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,8 +4,7 @@
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::encoding::{optional, write_optional};
-use crate::history::Version;
-use crate::state::Receipt;
+use crate::receipt::{Receipt, Version};
 
 /// A change of what a registry revokes.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,9 +4,10 @@ use selfsame_crypto::{KeyType, PublicKey};
 
 use crate::authority::{Act, Whose};
 use crate::content::{Content, is_point};
+use crate::did::DidVersion;
 use crate::identifier::Identifier;
 use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
-use crate::state::{DidVersion, Key};
+use crate::state::Key;
 
 use super::Step;
 

@@ -6,7 +6,8 @@ use crate::authority::{Act, Whose};
 use crate::content::is_uri;
 use crate::history::History;
 use crate::refusal::{CheckError, Refusal};
-use crate::state::{Anchor, Key};
+use crate::state::Key;
+use crate::status::Anchor;
 
 use super::Step;
 

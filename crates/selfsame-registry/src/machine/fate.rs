@@ -11,14 +11,17 @@ use crate::anoncreds::{
 };
 use crate::consumption::{Consumption, use_digest};
 use crate::delegation::GivenDelegation;
+use crate::did::DidVersion;
 use crate::governance::ValidatorChange;
-use crate::history::{History, Version};
+use crate::history::History;
 use crate::identifier::Identifier;
 use crate::member::Membership;
 use crate::operation::Operation;
+use crate::receipt::{Receipt, Version};
 use crate::refusal::{AuthorFault, DelegationFault, Fate, ObjectFault, Refusal};
 use crate::resource::PublishedResource;
-use crate::state::{Anchor, DidVersion, Key, Receipt, StateError, StateRead, read};
+use crate::state::{Key, StateError, StateRead, read};
+use crate::status::Anchor;
 use crate::transaction::Transaction;
 
 use super::Machine;

@@ -8,9 +8,11 @@ use selfsame_did::{
 use serde_json::{Map, Value};
 
 use crate::content::{Content, Uses};
+use crate::did::DidVersion;
 use crate::history::{History, Present};
 use crate::identifier::Identifier;
-use crate::state::{DidVersion, Key, Receipt, StateError, StateRead};
+use crate::receipt::Receipt;
+use crate::state::{Key, StateError, StateRead};
 
 use super::Machine;
 

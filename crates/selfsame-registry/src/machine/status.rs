@@ -4,7 +4,8 @@ use selfsame_did::Did;
 
 use crate::history::History;
 use crate::identifier::Identifier;
-use crate::state::{Anchor, Key, StateError, StateRead};
+use crate::state::{Key, StateError, StateRead};
+use crate::status::Anchor;
 
 use super::Machine;
 

@@ -1,0 +1,36 @@
+//! DIDs: their versions, as they stand in the registry.
+
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+
+use crate::content::Content;
+use crate::encoding::{optional, write_optional};
+use crate::receipt::{Receipt, Version};
+
+/// A version of a DID.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct DidVersion {
+    /// None once deactivated.
+    pub(crate) content: Option<Content>,
+    pub(crate) receipt: Receipt,
+}
+
+impl Version for DidVersion {
+    fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+}
+
+impl Item for DidVersion {
+    fn write(&self, to: &mut Writer) {
+        to.array(2).item(&self.receipt);
+        write_optional(to, self.content.as_ref());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(2)?;
+        Ok(Self {
+            receipt: Receipt::read(from)?,
+            content: optional(from)?,
+        })
+    }
+}
