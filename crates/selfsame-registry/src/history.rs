@@ -11,11 +11,21 @@ use crate::receipt::{Receipt, Version};
 use crate::state::{Key, Overlay, StateError, StateRead, read};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-/// Which version is the present one.
+/// The number of the present version, and whether no further version can follow it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Present {
     pub(crate) version: u64,
     pub(crate) deactivated: bool,
+}
+
+impl Present {
+    /// A version that others may follow.
+    pub(crate) fn open(version: u64) -> Self {
+        Self {
+            version,
+            deactivated: false,
+        }
+    }
 }
 
 /// The versions under one key.
@@ -100,19 +110,10 @@ impl<'a, T: Version> History<'a, T> {
 }
 
 impl Overlay<'_> {
-    /// Puts a further version under a key; `ends` if nothing can follow it.
-    pub(crate) fn put_version(
-        &mut self,
-        key: &Key<'_>,
-        (number, ends): (u64, bool),
-        item: &impl Version,
-    ) {
-        let present = Present {
-            version: number,
-            deactivated: ends,
-        };
+    /// Puts a further version under a key, and says that it is the present one.
+    pub(crate) fn put_version(&mut self, key: &Key<'_>, present: Present, item: &impl Version) {
         self.put(key, &present);
-        self.put(&Key::Version(key, number), item);
+        self.put(&Key::Version(key, present.version), item);
     }
 }
 

@@ -20,7 +20,7 @@ use crate::did::DidVersion;
 use crate::history::{History, role_of};
 use crate::identifier::Identifier;
 use crate::operation::{Operation, Since};
-use crate::proven::Proven;
+use crate::proven::{Proven, Signed};
 use crate::receipt::Receipt;
 use crate::refusal::{
     AuthorFault, CheckError, DelegationFault, GovernanceFault, Refusal, SignatureFault,
@@ -54,6 +54,12 @@ pub(crate) enum Admission {
     Known(Receipt),
     /// It is accepted now.
     New(Receipt, Writes),
+}
+
+/// A quota: how many operations a window may have, and the key of the record that counts them.
+struct Quota<'a> {
+    key: Key<'a>,
+    limit: u64,
 }
 
 /// One transaction on its way: the state as the operations before left it.
@@ -137,7 +143,10 @@ impl<'a> Situation<'a> {
 
     /// Every operation counts. Gives what will be used.
     fn author_has_quota_left(&self, tx: &Transaction) -> Result<Used, CheckError> {
-        let quota = (Key::AuthorQuota(tx.body().author), self.rules.author_quota);
+        let quota = Quota {
+            key: Key::AuthorQuota(tx.body().author),
+            limit: self.rules.author_quota,
+        };
         let operations = u64::try_from(tx.body().operations.len()).unwrap_or(u64::MAX);
         self.uses(self.state, quota, operations)
     }
@@ -146,17 +155,17 @@ impl<'a> Situation<'a> {
     fn uses(
         &self,
         state: &dyn StateRead,
-        (key, quota): (Key<'_>, u64),
+        quota: Quota<'_>,
         count: u64,
     ) -> Result<Used, CheckError> {
         let length = self.rules.quota_window;
         let window = self.time.0.checked_div(length).unwrap_or(0);
-        let before = match read::<Used>(state, &key)? {
+        let before = match read::<Used>(state, &quota.key)? {
             Some(used) if used.window == window => used.count,
             _ => 0,
         };
         let count = before.saturating_add(count);
-        if count <= quota {
+        if count <= quota.limit {
             return Ok(Used { window, count });
         }
         let into_window = self.time.0.checked_rem(length).unwrap_or(0);
@@ -175,12 +184,12 @@ impl<'a> Situation<'a> {
         match (author, first) {
             (Err(CheckError::Refused(Refusal::Author(AuthorFault::Unknown))), Some(content)) => {
                 first_key_signs(tx, content)?;
-                Ok(self.is_signed((tx, tx.signatures()), content)?)
+                Ok(self.is_signed(tx, tx.signatures(), content)?)
             }
             (Ok(_) | Err(CheckError::Refused(_)), Some(_)) => {
                 Err(Refusal::Author(AuthorFault::Exists).into())
             }
-            (author, _) => Ok(self.is_signed((tx, tx.signatures()), &author?)?),
+            (author, _) => Ok(self.is_signed(tx, tx.signatures(), &author?)?),
         }
     }
 
@@ -192,16 +201,20 @@ impl<'a> Situation<'a> {
             return Err(Refusal::Endorser.into());
         }
         let content = content_of(self.state, endorser)?;
-        Ok(self.is_signed((tx, tx.endorsements()), &content)?)
+        Ok(self.is_signed(tx, tx.endorsements(), &content)?)
     }
 
     /// Every signature is good and by a key with capabilityInvocation; there is at least one.
     fn is_signed(
         &self,
-        (tx, signatures): (&Transaction, &[Signature]),
+        tx: &Transaction,
+        signatures: &[Signature],
         content: &Content,
     ) -> Result<(), Refusal> {
-        let signed = (&tx.hash(), tx.unsigned_bytes());
+        let signed = Signed {
+            hash: tx.hash(),
+            bytes: tx.unsigned_bytes(),
+        };
         let mut seen: Vec<&str> = Vec::new();
         for signature in signatures {
             if seen.contains(&signature.key.as_str()) {
@@ -211,7 +224,7 @@ impl<'a> Situation<'a> {
             let key = content
                 .invocation_key(&signature.key)
                 .ok_or(Refusal::Signature(SignatureFault::UnknownKey))?;
-            self.proven.verify(key, signed, signature)?;
+            self.proven.verify(key, &signed, signature)?;
         }
         match seen.is_empty() {
             true => Err(Refusal::Signature(SignatureFault::UnknownKey)),
@@ -238,12 +251,12 @@ impl Step<'_> {
                 list,
                 digest,
                 issued,
-            } => self.anchor_status(list, (*digest, *issued)),
+            } => self.anchor_status(list, *digest, *issued),
             Operation::RegisterDid {
                 subject,
                 key,
                 consent,
-            } => self.register_did(*subject, (key, consent.as_ref())),
+            } => self.register_did(*subject, key, consent.as_ref()),
             Operation::SetRole { subject, role } => self.set_role(*subject, *role),
             Operation::Schema { json } => self.publish_schema(json),
             Operation::CredentialDefinition(definition) => self.publish_definition(definition),

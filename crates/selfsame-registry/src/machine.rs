@@ -210,7 +210,7 @@ impl Machine {
             return Err(refusal.into());
         }
         let state = self.begun(state);
-        let situation = self.situation((head, time.max(head.time)), &state)?;
+        let situation = self.situation(head, time.max(head.time), &state)?;
         match situation.judge(tx)? {
             Admission::Known(receipt) => Ok(Some(receipt)),
             Admission::New(..) => Ok(None),
@@ -272,7 +272,7 @@ impl Machine {
             return Err(ApplyError::Time);
         }
         let state = self.begun(state);
-        let start = self.situation((head, block.time), &state)?;
+        let start = self.situation(head, block.time, &state)?;
         let mut room = Room::of(&start.rules);
         let mut overlay = Overlay::new(&state);
         if head.height == 0 {
@@ -325,7 +325,8 @@ impl Machine {
 
     fn situation<'a>(
         &'a self,
-        (head, time): (&Head, UnixTime),
+        head: &Head,
+        time: UnixTime,
         state: &'a dyn StateRead,
     ) -> Result<Situation<'a>, StateError> {
         let height = head.height.saturating_add(1);
@@ -363,7 +364,7 @@ fn first_objects(genesis: &Genesis) -> Writes {
     };
     to.put(&Key::Rules, &Schedule::of(*genesis.rules()));
     to.put(&Key::Validators, &change.set);
-    to.put_version(&Key::ValidatorChanges, (1, false), &change);
+    to.put_version(&Key::ValidatorChanges, Present::open(1), &change);
     let trustees = genesis.members().iter();
     let trustees = trustees.filter(|member| member.role == Role::Trustee);
     let trustees = u64::try_from(trustees.count()).unwrap_or(u64::MAX);
@@ -375,12 +376,12 @@ fn first_objects(genesis: &Genesis) -> Writes {
             by: None,
             receipt,
         };
-        to.put_version(&Key::Role(id), (1, false), &membership);
+        to.put_version(&Key::Role(id), Present::open(1), &membership);
         let version = DidVersion {
             content: Some(Content::of_key("key-1", member.key.clone())),
             receipt,
         };
-        to.put_version(&Key::Did(id), (1, false), &version);
+        to.put_version(&Key::Did(id), Present::open(1), &version);
     }
     to.writes
 }

@@ -26,19 +26,25 @@ struct Halves {
     older: BTreeSet<[u8; 32]>,
 }
 
+/// The bytes that a signature is over, and their SHA-256.
+pub(crate) struct Signed<'a> {
+    pub(crate) hash: [u8; 32],
+    pub(crate) bytes: &'a [u8],
+}
+
 impl Proven {
-    /// Whether the key has signed what has this digest and these bytes.
+    /// Checks that a signature over these bytes is by this key.
     pub(crate) fn verify(
         &self,
         key: &PublicKey,
-        (hash, signed): (&[u8; 32], &[u8]),
+        signed: &Signed<'_>,
         signature: &Signature,
     ) -> Result<(), Refusal> {
         let algorithm = key.key_type().default_algorithm();
         // No name of a type begins another, and what stands before is of a fixed length.
         let parts = [
             DOMAIN,
-            hash,
+            &signed.hash,
             &signature.bytes,
             key.key_type().as_str().as_bytes(),
             key.bytes(),
@@ -47,7 +53,7 @@ impl Proven {
         if self.halves().has(&digest) {
             return Ok(());
         }
-        key.verify(algorithm, signed, &signature.bytes)
+        key.verify(algorithm, signed.bytes, &signature.bytes)
             .map_err(|_| Refusal::Signature(SignatureFault::Bad))?;
         self.halves().add(digest);
         Ok(())
@@ -99,7 +105,8 @@ mod tests {
             let [key, other] = [(); 2].map(|()| PrivateKey::generate(kind).unwrap());
             let (proven, signature) = (Proven::default(), signed(&key, b"yes"));
             let verify = |key: &PrivateKey, bytes: &[u8], signature: &Signature| {
-                proven.verify(key.public(), (&sha256(bytes), bytes), signature)
+                let hash = sha256(bytes);
+                proven.verify(key.public(), &Signed { hash, bytes }, signature)
             };
             for _ in 0..2 {
                 assert_eq!(verify(&key, b"yes", &signature), Ok(()));

@@ -4,7 +4,7 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::agreement::{Acceptance, Agreement, AgreementInForce};
 use crate::authority::{Act, Whose};
-use crate::history::History;
+use crate::history::{History, Present};
 use crate::refusal::{AgreementFault, CheckError, Refusal};
 use crate::state::{Key, StateError};
 
@@ -27,7 +27,7 @@ impl Situation<'_> {
             (None, Some(_)) => AgreementFault::NoneInForce,
             (Some(_), None) => AgreementFault::Missing,
             (Some((agreement, since)), Some(acceptance)) => {
-                match self.fault_of(acceptance, (agreement, *since)) {
+                match self.fault_of(acceptance, agreement, *since) {
                     None => return Ok(Ok(())),
                     Some(fault) => fault,
                 }
@@ -39,7 +39,8 @@ impl Situation<'_> {
     fn fault_of(
         &self,
         acceptance: &Acceptance,
-        (agreement, since): (&Agreement, UnixTime),
+        agreement: &Agreement,
+        since: UnixTime,
     ) -> Option<AgreementFault> {
         let day = |time: UnixTime| time.0.checked_div(DAY).unwrap_or(0);
         let latest = day(self.time.plus(self.rules.max_clock_skew));
@@ -80,8 +81,8 @@ impl Step<'_> {
             agreement: agreement.cloned(),
             receipt: self.receipt,
         };
-        let number = number.saturating_add(1);
-        self.to.put_version(&Key::Agreement, (number, false), &set);
+        let present = Present::open(number.saturating_add(1));
+        self.to.put_version(&Key::Agreement, present, &set);
         Ok(())
     }
 }

@@ -5,11 +5,12 @@ use selfsame_crypto::{KeyType, PublicKey};
 use crate::authority::{Act, Whose};
 use crate::content::{Content, is_point};
 use crate::did::DidVersion;
+use crate::history::Present;
 use crate::identifier::Identifier;
 use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
 use crate::state::Key;
 
-use super::Step;
+use super::{Quota, Step};
 
 /// The name of the only key of a DID that somebody else registered.
 const FIRST_KEY: &str = "key-1";
@@ -27,7 +28,7 @@ impl Step<'_> {
         }
         content.check(&self.at.rules).map_err(Refusal::Content)?;
         self.count_creation()?;
-        self.put_did(self.author, (1, Some(content.clone())));
+        self.put_did(self.author, 1, Some(content.clone()));
         Ok(())
     }
 
@@ -37,7 +38,8 @@ impl Step<'_> {
     pub(super) fn register_did(
         &mut self,
         subject: Identifier,
-        (key, consent): (&PublicKey, Option<&[u8; 64]>),
+        key: &PublicKey,
+        consent: Option<&[u8; 64]>,
     ) -> Result<(), CheckError> {
         self.active_author()?;
         self.authorise(Act::CreateDid, Whose::Other)?;
@@ -49,10 +51,10 @@ impl Step<'_> {
             return Err(Refusal::Identifier.into());
         }
         is_point(key).map_err(Refusal::Content)?;
-        self.owner_consents(subject, (key, consent))?;
+        self.owner_consents(subject, key, consent)?;
         self.count_creation()?;
         let content = Content::of_key(FIRST_KEY, key.clone());
-        self.put_did(subject, (1, Some(content)));
+        self.put_did(subject, 1, Some(content));
         Ok(())
     }
 
@@ -60,7 +62,8 @@ impl Step<'_> {
     fn owner_consents(
         &self,
         subject: Identifier,
-        (key, consent): (&PublicKey, Option<&[u8; 64]>),
+        key: &PublicKey,
+        consent: Option<&[u8; 64]>,
     ) -> Result<(), Refusal> {
         let Some(signature) = consent else {
             return match Identifier::of_key(key) == Some(subject) {
@@ -77,19 +80,22 @@ impl Step<'_> {
         self.follows(version)?;
         self.authorise(Act::ChangeDid, Whose::Own)?;
         content.check(&self.at.rules).map_err(Refusal::Content)?;
-        self.put_did(self.author, (version, Some(content.clone())));
+        self.put_did(self.author, version, Some(content.clone()));
         Ok(())
     }
 
     pub(super) fn deactivate_did(&mut self, version: u64) -> Result<(), CheckError> {
         self.follows(version)?;
         self.authorise(Act::ChangeDid, Whose::Own)?;
-        self.put_did(self.author, (version, None));
+        self.put_did(self.author, version, None);
         Ok(())
     }
 
     fn count_creation(&mut self) -> Result<(), CheckError> {
-        let quota = (Key::CreationQuota, self.at.rules.creation_quota);
+        let quota = Quota {
+            key: Key::CreationQuota,
+            limit: self.at.rules.creation_quota,
+        };
         let used = self.at.uses(&self.to, quota, 1)?;
         self.to.put(&Key::CreationQuota, &used);
         Ok(())
@@ -103,12 +109,15 @@ impl Step<'_> {
         }
     }
 
-    fn put_did(&mut self, id: Identifier, (version, content): (u64, Option<Content>)) {
-        let ends = content.is_none();
+    fn put_did(&mut self, id: Identifier, version: u64, content: Option<Content>) {
+        let present = Present {
+            version,
+            deactivated: content.is_none(),
+        };
         let record = DidVersion {
             content,
             receipt: self.receipt,
         };
-        self.to.put_version(&Key::Did(id), (version, ends), &record);
+        self.to.put_version(&Key::Did(id), present, &record);
     }
 }

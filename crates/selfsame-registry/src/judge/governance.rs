@@ -6,7 +6,7 @@ use selfsame_proof::validators::{Validator, ValidatorSet};
 use crate::authority::{Act, Whose};
 use crate::encoding::Maybe;
 use crate::governance::ValidatorChange;
-use crate::history::History;
+use crate::history::{History, Present};
 use crate::identifier::Identifier;
 use crate::refusal::{CheckError, GovernanceFault, Refusal};
 use crate::rules::{Rules, Schedule};
@@ -58,9 +58,10 @@ impl Step<'_> {
             receipt: self.receipt,
         };
         let number = History::<ValidatorChange>::new(&self.to, Key::ValidatorChanges).count()?;
-        let number = (number.saturating_add(1), false);
+        let present = Present::open(number.saturating_add(1));
         self.to.put(&Key::Validators, &change.set);
-        self.to.put_version(&Key::ValidatorChanges, number, &change);
+        self.to
+            .put_version(&Key::ValidatorChanges, present, &change);
         Ok(())
     }
 

@@ -1,13 +1,20 @@
 //! Members: who may give or take a role, and that a trustee stays.
 
 use crate::authority::{Act, Role};
-use crate::history::{History, role_of};
+use crate::history::{History, Present, role_of};
 use crate::identifier::Identifier;
 use crate::member::{Count, Membership};
 use crate::refusal::{CheckError, GovernanceFault, Refusal};
 use crate::state::{Key, StateError, read};
 
 use super::{Step, active};
+
+/// The role of a DID before and after an operation; none where it has no role.
+#[derive(Clone, Copy)]
+struct Change {
+    before: Option<Role>,
+    after: Option<Role>,
+}
 
 impl Step<'_> {
     /// Gives a registered DID a role, or takes it.
@@ -18,11 +25,15 @@ impl Step<'_> {
     ) -> Result<(), CheckError> {
         self.active_author()?;
         let before = role_of(&self.to, subject)?;
+        let change = Change {
+            before,
+            after: role,
+        };
         let whose = self.whose(subject);
-        if let Some(before) = before {
+        if before.is_some() {
             // Whoever gets another role loses this one.
             self.authorise(Act::TakeRole, whose)?;
-            self.leaves_a_trustee(before, role)?;
+            self.leaves_a_trustee(change)?;
         }
         self.authorise(role.map_or(Act::TakeRole, Role::addition), whose)?;
         active(&self.to, subject).map_err(|error| match error {
@@ -32,40 +43,39 @@ impl Step<'_> {
         if before == role {
             return Err(Refusal::Governance(GovernanceFault::Unchanged).into());
         }
-        self.put_role(subject, (before, role))
+        self.put_role(subject, change)
     }
 
     /// Takes the role of a DID that ends: a deactivated DID signs nothing, so it governs nothing.
     pub(super) fn end_role(&mut self) -> Result<(), CheckError> {
-        match role_of(&self.to, self.author)? {
-            None => Ok(()),
-            Some(before) => {
-                self.leaves_a_trustee(before, None)?;
-                self.put_role(self.author, (Some(before), None))
-            }
+        let before = role_of(&self.to, self.author)?;
+        if before.is_none() {
+            return Ok(());
         }
+        let change = Change {
+            before,
+            after: None,
+        };
+        self.leaves_a_trustee(change)?;
+        self.put_role(self.author, change)
     }
 
-    fn put_role(
-        &mut self,
-        subject: Identifier,
-        (before, role): (Option<Role>, Option<Role>),
-    ) -> Result<(), CheckError> {
+    fn put_role(&mut self, subject: Identifier, change: Change) -> Result<(), CheckError> {
         let key = Key::Role(subject);
         let number = History::<Membership>::new(&self.to, key).count()?;
         let membership = Membership {
-            role,
+            role: change.after,
             by: Some(self.author),
             receipt: self.receipt,
         };
-        let number = number.saturating_add(1);
-        self.to.put_version(&key, (number, false), &membership);
-        self.count_trustees(before, role)
+        let present = Present::open(number.saturating_add(1));
+        self.to.put_version(&key, present, &membership);
+        self.count_trustees(change)
     }
 
     /// Without a trustee nobody could ever govern the network again.
-    fn leaves_a_trustee(&self, before: Role, after: Option<Role>) -> Result<(), CheckError> {
-        let leaves = before == Role::Trustee && after != Some(Role::Trustee);
+    fn leaves_a_trustee(&self, change: Change) -> Result<(), CheckError> {
+        let leaves = is_trustee(change.before) && !is_trustee(change.after);
         match leaves && self.trustees()? <= 1 {
             true => Err(Refusal::Governance(GovernanceFault::LastTrustee).into()),
             false => Ok(()),
@@ -78,17 +88,17 @@ impl Step<'_> {
             .0)
     }
 
-    fn count_trustees(
-        &mut self,
-        before: Option<Role>,
-        after: Option<Role>,
-    ) -> Result<(), CheckError> {
-        let is = |role| u64::from(role == Some(Role::Trustee));
-        if is(before) != is(after) {
-            let count = self.trustees()?.saturating_add(is(after));
-            let count = Count(count.saturating_sub(is(before)));
+    fn count_trustees(&mut self, change: Change) -> Result<(), CheckError> {
+        let [before, after] = [change.before, change.after].map(is_trustee).map(u64::from);
+        if before != after {
+            let count = self.trustees()?.saturating_add(after);
+            let count = Count(count.saturating_sub(before));
             self.to.put(&Key::Trustees, &count);
         }
         Ok(())
     }
+}
+
+fn is_trustee(role: Option<Role>) -> bool {
+    role == Some(Role::Trustee)
 }

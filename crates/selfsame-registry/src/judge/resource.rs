@@ -2,7 +2,7 @@
 
 use crate::authority::{Act, Whose};
 use crate::content::is_uri;
-use crate::history::History;
+use crate::history::{History, Present};
 use crate::refusal::{CheckError, ObjectFault, Refusal};
 use crate::resource::{Data, Link, PublishedResource, Resource};
 use crate::state::Key;
@@ -33,8 +33,8 @@ impl Step<'_> {
             id: resource.id,
             receipt: self.receipt,
         };
-        self.to
-            .put_version(&versions, (published.number, false), &link);
+        let present = Present::open(published.number);
+        self.to.put_version(&versions, present, &link);
         self.to.put(&key, &published);
         Ok(())
     }

@@ -4,7 +4,7 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::authority::{Act, Whose};
 use crate::content::is_uri;
-use crate::history::History;
+use crate::history::{History, Present};
 use crate::refusal::{CheckError, Refusal};
 use crate::state::Key;
 use crate::status::Anchor;
@@ -15,7 +15,8 @@ impl Step<'_> {
     pub(super) fn anchor_status(
         &mut self,
         list: &str,
-        (digest, issued): ([u8; 32], UnixTime),
+        digest: [u8; 32],
+        issued: UnixTime,
     ) -> Result<(), CheckError> {
         self.active_author()?;
         self.authorise(Act::AnchorStatus, Whose::Own)?;
@@ -33,7 +34,7 @@ impl Step<'_> {
             issued,
             receipt: self.receipt,
         };
-        self.to.put_version(&key, (version, false), &anchor);
+        self.to.put_version(&key, Present::open(version), &anchor);
         Ok(())
     }
 

@@ -102,7 +102,7 @@ fn resolved(
     };
     // Read once: to find the point of a compressed key takes as long as to verify a signature with it.
     let version = versions.version(number)?;
-    let metadata = metadata(versions, (number, &version), present)?;
+    let metadata = metadata(versions, number, &version, present)?;
     let Some(content) = version.content else {
         return Ok(Ok(Resolution::deactivated(metadata)));
     };
@@ -115,7 +115,8 @@ fn resolved(
 
 fn metadata(
     versions: &Versions<'_>,
-    (number, version): (u64, &DidVersion),
+    number: u64,
+    version: &DidVersion,
     present: Present,
 ) -> Result<DocumentMetadata, StateError> {
     let next = match number < present.version {

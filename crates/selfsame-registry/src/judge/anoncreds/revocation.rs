@@ -8,7 +8,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 
 use crate::anoncreds::{Bits, PublishedRegistry, REGISTRY, RevocationEntry, RevocationVersion};
 use crate::authority::Act;
-use crate::history::History;
+use crate::history::{History, Present};
 use crate::judge::Step;
 use crate::refusal::{CheckError, EntryFault, ObjectFault, Refusal};
 use crate::state::{Key, read};
@@ -48,7 +48,8 @@ impl Step<'_> {
             revoked: entry.revoked.clone(),
             receipt: self.receipt,
         };
-        self.to.put_version(&entries, (number, false), &version);
+        self.to
+            .put_version(&entries, Present::open(number), &version);
         self.to.put(&list, &bits);
         Ok(())
     }
