@@ -1,11 +1,11 @@
-//! The author agreement: which text an author has to accept before he writes.
+//! The author agreement: the text that authors have to accept before they write.
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::encoding::{optional, write_optional};
 use crate::receipt::{Receipt, Version};
 
-/// An author agreement. Its text is kept elsewhere; who has it can check the digest.
+/// An author agreement. Its text is kept elsewhere; a reader of the text can check the digest.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Agreement {
     /// Its version, a name that was not used before.
@@ -23,18 +23,18 @@ pub struct Acceptance {
     pub version: String,
     /// SHA-256 of its text.
     pub digest: [u8; 32],
-    /// How he accepted it, one of the agreement's mechanisms.
+    /// How the author accepted it: one of the agreement's mechanisms.
     pub mechanism: String,
-    /// The day he did, in days since 1970: no more precise than needed.
+    /// The day of the acceptance, in days since 1970: no more precise than needed.
     pub day: u64,
 }
 
-/// An agreement as it came into force, or none as it was put out of force.
+/// A change of the author agreement: one came into force, or the last one was put out of force.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AgreementInForce {
-    /// The agreement; none once it is put out of force.
+    /// The agreement that came into force; `None` where one was put out of force.
     pub agreement: Option<Agreement>,
-    /// When.
+    /// The receipt of the transaction that changed it.
     pub receipt: Receipt,
 }
 

@@ -1,5 +1,4 @@
-//! What AnonCreds publishes: schemas, credential definitions, revocation registries, and how each
-//! is named.
+//! AnonCreds objects: schemas, credential definitions, revocation registries, and their names.
 
 mod definition;
 mod name;

@@ -1,4 +1,4 @@
-//! Single use: the first who uses a credential's handle up, or revokes it, is the only one.
+//! Single use: a credential's handle is used up or revoked once.
 
 use selfsame_crypto::hash::sha256_parts;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
@@ -10,38 +10,38 @@ use crate::receipt::Receipt;
 
 const DOMAIN: &[u8] = b"selfsame/use/1";
 
-/// That a credential is used up, or revoked.
+/// The use or the revocation of a credential.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Consume {
     /// Who issued the credential.
     pub issuer: Identifier,
     /// Its type, as the issuer wrote it into the credential.
     pub kind: String,
-    /// The random handle inside it; revealed here for the first time.
+    /// The random handle inside the credential; this transaction reveals it for the first time.
     pub handle: [u8; 32],
-    /// What becomes of it.
+    /// Whether it is used up or revoked.
     pub action: Action,
-    /// The name of the issuer's delegation; none where the issuer himself acts.
+    /// The name of the issuer's delegation; `None` where the author is the issuer.
     pub delegation: Option<String>,
 }
 
-/// What became of a credential.
+/// The use or the revocation of a credential, as it stands in the registry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Consumption {
-    /// What.
+    /// Whether it was used up or revoked.
     pub action: Action,
-    /// Its type.
+    /// The credential's type.
     pub kind: String,
-    /// Who did it.
+    /// The author of the transaction.
     pub by: Identifier,
-    /// By which delegation; none where the issuer himself did.
+    /// The name of the delegation; `None` where the author is the issuer.
     pub delegation: Option<String>,
-    /// When.
+    /// The receipt of the transaction.
     pub receipt: Receipt,
 }
 
-/// What a handle is registered under. The type is part of it: under another type than the
-/// credential has, nobody ever looks, so whoever states another one has done nothing.
+/// The digest that a handle is registered under. The type is part of it: a verifier looks under the credential's own
+/// type, so a use that states another type has no effect.
 pub fn use_digest(kind: &str, handle: &[u8; 32]) -> [u8; 32] {
     // A length in memory fits 64 bits.
     let length = u64::try_from(kind.len()).unwrap_or(u64::MAX).to_be_bytes();

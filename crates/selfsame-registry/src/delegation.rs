@@ -1,4 +1,4 @@
-//! Delegations: who may use up or revoke an issuer's credentials in his place, which, until when.
+//! Delegations: a delegate may use up or revoke an issuer's credentials, of some types, until a time.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
@@ -9,7 +9,7 @@ use crate::receipt::Receipt;
 
 const MAX_TYPE_BYTES: usize = 256;
 
-/// What becomes of a credential by its handle.
+/// What happens to a credential by its handle.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Action {
     /// It is used up.
@@ -21,26 +21,26 @@ pub enum Action {
 /// A delegation as its issuer writes it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Delegation {
-    /// The name it has among the issuer's delegations, a plain fragment, never used again.
+    /// Its name among the issuer's delegations: a plain fragment, never used again.
     pub name: String,
-    /// Who may.
+    /// The delegate.
     pub to: Identifier,
     /// The types of the credentials, as the issuer writes them into the credentials.
     pub scope: Vec<String>,
-    /// What he may.
+    /// What the delegate may do.
     pub action: Action,
-    /// Until when, exclusively.
+    /// When it ends, exclusive.
     pub until: UnixTime,
 }
 
 /// A delegation as it stands in the registry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GivenDelegation {
-    /// What was delegated.
+    /// The delegation as the issuer wrote it.
     pub delegation: Delegation,
-    /// When.
+    /// The receipt of the transaction that gave it.
     pub receipt: Receipt,
-    /// When it was withdrawn.
+    /// The receipt of the transaction that withdrew it; `None` while it stands.
     pub withdrawn: Option<Receipt>,
 }
 

@@ -9,7 +9,7 @@ use crate::receipt::{Receipt, Version};
 /// A version of a DID.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct DidVersion {
-    /// None once deactivated.
+    /// Its content; `None` where this version deactivates the DID.
     pub(crate) content: Option<Content>,
     pub(crate) receipt: Receipt,
 }

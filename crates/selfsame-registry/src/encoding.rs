@@ -3,7 +3,7 @@
 use selfsame_crypto::{KeyType, PublicKey};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-/// Writes what may be absent: an array of it, or an empty one.
+/// Writes an optional item: an array of it, or an empty array.
 pub(crate) fn write_optional<T: Item>(to: &mut Writer, item: Option<&T>) {
     to.array(usize::from(item.is_some()));
     if let Some(item) = item {
@@ -20,7 +20,7 @@ pub(crate) fn optional<T: Item>(from: &mut Reader<'_>) -> Result<Option<T>, Malf
     }
 }
 
-/// What may be absent, as a record of its own: nothing is ever taken out of the state.
+/// An optional item as a record of its own. Records are never removed from the state, so absence is written too.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Maybe<T>(pub(crate) Option<T>);
 

@@ -1,16 +1,16 @@
-//! Governance: who validates, and by which rules, from which height on.
+//! Governance: the validators, as they were set.
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use selfsame_proof::validators::ValidatorSet;
 
 use crate::receipt::{Receipt, Version};
 
-/// The validators as a transaction, or the genesis, set them.
+/// The validators as a transaction or the genesis set them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ValidatorChange {
     /// The validators from the next height on.
     pub set: ValidatorSet,
-    /// When.
+    /// The receipt of the transaction that set them.
     pub receipt: Receipt,
 }
 

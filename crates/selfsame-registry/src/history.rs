@@ -1,4 +1,4 @@
-//! History: records that never change, numbered from 1, and which of them is the present one.
+//! History: records that never change, numbered from 1, and the number of the present one.
 
 use std::marker::PhantomData;
 
@@ -44,7 +44,7 @@ impl<'a, T: Version> History<'a, T> {
         }
     }
 
-    /// The number of the present version; none where there is no version.
+    /// The number of the present version; `None` where there is no version.
     pub(crate) fn present(&self) -> Result<Option<Present>, StateError> {
         read(self.state, &self.key)
     }
@@ -62,7 +62,7 @@ impl<'a, T: Version> History<'a, T> {
         }
     }
 
-    /// A version that has to be there.
+    /// The version of a number; an error where it is missing.
     pub(crate) fn version(&self, number: u64) -> Result<T, StateError> {
         read(self.state, &Key::Version(&self.key, number))?
             .ok_or_else(|| StateError(format!("version {number} of {} is missing", self.key)))
@@ -74,8 +74,8 @@ impl<'a, T: Version> History<'a, T> {
         Ok((held > 0).then_some(held))
     }
 
-    /// The number of the last version of which this holds, 0 where it holds of none. Versions are never earlier than the
-    /// ones before them, so where it holds of the earlier ones, halving finds it.
+    /// The number of the last version for which `holds` is true, 0 where there is no such version. It has to be true up
+    /// to that version and false from then on, as comparisons of times and heights are, so a binary search finds it.
     pub(crate) fn numbered_while(
         &self,
         holds: impl Fn(&Receipt) -> bool,
@@ -117,7 +117,7 @@ impl Overlay<'_> {
     }
 }
 
-/// The role of a DID.
+/// The role that a DID has now.
 pub(crate) fn role_of(state: &dyn StateRead, id: Identifier) -> Result<Option<Role>, StateError> {
     let membership = History::<Membership>::new(state, Key::Role(id)).last()?;
     Ok(membership.and_then(|(_, membership)| membership.role))

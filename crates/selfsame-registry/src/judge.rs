@@ -1,5 +1,5 @@
-//! What a transaction is judged by, whatever it asks: network, nonce, size, quotas, signatures. Each
-//! rule is one predicate. Checking a transaction and applying it ask the same ones.
+//! The rules of every transaction: network, nonce, size, quotas, signatures. Each rule is one predicate, asked both
+//! when a transaction is checked and when it is applied. The modules below hold the rules of each kind of operation.
 
 mod agreement;
 mod anoncreds;
@@ -29,13 +29,13 @@ use crate::rules::Rules;
 use crate::state::{Key, Overlay, StateError, StateRead, Used, Writes, read};
 use crate::transaction::{Signature, Transaction};
 
-/// What a transaction is judged against.
+/// The block, the rules and the state that a transaction is judged against.
 #[derive(Clone, Copy)]
 pub(crate) struct Situation<'a> {
     pub(crate) rules: Rules,
     /// The newest machine this program has.
     pub(crate) known: u64,
-    /// Which machine an operation came with.
+    /// The machine that an operation came with.
     pub(crate) since: Since,
     pub(crate) network: &'a str,
     pub(crate) height: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) state: &'a dyn StateRead,
 }
 
-/// What comes of a transaction that is not refused.
+/// The outcome of a transaction that is not refused.
 pub(crate) enum Admission {
     /// It was accepted before; nothing changes.
     Known(Receipt),
@@ -62,7 +62,7 @@ struct Quota<'a> {
     limit: u64,
 }
 
-/// One transaction on its way: the state as the operations before left it.
+/// A transaction while its operations are applied: the state after the operations so far.
 struct Step<'a> {
     at: Situation<'a>,
     author: Identifier,
@@ -141,7 +141,7 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// Every operation counts. Gives what will be used.
+    /// Every operation counts. Gives the quota's use after this transaction.
     fn author_has_quota_left(&self, tx: &Transaction) -> Result<Used, CheckError> {
         let quota = Quota {
             key: Key::AuthorQuota(tx.body().author),
@@ -151,7 +151,7 @@ impl<'a> Situation<'a> {
         self.uses(self.state, quota, operations)
     }
 
-    /// What is used of a quota after `count` more in the window this block is in.
+    /// The use of a quota after `count` more operations in this block's window.
     fn uses(
         &self,
         state: &dyn StateRead,
@@ -173,8 +173,7 @@ impl<'a> Situation<'a> {
         Err(Refusal::Quota { retry_after }.into())
     }
 
-    /// By the keys the author has now; where he begins with this transaction, by those he begins
-    /// with.
+    /// By the keys the author has now. A transaction that creates its author is signed by the keys it creates it with.
     fn is_signed_by_its_author(&self, tx: &Transaction) -> Result<(), CheckError> {
         let author = content_of(self.state, tx.body().author);
         let first = match tx.body().operations.first() {
@@ -285,7 +284,7 @@ impl Step<'_> {
         }
     }
 
-    /// Asks the table, and nothing else, whether the author may.
+    /// Whether the author may do this, by the table of acts and the author agreement.
     fn authorise(&self, act: Act, whose: Whose) -> Result<(), CheckError> {
         if act.needs_agreement() {
             self.at.agreement.map_err(CheckError::Refused)?;
@@ -328,7 +327,7 @@ fn content_of(state: &dyn StateRead, id: Identifier) -> Result<Content, CheckErr
     }
 }
 
-/// Nobody registers the DID of a key that is not his.
+/// The first key of a new DID has to sign, so that a DID is created only by the owner of its key.
 fn first_key_signs(tx: &Transaction, content: &Content) -> Result<(), Refusal> {
     let first = content.keys.first().map(|key| key.id.as_str());
     match tx

@@ -1,5 +1,5 @@
-//! The machine: the same blocks in the same order give the same state, log and digests on every
-//! machine.
+//! The machine: the same blocks in the same order give the same state, log and digests on every computer. The modules
+//! below read each kind of object from the state.
 
 mod agreement;
 mod anoncreds;
@@ -51,8 +51,8 @@ pub struct Machine {
     since: Since,
 }
 
-/// A state as the genesis completes it: what it says enters the state with the first block, and
-/// holds before. Nothing is ever taken out of the state, so what is missing below is not newer.
+/// A state together with the genesis's objects. The first block writes these, and they hold before it too. Records are
+/// never removed from the state, so a record that is missing below has not changed since.
 struct Begun<'a> {
     first: &'a Writes,
     below: &'a dyn StateRead,
@@ -76,7 +76,7 @@ pub struct Block<'a> {
     pub transactions: &'a [Transaction],
 }
 
-/// What applying a block gives. Nothing of it holds before it is stored.
+/// The result of applying a block. None of it holds before it is stored.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Applied {
     /// The new head.
@@ -85,11 +85,11 @@ pub struct Applied {
     pub results: Vec<Result<Receipt, Refusal>>,
     /// Which of the transactions enter the log, by index; the others were refused or known.
     pub logged: Vec<usize>,
-    /// What changes in the state's objects, which are authenticated.
+    /// Changes of the state's objects, which are authenticated.
     pub objects: Writes,
-    /// What changes in its marks, nonces and quotas, which follow from the log alone.
+    /// Changes of its marks, nonces and quotas, which follow from the log alone.
     pub marks: Writes,
-    /// What changes in the tree over the objects.
+    /// Changes of the tree over the objects.
     pub tree: tree::Changes,
     /// Roots of the log's subtrees of 256, 256², … entries that this block completes, for proofs.
     pub subtrees: Vec<Kept>,
@@ -120,13 +120,13 @@ impl Machine {
         }
     }
 
-    /// The same in a program that has machines up to this one: what an older or a newer program does.
+    /// This machine in an older or a newer program: one that has machines up to `known`.
     #[must_use]
     pub fn of_program(self, known: u64) -> Self {
         Self { known, ..self }
     }
 
-    /// The same where each operation came with the machine that this says: what a program with newer operations does.
+    /// This machine in a program with newer operations: `since` gives the machine that each operation came with.
     #[must_use]
     pub fn with_operations_since(self, since: Since) -> Self {
         Self { since, ..self }
@@ -142,7 +142,7 @@ impl Machine {
     ) -> Result<Transaction, ReadError> {
         let transaction = Transaction::from_bytes(bytes)?;
         let needed = transaction.since(self.since);
-        // The first machine is in force everywhere, so that the rules are seldom asked.
+        // Every network has the first machine in force, so the rules are seldom read.
         if needed > 1 && self.rules(state, height)?.machine_version < needed {
             return Err(Malformed("an unknown operation").into());
         }
@@ -154,7 +154,7 @@ impl Machine {
         &self.network
     }
 
-    /// What the network began with.
+    /// The network's genesis.
     pub fn genesis(&self) -> &Genesis {
         &self.genesis
     }
@@ -164,24 +164,24 @@ impl Machine {
         Did::parse(&format!("did:selfsame:{}:{id}", self.network)).ok()
     }
 
-    /// Whether a key of the state is that of a mark: a nonce or a quota.
+    /// Whether a key of the state is the key of a mark: a nonce or a quota.
     pub fn is_mark(key: &[u8]) -> bool {
         is_mark(key)
     }
 
-    /// Whether what stands under a key of the state stays as it is for ever.
+    /// Whether the record under a key of the state never changes.
     pub fn never_changes(key: &[u8]) -> bool {
         never_changes(key)
     }
 
-    /// Whether an object of this key leads to others: it says which version is the present one.
+    /// Whether the object under a key leads to others: it holds the number of the present version.
     pub fn leads_further(key: &[u8]) -> bool {
         let parts = key.split(|byte| *byte == b'/').count();
         (key.starts_with(b"did/") && parts == 2) || (key.starts_with(b"status/") && parts == 3)
     }
 
-    /// The keys that the reader of an object asks for next: of its present version and its first. None for an object
-    /// that leads nowhere.
+    /// The keys that the reader of an object asks for next: those of its present version and its first. Empty for an
+    /// object that does not lead to others.
     pub fn further(key: &[u8], object: &[u8]) -> Vec<Vec<u8>> {
         let present = Present::from_cbor(object);
         let Some(present) = present.ok().filter(|_| Self::leads_further(key)) else {
@@ -193,13 +193,13 @@ impl Machine {
         versions.into_iter().map(at).collect()
     }
 
-    /// What the genesis puts into the state; the first block writes it.
+    /// The objects that the genesis puts into the state; the first block writes them.
     pub fn first_objects(&self) -> &Writes {
         &self.first
     }
 
-    /// Whether a transaction would be accepted in the next block, alone and at this time: None if
-    /// so, its first receipt if it was accepted before.
+    /// Whether a transaction would be accepted in the next block, alone and at this time. Gives its receipt where it
+    /// was accepted before, else `None`.
     pub fn check(
         &self,
         tx: &Transaction,
@@ -217,8 +217,7 @@ impl Machine {
         }
     }
 
-    /// Applies the block after `head` to `state`, over whose objects stands the tree of `nodes`;
-    /// both stay as they are.
+    /// Applies the block after `head` to `state`. `nodes` holds the tree over the state's objects. Neither is changed.
     pub fn apply(
         &self,
         head: &Head,
@@ -252,7 +251,7 @@ impl Machine {
         })
     }
 
-    /// Which transactions of a block would enter the log, by index, as [`Self::apply`] says it.
+    /// The transactions of a block that would enter the log, by index, as in [`Applied::logged`].
     pub fn accepted(
         &self,
         head: &Head,
@@ -315,7 +314,7 @@ impl Machine {
         })
     }
 
-    /// The state as the genesis completes it.
+    /// The state together with the genesis's objects.
     fn begun<'a>(&'a self, below: &'a dyn StateRead) -> Begun<'a> {
         Begun {
             first: &self.first,
@@ -348,7 +347,7 @@ impl Machine {
     }
 }
 
-/// What the genesis says as objects: rules, validators, members with their DIDs and roles.
+/// The objects of the genesis: rules, validators, members with their DIDs and roles.
 fn first_objects(genesis: &Genesis) -> Writes {
     let nothing = Writes::new();
     let mut to = Overlay::new(&nothing);
@@ -386,7 +385,7 @@ fn first_objects(genesis: &Genesis) -> Writes {
     to.writes
 }
 
-/// What is left of a block.
+/// The room left in a block.
 struct Room {
     transactions: u64,
     bytes: u64,
@@ -400,7 +399,7 @@ impl Room {
         }
     }
 
-    /// Takes the room a transaction needs; nothing where there is too little.
+    /// Takes the room for a transaction; false, and takes nothing, where there is too little.
     fn takes(&mut self, length: usize) -> bool {
         let bytes = u64::try_from(length)
             .ok()

@@ -1,4 +1,4 @@
-//! Members: who has which role, since when, and by whom.
+//! Members: their roles, and the transactions that gave or took them.
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
@@ -10,11 +10,11 @@ use crate::receipt::{Receipt, Version};
 /// A role as it was given or taken.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Membership {
-    /// The role; none once it is taken.
+    /// The role; `None` where it was taken.
     pub role: Option<Role>,
-    /// Who gave or took it; nobody did in a genesis.
+    /// The author who gave or took it; `None` in a genesis.
     pub by: Option<Identifier>,
-    /// When.
+    /// The receipt of the transaction that gave or took it.
     pub receipt: Receipt,
 }
 

@@ -103,7 +103,7 @@ pub enum Operation {
     },
 }
 
-/// Which machine an operation came with.
+/// Gives the machine that an operation came with.
 pub(crate) type Since = fn(&Operation) -> u64;
 
 impl Operation {

@@ -4,7 +4,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use serde::{Deserialize, Serialize};
 
-/// That a transaction was accepted, and where it stands.
+/// The record that a transaction was accepted, and its place in the log.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Receipt {
     /// Its number in the log, from 1.
@@ -13,12 +13,12 @@ pub struct Receipt {
     pub height: u64,
     /// The time of its block.
     pub time: UnixTime,
-    /// Its identity; lower-case hex in JSON.
+    /// The transaction's identity; lower-case hex in JSON.
     #[serde(with = "hex")]
     pub tx_hash: [u8; 32],
 }
 
-/// A record that stands under a number for ever.
+/// A record that stands under a number and never changes.
 pub(crate) trait Version: Item {
     /// The transaction that made it.
     fn receipt(&self) -> &Receipt;

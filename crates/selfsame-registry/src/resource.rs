@@ -19,7 +19,7 @@ pub struct ResourceId(pub [u8; 16]);
 pub struct Resource {
     /// Its UUID.
     pub id: ResourceId,
-    /// Its name; with the type, what versions have in common.
+    /// Its name. The versions of a resource have the same name and type.
     pub name: String,
     /// Its type, for example `StatusListDocument`.
     pub kind: String,
@@ -27,13 +27,13 @@ pub struct Resource {
     pub version: Option<String>,
     /// Its media type.
     pub media_type: String,
-    /// Where else it can be had.
+    /// Other URIs of the same resource.
     pub also_known_as: Vec<String>,
-    /// What it is.
+    /// Its bytes, or their digest.
     pub data: Data,
 }
 
-/// The bytes of a resource, or what they hash to where they are kept elsewhere.
+/// The bytes of a resource, or their digest where they are kept elsewhere.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Data {
     /// The bytes.
@@ -45,13 +45,13 @@ pub enum Data {
 /// A resource as it stands in the registry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PublishedResource {
-    /// What was published.
+    /// The resource as it was published.
     pub resource: Resource,
-    /// Which version of its name and type it is, from 1.
+    /// The number of this version of its name and type, from 1.
     pub number: u64,
     /// The version before.
     pub previous: Option<ResourceId>,
-    /// When.
+    /// The receipt of the transaction that published it.
     pub receipt: Receipt,
 }
 
@@ -64,7 +64,7 @@ pub struct LinkedResource {
     pub next: Option<ResourceId>,
 }
 
-/// That a resource is a version of a name and type.
+/// A version of a name and type: the resource's UUID.
 pub(crate) struct Link {
     pub(crate) id: ResourceId,
     pub(crate) receipt: Receipt,

@@ -1,4 +1,4 @@
-//! The state: what is read, and under which keys.
+//! The state: its keys, and how records are read and written.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -79,8 +79,8 @@ pub(crate) fn is_mark(key: &[u8]) -> bool {
     key.starts_with(b"nonce/") || key.starts_with(b"quota/")
 }
 
-/// Whether what stands under a key never changes once it is there: a version, a use, a schema, the
-/// definition of a revocation registry, a resource.
+/// Whether the record under a key never changes once it is there: a version, a use, a schema, the definition of a
+/// revocation registry, a resource.
 pub(crate) fn never_changes(key: &[u8]) -> bool {
     let parts: Vec<&[u8]> = key.split(|byte| *byte == b'/').collect();
     match parts.as_slice() {
@@ -91,8 +91,7 @@ pub(crate) fn never_changes(key: &[u8]) -> bool {
     }
 }
 
-/// The keys of the state. What comes from outside stands in them as a digest, or is checked to have
-/// no slash.
+/// The keys of the state. Text from outside is in them as a digest, or is checked to have no slash.
 #[derive(Clone, Copy)]
 pub(crate) enum Key<'a> {
     Did(Identifier),
@@ -115,7 +114,7 @@ pub(crate) enum Key<'a> {
     Nonce(Identifier, u64),
     AuthorQuota(Identifier),
     CreationQuota,
-    /// Version of what stands under another key.
+    /// A numbered version of the record under another key.
     Version(&'a Key<'a>, u64),
 }
 

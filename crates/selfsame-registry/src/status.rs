@@ -14,7 +14,7 @@ pub struct Anchor {
     pub digest: [u8; 32],
     /// When it was issued.
     pub issued: UnixTime,
-    /// When and where it was anchored.
+    /// The receipt of the transaction that anchored it.
     pub receipt: Receipt,
 }
 

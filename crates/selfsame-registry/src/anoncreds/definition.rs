@@ -11,35 +11,35 @@ use crate::receipt::Receipt;
 pub struct Definition {
     /// Its JSON.
     pub json: String,
-    /// The definition it takes the place of.
+    /// The definition that it succeeds.
     pub successor_of: Option<Succession>,
-    /// Until when its key is good for, in seconds since 1970; for ever where there is none.
+    /// When its key expires, in seconds since 1970; never where there is no time.
     pub valid_until: Option<UnixTime>,
 }
 
-/// That a definition takes the place of another of the same issuer, for the same schema.
+/// The succession of a definition by another of the same issuer, for the same schema.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Succession {
-    /// The definition before: in what is published, its identifier; in what is read of the one
-    /// before, the identifier of the one after.
+    /// The identifier of the other definition: of the predecessor in a published definition, of the successor in what
+    /// is read of a predecessor.
     pub definition: String,
-    /// Until when the one before still holds: now, where its key was lost.
+    /// When the predecessor expires: now, where its key was lost.
     pub until: UnixTime,
 }
 
 /// A credential definition as it stands in the registry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PublishedDefinition {
-    /// What was published.
+    /// The definition as it was published.
     pub definition: Definition,
-    /// When.
+    /// The receipt of the transaction that published it.
     pub receipt: Receipt,
-    /// The definition that took its place, and until when this one holds beside it.
+    /// The successor, and when this definition expires beside it.
     pub succeeded_by: Option<Succession>,
 }
 
 impl PublishedDefinition {
-    /// Until when its key is good for: its own time, or the one its successor set.
+    /// When its key expires: at its own time or at the one its successor set, whichever is earlier.
     pub fn valid_until(&self) -> Option<UnixTime> {
         let successor = self.succeeded_by.as_ref().map(|next| next.until);
         [self.definition.valid_until, successor]

@@ -11,7 +11,7 @@ pub struct PublishedRegistry {
     pub json: String,
     /// How many places it has.
     pub places: u64,
-    /// When.
+    /// The receipt of the transaction that published it.
     pub receipt: Receipt,
 }
 

@@ -1,5 +1,4 @@
-//! What a revocation registry revokes: entries that each follow the one before, and the list they
-//! come to at any time.
+//! Entries of revocation registries: each follows the one before, and together they give the list of revoked places.
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
@@ -11,9 +10,9 @@ use crate::receipt::{Receipt, Version};
 pub struct RevocationEntry {
     /// The registry's identifier.
     pub registry: String,
-    /// The accumulator this entry changes; none for the first.
+    /// The accumulator that this entry changes; `None` for the first entry.
     pub before: Option<String>,
-    /// The accumulator it leads to.
+    /// The accumulator after this entry.
     pub after: String,
     /// Places that are not revoked any more, ascending.
     pub issued: Vec<u32>,
@@ -32,24 +31,24 @@ pub struct RevocationVersion {
     pub issued: Vec<u32>,
     /// Places that were revoked.
     pub revoked: Vec<u32>,
-    /// When.
+    /// The receipt of the transaction that added it.
     pub receipt: Receipt,
 }
 
-/// What a registry revoked at a time.
+/// The revoked places of a registry at a time.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RevocationState {
-    /// How many entries led to it.
+    /// The number of entries up to this time.
     pub version: u64,
     /// The accumulator.
     pub accumulator: String,
-    /// A bit a place, 1 for revoked; the first place is the highest bit of the first byte.
+    /// One bit for each place, 1 for revoked; the first place is the highest bit of the first byte.
     pub revoked: Vec<u8>,
-    /// The last entry's.
+    /// The receipt of the last entry.
     pub receipt: Receipt,
 }
 
-/// A bit a place.
+/// One bit for each place of a registry, 1 for revoked.
 pub(crate) struct Bits(pub(crate) Vec<u8>);
 
 impl Bits {
@@ -58,7 +57,7 @@ impl Bits {
         Self(vec![0; bytes])
     }
 
-    /// With these places set; none where one is already, or is outside.
+    /// With these places set; `None` where one is set already, or is outside of the registry.
     pub(crate) fn with(mut self, places: &[u32], set: bool) -> Option<Self> {
         for place in places {
             let byte = self.0.get_mut(usize::try_from(place >> 3).ok()?)?;

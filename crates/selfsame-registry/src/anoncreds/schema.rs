@@ -9,7 +9,7 @@ use crate::receipt::Receipt;
 pub struct PublishedSchema {
     /// Its JSON, byte for byte.
     pub json: String,
-    /// When.
+    /// The receipt of the transaction that published it.
     pub receipt: Receipt,
 }
 

@@ -1,4 +1,4 @@
-//! The author agreement: whether an author accepts the one in force, and its change.
+//! The author agreement: its acceptance by authors, and its changes.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -15,7 +15,7 @@ const MAX_NAME_BYTES: usize = 64;
 const MAX_MECHANISMS: usize = 16;
 
 impl Situation<'_> {
-    /// Whether what the author accepts is what is in force.
+    /// Whether the author accepts the agreement that is in force.
     pub(super) fn judge_acceptance(
         &self,
         acceptance: Option<&Acceptance>,
@@ -56,7 +56,7 @@ impl Situation<'_> {
 }
 
 impl Step<'_> {
-    /// Puts an agreement in force in place of the one before, or puts that one out of force.
+    /// Puts a new agreement in force, or puts the present one out of force.
     pub(super) fn set_agreement(
         &mut self,
         agreement: Option<&Agreement>,

@@ -1,4 +1,4 @@
-//! AnonCreds: what its objects have in common when they are published.
+//! AnonCreds: rules that its objects have in common.
 
 mod again;
 mod definition;
@@ -26,7 +26,7 @@ impl Step<'_> {
         Ok(T::from_json(json.as_bytes()).map_err(refused)?)
     }
 
-    /// Who publishes says so in the JSON; nobody publishes in the name of another.
+    /// The author may publish as the issuer that the JSON names only if the author is that issuer.
     fn publishes(&self, act: Act, issuer: &str) -> Result<(), CheckError> {
         self.active_author()?;
         let own = self.at.did(self.author);
@@ -37,7 +37,7 @@ impl Step<'_> {
         self.authorise(act, whose)
     }
 
-    /// What is published stays as it is.
+    /// A published object never changes, so its name must be free.
     fn is_free(&self, name: &ObjectName) -> Result<(), CheckError> {
         match self.to.has(&Key::Object(name))? {
             true => Err(Refusal::Object(ObjectFault::Exists).into()),
@@ -45,7 +45,7 @@ impl Step<'_> {
         }
     }
 
-    /// The name a JSON document refers to, if it is one of this network and kind.
+    /// Parses the name that a JSON document refers to; it has to be of this network and kind.
     fn named(&self, text: &str, kind: &'static str) -> Result<ObjectName, Refusal> {
         ObjectName::parse(text, self.at.network)
             .filter(|name| name.kind() == kind)
@@ -53,7 +53,7 @@ impl Step<'_> {
     }
 }
 
-/// The judgement of the AnonCreds parser.
+/// The refusal for an error of the AnonCreds parser.
 fn refused(error: Error) -> Refusal {
     Refusal::Object(match error {
         Error::TooLarge { what, .. } => ObjectFault::Json {

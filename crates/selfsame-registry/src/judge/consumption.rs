@@ -55,7 +55,7 @@ impl Step<'_> {
         }
     }
 
-    /// Why the author may not do this by a delegation, if so.
+    /// Why a delegation does not cover this use by the author; `None` where it does.
     fn fault_of(&self, given: &GivenDelegation, consume: &Consume) -> Option<DelegationFault> {
         let GivenDelegation {
             delegation,

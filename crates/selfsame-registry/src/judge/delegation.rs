@@ -1,4 +1,4 @@
-//! Delegations: who may give one, and who may withdraw it.
+//! Delegations: an issuer gives and withdraws its own.
 
 use crate::authority::{Act, Whose};
 use crate::content::is_fragment;

@@ -1,4 +1,4 @@
-//! DIDs: their creation, by their owner or by a member for him, their change and end.
+//! DIDs: their creation, by their owner or by a member, their changes and their end.
 
 use selfsame_crypto::{KeyType, PublicKey};
 
@@ -12,11 +12,11 @@ use crate::state::Key;
 
 use super::{Quota, Step};
 
-/// The name of the only key of a DID that somebody else registered.
+/// The name of the only key of a DID that a member registered.
 const FIRST_KEY: &str = "key-1";
 
 impl Step<'_> {
-    /// The author begins; his signatures were judged by this content already.
+    /// Creates the author's DID. The signatures were checked against this content already.
     pub(super) fn create_did(&mut self, place: usize, content: &Content) -> Result<(), CheckError> {
         if place > 0 {
             return Err(Refusal::Author(AuthorFault::Exists).into());
@@ -32,9 +32,9 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A member registers a key for its owner. Nothing but that key can be in the DID, so that it is his alone. The
-    /// owner need not sign where the identifier is a digest of the whole key; one of Indy's form would be anybody's to
-    /// take away from him, with a key that nobody has.
+    /// A member registers a key for its owner. The DID holds that key alone, so that only its owner controls it. The
+    /// owner need not sign where the identifier is a digest of the whole key. An identifier of Indy's form holds half
+    /// of the key, so without the owner's signature anybody could take it, with another key of the same half.
     pub(super) fn register_did(
         &mut self,
         subject: Identifier,
@@ -58,7 +58,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A signature that is there is judged, needed or not: what is in the log holds.
+    /// A signature is verified even where it is not needed: every signature in the log is good.
     fn owner_consents(
         &self,
         subject: Identifier,

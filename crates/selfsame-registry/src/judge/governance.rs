@@ -15,8 +15,7 @@ use crate::state::{Key, StateError, read};
 use super::{Situation, Step};
 
 impl Step<'_> {
-    /// Removes validators by name and adds others, from the next height on. Somebody who is in both
-    /// is replaced.
+    /// Removes validators by name and adds others, from the next height on. A validator in both lists is replaced.
     pub(super) fn change_validators(
         &mut self,
         add: &[Validator],
@@ -80,8 +79,8 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A trustee adds any. A steward adds one of his own, no mightier than the least of the others,
-    /// or he could outvote them all.
+    /// A trustee may add any validator. A steward may add one, with no more power than the least of the others, since
+    /// with more it could outvote them all.
     fn add_validator(
         &mut self,
         validator: &Validator,
@@ -106,8 +105,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Other rules from a later height on. They take the place of changes that were to come at that
-    /// height or later.
+    /// Changes the rules from a later height on. This replaces changes planned for that height or later.
     pub(super) fn change_rules(&mut self, from: u64, rules: &Rules) -> Result<(), CheckError> {
         self.active_author()?;
         self.authorise(Act::ChangeRules, Whose::Other)?;
@@ -135,8 +133,8 @@ impl Step<'_> {
 }
 
 impl Situation<'_> {
-    /// A program that does not have a machine stops where the network goes over to it, before it could say anything
-    /// else than the others.
+    /// A program that lacks a machine stops at the height where the network changes to it, before its results could
+    /// differ from those of the others.
     pub(crate) fn knows(&self, rules: &Rules) -> Result<(), StateError> {
         match rules.machine_version <= self.known {
             true => Ok(()),

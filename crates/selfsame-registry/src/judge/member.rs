@@ -31,7 +31,7 @@ impl Step<'_> {
         };
         let whose = self.whose(subject);
         if before.is_some() {
-            // Whoever gets another role loses this one.
+            // A DID has one role, so a new role takes the present one away.
             self.authorise(Act::TakeRole, whose)?;
             self.leaves_a_trustee(change)?;
         }
@@ -46,7 +46,7 @@ impl Step<'_> {
         self.put_role(subject, change)
     }
 
-    /// Takes the role of a DID that ends: a deactivated DID signs nothing, so it governs nothing.
+    /// Takes the role of the author, whose DID ends: a deactivated DID can't sign, so it can't govern.
     pub(super) fn end_role(&mut self) -> Result<(), CheckError> {
         let before = role_of(&self.to, self.author)?;
         if before.is_none() {
@@ -73,7 +73,7 @@ impl Step<'_> {
         self.count_trustees(change)
     }
 
-    /// Without a trustee nobody could ever govern the network again.
+    /// Without a trustee the network could never be governed again.
     fn leaves_a_trustee(&self, change: Change) -> Result<(), CheckError> {
         let leaves = is_trustee(change.before) && !is_trustee(change.after);
         match leaves && self.trustees()? <= 1 {

@@ -1,4 +1,4 @@
-//! Status lists: which list its issuer serves under a URI, and since when.
+//! Status lists: an anchor has to be newer than the one before it.
 
 use selfsame_crypto::time::UnixTime;
 

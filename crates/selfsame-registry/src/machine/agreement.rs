@@ -1,4 +1,4 @@
-//! Reads of the author agreement.
+//! Reads the author agreement.
 
 use crate::agreement::AgreementInForce;
 use crate::history::History;

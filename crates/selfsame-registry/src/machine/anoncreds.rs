@@ -1,4 +1,4 @@
-//! Reads of what AnonCreds publishes.
+//! Reads AnonCreds objects.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -12,7 +12,7 @@ use crate::state::{Key, StateError, StateRead, read};
 use super::Machine;
 
 impl Machine {
-    /// The schema of that identifier.
+    /// The schema of an identifier.
     pub fn schema(
         &self,
         state: &dyn StateRead,
@@ -24,7 +24,7 @@ impl Machine {
         }
     }
 
-    /// The credential definition of that identifier, with what took its place.
+    /// The credential definition of an identifier, with its successor.
     pub fn credential_definition(
         &self,
         state: &dyn StateRead,
@@ -37,7 +37,7 @@ impl Machine {
         }
     }
 
-    /// The definition of the revocation registry of that identifier.
+    /// The definition of the revocation registry of an identifier.
     pub fn revocation_registry(
         &self,
         state: &dyn StateRead,
@@ -50,7 +50,7 @@ impl Machine {
         }
     }
 
-    /// What a registry revokes now, or revoked at a time; none before its first entry.
+    /// The revoked places of a registry now or at a time; `None` before its first entry.
     pub fn revoked(
         &self,
         state: &dyn StateRead,
@@ -70,7 +70,7 @@ impl Machine {
         };
         let mut bits = read::<Bits>(&state, &Key::Revoked(&name))?
             .ok_or_else(|| StateError("a registry has entries and no list".to_owned()))?;
-        // The list is of now: what came later is undone, from the last backwards.
+        // The stored list is the present one, so later entries are undone, the last one first.
         for number in (wanted.saturating_add(1)..=entries.count()?).rev() {
             let later = entries.version(number)?;
             bits = bits

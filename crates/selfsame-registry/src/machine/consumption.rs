@@ -1,4 +1,4 @@
-//! Reads of what became of a credential for single use.
+//! Reads the use of a credential for single use.
 
 use selfsame_did::Did;
 
@@ -9,7 +9,7 @@ use crate::state::{Key, StateError, StateRead, read};
 use super::Machine;
 
 impl Machine {
-    /// What became of an issuer's credential; none while nothing did.
+    /// The use or the revocation of an issuer's credential; `None` where it is neither used up nor revoked.
     pub fn consumption(
         &self,
         state: &dyn StateRead,

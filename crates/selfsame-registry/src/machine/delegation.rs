@@ -1,4 +1,4 @@
-//! Reads of delegations.
+//! Reads delegations.
 
 use selfsame_did::Did;
 
@@ -10,7 +10,7 @@ use crate::state::{Key, StateError, StateRead, read};
 use super::Machine;
 
 impl Machine {
-    /// A delegation of an issuer, also once it has ended.
+    /// A delegation of an issuer, in force or ended.
     pub fn delegation(
         &self,
         state: &dyn StateRead,

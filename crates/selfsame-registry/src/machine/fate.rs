@@ -1,4 +1,4 @@
-//! What the state says became of a transaction, for whoever is told that it was refused and need not believe it.
+//! The fate of a transaction, read from the state, for an author who need not believe a node that says it was refused.
 
 use selfsame_anoncreds::format::{
     CredentialDefinition, Message, RevocationRegistryDefinition, Schema,
@@ -26,12 +26,13 @@ use crate::transaction::Transaction;
 
 use super::Machine;
 
-/// So many operations of a transaction are looked at: each takes reads, and all of them happen or none.
+/// The number of operations of a transaction that are looked at. Each takes reads, and a few are enough, since all
+/// operations of a transaction happen or none.
 const LOOKED_AT: usize = 4;
-/// So many changes are looked through for the one that a transaction made.
+/// The number of latest changes that are searched for the one that a transaction made.
 const LATEST: usize = 8;
 
-/// The state, and the transaction that is looked for.
+/// The state, and the transaction that is searched for.
 struct Search<'a> {
     state: &'a dyn StateRead,
     hash: [u8; 32],
@@ -40,8 +41,8 @@ struct Search<'a> {
 }
 
 impl Machine {
-    /// What became of a transaction, as far as the objects of the state say it: nonces and quotas are no objects, and are
-    /// not asked for.
+    /// The fate of a transaction, as far as the objects of the state show it. Nonces and quotas are not objects, and
+    /// are not read.
     pub fn fate(&self, state: &dyn StateRead, tx: &Transaction) -> Result<Fate, StateError> {
         let state = self.begun(state);
         let search = Search {
@@ -113,7 +114,7 @@ impl Search<'_> {
         }
     }
 
-    /// Who has ended writes nothing any more.
+    /// A deactivated author can't write any more.
     fn of_author(&self) -> Result<Fate, StateError> {
         let present = History::<DidVersion>::new(self.state, Key::Did(self.author)).present()?;
         match present.is_some_and(|present| present.deactivated) {
@@ -137,7 +138,7 @@ impl Search<'_> {
         if present < version {
             return Ok(Fate::Open);
         }
-        // There are versions from 1 on.
+        // Versions are numbered from 1.
         let made = history.version(version.max(1))?.receipt;
         Ok(self.once(Some(made), |_| Refusal::Version { present }))
     }
@@ -163,7 +164,7 @@ impl Search<'_> {
         read(self.state, &Key::Delegation(self.author, name))
     }
 
-    /// Whether one of the latest changes is the transaction's. That there are others excludes nothing.
+    /// Whether the transaction made one of the latest changes. Changes by others do not exclude it.
     fn change<T: Version>(&self, key: Key<'_>) -> Result<Fate, StateError> {
         self.latest(key, |_: &T| None)
     }
@@ -182,7 +183,7 @@ impl Search<'_> {
         Ok(refusal.map_or(Fate::Open, Fate::Excluded))
     }
 
-    /// What stands there once: by this transaction, or by another, which excludes it.
+    /// The fate by a record that is written once: by this transaction, or by another, which excludes this one.
     fn once(&self, receipt: Option<Receipt>, excludes: impl Fn(Receipt) -> Refusal) -> Fate {
         match (self.written(receipt), receipt) {
             (Fate::Open, Some(other)) => Fate::Excluded(excludes(other)),
@@ -202,7 +203,7 @@ fn exists(_: Receipt) -> Refusal {
     Refusal::Object(ObjectFault::Exists)
 }
 
-/// The name that an AnonCreds object is published under, where its JSON says one.
+/// The name that an AnonCreds object is published under; `None` where its JSON gives no valid one.
 fn name_of(operation: &Operation) -> Option<ObjectName> {
     let did = |issuer: &str| Did::parse(issuer).ok();
     match operation {

@@ -1,4 +1,4 @@
-//! Reads of the validators and the rules.
+//! Reads the validators and the rules.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::validators::ValidatorSet;
@@ -16,8 +16,9 @@ use crate::transaction::Transaction;
 use super::Machine;
 
 impl Machine {
-    /// Why a transaction may not be proposed here, though others may accept it: it has the network go over to a machine
-    /// that this program does not have. A network goes over once programs of more than two thirds of the power have it.
+    /// Why this node may not propose a transaction, though other nodes may accept it: it changes the network to a
+    /// machine that this program lacks. A network changes once the programs of more than two thirds of the power have
+    /// the machine.
     pub fn is_unready_for(&self, tx: &Transaction) -> Option<Refusal> {
         let unknown = |operation: &Operation| match operation {
             Operation::ChangeRules { rules, .. } => rules.machine_version > self.known,
@@ -35,7 +36,7 @@ impl Machine {
             .ok_or_else(|| StateError("there are no validators".to_owned()))
     }
 
-    /// The validators as they were set last before or at a time.
+    /// The validators at a time, by the last change up to then.
     pub fn validators_at(
         &self,
         state: &dyn StateRead,
@@ -53,7 +54,8 @@ impl Machine {
         History::new(&self.begun(state), Key::ValidatorChanges).latest(count)
     }
 
-    /// The heights from `first` on, before `end`, at which transactions changed the validators: the lowest, `most` of them.
+    /// The heights from `first` on, before `end`, at which transactions changed the validators: the lowest, `most` of
+    /// them.
     pub fn validators_changed_at(
         &self,
         state: &dyn StateRead,
@@ -80,7 +82,7 @@ impl Machine {
         Ok(heights)
     }
 
-    /// The steward who runs a validator; none where the genesis or a trustee added it.
+    /// The steward who runs a validator; `None` where the genesis or a trustee added it.
     pub fn validator_owner(
         &self,
         state: &dyn StateRead,
@@ -90,7 +92,7 @@ impl Machine {
         Ok(owner.unwrap_or_default().0)
     }
 
-    /// The rules a block of that height is judged by, as far as they are decided.
+    /// The rules for a block of a height, as decided so far.
     pub fn rules(&self, state: &dyn StateRead, height: u64) -> Result<Rules, StateError> {
         let schedule: Option<Schedule> = read(&self.begun(state), &Key::Rules)?;
         schedule
@@ -98,7 +100,7 @@ impl Machine {
             .ok_or_else(|| StateError("there are no rules".to_owned()))
     }
 
-    /// The rules and the heights they hold from, ascending.
+    /// The rules, each with the first height it holds for, ascending.
     pub fn schedule(&self, state: &dyn StateRead) -> Result<Vec<(u64, Rules)>, StateError> {
         let schedule: Option<Schedule> = read(&self.begun(state), &Key::Rules)?;
         Ok(schedule.unwrap_or_default().0)

@@ -1,4 +1,4 @@
-//! Reads of the roles of members.
+//! Reads the roles of members.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
@@ -12,7 +12,7 @@ use crate::state::{Key, StateError, StateRead};
 use super::Machine;
 
 impl Machine {
-    /// The role of a DID now; none for whoever has none.
+    /// The role of a DID now; `None` for a DID without a role.
     pub fn role(&self, state: &dyn StateRead, did: &Did) -> Result<Option<Role>, StateError> {
         match Identifier::of_did(did, self.network()) {
             Some(id) => role_of(&self.begun(state), id),

@@ -1,5 +1,4 @@
-//! Resolution: the DID document and its metadata, of the present version, of another, or of the
-//! one that held at a time.
+//! Resolution: the DID document and its metadata, of the present version, of a numbered one, or of the one at a time.
 
 use selfsame_did::{
     Did, DidUrl, Document, DocumentMetadata, Options, Relationship, Resolution, ResolutionError,
@@ -16,7 +15,7 @@ use crate::state::{Key, StateError, StateRead};
 
 use super::Machine;
 
-/// The uses and what DID Core calls them.
+/// The uses of keys and their names in DID Core.
 const RELATIONSHIPS: [(Uses, Relationship); 5] = [
     (Uses::AUTHENTICATION, Relationship::Authentication),
     (Uses::ASSERTION, Relationship::AssertionMethod),
@@ -26,10 +25,10 @@ const RELATIONSHIPS: [(Uses, Relationship); 5] = [
 ];
 
 impl Machine {
-    /// Resolves a DID of this network. Failures are results, as everywhere in resolution.
+    /// Resolves a DID of this network. A failure is a [`Resolution`] too.
     pub fn resolve(&self, state: &dyn StateRead, did: &Did, options: &Options) -> Resolution {
         let Some(id) = Identifier::of_did(did, self.network()) else {
-            // Of another network, or none at all.
+            // A DID of another network, or not a `did:selfsame`.
             return Resolution::failed(match selfsame_did::selfsame::parts(did) {
                 Some(_) => ResolutionError::NotFound,
                 None => ResolutionError::InvalidDid,
@@ -44,8 +43,8 @@ impl Machine {
         }
     }
 
-    /// The present version of a DID and its content, none once deactivated: what an update is
-    /// made from.
+    /// The number and the content of the present version of a DID, to make an update from. The content is `None` where
+    /// the DID is deactivated.
     pub fn present(
         &self,
         state: &dyn StateRead,
@@ -59,8 +58,8 @@ impl Machine {
         Ok(present.map(|(number, version)| (number, version.content)))
     }
 
-    /// The receipts of the transactions that made a DID's versions, oldest first, of the last
-    /// `count` versions; none for a DID this network does not know.
+    /// The receipts of the transactions that made the last `count` versions of a DID, oldest first; empty for a DID
+    /// that this network does not know.
     pub fn history(
         &self,
         state: &dyn StateRead,
@@ -100,7 +99,7 @@ fn resolved(
         missing.metadata.reason = Some("the DID has no such version".to_owned());
         return Ok(Ok(missing));
     };
-    // Read once: to find the point of a compressed key takes as long as to verify a signature with it.
+    // Read once: decompressing a key takes as long as verifying a signature with it.
     let version = versions.version(number)?;
     let metadata = metadata(versions, number, &version, present)?;
     let Some(content) = version.content else {
@@ -132,7 +131,7 @@ fn metadata(
     Ok(DocumentMetadata {
         created: Some(created),
         updated,
-        // DID Core §7.1.3: of the DID, whichever version was asked for.
+        // DID Core §7.1.3: this is about the DID, not about the requested version.
         deactivated: present.deactivated,
         next_update: next.map(time).transpose()?,
         version_id: Some(number.to_string()),
@@ -141,7 +140,7 @@ fn metadata(
     })
 }
 
-/// Versions are written in one way: decimal from 1, without leading zeroes.
+/// Parses a version, which is written in decimal, from 1, without leading zeroes.
 fn version_number(text: &str) -> Option<u64> {
     let number = text.parse::<u64>().ok()?;
     (number > 0 && number.to_string() == text).then_some(number)

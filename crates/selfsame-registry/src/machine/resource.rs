@@ -1,4 +1,4 @@
-//! Reads of resources: by UUID, or by name and type.
+//! Reads resources: by UUID, or by name and type.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
@@ -11,7 +11,7 @@ use crate::state::{Key, StateError, StateRead, read};
 use super::Machine;
 
 impl Machine {
-    /// The resource of that UUID in a DID's collection.
+    /// The resource of a UUID in a DID's collection.
     pub fn resource(
         &self,
         state: &dyn StateRead,
@@ -36,7 +36,7 @@ impl Machine {
         Ok(Some(LinkedResource { published, next }))
     }
 
-    /// The resource that a name and a type stand for now, or stood for at a time.
+    /// The version of a name and type that is present now, or was present at a time.
     pub fn resource_named(
         &self,
         state: &dyn StateRead,

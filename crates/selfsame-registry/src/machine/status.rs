@@ -1,4 +1,4 @@
-//! Reads of status lists.
+//! Reads the anchors of status lists.
 
 use selfsame_did::Did;
 
@@ -10,7 +10,7 @@ use crate::status::Anchor;
 use super::Machine;
 
 impl Machine {
-    /// The status list a DID has anchored last under a URI.
+    /// The last anchor of a DID's status list under a URI.
     pub fn status_anchor(
         &self,
         state: &dyn StateRead,

@@ -1,5 +1,5 @@
-//! What later objects are judged by of one that was accepted: read without the rules it was accepted by, since these may be
-//! stricter by now, and a block that refers to it must not stop the node.
+//! Accepted objects, read again to judge a later object that refers to them. They are read without the rules they were
+//! accepted by: those may be stricter by now, and such a block must not stop the node.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::state::StateError;
 pub(super) struct Again(Value);
 
 impl Again {
-    /// Reads what was accepted; an error only if it is no JSON, so that the state is damaged.
+    /// Reads an accepted object; an error where it is not JSON, so that the state is damaged.
     pub(super) fn read(json: &str) -> Result<Self, StateError> {
         let value = serde_json::from_str(json);
         value.map(Self).map_err(|error| {
@@ -20,7 +20,7 @@ impl Again {
         })
     }
 
-    /// The attributes of a schema, as they enter the mathematics.
+    /// The attributes of a schema, normalised as AnonCreds computes with them.
     pub(super) fn attributes(&self) -> BTreeSet<String> {
         let names = self.0.get("attrNames").or_else(|| self.0.get("attr_names"));
         let names = names.and_then(Value::as_array).into_iter().flatten();

@@ -39,7 +39,7 @@ impl Step<'_> {
         if let Some(before) = &new.successor_of {
             self.succeed(before, &name, definition.schema_id.as_str())?;
         }
-        // Last, since it is the most work: every number of the key.
+        // Last, since it is the most work: it checks every number of the key.
         PreparedDefinition::new(definition).map_err(refused)?;
         let published = PublishedDefinition {
             definition: new.clone(),
@@ -50,8 +50,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The definition before has to be the author's own, for the same schema, and without another
-    /// successor.
+    /// The predecessor has to be the author's own, for the same schema, and without a successor.
     fn succeed(
         &mut self,
         before: &Succession,

@@ -1,4 +1,4 @@
-//! Definitions of revocation registries: who may publish one, and for which definition.
+//! Definitions of revocation registries: one is for a revocable definition of the author.
 
 use selfsame_anoncreds::format::RevocationRegistryDefinition;
 use selfsame_did::Did;

@@ -72,7 +72,7 @@ fn check(entry: &RevocationEntry, places: u64) -> Result<(), Refusal> {
     }
 }
 
-/// A point of the curve, as AnonCreds writes it.
+/// Whether this is a point of the curve, as AnonCreds writes it.
 fn is_accumulator(text: &str) -> bool {
     let reader = StrDeserializer::<ValueError>::new(text);
     text.len() <= MAX_ACCUMULATOR_BYTES && Accumulator::deserialize(reader).is_ok()

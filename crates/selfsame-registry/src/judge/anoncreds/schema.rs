@@ -1,4 +1,4 @@
-//! Schemas: who may publish one, and under which name.
+//! Schemas: the author publishes one under a name that is free.
 
 use selfsame_anoncreds::format::Schema;
 use selfsame_did::Did;
