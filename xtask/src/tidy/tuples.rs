@@ -15,7 +15,7 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-net", 3),
     ("selfsame-openid4vc", 18),
     ("selfsame-proof", 14),
-    ("selfsame-registry", 20),
+    ("selfsame-registry", 7),
     ("selfsame-server", 11),
     ("selfsame-store", 15),
     ("selfsame-testkit", 3),
