@@ -1,4 +1,4 @@
-//! The API: everything the pages do, for programs. One file for each resource.
+//! The API: everything that the pages do, for programs. One file for each resource.
 
 #![allow(unused_qualifications, reason = "the code that utoipa's macros write")]
 
@@ -16,29 +16,29 @@ use utoipa::ToSchema;
 
 use crate::error::Answer;
 
-/// A list that has no pages.
+/// A list without pagination.
 #[derive(Serialize, ToSchema)]
 pub struct Items<T> {
     /// The entries.
     pub items: Vec<T>,
 }
 
-/// An answer as JSON.
+/// A JSON response.
 pub fn json<T: Serialize>(body: &T) -> Answer {
     Ok(axum::Json(body).into_response())
 }
 
-/// Something that was made, as JSON.
+/// A JSON response for a resource that was created.
 pub fn created<T: Serialize>(body: &T) -> Answer {
     Ok((StatusCode::CREATED, axum::Json(body)).into_response())
 }
 
-/// Done, and nothing to say.
+/// A response without a body, after success.
 pub fn done() -> Answer {
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Where to go on in a list.
+/// Pagination of a list.
 #[derive(serde::Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[expect(
@@ -46,9 +46,9 @@ pub fn done() -> Answer {
     reason = "describes `selfsame_app::view::Paging`, which is what handlers take"
 )]
 pub struct Page {
-    /// The `next` of the page before; absent for the first.
+    /// The `next` of the previous page; absent for the first page.
     after: Option<String>,
-    /// At most so many entries; 50 unless told, 200 at most.
+    /// Maximum number of entries; 50 by default, 200 at most.
     #[param(minimum = 1)]
     limit: Option<usize>,
 }

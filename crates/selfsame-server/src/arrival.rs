@@ -1,4 +1,4 @@
-//! A request's body, read before the request takes a place: whoever sends slowly keeps nobody waiting.
+//! Reads a request's body before the request takes a place, so that slow senders delay no other request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::peer::Peer;
 use crate::settings::Limits;
 use crate::shares::{Share, Shares};
 
-/// Of the room for all bodies one network gets such a part.
+/// One network may use at most this fraction of the room for all bodies.
 const PART: usize = 8;
 
 /// The room for the bodies of all requests, and how long each may take to arrive.
@@ -30,18 +30,18 @@ pub struct Bodies {
     time: Duration,
 }
 
-/// What a body takes of the room, and of its network's part, for as long as it is held.
+/// The part of the room, and of its network's share, that a body takes while it is held.
 pub struct Taken {
     room: Option<OwnedSemaphorePermit>,
     share: Share,
 }
 
-/// In the extensions of a request whose body is larger than its address takes. The body is gone.
+/// Marks, as an extension, a request whose body exceeds the limit of its address. The body has been dropped.
 #[derive(Clone, Copy)]
 pub struct TooLarge;
 
 impl Bodies {
-    /// Room as `limits` says.
+    /// Room with these limits.
     pub fn new(limits: &Limits) -> Self {
         Self {
             room: Arc::new(Semaphore::new(limits.bodies)),
@@ -51,9 +51,9 @@ impl Bodies {
         }
     }
 
-    /// The same request with its whole body, of `most` bytes at most, in memory.
+    /// Returns the request with its whole body in memory, `most` bytes at most.
     ///
-    /// One that is larger is marked as [`TooLarge`]: each protocol has words of its own for that.
+    /// A request with a larger body is marked as [`TooLarge`]: each protocol has its own error for that.
     pub async fn whole(&self, request: Request, most: usize) -> Result<(Request, Taken), Problem> {
         let peer = request.extensions().get::<Peer>().copied();
         let mut taken = Taken {
@@ -81,7 +81,7 @@ impl Bodies {
         Ok((Request::from_parts(parts, Body::from(body)), taken))
     }
 
-    /// The body as it comes; none if it is too large. What has come is counted, not what is announced.
+    /// The body as it arrives; `None` if it is too large. Counts the bytes received, not the announced length.
     async fn arriving(
         &self,
         body: Body,
@@ -125,7 +125,7 @@ impl Bodies {
     }
 }
 
-/// A refusal after which the connection is of no use: the rest of the body stands in it.
+/// A refusal that closes the connection, since the rest of the body is still unread on it.
 pub fn parting(problem: Problem) -> Response {
     let mut refusal = problem.into_response();
     let close = HeaderValue::from_static("close");
@@ -154,7 +154,7 @@ mod tests {
         Request::post("/").body(body).unwrap()
     }
 
-    /// A body that brings `text` and then nothing more, ever.
+    /// A body that sends `text` and then stalls for ever.
     fn stalled(text: &'static str) -> Body {
         let first = stream::iter([Ok::<_, Infallible>(Bytes::from_static(text.as_bytes()))]);
         Body::from_stream(first.chain(stream::pending()))

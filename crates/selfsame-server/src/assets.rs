@@ -1,4 +1,4 @@
-//! The pages' static files, embedded, served under an address made of their content.
+//! The pages' static files, embedded, each served at an address derived from the content.
 
 use std::sync::OnceLock;
 
@@ -76,7 +76,7 @@ const ASSETS: [Asset; 11] = [
     },
 ];
 
-/// The address of an asset; it changes when any asset does, so browsers may keep it for ever.
+/// The address of an asset. It changes when any asset does, so browsers may cache it for ever.
 pub fn url(name: &str) -> String {
     format!("/assets/{}/{name}", digest())
 }

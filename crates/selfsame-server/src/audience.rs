@@ -1,22 +1,22 @@
-//! Who uses an address: what each may send, and in which language it is refused.
+//! The audiences of addresses: what each may send, and the format of its errors.
 
 use crate::error::Face;
 
-/// The largest form; also the bound of every body that rides on a cookie.
+/// The largest form; also the limit of every body that is authenticated by a cookie.
 pub const API_BODY_MAX: usize = 256 * 1024;
 
-/// Who may use a group of addresses, and in which language it refuses.
+/// Who may use a group of addresses, and the format of its errors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Audience {
-    /// What watches over the process; never kept waiting.
+    /// The process's supervisor; never kept waiting.
     Supervisor,
-    /// Anybody who looks at pages.
+    /// Anyone, on pages.
     Public,
-    /// Anybody's programs that read.
+    /// Anyone's programs that read.
     PublicApi,
-    /// Anybody who follows events.
+    /// Anyone who follows events.
     Stream,
-    /// Whoever is about to sign in.
+    /// A person or operator about to sign in.
     Doorway,
     /// Programs that sign a person in.
     DoorwayApi,
@@ -32,21 +32,21 @@ pub enum Audience {
     OperatorStream,
     /// The operator's programs, waiting for something to happen.
     OperatorWait,
-    /// Whoever registers somebody in the registry; the handler says who may.
+    /// A client that registers a DID in the registry; the handler decides who may.
     Registrant,
-    /// The same, on a page.
+    /// A [`Self::Registrant`] on a page.
     RegistrantPage,
     /// Other wallets, issuers and verifiers.
     Protocol,
 }
 
 impl Audience {
-    /// Whether its people have signed in.
+    /// Whether its members have signed in.
     pub fn has_account(self) -> bool {
         matches!(self, Self::Person | Self::PersonApi)
     }
 
-    /// In which language it is refused.
+    /// The format of its errors.
     pub fn face(self) -> Face {
         match self {
             Self::Public | Self::Doorway | Self::Person | Self::Operator | Self::RegistrantPage => {
@@ -57,7 +57,7 @@ impl Audience {
         }
     }
 
-    /// The largest body.
+    /// The largest body, in bytes.
     pub fn body_max(self) -> usize {
         match self {
             Self::Supervisor
@@ -67,7 +67,7 @@ impl Audience {
             | Self::OperatorStream
             | Self::OperatorWait => 0,
             Self::DoorwayApi | Self::Registrant | Self::RegistrantPage => 16 * 1024,
-            // The form of a door carries the address to go on at, which may be a whole request.
+            // A sign-in form carries the address to continue at, which may be a whole request.
             Self::Doorway | Self::Person | Self::PersonApi | Self::Operator | Self::OperatorApi => {
                 API_BODY_MAX
             }

@@ -1,6 +1,7 @@
-//! Who is asking: the operator or a person, by bearer token or by session cookie; and that it was they who asked.
+//! Authentication: the operator or a person, by bearer token or session cookie; and protection against forged
+//! requests.
 //!
-//! A request that rides on a cookie and changes something must carry the session's form token as well.
+//! A request that is authenticated by a cookie and changes something must also carry the session's form token.
 
 pub mod form;
 
@@ -16,34 +17,34 @@ use crate::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
 use crate::server::Server;
 
-/// Whom the request speaks for; placed in its extensions by the gate of its route group.
+/// Whom the request speaks for. The gate of the route group places it in the request's extensions.
 #[derive(Clone)]
 pub enum Seat {
     /// The operator.
     Operator {
-        /// The browser's session; none for a bearer.
+        /// The browser's session; `None` for a bearer token.
         session: Option<String>,
-        /// What forms must carry; empty for a bearer.
+        /// The form token; empty for a bearer token.
         form: String,
     },
     /// A person with a wallet.
     Person {
-        /// Who.
+        /// The person.
         person: Person,
-        /// Their session, to end it.
+        /// Their session, so that it can be ended.
         session: String,
-        /// What forms must carry; empty for a bearer.
+        /// The form token; empty for a bearer token.
         form: String,
     },
-    /// Somebody who has yet to sign in.
+    /// A visitor who has not signed in yet.
     Visitor {
-        /// What forms must carry.
+        /// The form token.
         form: String,
     },
 }
 
 impl Seat {
-    /// What this session's forms must carry.
+    /// The form token of this session.
     pub fn form(&self) -> &str {
         match self {
             Self::Operator { form, .. } | Self::Person { form, .. } | Self::Visitor { form } => {
@@ -52,7 +53,7 @@ impl Seat {
         }
     }
 
-    /// Whether the operator's session still holds, for what goes on after its request.
+    /// Whether the operator's session is still valid, for work that continues after its request.
     pub async fn holds(&self, server: &Server) -> bool {
         match self {
             Self::Operator {
@@ -103,7 +104,7 @@ pub async fn operator(server: &Server, request: Request, next: Next) -> Answer {
     proceed(credentials, seat, request, next).await
 }
 
-/// Whether the operator asks, by token or by a browser's session. Only for what changes nothing.
+/// Whether the operator asks, by token or by a browser's session. Use only for requests that change nothing.
 pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Answer<bool> {
     Ok(match credentials(headers, server.cookies().operator()) {
         Some(Credentials::Bearer(token)) => server.app().operator().is_token(&token),
@@ -142,7 +143,7 @@ pub async fn person(server: &Server, request: Request, next: Next) -> Answer {
     }
 }
 
-/// Lets anybody in, but binds the sign-in forms to the browser they were shown in.
+/// Lets anyone in, but binds the sign-in forms to the browser that they were shown in.
 pub async fn visitor(server: &Server, request: Request, next: Next) -> Answer {
     let name = server.cookies().visitor();
     let known = cookie::read(request.headers(), name);
@@ -154,15 +155,15 @@ pub async fn visitor(server: &Server, request: Request, next: Next) -> Answer {
         None => request,
     };
     let mut response = run(Seat::Visitor { form }, request, next).await;
-    // A strict one would stay behind when another site leads here, and a fresh one end the forms that are open. Posts
-    // of other sites carry neither.
+    // Browsers omit a strict cookie when another site leads here, and a fresh one would invalidate open forms. Posts
+    // from other sites carry neither kind.
     if let Some(cookie) = Jar::lax(name).value(&secret, server.origin()) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)
 }
 
-/// The session of a signed-in browser on a page that needs none, for what its header shows.
+/// The session of a signed-in browser on a page that needs none; the page's header shows it.
 pub async fn signed_in(server: &Server, parts: &Parts) -> (bool, Option<Person>) {
     let operator = match cookie::read(&parts.headers, server.cookies().operator()) {
         Some(session) => server
@@ -197,7 +198,7 @@ async fn run(seat: Seat, mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// A bearer token, else the cookie; a request with an Authorization header never falls back to a cookie.
+/// A bearer token, else the cookie. A request with an Authorization header never falls back to a cookie.
 fn credentials(headers: &HeaderMap, cookie: &str) -> Option<Credentials> {
     if let Some(authorization) = headers.get(AUTHORIZATION) {
         return Some(Credentials::Bearer(bearer(authorization)?.to_owned()));
@@ -213,21 +214,21 @@ pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
         .then_some(token.trim())
 }
 
-/// Programs are told; browsers that came to look are led to the door and back.
+/// Programs get an error; browsers that read a page are sent to the sign-in page and back.
 fn sign_in_first(request: &Request, door: &'static str, reason: &str) -> Answer {
     let path = request.uri().path();
-    // A stream that is led to a page fails without a word of why.
+    // An event stream that is redirected to a page fails without a reason.
     if path.starts_with("/api/") || writes(request) || follows(request.headers()) {
         return Err(Problem::new(StatusCode::UNAUTHORIZED, reason).go_on(door, "Sign in"));
     }
     let path = url::form_urlencoded::byte_serialize(path.as_bytes()).collect::<String>();
-    // The query as it is: escaped once more, a long link would be one that no server takes.
+    // The query stays as it is: escaped again, a long link would exceed what servers accept.
     let query = request.uri().query().map(|query| format!("&{query}"));
     let there = format!("{door}?next={path}{}", query.unwrap_or_default());
     Ok(Redirect::to(&there).into_response())
 }
 
-/// Where to go on after signing in, by the query of the door: `next` is the page, and all that follows is its query.
+/// Where to continue after signing in, from the sign-in page's query: `next` is the page, and the rest is its query.
 pub fn next(query: Option<&str>) -> String {
     let Some(rest) = query.and_then(|query| query.strip_prefix("next=")) else {
         return String::new();
@@ -264,7 +265,7 @@ pub fn back_to(next: Option<&str>, home: &str) -> Response {
     response
 }
 
-/// `//host` and `/\host` lead browsers elsewhere.
+/// Browsers follow `//host` and `/\host` to another host.
 fn is_local(path: &str) -> bool {
     let mut bytes = path.bytes();
     bytes.next() == Some(b'/')

@@ -9,7 +9,7 @@ use crate::settings::Origin;
 
 /// The names of this server's cookies.
 ///
-/// Browsers share cookies between all ports of a host, so the names tell the servers of one machine apart.
+/// Browsers share cookies between all ports of a host, so the names differ between servers on one machine.
 #[derive(Clone, Debug)]
 pub struct Names {
     operator: String,
@@ -20,8 +20,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names under this origin; the `__Host-` prefix keeps sister hosts from setting them, and is for cookies of the
-    /// whole host only.
+    /// The names under this origin. The `__Host-` prefix keeps sister hosts from setting them; it is possible only
+    /// for cookies of the whole host.
     pub fn of(origin: &Origin) -> Self {
         let (host, page) = match origin.secure() {
             true => ("__Host-", "__Secure-"),
@@ -52,18 +52,18 @@ impl Names {
         &self.visitor
     }
 
-    /// By what a browser is known that has signed in to a wallet before.
+    /// Recognises a browser that has signed in to a wallet before.
     pub fn known(&self) -> &str {
         &self.known
     }
 
-    /// Binds a same-device request to the browser that made it, on the page of its result: several may be under way.
+    /// Binds a same-device request to the browser that made it, on its result page: several requests may be open.
     pub fn binding(&self) -> &str {
         &self.binding
     }
 }
 
-/// A cookie to be set: HttpOnly, for the whole host and this browser session unless said otherwise.
+/// A cookie to be set: HttpOnly, for the whole host and this browser session by default.
 pub struct Jar<'a> {
     name: &'a str,
     same_site: &'static str,
@@ -82,7 +82,7 @@ impl<'a> Jar<'a> {
         }
     }
 
-    /// Sent along when a link leads here, so that a scanned offer or request lands signed in.
+    /// Sent along when a link leads here, so that a scanned offer or request opens signed in.
     pub fn lax(name: &'a str) -> Self {
         Self {
             name,
@@ -92,7 +92,7 @@ impl<'a> Jar<'a> {
         }
     }
 
-    /// The same for one page, and for so many seconds only.
+    /// Limits the cookie to one page and to `seconds`.
     pub fn of_page(self, path: &'a str, seconds: u64) -> Self {
         Self {
             path,
@@ -101,7 +101,7 @@ impl<'a> Jar<'a> {
         }
     }
 
-    /// The Set-Cookie header for a value; `None` if the value cannot stand in a cookie.
+    /// The Set-Cookie header for a value; `None` if a cookie can't hold the value.
     pub fn value(&self, value: &str, origin: &Origin) -> Option<HeaderValue> {
         is_token(value)
             .then(|| self.written(value, origin))
@@ -134,7 +134,7 @@ impl<'a> Jar<'a> {
     }
 }
 
-/// The value of the cookie `name`, if it is there exactly once and looks like one of ours.
+/// The value of the cookie `name`, if it occurs exactly once and has the form of one of ours.
 pub fn read(headers: &HeaderMap, name: &str) -> Option<String> {
     let mut found = None;
     for header in headers.get_all(COOKIE) {

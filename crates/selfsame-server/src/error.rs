@@ -1,7 +1,7 @@
-//! The one place that maps what went wrong to HTTP: a status, and a body in the language of the caller.
+//! The one place that maps errors to HTTP: a status, and a body in the caller's format.
 //!
-//! Handlers and middleware answer a [`Problem`]; the face of the route group writes it as problem details
-//! (RFC 9457) for the API, as an OAuth error (RFC 6749 §5.2) for protocols, as a page for people.
+//! Handlers and middleware return a [`Problem`]; the face of the route group writes it as problem details (RFC 9457)
+//! for the API, as an OAuth error (RFC 6749 §5.2) for protocols, as a page for people.
 
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -11,10 +11,10 @@ use serde_json::json;
 
 mod page;
 
-/// What a handler answers.
+/// The result of a handler.
 pub type Answer<T = Response> = Result<T, Problem>;
 
-/// In whose language an error is written.
+/// The format of an error.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Face {
     /// Programs of the operator or of a person: `application/problem+json`.
@@ -25,7 +25,7 @@ pub enum Face {
     Page,
 }
 
-/// Something that went wrong, ready to be written in any face.
+/// An error, ready to be written in any face.
 #[derive(Clone, Debug)]
 pub struct Problem {
     status: StatusCode,
@@ -37,7 +37,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem with this status and reason; the reason is shown to the caller.
+    /// A problem with this status and reason. The caller sees the reason.
     pub fn new(status: StatusCode, reason: impl Into<String>) -> Self {
         Self {
             status,
@@ -54,31 +54,31 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, reason)
     }
 
-    /// The same with the code of the protocol that has one for it.
+    /// Adds the protocol's own code for this problem.
     pub fn with_code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
         self
     }
 
-    /// The same with what the person could do.
+    /// Adds a hint about what the person can do.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same with a time to come back.
+    /// Adds the time to wait before trying again.
     pub fn come_back_in(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// The same with the page where people go on, and what its button says.
+    /// Adds the page where people continue, and its button's label.
     pub fn go_on(mut self, page: &'static str, label: &'static str) -> Self {
         self.door = Some((page, label));
         self
     }
 
-    /// The same with a page where people go on, unless it names one already.
+    /// Adds the page where people continue, unless the problem has one already.
     pub fn or_go_on(&mut self, page: &'static str, label: &'static str) {
         self.door.get_or_insert((page, label));
     }
@@ -88,27 +88,27 @@ impl Problem {
         self.retry_after
     }
 
-    /// Where people go on.
+    /// The page where people continue, and its button's label.
     pub fn door(&self) -> Option<(&'static str, &'static str)> {
         self.door
     }
 
-    /// The status it will be answered with.
+    /// The status of the response.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The sentence for the person who must act.
+    /// The reason, for the person who must act.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// What that person could do about it.
+    /// What that person can do about it.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// The protocol's code, or else one of the status: programs decide by it, whatever the sentence says.
+    /// The protocol's code, or else one for the status. Programs decide by the code, not by the reason.
     fn api_code(&self) -> &'static str {
         self.code.unwrap_or(match self.status {
             StatusCode::UNAUTHORIZED => "unauthenticated",
@@ -186,7 +186,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Writes the problem that `response` carries, if it carries one, in the caller's language.
+/// Writes the problem that `response` carries, if any, in the caller's format.
 pub fn write(face: Face, mut response: Response) -> Response {
     let Some(problem) = carried(&mut response) else {
         return response;
@@ -214,12 +214,12 @@ pub fn write(face: Face, mut response: Response) -> Response {
     response
 }
 
-/// The log's line for a refusal, in whatever form it is answered.
+/// The log line for a refusal, whatever its format.
 pub fn log_refusal(status: StatusCode, code: Option<&str>, reason: &str) {
     tracing::info!(status = status.as_u16(), code, reason, "refused");
 }
 
-/// What kind of token is needed, and what is wrong with the one that came (RFC 6750 §3).
+/// The kind of token that is needed, and what is wrong with the one sent (RFC 6750 §3).
 fn challenge(problem: &Problem) -> Option<HeaderValue> {
     match problem.code {
         Some("invalid_token") => Some(HeaderValue::from_static("Bearer error=\"invalid_token\"")),
@@ -232,7 +232,7 @@ fn challenge(problem: &Problem) -> Option<HeaderValue> {
     }
 }
 
-/// The problem in the response; for refusals that the framework itself made, one made of their status.
+/// The problem in the response. A refusal by the framework itself gets a problem made from its status.
 fn carried(response: &mut Response) -> Option<Problem> {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         return Some(problem);
@@ -269,7 +269,7 @@ fn oauth(problem: &Problem) -> String {
         .to_string()
 }
 
-/// What RFC 6749 §5.2 allows in `error_description`.
+/// The characters that RFC 6749 §5.2 allows in `error_description`.
 fn ascii(reason: &str) -> String {
     let allowed = |c: &char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
     reason

@@ -1,4 +1,4 @@
-//! Bytes into types that cannot be wrong, at the edge and nowhere later.
+//! Extractors: parse bytes into types that cannot be invalid, at the edge and nowhere later.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::error::Problem;
 
 const DESCRIBED: &str = "`/openapi.json` describes what each address takes";
 
-/// A JSON body; duplicate members, deep nesting and foreign content types are refused.
+/// A JSON body. Duplicate members, deep nesting and other content types are refused.
 pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
@@ -40,7 +40,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
-/// A body as it came, within the route group's limit.
+/// The raw body, within the route group's limit.
 pub struct Raw(pub Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for Raw {
@@ -62,7 +62,7 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
 pub struct Form(BTreeMap<String, Vec<String>>);
 
 impl Form {
-    /// The only value of a field, trimmed; `None` if it is absent, empty or there twice.
+    /// The only value of a field, trimmed; `None` if it is absent, empty or repeated.
     pub fn one(&self, name: &str) -> Option<&str> {
         match self.0.get(name).map(Vec::as_slice) {
             Some([value]) => Some(value.trim()).filter(|value| !value.is_empty()),
@@ -70,7 +70,7 @@ impl Form {
         }
     }
 
-    /// The only value of a field as it was typed: for passwords.
+    /// The only value of a field, untrimmed: for passwords.
     pub fn verbatim(&self, name: &str) -> Result<&str, Problem> {
         match self.0.get(name).map(Vec::as_slice) {
             Some([value]) => Ok(value),
@@ -78,7 +78,7 @@ impl Form {
         }
     }
 
-    /// The same as [`Self::one`], or a refusal that names the field.
+    /// [`Self::one`], or an error that names the field.
     pub fn needed(&self, name: &str) -> Result<&str, Problem> {
         self.one(name)
             .ok_or_else(|| Problem::bad_request(format!("the field {name} is missing")))
@@ -94,7 +94,7 @@ impl Form {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Fields whose names start so, with the rest of the name and their only value.
+    /// Fields whose names start with `prefix`: the rest of the name, and their only value.
     pub fn starting<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.0
             .keys()
@@ -124,7 +124,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
     }
 }
 
-/// What stands in the places of an address; where it does not fit, there is nothing.
+/// The parameters of an address's path; 404 if they do not parse.
 pub struct Path<T>(pub T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
@@ -155,7 +155,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The person whose wallet it is.
+/// The person who owns the wallet.
 pub struct Owner(pub Person);
 
 impl<S: Send + Sync> FromRequestParts<S> for Owner {
@@ -172,7 +172,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Owner {
     }
 }
 
-/// Whether the content type is `kind`, parameters aside.
+/// Whether the content type is `kind`, ignoring parameters.
 pub fn is_kind(headers: &HeaderMap, kind: &str) -> bool {
     headers
         .get(CONTENT_TYPE)

@@ -1,4 +1,4 @@
-//! A response body that holds on to something until it has been sent or given up.
+//! A response body that keeps a value alive until it has been sent or given up.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,14 +7,14 @@ use axum::body::Body;
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
-/// The body, and what it holds.
+/// The body, and the value that it holds.
 pub struct Held<T> {
     body: Body,
     _held: T,
 }
 
 impl<T> Held<T> {
-    /// The body, which drops `held` at its end.
+    /// A body that drops `held` at its end.
     pub fn new(body: Body, held: T) -> Self {
         Self { body, _held: held }
     }

@@ -1,4 +1,4 @@
-//! The process's figures, in Prometheus form.
+//! The process's metrics, in Prometheus format.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -6,27 +6,27 @@ use std::time::Duration;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use selfsame_app::App;
 
-/// Upper bounds of the latency classes, in seconds.
+/// Upper bounds of the latency buckets, in seconds.
 const LATENCIES: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0,
 ];
 
-/// Renders the figures.
+/// Renders the metrics.
 #[derive(Clone)]
 pub struct Figures(PrometheusHandle);
 
 impl Figures {
-    /// The process's recorder, installed at the first call. Figures recorded before it are lost.
+    /// The process's recorder, installed at the first call. Metrics recorded before that are lost.
     pub fn install() -> Self {
         static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
         Self(HANDLE.get_or_init(recorder).clone())
     }
 
-    /// Notes what is looked up when somebody reads, rather than counted when it happens.
+    /// Sets the metrics that are looked up on each reading rather than counted as they happen.
     pub async fn note(&self, app: &App) {
         let (commits, took) = app.commits();
         metrics::counter!("selfsame_store_commits_total").absolute(commits);
-        // Counters of this library are whole numbers.
+        // Counters of this library are integers.
         let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         metrics::counter!("selfsame_store_commits_microseconds_total").absolute(took);
         // A store that cannot be read shows in the requests that fail.
@@ -69,7 +69,7 @@ impl Figures {
         self.0.render()
     }
 
-    /// Folds what was recorded into the classes, for ever; without it raw samples pile up between readings.
+    /// Folds recorded samples into the buckets, for ever. Without it raw samples pile up between readings.
     pub async fn keep_up(self) {
         let mut tick = tokio::time::interval(Duration::from_secs(5));
         loop {

@@ -1,4 +1,4 @@
-//! What every request passes before it reaches a handler.
+//! The steps that every request passes before it reaches a handler.
 
 pub mod actions;
 pub mod budget;

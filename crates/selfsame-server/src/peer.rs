@@ -1,24 +1,25 @@
-//! Who is on the other end: an address, and the network of which it is one of many.
+//! The peer of a connection: its address, and the network that it belongs to.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use http::HeaderMap;
 
-/// Who is on the other end of the connection, or of that to a proxy of ours.
+/// The peer of the connection, or of the connection to one of our proxies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Peer {
     address: IpAddr,
-    /// Whether it asks by a proxy.
+    /// Whether it connects through a proxy.
     proxied: bool,
 }
 
-/// What is counted as one: an IPv4 address, or the /64 of an IPv6 address, of which a single host may use all.
+/// The unit of counting: an IPv4 address, or the /64 of an IPv6 address, since a single host may use all of a /64.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Network(IpAddr);
 
 impl Peer {
-    /// For whom this proxy asks: the last address of `X-Forwarded-For`, which it has written itself, or the last one
-    /// before those of other proxies of ours. What stands before it anybody can write. If none is named, it is itself.
+    /// The peer that this proxy asks for: the last address of `X-Forwarded-For`, which the proxy wrote itself, or the
+    /// last one before those of our other proxies. Anyone can write what stands before it. Without such an address,
+    /// the proxy itself.
     pub fn behind(self, headers: &HeaderMap, proxies: &Proxies) -> Self {
         let lines = headers.get_all("x-forwarded-for").iter().rev();
         let named = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
@@ -43,7 +44,7 @@ impl Peer {
         proxies.have(self.address)
     }
 
-    /// Whether it is on this machine, and asks for itself.
+    /// Whether it is on this machine and not asking through a proxy.
     pub fn is_here(self) -> bool {
         self.address.is_loopback() && !self.proxied
     }
@@ -53,7 +54,7 @@ impl Peer {
         self.address
     }
 
-    /// What it is counted as.
+    /// The network that it is counted as.
     pub fn network(self) -> Network {
         Network(match self.address {
             IpAddr::V4(_) => self.address,
@@ -64,34 +65,34 @@ impl Peer {
         })
     }
 
-    /// The network whose share is bounded. None for this machine: whoever is on it, be it a proxy that names nobody,
-    /// speaks for many.
+    /// The network whose share is limited. `None` for this machine: a peer on it, such as a proxy that names no
+    /// client, speaks for many.
     pub fn bounded(self) -> Option<Network> {
         (!self.address.is_loopback()).then(|| self.network())
     }
 }
 
-/// Networks of proxies that are trusted to say for whom they ask.
+/// Networks of proxies that are trusted to name their clients.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Proxies(Vec<Range>);
 
-/// An address and how many of its first bits count (RFC 4632 §3.1).
+/// An address and its prefix length in bits (RFC 4632 §3.1).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Range {
     address: IpAddr,
     bits: u32,
 }
 
-/// Why a text is no network.
+/// Why a text is not a network.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is no network, such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.1")]
 pub struct ProxyError(String);
 
 impl Proxies {
-    /// The networks of these texts: addresses, with the length of their prefix unless it is the whole.
+    /// Parses networks: an address, with a prefix length unless the whole address counts.
     ///
     /// # Errors
-    /// For a text that is none.
+    /// If a text is not a network.
     pub fn parse<T: AsRef<str>>(networks: &[T]) -> Result<Self, ProxyError> {
         let ranges = networks.iter().map(|text| {
             let text = text.as_ref();
@@ -154,7 +155,7 @@ mod tests {
         Peer::from(SocketAddr::new(text.parse().unwrap(), 1))
     }
 
-    /// For whom a proxy asks at 10.0.0.9 that sends these lines.
+    /// The client of a proxy at 10.0.0.9 that sends these header lines.
     fn behind(lines: &[&'static str], proxies: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         for line in lines {

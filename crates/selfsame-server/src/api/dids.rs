@@ -11,12 +11,12 @@ use crate::error::Answer;
 use crate::extract::{Json, Path, Query};
 use crate::server::Server;
 
-/// A change of a DID: a new key takes the place of the current one.
+/// A change to a DID: a new key replaces the current one.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rotation {}
 
-/// Makes a DID; one of the registry's is anchored there before the answer.
+/// Makes a DID. A DID of the registry is anchored there before the response.
 #[utoipa::path(post, path = "/api/dids", tag = "dids", request_body = NewDid, responses((status = 201, body = InstanceDid)))]
 pub async fn create(State(server): State<Server>, Json(new): Json<NewDid>) -> Answer {
     created(&server.app().dids().create(&new).await?)
@@ -38,7 +38,7 @@ pub async fn rotate(
     json(&server.app().dids().rotate(&did).await?)
 }
 
-/// Deactivates a DID for good.
+/// Deactivates a DID permanently.
 #[utoipa::path(delete, path = "/api/dids/{did}", tag = "dids", params(("did" = String, Path)), responses((status = 200, body = InstanceDid)))]
 pub async fn deactivate(State(server): State<Server>, Path(did): Path<String>) -> Answer {
     json(&server.app().dids().deactivate(&did).await?)

@@ -1,4 +1,4 @@
-//! `/api/status` and `/api/copies`: how this instance is, and copies of it.
+//! `/api/status` and `/api/copies`: the instance's status, and its backups.
 
 use axum::extract::State;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
@@ -8,13 +8,13 @@ use super::json;
 use crate::error::Answer;
 use crate::server::Server;
 
-/// How this instance is.
+/// The status of this instance.
 #[utoipa::path(get, path = "/api/status", tag = "instance", responses((status = 200, body = InstanceStatus)))]
 pub async fn status(State(server): State<Server>) -> Answer {
     json(&server.app().status().await?)
 }
 
-/// Makes a copy of all that this instance keeps, while it runs. The master key is not part of it.
+/// Backs up everything that this instance keeps, while it runs. The master key is not included.
 #[utoipa::path(post, path = "/api/copies", tag = "instance", responses((status = 200, body = CopyMade)))]
 pub async fn copy(State(server): State<Server>) -> Answer {
     let copies = server
@@ -26,7 +26,7 @@ pub async fn copy(State(server): State<Server>) -> Answer {
     })
 }
 
-/// Makes a link that signs the operator's browser in: good once, for ten minutes.
+/// Makes a link that signs the operator's browser in. The link works once, within ten minutes.
 #[utoipa::path(post, path = "/api/operator/links", tag = "instance", responses((status = 200, body = SignInLink)))]
 pub async fn link(State(server): State<Server>) -> Answer {
     json(&server.app().operator().link().await?)

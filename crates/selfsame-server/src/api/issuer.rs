@@ -18,11 +18,11 @@ use crate::server::Server;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Which {
-    /// Only those that came from this offer.
+    /// Only credentials issued from this offer.
     offer: Option<String>,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     after: Option<String>,
-    /// At most so many; 50 unless told, 200 at most.
+    /// Maximum number of entries; 50 by default, 200 at most.
     #[serde(default, deserialize_with = "at_least_one")]
     #[param(minimum = 1)]
     limit: Option<usize>,
@@ -35,7 +35,7 @@ pub struct NewStatus {
     status: CredentialStatus,
 }
 
-/// What can be issued.
+/// The templates that can be issued.
 #[utoipa::path(get, path = "/api/issuer/templates", tag = "issuer", responses((status = 200, body = Items<Template>)))]
 pub async fn templates() -> Answer {
     json(&Items {
@@ -43,7 +43,7 @@ pub async fn templates() -> Answer {
     })
 }
 
-/// Makes an offer, single- or many-use.
+/// Makes an offer, for one use or for many.
 #[utoipa::path(post, path = "/api/issuer/offers", tag = "issuer", request_body = NewOffer, responses((status = 201, body = Offer)))]
 pub async fn create_offer(State(server): State<Server>, Json(new): Json<NewOffer>) -> Answer {
     created(&server.issuer()?.create_offer(&new).await?)
@@ -93,20 +93,20 @@ pub async fn set_status(
     json(&server.issuer()?.set_status(&id, new.status).await?)
 }
 
-/// Lets somebody use up or revoke credentials in the issuer's place.
+/// Lets another party use up or revoke credentials on the issuer's behalf.
 #[utoipa::path(post, path = "/api/issuer/delegations", tag = "issuer", request_body = NewDelegation, responses((status = 201, body = Delegation)))]
 pub async fn delegate(State(server): State<Server>, Json(new): Json<NewDelegation>) -> Answer {
     created(&server.issuer()?.delegate(&new).await?)
 }
 
-/// The delegations, newest first, also those that have ended.
+/// The delegations, newest first, including those that have ended.
 #[utoipa::path(get, path = "/api/issuer/delegations", tag = "issuer", responses((status = 200, body = Items<Delegation>)))]
 pub async fn delegations(State(server): State<Server>) -> Answer {
     let items = server.issuer()?.delegations().await?;
     json(&Items { items })
 }
 
-/// Withdraws a delegation; what was done under it stays done.
+/// Withdraws a delegation. Actions already taken under it remain valid.
 #[utoipa::path(delete, path = "/api/issuer/delegations/{id}", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = Delegation)))]
 pub async fn withdraw_delegation(State(server): State<Server>, Path(id): Path<String>) -> Answer {
     json(&server.issuer()?.withdraw_delegation(&id).await?)

@@ -1,4 +1,4 @@
-//! `/api/registry`: how far the registry has come, its transactions, and writing to it.
+//! `/api/registry`: the registry's status, its transactions, and writing to it.
 
 use axum::extract::State;
 use http::{HeaderMap, StatusCode};
@@ -13,18 +13,18 @@ use crate::error::{Answer, Problem};
 use crate::extract::{Query, Raw, is_kind};
 use crate::server::Server;
 
-/// Which transactions.
+/// A range of transactions.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Span {
-    /// The number of the first; the oldest is 1.
+    /// The number of the first transaction; the oldest is 1.
     first: u64,
-    /// At most so many; 200 at most.
+    /// Maximum number of transactions; 200 at most.
     count: usize,
 }
 
-/// Which DID.
+/// The DID to look up.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -33,13 +33,13 @@ pub struct Which {
     did: String,
 }
 
-/// How far the registry has come.
+/// The status of the registry.
 #[utoipa::path(get, path = "/api/registry/status", tag = "registry", responses((status = 200, body = RegistryStatus)))]
 pub async fn status(State(server): State<Server>) -> Answer {
     json(&server.registry()?.status().await?)
 }
 
-/// How this node of a network is.
+/// The health of this node of a network.
 #[utoipa::path(get, path = "/api/registry/node", tag = "registry", responses((status = 200, body = NodeHealth)))]
 pub async fn node(State(server): State<Server>) -> Answer {
     let health = server.registry()?.health()?;
@@ -47,14 +47,14 @@ pub async fn node(State(server): State<Server>) -> Answer {
     json(&health.ok_or_else(alone)?)
 }
 
-/// What time it is to the registry of this process.
+/// The current time as the registry of this process sees it.
 #[utoipa::path(get, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
 pub async fn clock(State(server): State<Server>) -> Answer {
     let alone = || Error::not_found("no registry in this process has its times from this clock");
     json(&server.app().times().ok_or_else(alone)?.view())
 }
 
-/// The operator vouches for what this machine's clock says at this moment.
+/// The operator confirms that this machine's clock is correct now.
 #[utoipa::path(post, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
 pub async fn confirm_clock(State(server): State<Server>) -> Answer {
     json(&server.app().vouch_for_clock().await?)
@@ -70,7 +70,7 @@ pub async fn entries(State(server): State<Server>, Query(span): Query<Span>) -> 
     json(&Items { items })
 }
 
-/// The transactions that made a DID what it is, oldest first.
+/// The transactions that changed a DID, oldest first.
 #[utoipa::path(get, path = "/api/registry/history", tag = "registry", params(Which), responses((status = 200, body = Items<RegistryEntry>)))]
 pub async fn history(State(server): State<Server>, Query(which): Query<Which>) -> Answer {
     let did = which.did.parse::<Did>().map_err(|_| no_did())?;
@@ -78,8 +78,8 @@ pub async fn history(State(server): State<Server>, Query(which): Query<Which>) -
     json(&Items { items })
 }
 
-/// Orders a signed transaction, as the registry's own processes write it: deterministic CBOR. The same transaction
-/// again gets its first receipt.
+/// Submits a signed transaction in the registry's own format, deterministic CBOR. A transaction that was submitted
+/// before gets its first receipt.
 pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Answer {
     if !is_kind(&headers, "application/cbor") {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
@@ -88,7 +88,7 @@ pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body):
     json(&server.registry()?.submit_bytes(&body).await?)
 }
 
-/// What somebody is told who named no DID.
+/// The error for a request that names no DID.
 pub fn no_did() -> Error {
     Error::bad_request("this is not a DID")
 }

@@ -1,4 +1,4 @@
-//! `/api/verifier`: requests, their verdicts, and judging a credential by itself.
+//! `/api/verifier`: requests, their verdicts, and verifying a single credential.
 
 use std::time::Duration;
 
@@ -30,32 +30,32 @@ const WAIT_MAX: u64 = 25;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Wait {
-    /// Answer when there is an end, or after so many seconds (25 at most), whichever comes first.
+    /// Respond when the request has ended, or after this many seconds (25 at most), whichever comes first.
     #[serde(default)]
     wait: u64,
 }
 
-/// As whom to act.
+/// The DID to act as.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct As {
-    /// A `did:selfsame` of this instance; the request's spender, or the verifier's own, unless told.
+    /// A `did:selfsame` of this instance; by default the request's spender, or the verifier's own.
     by: Option<String>,
 }
 
-/// A credential to judge by itself.
+/// A credential to verify without its holder.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bare {
     /// The credential as it was issued.
     credential: String,
-    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; found out unless told.
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; detected if absent.
     #[serde(default)]
     format: Option<String>,
 }
 
-/// Makes a request, of a DCQL query or of a template's claims.
+/// Makes a request, from a DCQL query or from a template's claims.
 #[utoipa::path(post, path = "/api/verifier/requests", tag = "verifier", request_body = NewRequest, responses((status = 201, body = VerificationRequest)))]
 pub async fn create(State(server): State<Server>, Json(new): Json<NewRequest>) -> Answer {
     created(&server.verifier()?.create_request(&new).await?)
@@ -67,7 +67,8 @@ pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) ->
     json(&server.verifier()?.requests(&paging).await?)
 }
 
-/// One request with its verdict, at once or when there is one. A server that stops tells how it stands.
+/// One request with its verdict, at once or when the verdict is there. A server that stops responds with the current
+/// state.
 #[utoipa::path(get, path = "/api/verifier/requests/{id}", tag = "verifier", params(("id" = String, Path), Wait), responses((status = 200, body = VerificationStatus)))]
 pub async fn one(
     State(server): State<Server>,
@@ -92,7 +93,7 @@ pub async fn events(
     Extension(seat): Extension<Seat>,
     Path(id): Path<String>,
 ) -> Answer {
-    // Listening begins before the state is read, so that no change falls between.
+    // Subscribe before reading the state, so that no change is missed in between.
     let told = server.app().events().listen();
     let first = server.verifier()?.request(&id).await?;
     Ok(respond(
@@ -112,13 +113,13 @@ pub async fn events(
     ))
 }
 
-/// Judges a presentation once more, with its status as it is now.
+/// Verifies a presentation again, with its current status.
 #[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
 pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Answer {
     json(&server.verifier()?.recheck(&id).await?)
 }
 
-/// Revokes what was shown in its issuer's name, by the handle that was shown and the issuer's delegation.
+/// Revokes the presented credential on its issuer's behalf, by the handle that was shown and the issuer's delegation.
 #[utoipa::path(post, path = "/api/verifier/requests/{id}/revoke", tag = "verifier", params(("id" = String, Path), As), responses((status = 200, body = VerificationStatus)))]
 pub async fn revoke(
     State(server): State<Server>,
@@ -128,7 +129,7 @@ pub async fn revoke(
     json(&server.verifier()?.revoke(&id, by.as_deref()).await?)
 }
 
-/// Judges a credential by itself, without its holder.
+/// Verifies a credential by itself, without its holder.
 #[utoipa::path(post, path = "/api/verifier/verify", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
 pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Answer {
     json(
@@ -143,14 +144,14 @@ pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Ans
 struct Watch {
     id: String,
     told: broadcast::Receiver<selfsame_app::events::Event>,
-    /// Whose session it goes on with.
+    /// The session that the watch continues with.
     seat: Seat,
     last: RequestState,
     open_for: Option<Duration>,
     over: bool,
 }
 
-/// The state now and each new one.
+/// The current state, then each new one.
 fn states(
     server: Server,
     watch: Watch,
@@ -163,7 +164,7 @@ fn states(
     stream::iter([event(first)]).chain(later)
 }
 
-/// Waits until the request's state is another; `None` when it is over or nothing more can be learnt.
+/// Waits until the request's state changes; `None` when the request is over or no more news can come.
 async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> {
     watch.over |= watch.last.is_over();
     while !watch.over {
@@ -184,12 +185,12 @@ async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> 
     None
 }
 
-/// Waits until something may have happened to this request; `None` when nothing will be told any more.
+/// Waits until something may have happened to this request; `None` when no more events will come.
 async fn news(told: &mut broadcast::Receiver<selfsame_app::events::Event>, id: &str) -> Option<()> {
     loop {
         match told.recv().await {
             Ok(event) if event.id != id => {}
-            // What was missed may have been it.
+            // A missed event may have been about this request.
             Ok(_) | Err(RecvError::Lagged(_)) => return Some(()),
             Err(RecvError::Closed) => return None,
         }

@@ -1,4 +1,4 @@
-//! `/api/wallet`: a person's wallet without a browser; a stated policy may stand in for the person.
+//! `/api/wallet`: a person's wallet without a browser. A stated policy can decide in place of the person.
 
 use axum::extract::{Extension, State};
 use selfsame_app::view::instance::NewDid;
@@ -19,7 +19,7 @@ use crate::extract::{Json, Owner, Path, Query};
 use crate::peer::Peer;
 use crate::server::Server;
 
-/// An account's address and password.
+/// An account's e-mail address and password.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
@@ -30,26 +30,26 @@ pub struct Credentials {
     password: SecretString,
 }
 
-/// An account's address and password, and what lets it be made.
+/// An account's e-mail address and password, and what permits its creation.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewAccount {
     /// The e-mail address.
     email: String,
-    /// The password: ten characters or more, and none that is guessed first.
+    /// The password: ten characters or more, and not a commonly guessed one.
     #[schema(value_type = String)]
     password: SecretString,
-    /// The invitation, where wallets are made by invitation.
+    /// The invitation, if wallets are made by invitation.
     #[serde(default)]
     invitation: Option<String>,
 }
 
-/// Nothing more than that it is to be made.
+/// An empty object: an invitation needs no parameters.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewInvitation {}
 
-/// An offer to look at.
+/// An offer to preview.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfferLink {
@@ -57,7 +57,7 @@ pub struct OfferLink {
     offer: String,
 }
 
-/// A request to look at, or to decline.
+/// A request to preview or to decline.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestLink {
@@ -69,7 +69,7 @@ pub struct RequestLink {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewKey {
-    /// `P-256` (also if absent) or `Ed25519`.
+    /// `P-256` (the default) or `Ed25519`.
     #[serde(default)]
     kind: Option<String>,
 }
@@ -87,7 +87,7 @@ pub async fn register(
     created(&made.await?)
 }
 
-/// Makes an invitation, for the operator: good once, for a week, where wallets are made by invitation.
+/// Makes an invitation, for the operator. It works once, within a week, if wallets are made by invitation.
 #[utoipa::path(post, path = "/api/wallet/invitations", tag = "wallet", request_body = NewInvitation, responses((status = 201, body = Invitation)))]
 pub async fn invite(
     State(server): State<Server>,
@@ -122,13 +122,13 @@ pub async fn sign_out(State(server): State<Server>, Extension(seat): Extension<S
     done()
 }
 
-/// What an offer would bring.
+/// Previews an offer.
 #[utoipa::path(post, path = "/api/wallet/offers/preview", tag = "wallet", request_body = OfferLink, responses((status = 200, body = OfferPreview)))]
 pub async fn preview_offer(State(server): State<Server>, Json(link): Json<OfferLink>) -> Answer {
     json(&server.wallet()?.preview_offer(&link.offer).await?)
 }
 
-/// Takes an offer.
+/// Accepts an offer.
 #[utoipa::path(post, path = "/api/wallet/offers/accept", tag = "wallet", request_body = AcceptOffer, responses((status = 200, body = Items<CardSummary>)))]
 pub async fn accept_offer(
     State(server): State<Server>,
@@ -140,7 +140,7 @@ pub async fn accept_offer(
     })
 }
 
-/// Who asks for what, and what would leave the wallet.
+/// Previews a request: who asks, for what, and which data would leave the wallet.
 #[utoipa::path(post, path = "/api/wallet/requests/preview", tag = "wallet", request_body = RequestLink, responses((status = 200, body = RequestPreview)))]
 pub async fn preview_request(
     State(server): State<Server>,
@@ -165,7 +165,7 @@ pub async fn answer_request(
     json(&server.wallet()?.answer_request(&person, &answer).await?)
 }
 
-/// Declines a request; the verifier is told, but not why.
+/// Declines a request. The verifier learns of it, but not the reason.
 #[utoipa::path(post, path = "/api/wallet/requests/decline", tag = "wallet", request_body = RequestLink, responses((status = 200, body = Answered)))]
 pub async fn decline_request(
     State(server): State<Server>,
@@ -200,7 +200,7 @@ pub async fn card(
     json(&server.wallet()?.card(&person, &id).await?)
 }
 
-/// Removes a card for good.
+/// Removes a card permanently.
 #[utoipa::path(delete, path = "/api/wallet/credentials/{id}", tag = "wallet", params(("id" = String, Path)), responses((status = 204)))]
 pub async fn delete_card(
     State(server): State<Server>,
@@ -211,7 +211,7 @@ pub async fn delete_card(
     done()
 }
 
-/// What was received and what was shown to whom, newest first.
+/// What was received, and what was shown to whom, newest first.
 #[utoipa::path(get, path = "/api/wallet/history", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<HistoryEntry>)))]
 pub async fn history(
     State(server): State<Server>,

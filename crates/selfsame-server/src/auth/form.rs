@@ -1,4 +1,4 @@
-//! The token that each form carries: it can be made only by who knows the session, and tells nothing of it.
+//! The token that each form carries. Making it requires the session, and it reveals nothing about the session.
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
@@ -12,7 +12,7 @@ use crate::error::Problem;
 
 /// The name of the hidden field.
 pub const FIELD: &str = "form_token";
-/// The header that scripts send in its place.
+/// The header that scripts send instead.
 pub const HEADER: &str = "x-form-token";
 
 /// The form token of a session.
@@ -23,12 +23,12 @@ pub fn token(session: &str) -> String {
     ]))
 }
 
-/// The secret of a browser that has yet to sign in.
+/// The secret of a browser that has not signed in yet.
 pub fn fresh_secret() -> String {
     encoding::base64url_encode(&seal::random_seed())
 }
 
-/// The same request, if it only reads or carries the token.
+/// Returns the request if it only reads or carries the token.
 pub async fn checked(request: Request, token: &str) -> Result<Request, Problem> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(request);
@@ -69,7 +69,7 @@ fn carries(body: &Bytes, token: &str) -> bool {
     }
 }
 
-/// What a request without the token is told.
+/// The error for a request without the token.
 pub fn out_of_date() -> Problem {
     Problem::new(StatusCode::FORBIDDEN, "this form is out of date")
         .with_hint("go back, load the page again and send it once more")

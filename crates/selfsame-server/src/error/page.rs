@@ -1,4 +1,4 @@
-//! The page for what went wrong.
+//! The error page.
 
 use askama::Template;
 
@@ -15,7 +15,7 @@ struct Page<'a> {
     door: Option<(&'static str, &'static str)>,
 }
 
-/// The page's text; the bare reason should it fail.
+/// The page's HTML; the bare reason if rendering fails.
 pub(super) fn page(problem: &Problem) -> String {
     let status = problem.status();
     let wait = problem.retry_after().and_then(minutes);
@@ -43,7 +43,7 @@ pub(super) fn page(problem: &Problem) -> String {
         .unwrap_or_else(|_| "something went wrong".to_owned())
 }
 
-/// A wait that is long enough to be told.
+/// A wait in minutes, if it is long enough to mention.
 fn minutes(seconds: u64) -> Option<String> {
     match seconds.div_ceil(60) {
         _ if seconds < 30 => None,

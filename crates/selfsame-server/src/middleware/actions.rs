@@ -1,5 +1,5 @@
-//! A line in the log for what the operator does, at the level that is logged unless told otherwise: every change, and
-//! every look at what people have shown. Never claims, tokens, or ids by which something could be taken.
+//! Logs what the operator does, at the default log level: every change, and every view of claims that people have
+//! shown. Never logs claims, tokens, or ids that would allow taking something.
 
 use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
@@ -7,19 +7,19 @@ use http::Method;
 
 use crate::audience::Audience;
 
-/// Where the claims stand that people have shown.
+/// Addresses that show claims which people have presented.
 const CLAIMS: [&str; 4] = [
     "/api/verifier/requests",
     "/api/verifier/requests/{id}",
     "/verifier/view/{id}",
     "/verifier/view/{id}/result",
 ];
-/// Where programs write to the registry by thousands; its log has each of them.
+/// Where programs write to the registry by thousands; the registry's log has each transaction.
 const WRITTEN: &str = "/registry/transactions";
-/// Characters of an id: enough to find it among others, too few to use it.
+/// Number of characters of an id to log: enough to find it among others, too few to use it.
 const SHOWN: usize = 8;
 
-/// What the operator is about to do.
+/// An action that the operator is about to take.
 pub struct Action {
     what: &'static str,
     method: Method,
@@ -28,7 +28,7 @@ pub struct Action {
 }
 
 impl Action {
-    /// What this request would do that is to be noted.
+    /// The action of this request, if it is to be logged.
     pub fn of(audience: Audience, request: &Request) -> Option<Self> {
         let operators = matches!(
             audience,
@@ -49,7 +49,7 @@ impl Action {
         })
     }
 
-    /// Notes it, if it was done.
+    /// Logs the action if it succeeded.
     pub fn note(&self, response: &Response) {
         let Self {
             what,
@@ -63,12 +63,12 @@ impl Action {
     }
 }
 
-/// Notes that a browser was let in with the operator's token.
+/// Logs that a browser signed in with the operator's token.
 pub fn signed_in() {
     tracing::info!("the operator: signed in");
 }
 
-/// The beginning of what stands in the first place of the route.
+/// The first characters of the route's first parameter.
 fn subject(route: &str, path: &str) -> String {
     let place = route
         .split('/')

@@ -1,4 +1,4 @@
-//! How many requests of one audience run at a time, so that no audience can starve another.
+//! Limits how many requests of one audience run at a time, so that no audience can starve another.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate that lets in as many as `budget` says.
+    /// A gate with the limits of `budget`.
     pub fn new(name: &'static str, budget: Budget) -> Self {
         Self {
             name,
@@ -52,7 +52,8 @@ impl Gate {
     }
 }
 
-/// A request's place behind a gate, as an extension of the request: whoever goes on to wait elsewhere leaves it early.
+/// A request's place behind a gate, as an extension of the request. A request that moves on to wait elsewhere leaves
+/// its place early.
 #[derive(Clone, Default)]
 pub struct Place(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
@@ -61,26 +62,26 @@ impl Place {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
     }
 
-    /// Gives it to the next one.
+    /// Gives the place to the next request.
     pub fn leave(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }
 
-/// A gate, the face of the group behind it, and how long one request may take there.
+/// A gate, the face of the group behind it, and the time limit of a request.
 pub struct Passage {
     /// The gate.
     pub gate: Gate,
-    /// In whose language refusals are written.
+    /// The format of refusals.
     pub face: Face,
-    /// How long one request may take, the wait before the gate not counted.
+    /// Time limit of one request, not counting the wait at the gate.
     pub time: Duration,
-    /// Whether what is answered goes on after its head. It keeps its place as long, and who finds none keeps no
-    /// connection either.
+    /// Whether the response continues after its head. It then keeps its place until its end, and a request that finds
+    /// no place is refused and its connection closed.
     pub lasting: bool,
 }
 
-/// Lets a request in when there is room, bounds its time, writes its errors in the group's language.
+/// Lets a request in when there is room, limits its time, and writes its errors in the group's format.
 pub async fn pass(
     passage: &Passage,
     place: Place,

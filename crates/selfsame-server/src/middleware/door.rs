@@ -1,4 +1,4 @@
-//! Who may speak to this server at all: the Host and Origin checks against DNS rebinding and forged posts.
+//! Host and Origin checks, against DNS rebinding and forged posts.
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -8,12 +8,12 @@ use http::{Method, StatusCode};
 use crate::error::{Face, Problem, write};
 use crate::settings::Origin;
 
-/// Paths that supervisors ask by address, not by name; they tell nothing.
+/// Paths that supervisors request by address, not by name; they reveal nothing.
 const ANY_HOST: [&str; 2] = ["/livez", "/readyz"];
 
-/// What a request gets that addresses another host than the configured one.
+/// The refusal for a request that addresses another host than the configured one.
 ///
-/// A page that was loaded under a foreign name keeps that name in Host, whatever address the name leads to.
+/// A page that was loaded under a foreign name sends that name in Host, whatever address the name resolves to.
 pub fn foreign_host(origin: &Origin, request: &Request) -> Option<Response> {
     let path = request.uri().path();
     let asked = authority(request);
@@ -37,7 +37,7 @@ pub fn foreign_host(origin: &Origin, request: &Request) -> Option<Response> {
     Some(write(Face::Api, problem.into_response()))
 }
 
-/// What a write gets that a page of another origin sent.
+/// The refusal for a write that a page of another origin sent.
 pub fn foreign_origin(origin: &Origin, request: &Request) -> Option<Problem> {
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let from_elsewhere = request
@@ -53,7 +53,7 @@ pub fn foreign_origin(origin: &Origin, request: &Request) -> Option<Problem> {
     })
 }
 
-/// What the request addresses: the target's authority (HTTP/2, absolute form) or the only Host header.
+/// The host that the request addresses: the target's authority (HTTP/2, absolute form) or the only Host header.
 fn authority(request: &Request) -> Option<&str> {
     if let Some(authority) = request.uri().authority() {
         return Some(authority.as_str());

@@ -1,4 +1,4 @@
-//! The headers that keep browsers safe, on every response.
+//! The security headers for browsers, on every response.
 
 use axum::response::Response;
 use http::header::{
@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue};
 
 use crate::settings::Origin;
 
-/// Our own files only: no inline script or style, nothing from elsewhere, nobody may frame a page.
+/// Only our own files: no inline script or style, nothing from elsewhere, no framing.
 const CONTENT_SECURITY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -18,7 +18,7 @@ const PERMISSIONS: HeaderValue = HeaderValue::from_static(
     "camera=(self), clipboard-write=(self), geolocation=(), microphone=(), payment=(), usb=()",
 );
 
-/// Adds the headers; a handler's own choice of caching or referrer stays.
+/// Adds the headers; keeps a handler's own caching and referrer headers.
 pub fn secure(origin: &Origin, response: &mut Response) {
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, CONTENT_SECURITY);

@@ -1,4 +1,4 @@
-//! One line and a few figures for each request: its route, never its address, query or content.
+//! One log line and a few metrics for each request: its route, never its address, query or content.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,10 +8,10 @@ use http::{HeaderName, HeaderValue};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
-/// Names a request in the log and in its answer.
+/// Identifies a request in the log and in its response.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Numbers, times and counts the request, which `answer` answers.
+/// Numbers, times and counts the request; `answer` produces its response.
 pub async fn request(request: Request, answer: impl AsyncFnOnce(Request) -> Response) -> Response {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let id = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -64,7 +64,7 @@ fn class(status: u16) -> &'static str {
     }
 }
 
-/// Counts a request while it runs, also when its caller goes away.
+/// Counts a request while it runs; also decremented when its caller disconnects.
 struct InFlight(metrics::Gauge);
 
 impl InFlight {

@@ -1,5 +1,5 @@
-//! Places of which nobody gets more than a few: for requests that wait for other hosts, which the caller may have
-//! chosen for their slowness.
+//! Limits how many places one caller gets, for requests that wait for other hosts: the caller may have chosen slow
+//! hosts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,19 +21,19 @@ use crate::peer::{Network, Peer};
 use crate::server::Server;
 use crate::settings::Budget;
 
-/// So many lines are kept before those in which nobody stands are looked for.
+/// Beyond this number of lines, empty lines are removed.
 const LINES: usize = 1024;
 
 /// Whom a place is counted for.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 enum Whom {
     Account(String),
-    /// The hash of an access token.
+    /// The SHA-256 hash of an access token.
     Token([u8; 32]),
     Network(Network),
 }
 
-/// The places, and the lines before them.
+/// The places, and the waiting lines for them.
 #[derive(Clone)]
 pub struct Turns {
     name: &'static str,
@@ -44,7 +44,7 @@ pub struct Turns {
     patience: Duration,
 }
 
-/// The places of one caller, and who waits for them.
+/// The places of one caller, and the requests that wait for them.
 struct Line {
     running: Arc<Semaphore>,
     waiting: Semaphore,
@@ -54,12 +54,12 @@ struct Line {
 struct Turn {
     _own: Vec<OwnedSemaphorePermit>,
     _of_all: OwnedSemaphorePermit,
-    /// Keeps the lines from being forgotten.
+    /// Keeps the lines from being removed.
     _lines: Vec<Arc<Line>>,
 }
 
 impl Turns {
-    /// As many places as `budget` says, and `each` of them for one caller.
+    /// Places with the limits of `budget`, at most `each` of them for one caller.
     pub fn new(name: &'static str, budget: Budget, each: usize) -> Self {
         Self {
             name,
@@ -71,7 +71,7 @@ impl Turns {
         }
     }
 
-    /// A place that is counted for all of these.
+    /// Takes a place that counts for all of these callers.
     async fn enter(&self, whom: impl IntoIterator<Item = Whom>) -> Result<Turn, Problem> {
         let lines: Vec<_> = whom.into_iter().map(|whom| self.line(whom)).collect();
         let queued = lines.iter().map(|line| line.waiting.try_acquire());
@@ -79,7 +79,7 @@ impl Turns {
             return Err(self.turn_away(StatusCode::TOO_MANY_REQUESTS));
         };
         let all = async {
-            // The own first: who waits for that shall not keep one of all.
+            // The caller's own places first: a request that waits for them must not hold a shared place.
             let mut own = Vec::with_capacity(lines.len());
             for line in &lines {
                 own.push(Arc::clone(&line.running).acquire_owned().await.ok()?);
@@ -137,8 +137,8 @@ impl Turns {
     }
 }
 
-/// Lets a request wait among its like: it gives up its place behind the gate of its group, where others are answered
-/// from here.
+/// Lets a request wait among requests of its kind. It gives up its place behind its group's gate, so that others are
+/// answered meanwhile.
 pub async fn abroad(State(turns): State<Turns>, request: Request, next: Next) -> Response {
     let whom = match request.extensions().get::<Seat>() {
         Some(Seat::Person { person, .. }) => Some(Whom::Account(person.tenant.to_string())),
@@ -147,16 +147,16 @@ pub async fn abroad(State(turns): State<Turns>, request: Request, next: Next) ->
     turns.wait(whom, request, next).await
 }
 
-/// The same for a request for credentials, if a proof in it names a DID that another host has to be asked for. The
-/// access token is counted too, since whoever holds it may come from many networks. It goes first: who waits for it
-/// shall keep no place of a network.
+/// Like [`abroad`], for a credential request, if a proof in it names a DID that another host must resolve. The access
+/// token counts too, since its holder may use many networks. It counts first: a request that waits for it must not
+/// hold a place of a network.
 pub async fn abroad_for_proofs(
     State((turns, server)): State<(Turns, Server)>,
     request: Request,
     next: Next,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    // It has arrived, and is not too large.
+    // The body has arrived already and is within its limit.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let issuer = server.issuer();
     let asks_others = issuer.is_ok_and(|issuer| issuer.asks_others(&body));
