@@ -1,4 +1,4 @@
-//! What other wallets, issuers, verifiers and resolvers speak to: the specifications' own endpoints.
+//! The specifications' endpoints, for other wallets, issuers, verifiers and resolvers.
 
 pub mod hosted;
 pub mod issuer;
@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::error::Answer;
 
-/// How long public documents may be kept by caches, in seconds.
+/// Cache lifetime of public documents, in seconds.
 const DOCUMENT_AGE: &str = "public, max-age=300";
 
 /// A public document that changes seldom, readable from any page.
@@ -25,14 +25,14 @@ fn document<T: Serialize>(content_type: &'static str, body: &T) -> Answer {
     Ok(ready(content_type, &body.into()))
 }
 
-/// The same of one that is kept as it is served.
+/// Like [`document`], for bytes that are kept in the form in which they are served.
 fn ready(content_type: &'static str, body: &Arc<[u8]>) -> Response {
     let about = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, DOCUMENT_AGE)];
     let body = axum::body::Bytes::from_owner(body.clone());
     open_to_all((about, body).into_response())
 }
 
-/// Scripts of any page may read what anybody may fetch.
+/// Allows scripts of any origin to read what anyone may fetch.
 fn open_to_all(mut response: Response) -> Response {
     response
         .headers_mut()

@@ -1,5 +1,5 @@
-//! Whether the event loops of the process turn: each says so every second, and the thread that watches over the process
-//! counts the seconds.
+//! Detects event loops that have stopped turning. Each loop reports once a second, and the thread that watches over
+//! the process counts the seconds.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,25 +9,25 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// A loop that has not turned for so many seconds does not turn any more.
+/// A loop that has not turned for this many seconds counts as stuck.
 pub const STANDSTILL: u64 = 30;
 const BEAT: Duration = Duration::from_secs(1);
 
-/// The beats of all event loops. Clones are the same.
+/// The heartbeats of all event loops. Clones share their state.
 #[derive(Clone, Default)]
 pub struct Pulse(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// Seconds, as the watching thread counts them. Where the whole process was stopped for a while, or the machine was,
-    /// that thread was too, so nobody is late by that.
+    /// Seconds, as the watching thread counts them. If the process or the machine was suspended, that thread was too,
+    /// so no loop is late because of it.
     seconds: AtomicU64,
-    /// When each loop turned last.
+    /// The last beat of each loop.
     loops: Mutex<Vec<Weak<AtomicU64>>>,
 }
 
 impl Pulse {
-    /// Has each of these loops say that it turns, until what is given back is dropped.
+    /// Starts a heartbeat on each of these loops, until the returned value is dropped.
     pub fn follow<'a>(&self, loops: impl Iterator<Item = &'a Handle>) -> JoinSet<()> {
         let mut beating = JoinSet::new();
         for handle in loops {
@@ -47,7 +47,7 @@ impl Pulse {
         beating
     }
 
-    /// Counts the seconds for as long as it is polled; on a thread that does nothing else for long.
+    /// Counts the seconds while it is polled. Run it on a thread that is never busy for long.
     pub async fn count(&self) {
         let mut every = interval(BEAT);
         every.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -57,7 +57,7 @@ impl Pulse {
         }
     }
 
-    /// For how many seconds a loop has not turned, if one stands still.
+    /// For how many seconds a loop has not turned, if one is stuck.
     pub fn standstill(&self) -> Option<u64> {
         let now = self.seconds();
         let mut known = self.known();
@@ -102,7 +102,7 @@ mod tests {
             told.send(runtime.handle().clone()).unwrap();
             runtime.block_on(async move {
                 tokio::task::yield_now().await;
-                // Nothing else is done here until somebody says so.
+                // This loop is blocked until the test releases it.
                 wait.recv().unwrap();
                 std::future::pending::<()>().await;
             });
@@ -118,7 +118,7 @@ mod tests {
         while pulse.standstill().is_some() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        // One that is not there any more is not waited for.
+        // A loop that has ended is not waited for.
         drop(beating);
         while !pulse.known().is_empty() {
             (0..STANDSTILL).for_each(|_| pulse.tick());

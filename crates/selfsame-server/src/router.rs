@@ -1,4 +1,4 @@
-//! The table of contents: every address, by who may use it.
+//! The table of contents: every address, grouped by who may use it.
 
 pub mod group;
 pub mod openapi;
@@ -60,7 +60,7 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
     groups
 }
 
-/// What watches over the process.
+/// Addresses for the process's supervisor.
 fn supervisor() -> Vec<Route> {
     vec![
         get("/livez", supervision::live),
@@ -69,7 +69,7 @@ fn supervisor() -> Vec<Route> {
     ]
 }
 
-/// What anybody may look at.
+/// Pages for anyone.
 fn public_pages() -> Vec<Route> {
     vec![
         get("/", ui::home::page),
@@ -78,12 +78,12 @@ fn public_pages() -> Vec<Route> {
     ]
 }
 
-/// What anybody may follow live.
+/// Event streams for anyone.
 fn public_streams() -> Vec<Route> {
     vec![get("/events", ui::home::events)]
 }
 
-/// What anybody may look up in the registry.
+/// The registry's pages, for anyone.
 fn registry_pages() -> Vec<Route> {
     vec![
         get("/registry", ui::registry::page),
@@ -98,7 +98,7 @@ fn registry_pages() -> Vec<Route> {
     ]
 }
 
-/// Where the pages of a registry in another process are.
+/// Redirects to the pages of a registry in another process.
 fn registry_elsewhere() -> Vec<Route> {
     vec![
         get("/registry", ui::registry::elsewhere),
@@ -107,7 +107,7 @@ fn registry_elsewhere() -> Vec<Route> {
     ]
 }
 
-/// What anybody may follow of the registry.
+/// The registry's event streams, for anyone.
 fn registry_streams() -> Vec<Route> {
     vec![get("/registry/events", ui::registry::events)]
 }
@@ -127,17 +127,17 @@ fn von_network() -> Vec<Route> {
     ]
 }
 
-/// The same on a page.
+/// The page that registers DIDs.
 fn registry_writes() -> Vec<Route> {
     vec![post("/registry/register", ui::registry::register::register)]
 }
 
-/// Where newcomers are registered, by the operator or by anybody he lets.
+/// Registration of DIDs, by the operator or by anyone whom the operator lets.
 fn von_network_writes() -> Vec<Route> {
     vec![post("/register", protocol::von_network::register::register)]
 }
 
-/// Where the operator signs in.
+/// The operator's sign-in.
 fn operator_door() -> Vec<Route> {
     vec![
         get("/operator", ui::operator::page),
@@ -162,12 +162,12 @@ fn issuer_pages() -> Vec<Route> {
     ]
 }
 
-/// What the operator does on pages, whatever the roles.
+/// The operator's pages, whatever the roles.
 fn operator_pages() -> Vec<Route> {
     vec![post("/operator/sign-out", ui::operator::sign_out)]
 }
 
-/// What the operator's programs ask of any instance.
+/// The API of every instance, for the operator's programs.
 fn instance_api() -> Vec<Route> {
     vec![
         get("/api/status", api::instance::status),
@@ -180,7 +180,7 @@ fn instance_api() -> Vec<Route> {
     ]
 }
 
-/// What anybody's programs may read.
+/// The resolver, for anyone's programs.
 fn resolver() -> Vec<Route> {
     vec![
         get("/1.0/identifiers/{*did}", protocol::resolver::resolve).abroad(),
@@ -189,7 +189,7 @@ fn resolver() -> Vec<Route> {
     ]
 }
 
-/// The issuer, for the operator's programs.
+/// The issuer's API, for the operator's programs.
 fn issuer_api() -> Vec<Route> {
     vec![
         get("/api/issuer/templates", api::issuer::templates),
@@ -234,7 +234,7 @@ fn issuance() -> Vec<Route> {
     ]
 }
 
-/// Status lists, for whoever checks a credential.
+/// Status lists, for verifiers.
 fn status_lists() -> Vec<Route> {
     vec![
         get("/status/{list}", protocol::issuer::status_list),
@@ -247,7 +247,7 @@ fn status_lists() -> Vec<Route> {
     ]
 }
 
-/// The verifier, for the operator's programs.
+/// The verifier's API, for the operator's programs.
 fn verifier_api() -> Vec<Route> {
     vec![
         post("/api/verifier/requests", api::verifier::create),
@@ -261,12 +261,12 @@ fn verifier_api() -> Vec<Route> {
     ]
 }
 
-/// The verifier, for programs that wait for a verdict.
+/// The verifier's API for programs that wait for a verdict.
 fn verifier_waits() -> Vec<Route> {
     vec![get("/api/verifier/requests/{id}", api::verifier::one)]
 }
 
-/// The verifier, for pages and programs that follow a request.
+/// The verifier's event streams, for pages and programs that follow a request.
 fn verifier_streams() -> Vec<Route> {
     vec![
         get("/api/verifier/requests/{id}/events", api::verifier::events),
@@ -283,17 +283,17 @@ fn presentation() -> Vec<Route> {
     ]
 }
 
-/// The same: what wallets answer.
+/// OpenID4VP responses, from other people's wallets.
 fn answers() -> Vec<Route> {
     vec![post("/verifier/responses/{id}", protocol::verifier::response).abroad()]
 }
 
-/// Where a wallet on the same device brings the person back to.
+/// Where a wallet on the same device sends the person back to.
 fn same_device() -> Vec<Route> {
     vec![get("/verifier/results/{id}", ui::verifier::same_device)]
 }
 
-/// Where programs make and open wallets.
+/// Registration and sign-in of wallets, for programs.
 fn wallet_door_api() -> Vec<Route> {
     vec![
         post("/api/wallet/register", api::wallet::register),
@@ -301,17 +301,17 @@ fn wallet_door_api() -> Vec<Route> {
     ]
 }
 
-/// The wallet, for the operator's programs.
+/// Invitations to wallets, for the operator's programs.
 fn wallet_operator_api() -> Vec<Route> {
     vec![post("/api/wallet/invitations", api::wallet::invite)]
 }
 
-/// The same on the operator's page.
+/// Invitations to wallets, for the operator's pages.
 fn wallet_operator_pages() -> Vec<Route> {
     vec![post("/operator/invitations", ui::operator::invite)]
 }
 
-/// A person's wallet, for their programs.
+/// A person's wallet API, for their programs.
 fn wallet_api() -> Vec<Route> {
     vec![
         delete("/api/wallet/sessions", api::wallet::sign_out),
@@ -331,7 +331,7 @@ fn wallet_api() -> Vec<Route> {
     ]
 }
 
-/// The registry, for whoever wants to check it.
+/// The registry's reads, for anyone who verifies it.
 fn registry_reads() -> Vec<Route> {
     vec![
         get("/registry/genesis", protocol::registry::genesis),
@@ -352,7 +352,7 @@ fn registry_engine() -> Vec<Route> {
     vec![post("/registry/engine", protocol::registry::engine)]
 }
 
-/// The registry, for the operator's programs.
+/// The registry's API, for the operator's programs.
 fn registry_api() -> Vec<Route> {
     vec![
         get("/api/registry/status", api::registry::status),
@@ -378,7 +378,7 @@ fn verifier_pages() -> Vec<Route> {
     ]
 }
 
-/// Where people make, open and close their wallets.
+/// Registration, sign-in and sign-out of wallets.
 fn wallet_door() -> Vec<Route> {
     vec![
         get("/wallet/sign-in", ui::wallet::sign_in::page),
@@ -407,7 +407,7 @@ fn wallet_pages() -> Vec<Route> {
     ]
 }
 
-/// The routes with everything around them.
+/// The routes with all their layers.
 pub fn build(server: &Server) -> Router {
     group::assemble(groups(&server.app().config().roles), server)
 }

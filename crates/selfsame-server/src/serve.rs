@@ -1,4 +1,4 @@
-//! The accept loop: bounded connections, time-outs, TLS, a stop that lets open requests end.
+//! The accept loop: a limited number of connections, time-outs, TLS, a stop that lets open requests end.
 
 mod activity;
 pub mod health;
@@ -34,35 +34,35 @@ use crate::supervision;
 use activity::Activity;
 use threads::{Seat, Threads};
 
-/// Sent to a connection for which there is no room.
+/// Sent to a connection that exceeds the limit.
 const NO_ROOM: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// So many connections beyond the bound are let in for what watches over the process, each for so short a time.
+/// Connections beyond the limit, for the process's supervisor; each is short.
 const SPARE: usize = 16;
 const SPARE_TIME: Duration = Duration::from_secs(3);
 
-/// What the accept loop serves, and how.
+/// What the accept loop serves, and its settings.
 #[derive(Clone)]
 pub struct Service {
     /// Answers the requests.
     pub router: Router,
-    /// What a connection goes through before it is read.
+    /// The handshake of a connection.
     pub door: Door,
-    /// Connections and times.
+    /// Limits of connections and times.
     pub limits: Limits,
-    /// What each network has of the connections.
+    /// Each network's share of the connections.
     pub shares: Shares,
-    /// What each network has of the requests under way: over HTTP/2 a connection has many, and so has a proxy's.
+    /// Each network's share of the requests under way: an HTTP/2 or a proxy's connection carries many.
     pub requests: Shares,
-    /// Whether its event loops turn.
+    /// Detects event loops that have stopped turning.
     pub pulse: Pulse,
-    /// Turned to `true` when the server stops, so that streams without an end find one.
+    /// Set to `true` when the server stops, so that endless streams end.
     pub stopping: watch::Sender<bool>,
 }
 
 impl Service {
-    /// Whether this is a proxy that says for whom it asks.
+    /// Whether the peer is a proxy that names its clients.
     fn is_proxy(&self, peer: Peer) -> bool {
         match self.door {
             Door::Proxied => true,
@@ -71,7 +71,7 @@ impl Service {
         }
     }
 
-    /// The share of one more connection; that of a proxy is many people's, who are counted one by one.
+    /// The share for one more connection. A proxy's connection serves many clients, each counted separately.
     fn share(&self, peer: Peer) -> Option<Share> {
         let network = peer.bounded().filter(|_| !self.is_proxy(peer));
         self.shares.one(network, self.limits.connections_each)
@@ -90,7 +90,7 @@ impl Service {
 /// Serves until `stop` is done; then lets open requests end within the deadline.
 ///
 /// # Errors
-/// If the threads can't be had.
+/// If the threads can't be started.
 pub async fn serve(
     listener: TcpListener,
     service: Service,
@@ -122,7 +122,7 @@ pub async fn serve(
         };
         let service = service.clone();
         let watcher = graceful.watcher();
-        // Out of this thread's event loop, and into that of the one which serves it.
+        // Move the stream from this thread's event loop to that of the thread that serves it.
         let Ok(stream) = stream.into_std() else {
             continue;
         };
@@ -156,12 +156,12 @@ pub async fn serve(
     Ok(())
 }
 
-/// What a connection goes through before it is read.
+/// What happens on a connection before its first request.
 #[derive(Clone)]
 pub enum Door {
     /// Nothing.
     Plain,
-    /// Nothing either: a proxy on this machine, where TLS has ended.
+    /// Nothing: a proxy on this machine ends TLS.
     Proxied,
     /// TLS with our certificate.
     Tls(TlsAcceptor),
@@ -169,15 +169,15 @@ pub enum Door {
     Nodes(Acceptor),
 }
 
-/// How many connections there may be.
+/// The limits of connections.
 struct Room {
     ordinary: Arc<Semaphore>,
     spare: Arc<Semaphore>,
 }
 
-/// A connection's place in it.
+/// A connection's place within the limits.
 struct Place {
-    /// Whether it is there for [`supervision::PATHS`] only.
+    /// Whether it may use [`supervision::PATHS`] only.
     spare: bool,
     _permit: OwnedSemaphorePermit,
 }
@@ -203,13 +203,13 @@ impl Room {
     }
 }
 
-/// Who is at the other end.
+/// The peer of a connection.
 struct Caller {
-    /// Whether there was no more room than for what watches over the process.
+    /// Whether only a place for the process's supervisor was left.
     spare: bool,
     peer: Peer,
     node: Option<NodePeer>,
-    /// Whether it is a proxy that says for whom it asks.
+    /// Whether it is a proxy that names its clients.
     proxied: bool,
 }
 
@@ -222,7 +222,7 @@ struct Connection {
     watcher: Watcher,
 }
 
-/// An accept that failed for one connection is nothing; one for want of resources needs a breath.
+/// An accept error of one connection needs no pause; one for lack of resources does.
 async fn pause_after(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     if !matches!(
@@ -241,13 +241,13 @@ fn refuse(stream: &TcpStream, tls: bool) {
     }
 }
 
-/// The same to who has asked already.
+/// The refusal after a request has been read.
 fn no_room(version: Version) -> Response {
     metrics::counter!("selfsame_connections_refused_total").increment(1);
     let refused = (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, "1")]);
     match version {
         Version::Http1 => ([(CONNECTION, "close")], refused).into_response(),
-        // RFC 9113 §8.2.2: there is no such field, and others of the connection are under way.
+        // RFC 9113 §8.2.2: HTTP/2 has no `Connection` field, and other requests of the connection are under way.
         Version::Http2 => refused.into_response(),
     }
 }
@@ -265,7 +265,7 @@ async fn connection(connection: Connection, service: Service) {
     let open = metrics::gauge!("selfsame_connections_open");
     open.increment(1.0);
     let _best_effort = stream.set_nodelay(true);
-    // A plain connection shall not hold room for what one with TLS needs: there may be thousands.
+    // A plain connection must not reserve memory for TLS: there may be thousands.
     match &service.door {
         Door::Plain | Door::Proxied => {
             let io = TokioIo::new(stream);
@@ -312,7 +312,7 @@ async fn between_nodes(
     service: &Service,
     watcher: Watcher,
 ) {
-    // It keeps its time itself, so as to tell the peer.
+    // It has its own time-out, so that it can tell the peer.
     let accepted = acceptor.accept_from(stream, caller.peer.address());
     let Some(ended) = unless_over(service, caller.spare, accepted).await else {
         return;
@@ -343,8 +343,8 @@ async fn between_nodes(
     }
 }
 
-/// What a handshake comes to; nothing once the server stops, since nobody has asked for anything yet. Places beyond the
-/// bound are few: whoever is silent in one keeps another out.
+/// The result of a handshake; `None` once the server stops, since there is no request yet. Places beyond the limit
+/// are few, and a silent peer would occupy one.
 async fn unless_over<T>(
     service: &Service,
     spare: bool,
@@ -361,7 +361,7 @@ async fn unless_over<T>(
     }
 }
 
-/// What is spoken on a connection: settled by ALPN where there is TLS, 1.1 where there is none.
+/// The HTTP version of a connection: negotiated by ALPN with TLS, 1.1 without.
 #[derive(Clone, Copy)]
 enum Version {
     Http1,
@@ -430,7 +430,7 @@ fn http1(limits: &Limits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        // hyper starts this clock when it begins to wait for a head, so it bounds idle keep-alive as well.
+        // hyper starts this clock when it begins to wait for a head, so it also limits idle keep-alive.
         .header_read_timeout(limits.idle)
         .max_buf_size(64 * 1024)
         .max_headers(64);
@@ -485,7 +485,7 @@ mod tests {
         Peer::from(SocketAddr::from((address, 1)))
     }
 
-    /// A connection over HTTP/2 from this address.
+    /// An HTTP/2 connection from this address.
     async fn connect(service: &Service, from: [u8; 4]) -> SendRequest<Body> {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (service, caller) = (service.clone(), service.caller(peer(from), false));
@@ -542,7 +542,7 @@ mod tests {
         }
         let mut other = connect(&service, [203, 0, 113, 2]).await;
         assert_eq!(answer(&mut other, asking("/who")).await.0, 200);
-        // One that is given up makes room, on every connection.
+        // An aborted request frees its place, on every connection.
         slow.pop().unwrap().abort();
         let mut status = 503;
         for _ in 0..100 {

@@ -10,17 +10,17 @@ use crate::server::Server;
 
 const DID_DOCUMENT: &str = "application/did";
 
-/// The issuer's own.
+/// The issuer's document.
 pub async fn issuer(State(server): State<Server>) -> Answer {
     document(DID_DOCUMENT, &server.issuer()?.identity().document()?)
 }
 
-/// The verifier's own.
+/// The verifier's document.
 pub async fn verifier(State(server): State<Server>) -> Answer {
     document(DID_DOCUMENT, &server.verifier()?.identity().document()?)
 }
 
-/// One that the operator made.
+/// The document of a DID that the operator made.
 pub async fn named(State(server): State<Server>, Path(name): Path<String>) -> Answer {
     let path = format!("{HOSTED}/{name}");
     document(DID_DOCUMENT, &server.app().dids().document(&path).await?)

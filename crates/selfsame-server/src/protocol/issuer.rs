@@ -1,4 +1,4 @@
-//! OpenID4VCI 1.0: the issuer's documents, offers by reference, and its three endpoints; status lists.
+//! OpenID4VCI 1.0: the issuer's metadata, offers by reference, and its three endpoints; status lists.
 
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
@@ -16,7 +16,7 @@ use crate::server::Server;
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
-/// OpenID4VCI 1.0 §8.3.1.2: what is wrong with a credential request's payload is never `invalid_request`.
+/// OpenID4VCI 1.0 §8.3.1.2: an error in a credential request's payload is never `invalid_request`.
 const MALFORMED: &str = "invalid_credential_request";
 
 /// Credential issuer metadata (§12.2).
@@ -76,7 +76,7 @@ pub async fn credential(
     Ok(axum::Json(server.issuer()?.credential(token, &body).await?).into_response())
 }
 
-/// A Token Status List: signed bytes kept ready, fetched by anybody, cached by their tag.
+/// A Token Status List: signed and kept ready, public, cached by its ETag.
 pub async fn status_list(
     State(server): State<Server>,
     Path(list): Path<u64>,
@@ -87,7 +87,7 @@ pub async fn status_list(
     served(&server, (list, None), &headers).await
 }
 
-/// The same, signed as W3C credentials are, which refer to it.
+/// The Token Status List signed as W3C credentials are; those credentials refer to it.
 pub async fn w3c_token_list(
     State(server): State<Server>,
     Path(list): Path<u64>,
@@ -98,7 +98,7 @@ pub async fn w3c_token_list(
     served(&server, (list, Some("token")), &headers).await
 }
 
-/// The same, signed by the DID that the registry knows: credentials for one use refer to it.
+/// The Token Status List signed by the DID in the registry; single-use credentials refer to it.
 pub async fn registry_token_list(
     State(server): State<Server>,
     Path(list): Path<u64>,
@@ -109,7 +109,7 @@ pub async fn registry_token_list(
     served(&server, (list, Some("registry")), &headers).await
 }
 
-/// The same as a Bitstring Status List of one purpose.
+/// The list as a Bitstring Status List of one purpose.
 pub async fn bitstring_list(
     State(server): State<Server>,
     Path((list, purpose)): Path<(u64, String)>,

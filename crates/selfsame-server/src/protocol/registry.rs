@@ -1,4 +1,4 @@
-//! The registry's own face: genesis, checkpoint and entries for who wants to check it.
+//! The registry's own endpoints: genesis, checkpoint and entries, for readers that verify it.
 
 use axum::extract::State;
 use axum::response::IntoResponse as _;
@@ -14,7 +14,7 @@ use crate::error::Answer;
 use crate::extract::{Query, Raw};
 use crate::server::Server;
 
-/// The genesis, whose digest is the network's name.
+/// The genesis; its digest is the network's name.
 pub async fn genesis(State(server): State<Server>) -> Answer {
     let genesis = server.registry()?.genesis().await?;
     Ok(open_to_all(
@@ -22,18 +22,18 @@ pub async fn genesis(State(server): State<Server>) -> Answer {
     ))
 }
 
-/// Which object.
+/// The object to read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
-    /// Its key, base64url.
+    /// The object's key, base64url.
     key: String,
     /// The height whose validators the reader trusts.
     #[serde(default)]
     trusted_height: u64,
 }
 
-/// An object of the state with its proof: what a reader needs who trusts this registry's validators, not this node.
+/// An object of the state with its proof, for a reader that trusts this registry's validators, but not this node.
 pub async fn read(State(server): State<Server>, Query(wanted): Query<Wanted>) -> Answer {
     let key = wanted.key()?;
     let registry = server.registry()?;
@@ -43,7 +43,7 @@ pub async fn read(State(server): State<Server>, Query(wanted): Query<Wanted>) ->
     ))
 }
 
-/// The same with the objects that a reader of it asks for next, under one checkpoint.
+/// The object and the objects that its reader needs next, under one checkpoint.
 pub async fn reads(State(server): State<Server>, Query(wanted): Query<Wanted>) -> Answer {
     let key = wanted.key()?;
     let registry = server.registry()?;
@@ -64,18 +64,18 @@ impl Wanted {
     }
 }
 
-/// Which transactions.
+/// The transactions to read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Numbers {
-    /// Their numbers, with commas between.
+    /// Their numbers, separated by commas.
     numbers: String,
     /// The height whose validators the reader trusts.
     #[serde(default)]
     trusted_height: u64,
 }
 
-/// Transactions with what proves that they are in the log.
+/// Transactions, with proofs that they are in the log.
 pub async fn log(State(server): State<Server>, Query(asked): Query<Numbers>) -> Answer {
     let numbers = asked.numbers.split(',').map(str::parse::<u64>);
     let numbers: Vec<u64> = numbers
@@ -97,7 +97,7 @@ pub struct Sizes {
     new: u64,
 }
 
-/// Why the log of one size begins with that of another: 32 bytes for each hash (RFC 9162 §2.1.4).
+/// Proof that the log of one size is a prefix of the log of the other: 32 bytes a hash (RFC 9162 §2.1.4).
 pub async fn consistency(State(server): State<Server>, Query(sizes): Query<Sizes>) -> Answer {
     let registry = server.registry()?;
     let proof = registry.consistency(sizes.old, sizes.new).await?.concat();
@@ -114,8 +114,8 @@ pub async fn checkpoint(State(server): State<Server>) -> Answer {
     ))
 }
 
-/// The consensus engine's headers, validators and limits, as its light clients ask for them (JSON-RPC 2.0): what a node
-/// needs that joins by a snapshot.
+/// The consensus engine's headers, validators and limits, as its light clients request them (JSON-RPC 2.0). A node
+/// that joins by a snapshot needs them.
 pub async fn engine(State(server): State<Server>, Raw(call): Raw) -> Answer {
     let answer = server.registry()?.light(&call).await?;
     Ok(open_to_all(

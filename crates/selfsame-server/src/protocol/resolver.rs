@@ -1,4 +1,4 @@
-//! DID Resolution over HTTP, as Universal Resolvers answer it: the result's envelope, or the document alone.
+//! DID Resolution over HTTP, as Universal Resolvers serve it: the result's envelope, or the document alone.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::server::Server;
 
 const ENVELOPE: &str = "application/did-resolution";
 const DEREFERENCING: &str = "application/did-url-dereferencing";
-/// The envelope's older name, by the profile of its media type.
+/// The envelope's older media type, identified by its profile.
 const ENVELOPE_PROFILE: &str = "https://w3id.org/did-resolution";
 const DOCUMENTS: [&str; 3] = [
     "application/did",
@@ -30,17 +30,17 @@ const DOCUMENTS: [&str; 3] = [
     "application/did+ld+json",
 ];
 
-/// Which version.
+/// The version to resolve.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Asked {
-    /// By its name.
+    /// Its version ID.
     pub version_id: Option<String>,
-    /// By an instant at which it held, RFC 3339.
+    /// An instant at which the version was current, RFC 3339.
     pub version_time: Option<String>,
 }
 
-/// Resolves a DID, or dereferences what names a resource linked to one.
+/// Resolves a DID, or dereferences a DID URL of a linked resource.
 pub async fn resolve(
     State(server): State<Server>,
     did: Result<Path<String>, Problem>,
@@ -57,7 +57,7 @@ pub async fn resolve(
     }
 }
 
-/// The resource that this asks for, if it asks for one. What is no DID URL is left to resolution, which says so.
+/// The resource requested, if any. A text that is not a DID URL is left to resolution, which reports the error.
 fn resource(did: &str, query: Option<&str>) -> Result<Option<(DidUrl, Wanted)>, ResolutionError> {
     let text = match query {
         Some(query) => format!("{did}?{query}"),
@@ -84,8 +84,8 @@ async fn document(server: &Server, (did, asked): (&str, &Asked), headers: &Heade
     answer(resolution(server, did, asked).await.as_ref(), form)
 }
 
-/// A DID-linked resource, always in the envelope of dereferencing: what others publish is not served as a document of
-/// this origin.
+/// A DID-linked resource, always in the dereferencing envelope: this origin does not serve other parties' content as
+/// its own document.
 async fn dereference(server: &Server, (url, wanted): (&DidUrl, &Wanted)) -> Answer {
     let linked = server.app().linked(url, wanted).await;
     let (status, body) = match linked {
@@ -107,7 +107,7 @@ async fn dereference(server: &Server, (url, wanted): (&DidUrl, &Wanted)) -> Answ
     ))
 }
 
-/// JSON as it is, other text as text, all else in base64.
+/// JSON as it is, other text as text, everything else in base64.
 fn content(linked: &Linked) -> Value {
     let bytes = &linked.content;
     let stream = json::parse(bytes, &Limits::default())
@@ -124,7 +124,7 @@ fn content(linked: &Linked) -> Value {
     })
 }
 
-/// The resolution of what somebody typed or sent.
+/// Resolves an identifier that a person typed or a program sent.
 pub async fn resolution(server: &Server, did: &str, asked: &Asked) -> Arc<Resolution> {
     let Ok(did) = did.parse::<Did>() else {
         return failed(ResolutionError::InvalidDid);
@@ -169,7 +169,7 @@ fn answer(resolution: &Resolution, form: &'static str) -> Answer {
     Ok(open_to_all(response))
 }
 
-/// DID Resolution §7.1; 503 where it is worth asking again.
+/// The HTTP status (DID Resolution §7.1); 503 if a retry may succeed.
 fn status(resolution: &Resolution) -> StatusCode {
     match resolution.metadata.error {
         Some(_) if resolution.metadata.retry_after.is_some() => StatusCode::SERVICE_UNAVAILABLE,

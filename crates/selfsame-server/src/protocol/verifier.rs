@@ -17,7 +17,7 @@ pub async fn request(State(server): State<Server>, Path(id): Path<String>) -> An
     object(&server, &id, None).await
 }
 
-/// The request object for a wallet that says what it can do (§5.10).
+/// The request object for a wallet that states its capabilities (§5.10).
 pub async fn posted(
     State(server): State<Server>,
     Path(id): Path<String>,

@@ -1,5 +1,5 @@
-//! von-network's face: its addresses and shapes over our ledger, for browsers and tools that know it. An Indy client's
-//! own protocol is not spoken here.
+//! von-network's addresses and JSON shapes over our ledger, for browsers and tools that know them. The protocol of
+//! Indy clients is not served here.
 
 pub mod query;
 pub mod register;
@@ -21,10 +21,10 @@ use crate::server::Server;
 use query::{Asked, view_named};
 
 const TEXT: &str = "text/plain; charset=utf-8";
-/// Transactions on a page unless told; as theirs.
+/// Default number of transactions on a page, as in von-network.
 const PAGE_SIZE: u64 = 100;
 
-/// One JSON object a line: the trust root, then what the network began with.
+/// One JSON object a line: the trust root, then the genesis transactions.
 pub async fn genesis(State(server): State<Server>) -> Answer {
     let registry = server.registry()?;
     let browser = Browser::of(&**registry)?;
@@ -47,7 +47,7 @@ pub async fn genesis(State(server): State<Server>) -> Answer {
     Ok(text(lines.join("\n") + "\n"))
 }
 
-/// How the registry is; with `?validators` each validator too.
+/// The status of the registry; with `?validators`, also of each validator.
 pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> Answer {
     let with_validators = query::asks_for_validators(query.as_deref())?;
     let registry = server.registry()?;
@@ -70,12 +70,12 @@ pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> 
     Ok(json_answer(StatusCode::OK, &status))
 }
 
-/// The newest block is signed in the votes for the next one, which at rest may be long in coming.
+/// The votes for the next block sign the newest one. In an idle registry the next block may take long.
 fn is_syncing(signed: u64, stored: u64) -> bool {
     stored > signed.saturating_add(1)
 }
 
-/// The same of each validator, to be read.
+/// The status of each validator, as text.
 pub async fn status_text(State(server): State<Server>) -> Answer {
     let browser = Browser::of(&**server.registry()?)?;
     let mut lines = String::new();
@@ -113,7 +113,7 @@ pub async fn ledger(
     Ok(json_answer(StatusCode::OK, &shape::page(&found, &page)))
 }
 
-/// The same, to be read.
+/// A page of one of Indy's ledgers, as text.
 pub async fn ledger_text(
     State(server): State<Server>,
     Path(name): Path<String>,
@@ -152,14 +152,14 @@ pub async fn transaction(
     Ok(json_answer(StatusCode::OK, &body))
 }
 
-/// The operation of that place, else the first one of the view.
+/// The operation at that place, else the first one of the view.
 fn chosen(operations: &[OperationView], view: View, place: Option<u64>) -> Option<&OperationView> {
     let mut operations = operations.iter();
     operations
         .find(|one| shape::kind(one).view() == view && place.is_none_or(|place| one.place == place))
 }
 
-/// The proof that a transaction is in the log, for whoever wants to check it.
+/// The proof that a transaction is in the log.
 pub async fn inclusion(State(server): State<Server>, Path(seq_no): Path<u64>) -> Answer {
     let browser = Browser::of(&**server.registry()?)?;
     match browser.inclusion(seq_no).await? {

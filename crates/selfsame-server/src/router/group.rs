@@ -1,4 +1,4 @@
-//! How a group of addresses becomes routes: its gate, its limits, its language, who is let in.
+//! Turns a group of addresses into routes, with its gate, limits, error format and authentication.
 
 use std::sync::Arc;
 
@@ -28,14 +28,14 @@ use crate::shares::{Share, Shares};
 
 /// Addresses with one audience.
 pub struct Group {
-    /// Who may use them.
+    /// The audience of the addresses.
     pub audience: Audience,
     /// The addresses.
     pub routes: Vec<Route>,
     lane: Option<Lane>,
 }
 
-/// Addresses that have a gate of their own, so that nobody at others of their audience keeps them waiting.
+/// Addresses with a gate of their own, so that other requests of their audience cannot delay them.
 #[derive(Clone, Copy, Debug)]
 pub enum Lane {
     /// Status lists.
@@ -65,13 +65,13 @@ enum Abroad {
 }
 
 impl Route {
-    /// The same, which may wait for other hosts that its callers choose.
+    /// Marks the route as one that may wait for other hosts that its callers choose.
     pub fn abroad(mut self) -> Self {
         self.abroad = Abroad::Maybe;
         self
     }
 
-    /// The same, which does so where a key proof in it names a DID.
+    /// Marks the route as one that waits for such hosts only if a key proof in it names a DID.
     pub fn abroad_for_proofs(mut self) -> Self {
         self.abroad = Abroad::ForProofs;
         self
@@ -88,7 +88,7 @@ impl Group {
         }
     }
 
-    /// The same in a lane of its own.
+    /// Puts the group into a lane of its own.
     pub fn along(mut self, lane: Lane) -> Self {
         self.lane = Some(lane);
         self
@@ -119,7 +119,7 @@ method!(post, POST);
 method!(put, PUT);
 method!(delete, DELETE);
 
-/// The gates: one budget for each kind of caller, whatever group it is in.
+/// The gates: one budget for each kind of caller, whatever the group.
 struct Gates {
     people: Gate,
     protocol: Gate,
@@ -155,7 +155,7 @@ impl Gates {
             operator: Gate::new("operator", limits.operator),
             public: Gate::new("public", limits.public),
             streams: Gate::new("streams", streams),
-            // Gates of two, so that nobody can shut the operator out.
+            // Separate gates, so that the public cannot shut the operator out.
             operator_streams: Gate::new("operator streams", streams),
             waits: Gate::new(
                 "waits",
@@ -206,7 +206,7 @@ impl Gates {
     }
 }
 
-/// The groups as one router with everything around it.
+/// The groups as one router with all layers.
 pub fn assemble(groups: Vec<Group>, server: &Server) -> Router {
     let gates = Gates::of(server);
     let mut router = Router::new();
@@ -220,7 +220,7 @@ pub fn assemble(groups: Vec<Group>, server: &Server) -> Router {
         .with_state(server.clone())
 }
 
-/// Around every request. One layer, since each clones all that is inside of it.
+/// Runs around every request. It is one layer, since each layer clones everything inside it.
 async fn around(State(origin): State<Arc<Origin>>, request: Request, next: Next) -> Response {
     observe::request(request, async |request| {
         let mut response = match door::foreign_host(&origin, &request) {
@@ -233,20 +233,20 @@ async fn around(State(origin): State<Arc<Origin>>, request: Request, next: Next)
     .await
 }
 
-/// What stands before a group of addresses.
+/// The checks in front of a group of addresses.
 struct Guard {
     audience: Audience,
-    /// Addresses to which forms are sent, and nothing else.
+    /// Addresses that only receive forms.
     forms: Vec<&'static str>,
     passage: Passage,
-    /// What each network has of the event streams of anybody.
+    /// Each network's share of the public event streams.
     streams: Shares,
     server: Server,
 }
 
 impl Guard {
-    /// The page for whoever opens the address that an answered form has left behind: before anybody signs in to go on
-    /// there.
+    /// The page to show when a browser opens the address of a form that was answered. It comes before any sign-in to
+    /// continue there.
     fn page_instead(&self, request: &Request) -> Option<&'static str> {
         let path = request.extensions().get::<MatchedPath>()?.as_str();
         let opened = self.audience.face() == Face::Page && request.method() == Method::GET;
@@ -262,7 +262,7 @@ impl Guard {
 }
 
 impl Guard {
-    /// The share of one more event stream; none if the network has all that it may have.
+    /// The share for one more event stream; `None` if the network has its maximum.
     fn stream(&self, request: &Request) -> Option<Share> {
         let peer = request.extensions().get::<Peer>().copied();
         let network = match self.audience {
@@ -274,7 +274,7 @@ impl Guard {
     }
 }
 
-/// How many, how long, how large, where it may come from, who is let in.
+/// Checks number, time, size, origin and authentication of requests.
 async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let Guard {
         audience,
@@ -285,7 +285,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     if let Some(page) = guard.page_instead(&request) {
         return Redirect::to(page).into_response();
     }
-    // Before the gate: a place is for who has asked, not for who is still asking.
+    // Before the gate: a request takes a place only after it has arrived.
     let (mut request, _room) = match server.bodies().whole(request, audience.body_max()).await {
         Ok(arrived) => arrived,
         Err(refusal) => return error::write(passage.face, parting(refusal)),
@@ -298,7 +298,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     let action = Action::of(*audience, &request);
     let place = Place::default();
     request.extensions_mut().insert(place.clone());
-    // Boxed, since what a future is given it holds twice: before its first step, and where it waits.
+    // Boxed, since a future holds its arguments twice: before its first step, and while it waits.
     let answer = Box::pin(async {
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
@@ -334,7 +334,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     }
 }
 
-/// Where people go on from a page of which nothing came: the part of the site it belongs to.
+/// Where people continue after a page failed: the part of the site that it belongs to.
 fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
     match path.split('/').nth(1)? {
         "issuer" => Some(("/issuer", "Issuer")),
@@ -399,7 +399,7 @@ fn forms(routes: &[Route]) -> Vec<&'static str> {
     paths.filter(|path| !opens(path)).collect()
 }
 
-/// Whether a program asks: it takes JSON, and no page.
+/// Whether the caller is a program: it accepts JSON, and no HTML.
 fn takes_json_alone(headers: &HeaderMap) -> bool {
     let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     let takes = |kind: &str| accepted.is_some_and(|accepted| accepted.contains(kind));

@@ -1,4 +1,4 @@
-//! The API, and all else that is served to programs, described for them: `/openapi.json`.
+//! `/openapi.json`: describes the API and everything else that is served to programs.
 
 mod specified;
 
@@ -19,19 +19,19 @@ use crate::error::Answer;
 #[derive(Serialize, ToSchema)]
 #[schema(as = Problem)]
 pub struct ProblemDetails {
-    /// The status in words.
+    /// The status as text.
     title: String,
-    /// The status.
+    /// The HTTP status.
     status: u16,
-    /// What is wrong, for the person who must act.
+    /// The error, for the person who must act.
     detail: String,
-    /// The specification's code, where there is one, or else one of the status, such as `upstream`.
+    /// The specification's code, if there is one, or else one for the status, such as `upstream`.
     code: String,
-    /// What that person could do.
+    /// What that person can do about it.
     hint: Option<String>,
 }
 
-/// The description.
+/// The OpenAPI description.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -64,7 +64,7 @@ pub struct ProblemDetails {
 )]
 struct Description;
 
-/// What holds for every operation: the bearer token, and how errors look.
+/// The parts common to every operation: the bearer token, and the error format.
 struct Common;
 
 impl Modify for Common {
@@ -106,7 +106,7 @@ fn reference(name: &str) -> utoipa::openapi::Ref {
     utoipa::openapi::Ref::from_schema_name(name)
 }
 
-/// The description, made once.
+/// The description as JSON, built once.
 pub fn text() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| Description::openapi().to_pretty_json().unwrap_or_default())

@@ -6,12 +6,12 @@ use selfsame_app::registry::browse::{Browser, Type, View, ViewPage};
 
 use crate::error::{Answer, Problem};
 
-/// More are not given on a page.
+/// Largest page size.
 const PAGE_SIZE_MAX: u64 = 200;
-/// No ledger has more pages.
+/// Largest page number.
 const PAGE_MAX: u64 = 1 << 40;
 
-/// Which part of a ledger.
+/// The part of a ledger to list.
 #[derive(Debug, Default)]
 pub struct Asked {
     page: Option<u64>,
@@ -20,7 +20,7 @@ pub struct Asked {
     kind: Option<Type>,
 }
 
-/// The same on a page, where what others have put into the address is ignored.
+/// Like [`Asked`], for pages: parameters that others have added to the address are ignored.
 pub struct OnPage(pub Asked);
 
 impl Asked {
@@ -39,7 +39,7 @@ impl Asked {
     fn parse(query: &str) -> Answer<Self> {
         let mut asked = Self::default();
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-            // As theirs: what is left empty is not asked for.
+            // As in von-network: an empty parameter counts as absent.
             let value = value.trim();
             let is_twice = match &*name {
                 "page" => replaced(&mut asked.page, number(&name, value, PAGE_MAX)?),
@@ -80,7 +80,7 @@ impl<S: Send + Sync> FromRequestParts<S> for OnPage {
     }
 }
 
-/// The ledger of that name.
+/// The ledger with this name.
 pub fn view_named(name: &str) -> Answer<View> {
     View::parse(name).ok_or_else(|| {
         Problem::bad_request("there is no such ledger").with_hint("domain, pool or config")
@@ -102,8 +102,8 @@ pub fn asks_for_validators(query: Option<&str>) -> Answer<bool> {
     Ok(asks)
 }
 
-/// A transaction's number, and the place of one of its operations, from `12`, `12.3`, a hash, or a hash with a place;
-/// none where there is no such transaction.
+/// A transaction's number, and the index of one of its operations, from `12`, `12.3`, a hash, or a hash with an
+/// index; `None` if there is no such transaction.
 pub fn place(browser: &Browser<'_>, ident: &str) -> Answer<Option<(u64, Option<u64>)>> {
     let (ident, place) = match ident.split_once('.') {
         Some((ident, place)) => (ident, number("the operation's place", place, u64::MAX)?),
@@ -118,7 +118,7 @@ pub fn place(browser: &Browser<'_>, ident: &str) -> Answer<Option<(u64, Option<u
     Ok(seq_no.map(|seq_no| (seq_no, place)))
 }
 
-/// Puts a parameter in; whether it was there already.
+/// Sets a parameter; returns whether it was set already.
 fn replaced<T>(into: &mut Option<T>, value: Option<T>) -> bool {
     value.is_some_and(|value| into.replace(value).is_some())
 }

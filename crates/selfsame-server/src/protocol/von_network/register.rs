@@ -1,4 +1,4 @@
-//! `POST /register`: somebody's DID, by seed or by key, registered by the operator's member of the registry.
+//! `POST /register`: registers a DID, by seed or by key, signed by the operator's member of the registry.
 
 use axum::extract::State;
 use http::header::AUTHORIZATION;
@@ -15,49 +15,49 @@ use crate::error::{Answer, Problem};
 use crate::extract::{Form, Json};
 use crate::server::Server;
 
-/// What precedes an Ed25519 seed in PKCS#8 (RFC 8410 §7).
+/// The bytes before an Ed25519 seed in PKCS#8 (RFC 8410 §7).
 const PKCS8: [u8; 16] = [
     0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ];
 const SEED_BYTES: usize = 32;
 
-/// Who is to be registered; the members are theirs.
+/// The DID to register, in von-network's members.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Registration {
     seed: Option<SecretString>,
     did: Option<String>,
     verkey: Option<String>,
-    /// Ours: what the key signed, 64 bytes in base58, so that a DID of Indy's form is registered without the seed.
+    /// Our addition: the key's signature, 64 bytes in base58. It registers a DID of Indy's form without the seed.
     signature: Option<String>,
-    /// Taken and not kept: no names of people go to the registry.
+    /// Accepted and dropped: people's names do not go to the registry.
     #[expect(dead_code, reason = "read so that it is not refused")]
     alias: Option<String>,
     #[serde(default = "endorser")]
     role: Option<String>,
-    /// Taken and not used, as theirs.
+    /// Accepted and not used, as in von-network.
     #[expect(dead_code, reason = "read so that it is not refused")]
     paymentaddr: Option<String>,
-    /// Ours: the version of the author agreement that is accepted hereby.
+    /// Our addition: the version of the author agreement that this request accepts.
     agreement: Option<String>,
 }
 
-/// Somebody who is registered.
+/// A registered DID.
 pub struct Made {
-    /// The seed filled up, where there was one.
+    /// The padded seed, if a seed was given.
     seed: Option<SecretString>,
-    /// His key.
+    /// Its key.
     pub key: PublicKey,
-    /// What became of it.
+    /// The result of the registration.
     pub registered: Registered,
 }
 
-/// As theirs: whoever names no role is an endorser; `null` is none.
+/// As in von-network: the default role is endorser; `null` means no role.
 fn endorser() -> Option<String> {
     Some("ENDORSER".to_owned())
 }
 
-/// Registers, unless the DID is there already, and answers as theirs; `id` is the DID as it resolves.
+/// Registers the DID unless it exists, and responds like von-network; `id` is the DID in the form that resolves.
 pub async fn register(
     State(server): State<Server>,
     headers: HeaderMap,
@@ -77,7 +77,7 @@ pub async fn register(
 }
 
 impl Registration {
-    /// The same from a form; empty fields ask for nothing.
+    /// Reads the members from a form; empty fields count as absent.
     pub fn of_form(form: &Form) -> Self {
         let field = |name| form.one(name).map(str::to_owned);
         Self {
@@ -92,10 +92,10 @@ impl Registration {
         }
     }
 
-    /// Registers him, if whoever asks may.
+    /// Registers the DID if the caller may do so.
     ///
     /// # Errors
-    /// What is wrong with what was asked, who may not, what the registry refuses.
+    /// For an invalid request, for a caller who may not register, and if the registry refuses.
     pub async fn carried_out(&self, server: &Server, headers: &HeaderMap) -> Answer<Made> {
         let role = role(self.role.as_deref())?;
         allowed(server, headers, role)?;
@@ -130,7 +130,7 @@ impl Registration {
             .transpose()
     }
 
-    /// The seed filled up, if there is one, and the key that is to be registered.
+    /// The padded seed, if a seed was given, and the key to register.
     fn key(&self) -> Answer<(Option<SecretString>, PublicKey)> {
         let seed = self.seed.as_ref();
         let seed = seed.map(|seed| padded(seed.expose())).transpose()?;
@@ -183,7 +183,7 @@ fn role(name: Option<&str>) -> Answer<Option<Role>> {
     }
 }
 
-/// A seed of 32 bytes: up to 32 characters filled up with zeros, or base64 that ends with `=`.
+/// A seed of 32 bytes: up to 32 characters padded with zeros, or base64 that ends with `=`.
 fn padded(seed: &str) -> Answer<SecretString> {
     let wrong = || {
         Problem::bad_request("the seed is wrong")
@@ -202,7 +202,7 @@ fn padded(seed: &str) -> Answer<SecretString> {
     Ok(SecretString::from(format!("{seed:0<SEED_BYTES$}")))
 }
 
-/// The private key, where the seed is that of the key.
+/// The private key, if the seed is that of the key.
 fn own_key(seed: Option<&SecretString>, key: &PublicKey) -> Answer<Option<PrivateKey>> {
     let own = seed.map(seed_key).transpose()?;
     Ok(own.filter(|own| own.public() == key))
@@ -218,7 +218,7 @@ fn seed_key(seed: &SecretString) -> Answer<PrivateKey> {
         .map_err(|_| Problem::bad_request("the seed makes no key"))
 }
 
-/// A key as Indy writes it: base58, or `~` and what follows the DID's bytes; or as multikey.
+/// A key as Indy writes it, base58 or `~` and the part that follows the DID's bytes; or a multikey.
 fn verification_key(verkey: &str, did: Option<&str>) -> Answer<PublicKey> {
     let wrong = || {
         Problem::bad_request("the verkey is none")

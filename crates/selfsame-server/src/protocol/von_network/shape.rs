@@ -28,8 +28,8 @@ pub(super) fn page(found: &FoundView, page: &ViewPage<'_>) -> Value {
     })
 }
 
-/// An operation as a transaction of Indy's, with the proof of the transaction it is part of; under `selfsame`, what
-/// Indy has no member for.
+/// An operation as one of Indy's transactions, with the proof of the transaction that contains it. `selfsame` holds
+/// what Indy has no member for.
 pub(super) fn transaction(operation: &OperationView, proof: Option<&InclusionView>) -> Value {
     let mut metadata = json!({
         "digest": operation.hash,
@@ -76,7 +76,7 @@ fn base58(hash: &str) -> String {
     base58_encode(&hex_decode(hash).unwrap_or_default())
 }
 
-/// What a transaction of that type says.
+/// The `data` of a transaction of that type.
 fn data(operation: &OperationView) -> Value {
     let content = &operation.content;
     let value = &content["value"];
@@ -110,7 +110,7 @@ fn data(operation: &OperationView) -> Value {
             },
         }),
         Type::Node => node(operation),
-        // Indy has the attribute as JSON in a text.
+        // Indy writes the attribute as JSON within a string.
         Type::Attrib => json!({ "dest": operation.author, "raw": content.to_string() }),
         Type::Agreement | Type::AuthRule => json!({ "data": content }),
     }
@@ -136,7 +136,7 @@ fn nym(operation: &OperationView) -> Value {
     Value::Object(data)
 }
 
-/// An Ed25519 key as Indy writes it; any other as multikey.
+/// An Ed25519 key as Indy writes it; any other key as multikey.
 fn verkey(multikey: &str) -> String {
     match PublicKey::from_multikey(multikey) {
         Ok(key) if key.key_type() == KeyType::Ed25519 => base58_encode(key.bytes()),
@@ -160,7 +160,7 @@ fn node(operation: &OperationView) -> Value {
     })
 }
 
-/// A validator as theirs tells of a node. What nobody here measures is null.
+/// A validator in von-network's form of a node. Values that are not measured here are null.
 pub(super) fn validator(one: &ValidatorView, view: &ValidatorsView, counts: &Value) -> Value {
     if view.height.is_some() && !one.signed {
         let error = "its signature is not under the newest checkpoint";
@@ -201,7 +201,7 @@ pub(super) fn validator(one: &ValidatorView, view: &ValidatorsView, counts: &Val
     })
 }
 
-/// A transaction to be read.
+/// A transaction as text.
 pub(super) fn text(operation: &OperationView) -> String {
     let kind = kind(operation);
     let data = data(operation);

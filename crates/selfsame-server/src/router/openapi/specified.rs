@@ -1,5 +1,5 @@
-//! What an instance serves beside the API, for `/openapi.json`: addresses whose bodies a specification or a document
-//! describes, each with the place where it does.
+//! The addresses beside the API, for `/openapi.json`. A specification or a document describes their bodies; each
+//! entry says where.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const RESOLUTION: &str = "application/did-resolution";
 const DEREFERENCING: &str = "application/did-url-dereferencing";
 const REQUEST_OBJECT: &str = "application/oauth-authz-req+jwt";
 
-/// Who is let in.
+/// The authentication of an operation.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Door {
     Open,
@@ -38,17 +38,17 @@ enum Door {
 struct Specified {
     method: &'static str,
     path: &'static str,
-    /// What it is.
+    /// Its summary.
     what: &'static str,
     /// Where its bodies are specified.
     by: &'static str,
-    /// The parameters of its query; a `?` marks those that may be left out.
+    /// The parameters of its query; a `?` marks the optional ones.
     query: &'static [&'static str],
     takes: Option<&'static str>,
     gives: &'static str,
-    /// What else may be given.
+    /// Other content types of its response.
     or: &'static [&'static str],
-    /// How its own refusals are written, beside those of its group of addresses.
+    /// The format of its own errors, beside those of its group of addresses.
     refuses: &'static [&'static str],
     door: Door,
 }
@@ -323,7 +323,7 @@ const VON_NETWORK: [Specified; 7] = [
     .takes(JSON),
 ];
 
-/// Adds all of them to the description.
+/// Adds all of these operations to the description.
 pub struct Others;
 
 impl Modify for Others {
@@ -351,7 +351,7 @@ impl Modify for Others {
     }
 }
 
-/// In whose language each address refuses.
+/// The error format of each address.
 fn faces() -> BTreeMap<String, Face> {
     let groups = router::groups(&Roles::ALL).into_iter();
     let faces = groups.flat_map(|group| {
@@ -381,7 +381,7 @@ impl Specified {
                 "default",
                 answer("What is wrong.", written(face), self.refuses),
             );
-        // An empty list lets everybody in (OpenAPI 3.1, Operation Object); none means as all others.
+        // An empty list lets everyone in (OpenAPI 3.1, Operation Object); an absent list means the default.
         if self.door == Door::Open {
             operation = operation.securities(Some(Vec::<SecurityRequirement>::new()));
         }
@@ -414,7 +414,7 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
         .build()
 }
 
-/// How errors are written there (RFC 6749 §5.2 by protocols).
+/// The content type of an address's errors (RFC 6749 §5.2 for protocols).
 fn written(face: Face) -> &'static str {
     match face {
         Face::Protocol => JSON,
