@@ -23,10 +23,10 @@ use crate::settings::{Limits, Origin, OriginError};
 use crate::shares::Rates;
 use crate::tally::Tallies;
 
-/// For so long the wallets are counted that one network makes.
+/// The window in which one network's new wallets are counted.
 const REGISTRATIONS_WINDOW: Duration = Duration::from_secs(3600);
 
-/// Everything HTTP of one process.
+/// The HTTP server of one process.
 #[derive(Clone)]
 pub struct Server(Arc<Inner>);
 
@@ -106,7 +106,7 @@ impl Server {
         &self.0.limits
     }
 
-    /// The room for the bodies of requests.
+    /// The memory for the bodies of requests.
     pub(crate) fn bodies(&self) -> &Bodies {
         &self.0.bodies
     }
@@ -114,7 +114,7 @@ impl Server {
     /// Counts one more wallet that `peer` makes.
     ///
     /// # Errors
-    /// If it has made as many as it may in an hour.
+    /// If its network has reached the maximum for an hour.
     pub(crate) fn count_registration(&self, peer: Peer) -> Answer<()> {
         let most = (self.limits().registrations_each, REGISTRATIONS_WINDOW);
         let counted = self.0.registrations.count(peer.bounded(), most);
@@ -128,7 +128,7 @@ impl Server {
         })
     }
 
-    /// Where copies of the instance are put.
+    /// Where backups of the instance are written.
     pub(crate) fn copies(&self) -> Option<&Copies> {
         self.0.copies.as_ref()
     }
@@ -141,7 +141,7 @@ impl Server {
         &self.0.figures
     }
 
-    /// Whether the event loops turn.
+    /// Detects event loops that have stopped turning.
     pub(crate) fn pulse(&self) -> &Pulse {
         &self.0.pulse
     }
@@ -150,12 +150,12 @@ impl Server {
         &self.0.tallies
     }
 
-    /// Turned to `true` to stop the server.
+    /// Set it to `true` to stop the server.
     pub(crate) fn stop(&self) -> &watch::Sender<bool> {
         &self.0.stopping
     }
 
-    /// Turned to `true` when the server stops.
+    /// Becomes `true` when the server stops.
     pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
         self.0.stopping.subscribe()
     }

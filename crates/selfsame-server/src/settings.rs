@@ -1,4 +1,4 @@
-//! What the server is told at its start: its public origin, its certificate, its limits.
+//! The server's settings: its public origin, its certificate, its limits.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,39 +12,39 @@ use url::{Host, Url};
 use crate::peer::Proxies;
 use crate::tls::Tls;
 
-/// What the server is told at its start, beside the application's own configuration.
+/// The server's settings, beside the application's own configuration.
 #[derive(Debug, Default)]
 pub struct Settings {
-    /// The certificate, where TLS ends here.
+    /// The certificate, if this server ends TLS.
     pub tls: Option<Tls>,
-    /// Where nodes connect that prove who they are by DIDs and credentials, beside everybody else.
+    /// A second listener, for nodes that authenticate with DIDs and credentials.
     pub nodes: Option<Nodes>,
-    /// Where the process is watched over, on a thread of its own; the main listener answers the same.
+    /// A listener for health checks, on a thread of its own; the main listener serves the same checks.
     pub health: Option<std::net::TcpListener>,
-    /// Whether plain http is served where others than this machine connect.
+    /// Whether to serve plain http to other machines.
     pub plain_anywhere: bool,
-    /// Everything that is bounded.
+    /// All limits.
     pub limits: Limits,
-    /// Where copies of the instance are put, if the operator may ask for them.
+    /// Where backups of the instance are written, if the operator may request them.
     pub copies: Option<Copies>,
-    /// Whether anybody may register DIDs at `/register`; else only the operator.
+    /// Whether anyone may register DIDs at `/register`; otherwise only the operator.
     pub open_registration: bool,
 }
 
-/// A second listener, for nodes with DIDs and credentials (`docs/tls.md`). They reach the same addresses as everybody.
+/// A second listener, for nodes with DIDs and credentials (`docs/tls.md`). It serves the same addresses as the first.
 #[derive(Debug)]
 pub struct Nodes {
-    /// Where they connect.
+    /// The socket.
     pub listener: TcpListener,
-    /// Who is let in.
+    /// Decides which nodes are let in.
     pub acceptor: Acceptor,
 }
 
-/// The node that a request came from, as an extension of the request: it was let in, and has proved to be this.
+/// The node that sent a request, as an extension of the request: it was let in and has proved its identity.
 #[derive(Clone, Debug)]
 pub struct NodePeer(pub Arc<selfsame_tls::identity::Peer>);
 
-/// The scheme, host and port under which everybody addresses this server.
+/// The scheme, host and port of this server's public address.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Origin {
     text: String,
@@ -60,15 +60,15 @@ pub enum OriginError {
     /// Not http or https with a host.
     #[error("the origin must be an http or https address with a host")]
     NotHttp,
-    /// More than an origin.
+    /// The URL has more parts than an origin.
     #[error(
         "the origin is scheme, host and port; it has no path, no query, no fragment and no user"
     )]
     NotBare,
-    /// Plain http to somewhere else than this machine.
+    /// Plain http to another machine.
     #[error("plain http is served on loopback only; use an https origin")]
     PlainHttp,
-    /// Plain http where others than this machine connect.
+    /// Plain http on an address that other machines can reach.
     #[error(
         "plain http is served on loopback only: whoever is on the network would read the operator's token"
     )]
@@ -76,7 +76,7 @@ pub enum OriginError {
     /// A certificate for plain http.
     #[error("a certificate belongs to an https origin")]
     NeedlessCertificate,
-    /// Https without a certificate, where others than a proxy on this machine connect.
+    /// Https without a certificate, on an address that other machines can reach, not only a proxy on this machine.
     #[error(
         "an https origin without a certificate is served on loopback only, to a proxy that has one"
     )]
@@ -84,11 +84,11 @@ pub enum OriginError {
 }
 
 impl Origin {
-    /// Takes the origin that `url` is.
+    /// The origin in `url`.
     ///
     /// # Errors
-    /// For another scheme than http and https, for a URL that is more than an origin (RFC 6454 §4), and for plain http
-    /// to another machine.
+    /// For a scheme other than http and https, for a URL with more parts than an origin (RFC 6454 §4), and for plain
+    /// http to another machine.
     pub fn of(url: &Url) -> Result<Self, OriginError> {
         let secure = match url.scheme() {
             "https" => true,
@@ -118,11 +118,12 @@ impl Origin {
         })
     }
 
-    /// Whether it can be served where `listen` is: TLS ends here, or in a proxy on this machine, which sends on the
-    /// Host that it was asked for.
+    /// Checks that the origin can be served at `listen`: TLS ends here, or in a proxy on this machine that forwards
+    /// the Host it received.
     ///
     /// # Errors
-    /// A certificate for plain http, and neither https nor a certificate where others connect than this machine.
+    /// For a certificate with plain http, and for an address that other machines can reach with neither https nor a
+    /// certificate.
     pub fn can_be_served(&self, listen: SocketAddr, certificate: bool) -> Result<(), OriginError> {
         let here = listen.ip().to_canonical().is_loopback();
         match (self.secure, certificate) {
@@ -133,8 +134,8 @@ impl Origin {
         }
     }
 
-    /// The same where plain http may be served to others than this machine: in a container, to which only this machine
-    /// has a way.
+    /// Like [`Origin::can_be_served`], if plain http may be served to other machines: in a container that only this
+    /// machine can reach.
     ///
     /// # Errors
     /// As [`Origin::can_be_served`].
@@ -162,7 +163,7 @@ impl Origin {
         &self.authority
     }
 
-    /// The port, the scheme's default included.
+    /// The port, or the scheme's default.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -172,7 +173,7 @@ impl Origin {
         self.secure
     }
 
-    /// Whether `authority` is another name of the same door: this port on loopback, by any of its names.
+    /// Whether `authority` is an alias of this origin: the same port on loopback, under any of its names.
     pub fn is_alias(&self, authority: &str) -> bool {
         let Ok(url) = Url::parse(&format!("http://{authority}/")) else {
             return false;
@@ -190,65 +191,65 @@ fn is_loopback(host: &Host<&str>) -> bool {
     }
 }
 
-/// Everything that is bounded.
+/// All limits of the server.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Open connections; beyond it a few more are let in for what watches over the process, and the rest refused at
-    /// once.
+    /// Open connections. Beyond the limit a few more are accepted for the process's supervisor; the rest are refused
+    /// at once.
     pub connections: usize,
-    /// Open connections of one network, and requests under way of one.
+    /// Open connections of one network, and also its requests under way.
     pub connections_each: usize,
-    /// Whose word for whom they ask is taken, beside a proxy on this machine where TLS has ended before us.
+    /// Proxies that are trusted to name their clients, beside a proxy on this machine that ends TLS.
     pub proxies: Proxies,
-    /// How long a connection may stay silent, be it before, within a head, or between requests.
+    /// How long a connection may stay silent: before a request, within its head, or between requests.
     pub idle: Duration,
     /// How long a TLS handshake may take.
     pub handshake: Duration,
     /// How long the body of a request may take to arrive.
     pub body: Duration,
-    /// Bytes of all bodies that are held at one time.
+    /// Total bytes of all bodies held at one time.
     pub bodies: usize,
-    /// How long one request may take once it has arrived.
+    /// How long one request may take after it has arrived.
     pub request: Duration,
-    /// How long open requests are waited for when the server stops.
+    /// How long a server that stops waits for open requests.
     pub stop: Duration,
-    /// Open event streams: so many of anybody, and as many of the operator.
+    /// Open event streams: this many for the public, and as many for the operator.
     pub streams: usize,
-    /// Those of one network.
+    /// Event streams of one network.
     pub streams_each: usize,
     /// Wallets that one network may make in an hour.
     pub registrations_each: usize,
-    /// What people's wallets ask.
+    /// Requests of people to their wallets.
     pub people: Budget,
-    /// What other wallets, issuers and verifiers ask.
+    /// Requests of other wallets, issuers and verifiers.
     pub protocol: Budget,
-    /// What the operator asks.
+    /// Requests of the operator.
     pub operator: Budget,
-    /// What anybody may read.
+    /// Public reads.
     pub public: Budget,
-    /// Status lists, for whoever checks a credential: nothing else shall keep them waiting.
+    /// Status lists, for verifiers. They have their own limit, so that no other request can delay them.
     pub lists: Budget,
-    /// The registry's reads, for whoever checks it.
+    /// The registry's reads, for anyone who verifies it.
     pub registry: Budget,
-    /// Answers of other people's wallets, which wait for the hosts of their issuers.
+    /// Responses of other people's wallets, which wait for the hosts of their issuers.
     pub answers: Budget,
-    /// How many of these one network may have under way.
+    /// Maximum number of these that one network may have under way.
     pub answers_each: usize,
-    /// What waits for other hosts: so many of people with an account, as many of anybody, and as many requests for
-    /// credentials. Those that wait behind them are counted for each account, network, or access token, by itself.
+    /// Requests that wait for other hosts: this many of people with an account, as many of the public, and as many
+    /// credential requests. Requests that wait behind them are counted per account, network or access token.
     pub abroad: Budget,
-    /// How many of these one account, one network, or one access token, may have under way.
+    /// Maximum number of these that one account, network or access token may have under way.
     pub abroad_each: usize,
 }
 
-/// How many requests of one audience run, how many wait behind them, and how long.
+/// How many requests of one audience run, how many more wait, and how long.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// Running at one time.
     pub running: usize,
-    /// Waiting for one of those to end; beyond it 429.
+    /// Waiting for a running one to end; beyond it 429.
     pub waiting: usize,
-    /// How long one waits before it is sent away with 503.
+    /// How long one waits before it is refused with 503.
     pub patience: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What each network holds of something that is there for all, and how often it did something lately.
+//! Counts each network's share of a common resource, and how often it did something recently.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,23 +8,23 @@ use tokio::time::Instant;
 
 use crate::peer::Network;
 
-/// So many networks are kept before those whose time is over are looked for; twice as many, and all are forgotten.
+/// Beyond this number of networks, those whose window is over are removed; beyond twice the number, all are.
 const NETWORKS: usize = 65_536;
 
-/// How much each network holds.
+/// The number of units that each network holds.
 #[derive(Clone, Default)]
 pub struct Shares(Arc<Mutex<HashMap<Network, usize>>>);
 
-/// What one holds, until it is dropped.
+/// The units of one holder, until it is dropped.
 pub struct Share {
     of: Shares,
-    /// None is not counted.
+    /// `None` is not counted.
     network: Option<Network>,
     held: usize,
 }
 
 impl Shares {
-    /// Nothing yet, for this network.
+    /// An empty share of this network.
     pub fn open(&self, network: Option<Network>) -> Share {
         Share {
             of: self.clone(),
@@ -33,7 +33,7 @@ impl Shares {
         }
     }
 
-    /// One, if the network has fewer than `most`.
+    /// One unit, if the network holds fewer than `most`.
     pub fn one(&self, network: Option<Network>, most: usize) -> Option<Share> {
         let mut share = self.open(network);
         share.grow(1, most).then_some(share)
@@ -45,7 +45,7 @@ impl Shares {
 }
 
 impl Share {
-    /// Takes so much more, if the network has no more than `most` then.
+    /// Adds `by` units, if the network then holds no more than `most`.
     pub fn grow(&mut self, by: usize, most: usize) -> bool {
         let Some(network) = self.network else {
             return true;
@@ -82,7 +82,7 @@ impl Drop for Share {
 pub struct Rates(Mutex<HashMap<Network, (Instant, usize)>>);
 
 impl Rates {
-    /// Counts once more; the seconds to wait, if it was done `most` times in this window already.
+    /// Counts one more; returns the seconds to wait if it was done `most` times in this window already.
     pub fn count(
         &self,
         network: Option<Network>,

@@ -1,4 +1,4 @@
-//! A server put together: its listeners, what keeps its figures, and its end.
+//! Starts a server: its listeners, its metrics, and its stop.
 
 use std::future::Future;
 use std::io;

@@ -9,7 +9,7 @@ use futures_util::{Stream, StreamExt as _};
 
 use crate::server::Server;
 
-/// How often a comment keeps idle connections and proxies awake.
+/// How often a comment is sent, so that connections and proxies do not time out.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// A stream of events as a response.

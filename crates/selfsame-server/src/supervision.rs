@@ -1,4 +1,4 @@
-//! What watches over the process: is it alive, is it ready, how is it doing.
+//! Endpoints for the process's supervisor: liveness, readiness, metrics.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::error::{Answer, Problem};
 use crate::peer::Peer;
 use crate::server::Server;
 
-/// How long what the figures look up may take.
+/// Time limit for looking up metrics.
 const NOTING: Duration = Duration::from_secs(2);
 
-/// Where it asks: the addresses that are answered when there is no room for others.
+/// The supervisor's addresses; they are served even when there is no room for others.
 pub const PATHS: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 
-/// Whether the process is at work: it answers, and where `[health] listen` has it watched over, its event loops turn.
+/// Liveness: the process responds, and if `[health] listen` is set, its event loops turn.
 pub async fn live(State(server): State<Server>) -> Response {
     match server.pulse().standstill() {
         None => "alive\n".into_response(),
@@ -29,7 +29,7 @@ pub async fn live(State(server): State<Server>) -> Response {
     }
 }
 
-/// Whether requests would be served now.
+/// Readiness: whether requests would be served now.
 pub async fn ready(State(server): State<Server>) -> Response {
     let wanting = match server.app().is_ready() {
         false if server.app().is_damaged() => "the registry's ledger is damaged\n",
@@ -41,7 +41,7 @@ pub async fn ready(State(server): State<Server>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, later, wanting).into_response()
 }
 
-/// The figures, for this machine and for the operator: they tell how much is done here, and of what.
+/// The metrics, only for this machine and for the operator: they reveal how much is done here, and of what.
 pub async fn metrics(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
@@ -57,9 +57,9 @@ pub async fn metrics(
     Err(refusal.with_hint("send the operator's token, or ask at the address of [health] listen"))
 }
 
-/// The figures, in Prometheus' text form.
+/// The metrics, in Prometheus' text format.
 pub async fn figures(State(server): State<Server>) -> Response {
-    // What has to be looked up is left out where it can't be had now.
+    // Metrics that can't be looked up now are left out.
     let noted = tokio::time::timeout(NOTING, server.figures().note(server.app()));
     let _noted_or_late = noted.await;
     (

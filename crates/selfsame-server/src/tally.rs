@@ -1,4 +1,4 @@
-//! How often what has happened since the server started: numbers only, for the start page.
+//! Counts events since the server started, for the start page: numbers only.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,9 +25,9 @@ struct Counters {
 pub struct Tally {
     /// Credentials issued.
     pub issued: u64,
-    /// Credentials that wallets here took.
+    /// Credentials received by wallets here.
     pub received: u64,
-    /// Presentations that wallets here made.
+    /// Presentations made by wallets here.
     pub presented: u64,
     /// Credentials suspended, reinstated or revoked.
     pub status_changed: u64,

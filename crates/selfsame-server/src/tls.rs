@@ -1,4 +1,4 @@
-//! The certificate the server shows: given, or made by itself.
+//! The server's certificate: configured, or self-signed.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,7 +13,7 @@ use rustls::sign::CertifiedKey;
 use selfsame_crypto::SecretString;
 use tokio_rustls::TlsAcceptor;
 
-/// The first and the last year of a self-made certificate. It is trusted by being known, not by its time.
+/// The first and the last year of a self-signed certificate. Clients trust it because they know it, not by its dates.
 const YEARS: (i32, i32) = (2025, 2050);
 
 /// A certificate with its key, ready for handshakes.
@@ -25,11 +25,11 @@ pub struct Tls {
     shown: Arc<Shown>,
 }
 
-/// What further handshakes show.
+/// The certificate for new handshakes.
 #[derive(Debug)]
 struct Shown(RwLock<Arc<CertifiedKey>>);
 
-/// A self-made certificate, to be kept by the caller.
+/// A self-signed certificate, for the caller to store.
 pub struct SelfMade {
     /// The certificate.
     pub certificate_pem: String,
@@ -40,16 +40,16 @@ pub struct SelfMade {
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The PEM text holds no chain, or not the whole of it.
+    /// The PEM text holds no complete chain.
     #[error("it holds no whole certificate in PEM")]
     NoCertificate(#[source] rustls::pki_types::pem::Error),
-    /// The PEM text holds no key, or not the whole of it.
+    /// The PEM text holds no complete key.
     #[error("it holds no whole private key in PEM")]
     NoKey(#[source] rustls::pki_types::pem::Error),
-    /// Chain and key do not fit, or the key is of an unknown kind.
+    /// Chain and key do not match, or the kind of key is unknown.
     #[error("the certificate cannot be used: {0}")]
     Unusable(rustls::Error),
-    /// No certificate could be made for this name.
+    /// No certificate can be made for this name.
     #[error("no certificate could be made: {0}")]
     Make(rcgen::Error),
 }
@@ -58,7 +58,7 @@ impl Tls {
     /// The chain and the key in PEM (PKCS#8, SEC1 or PKCS#1).
     ///
     /// # Errors
-    /// If they cannot be read or do not fit.
+    /// If they cannot be read or do not match.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain = certificates(chain)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::NoKey)?;
@@ -84,13 +84,13 @@ impl Tls {
         })
     }
 
-    /// From now on handshakes show what `next` was made of; connections that are open go on.
+    /// Uses the certificate of `next` for new handshakes; open connections continue.
     pub fn renew(&self, next: &Self) {
         let next = next.shown.now();
         *self.shown.0.write().unwrap_or_else(PoisonError::into_inner) = next;
     }
 
-    /// Whether the server's own certificate is for `host`, a name or an address (RFC 9525 §6).
+    /// Whether the server's certificate is valid for `host`, a name or an address (RFC 9525 §6).
     pub fn is_for(&self, host: &str) -> bool {
         let Some(own) = self.certificates.first() else {
             return false;
@@ -105,7 +105,7 @@ impl Tls {
         }
     }
 
-    /// The certificates in a text in PEM, as DER.
+    /// The certificates in a PEM text, as DER.
     ///
     /// # Errors
     /// If one of them cannot be read.
@@ -136,7 +136,7 @@ impl Tls {
         })
     }
 
-    /// Takes the handshakes with this certificate; offers HTTP/2 and HTTP/1.1.
+    /// Accepts handshakes with this certificate; offers HTTP/2 and HTTP/1.1.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.config))
     }
@@ -162,7 +162,7 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// An IPv6 address as certificates have it, without the brackets of a URL.
+/// An IPv6 address as in certificates, without the brackets of a URL.
 fn bare(host: &str) -> &str {
     host.trim_matches(['[', ']'])
 }

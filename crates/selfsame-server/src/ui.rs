@@ -1,4 +1,4 @@
-//! The pages: what each shows, made from what the use cases give; no page decides anything.
+//! The pages: each shows the results of use cases, and decides nothing itself.
 
 pub mod home;
 pub mod hue;
@@ -31,11 +31,11 @@ use crate::server::Server;
 pub struct Frame {
     /// The page's title.
     pub title: String,
-    /// The part of the site it belongs to.
+    /// The section of the site.
     pub section: &'static str,
-    /// What its forms must carry.
+    /// The form token of its forms.
     pub form: String,
-    /// What this instance does.
+    /// The roles of this instance.
     pub roles: Roles,
     /// Whether the registry is in another process.
     registry_elsewhere: bool,
@@ -44,8 +44,8 @@ pub struct Frame {
     person: Option<String>,
 }
 
-/// Where to go on in a list that a page shows. What others have put into the address, such as where the person came
-/// from, is none of the page's business.
+/// Pagination of a list on a page. Other query parameters, such as those that name where the person came from, are
+/// ignored.
 #[derive(Deserialize)]
 pub struct At {
     after: Option<String>,
@@ -61,11 +61,11 @@ impl From<At> for Paging {
 
 /// An entry of the main navigation.
 pub struct Entry {
-    /// Where it leads.
+    /// Its link.
     pub href: &'static str,
-    /// What it says.
+    /// Its label.
     pub label: &'static str,
-    /// Whether this page is in it.
+    /// Whether this page belongs to it.
     pub current: bool,
 }
 
@@ -76,12 +76,13 @@ impl Frame {
         self
     }
 
-    /// The same of a page that comes again with what is wrong: who hears pages hears that first.
+    /// The frame of a page shown again after an error. The title starts with the error, so that screen readers
+    /// announce it first.
     pub fn failed(self, title: &str) -> Self {
         self.titled(format!("Error: {title}"))
     }
 
-    /// Where an operator begins.
+    /// The operator's first page.
     pub fn home(&self) -> &'static str {
         match &self.roles {
             Roles { issuer: true, .. } => "/issuer",
@@ -91,7 +92,7 @@ impl Frame {
         }
     }
 
-    /// The main navigation: what this instance does.
+    /// The main navigation, by the instance's roles.
     pub fn entries(&self) -> Vec<Entry> {
         let roles = &self.roles;
         [
@@ -116,7 +117,7 @@ impl Frame {
         .collect()
     }
 
-    /// Where this page's session ends, if it has one.
+    /// The address that ends this page's session, if there is one.
     pub fn sign_out(&self) -> Option<&'static str> {
         match self.seat {
             Some(Seat::Operator { .. }) => Some("/operator/sign-out"),
@@ -125,12 +126,12 @@ impl Frame {
         }
     }
 
-    /// Whether the operator looks at it.
+    /// Whether the operator is signed in.
     pub fn is_operator(&self) -> bool {
         self.operator || matches!(self.seat, Some(Seat::Operator { .. }))
     }
 
-    /// Who is signed in, in words.
+    /// Who is signed in, as text.
     pub fn who(&self) -> &str {
         match &self.seat {
             Some(Seat::Operator { .. }) => "Operator",
@@ -193,12 +194,12 @@ pub fn html(page: &impl Template) -> Answer {
     }
 }
 
-/// A wire word for people: `not_yet_valid` becomes "not yet valid".
+/// An identifier from the API as text for people: `not_yet_valid` becomes "not yet valid".
 pub fn words(text: &(impl fmt::Display + ?Sized)) -> String {
     text.to_string().replace('_', " ")
 }
 
-/// A reason as a sentence of its own.
+/// A reason as a complete sentence.
 pub fn sentence(reason: &str) -> String {
     let reason = reason.replace('`', "");
     let mut letters = reason.chars();
@@ -214,7 +215,7 @@ pub fn sentence(reason: &str) -> String {
     }
 }
 
-/// A client identifier without the prefix that says how it is known (OpenID4VP 1.0 §5.9.3).
+/// A client identifier without its prefix (OpenID4VP 1.0 §5.9.3).
 pub fn bare_name(client_id: &str) -> &str {
     let prefixes = [
         "decentralized_identifier:",
@@ -225,7 +226,7 @@ pub fn bare_name(client_id: &str) -> &str {
     prefixes.iter().find_map(bare).unwrap_or(client_id)
 }
 
-/// An identifier that is short enough for a line: the host of an address, the ends of a DID.
+/// An identifier shortened to fit a line: the host of an address, the ends of a DID.
 pub fn short_name(identifier: &str) -> String {
     if let Ok(url) = url::Url::parse(identifier)
         && let Some(host) = url.host_str()
@@ -253,7 +254,7 @@ pub fn short_name(identifier: &str) -> String {
 
 #[cfg(test)]
 impl Frame {
-    /// The frame of a page that nobody in particular looks at.
+    /// The frame of a page for a visitor without a session.
     fn nobodys(roles: Roles) -> Self {
         Self {
             title: String::new(),

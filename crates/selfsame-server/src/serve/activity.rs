@@ -1,5 +1,5 @@
-//! Whether a connection is busy, so that one that has fallen silent, or takes nothing of what it asked for, can be
-//! closed.
+//! Tracks whether a connection is busy, so that a connection can be closed when it falls silent or does not read its
+//! responses.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::Instant;
 
-/// The mark of a body that waits for us, not for the other end.
+/// Marks a body that waits for us, not for the peer.
 const OURS: u64 = u64::MAX;
 
 /// What one connection is doing.
@@ -23,21 +23,21 @@ struct State {
     began: Instant,
     answering: AtomicUsize,
     last_ms: AtomicU64,
-    /// Of each body under way: since when it waits to be taken.
+    /// For each body under way: since when it waits for the peer to read it.
     sending: Mutex<Vec<Arc<AtomicU64>>>,
 }
 
-/// Held while a request is answered, until its answer's body begins.
+/// Held while a request is handled, until its response's body begins.
 pub(super) struct Answering(Arc<State>);
 
-/// An answer's body on its way, with what is held until it has been sent or given up.
+/// A response's body under way, with a value that is held until the body has been sent or given up.
 pub(super) struct Sending<T> {
     body: Body,
     mark: Mark,
     _held: T,
 }
 
-/// A body among those under way.
+/// The mark of one body among those under way.
 struct Mark {
     state: Arc<State>,
     since: Arc<AtomicU64>,
@@ -58,7 +58,7 @@ impl Activity {
         Answering(Arc::clone(&self.0))
     }
 
-    /// Ends once nothing has been asked or answered for `limit`, or an answer has not been taken for as long.
+    /// Ends when there was no request or response for `limit`, or when the peer has not read a response for as long.
     pub(super) async fn silent_for(&self, limit: Duration) {
         let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         loop {
@@ -92,7 +92,7 @@ impl State {
         self.answering.load(Ordering::Relaxed) == 0 && self.bodies().is_empty()
     }
 
-    /// Since when the body that has waited longest for the other end does so.
+    /// Since when the body that has waited longest for the peer waits.
     fn untaken(&self) -> Option<u64> {
         let bodies = self.bodies();
         let since = bodies.iter().map(|since| since.load(Ordering::Relaxed));
@@ -101,7 +101,7 @@ impl State {
 }
 
 impl Answering {
-    /// The answer's body, which keeps the connection busy as long as it is taken.
+    /// The response's body, which keeps the connection busy as long as the peer reads it.
     pub(super) fn send<T>(self, body: Body, held: T) -> Sending<T> {
         let state = Arc::clone(&self.0);
         let since = Arc::new(AtomicU64::new(state.now()));
@@ -140,7 +140,7 @@ impl<T: Unpin> HttpBody for Sending<T> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        // Whoever has no room for more does not ask for it.
+        // A peer without room for more does not poll for it.
         let since = match polled.is_pending() {
             true => OURS,
             false => self.mark.state.now(),

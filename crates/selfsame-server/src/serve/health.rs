@@ -1,5 +1,5 @@
-//! What watches over the process, on a listener and a thread of its own: it is answered however much there is to do
-//! elsewhere.
+//! Health checks for the process's supervisor, on a listener and a thread of their own, so that load elsewhere cannot
+//! delay them.
 
 use std::io;
 use std::net::TcpListener;
@@ -23,14 +23,14 @@ use url::{Host, Url};
 use crate::server::Server;
 use crate::supervision;
 
-/// Connections at one time, and how long each may last.
+/// Maximum number of connections, and how long each may last.
 const CONNECTIONS: usize = 64;
 const TIME: Duration = Duration::from_secs(10);
 
-/// Answers on `listener` until the server stops.
+/// Serves health checks on `listener` until the server stops.
 ///
 /// # Errors
-/// If the thread can't be had.
+/// If the thread can't be started.
 pub fn start(listener: TcpListener, server: &Server) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -75,7 +75,7 @@ async fn answer(
                 continue;
             }
         };
-        // Whoever finds no room is not answered, which is an answer too.
+        // A connection that finds no place gets no response, which the supervisor can interpret too.
         if let Ok(place) = Arc::clone(&room).try_acquire_owned() {
             let router = router.clone();
             tokio::spawn(async move {
@@ -110,7 +110,7 @@ async fn connection(stream: TcpStream, router: Router) {
     }
 }
 
-/// Whether loopback is asked by a name, as by a page whose name was made to lead here.
+/// Whether loopback is addressed by a name, as in DNS rebinding.
 fn is_rebound(headers: &HeaderMap) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     let url = host.and_then(|host| Url::parse(&format!("http://{host}/")).ok());

@@ -1,6 +1,6 @@
-//! The threads that serve connections, each with an event loop of its own: what a request sets off stays on its thread,
-//! so that no step of it waits for another thread to wake. Against one loop that all threads share, a credential was
-//! issued and verified in seven eighths of the time, and a thousand at once in two thirds.
+//! The threads that serve connections, each with its own event loop. The tasks of a request stay on its thread, so no
+//! step waits for another thread to wake. Against one loop shared by all threads, issuing and verifying a credential
+//! took seven eighths of the time, and a thousand at once two thirds.
 
 use std::io;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use tokio::task::JoinSet;
 
 use crate::pulse::Pulse;
 
-/// So many connections are served by one thread before the next gets any: few connections seldom fill a core, and
-/// those that talk to each other do so fastest on one thread.
+/// One thread serves this many connections before the next thread gets any. A few connections seldom fill a core, and
+/// connections that talk to each other are fastest on one thread.
 const PACK: usize = 4;
-/// How long a thread goes on after the stop for what its connections left behind.
+/// How long a thread continues after the stop, for the tasks that its connections left behind.
 const LINGER: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// As many event loops as the machine has cores; the first is the one that accepts.
+/// One event loop per core; the first is the loop that accepts.
 pub(super) struct Threads {
     places: Vec<Place>,
-    /// Before the sign to stop, so that no thread waits for it to end by itself.
+    /// Dropped before the stop signal, so that no thread waits for it to end by itself.
     _beating: JoinSet<()>,
-    /// Its end is the threads' sign to stop.
+    /// Dropping it signals the threads to stop.
     _running: watch::Sender<()>,
 }
 
@@ -34,7 +34,7 @@ struct Place {
     connections: Arc<AtomicUsize>,
 }
 
-/// A connection's place at a thread.
+/// A connection's place on a thread.
 pub(super) struct Seat(Arc<AtomicUsize>);
 
 impl Drop for Seat {
@@ -44,7 +44,7 @@ impl Drop for Seat {
 }
 
 impl Threads {
-    /// Starts them. A runtime that has threads of its own keeps its way of sharing work.
+    /// Starts the threads. A multi-threaded runtime keeps its own scheduling instead.
     pub(super) fn start(pulse: &Pulse) -> io::Result<Self> {
         let (running, stopped) = watch::channel(());
         let mut handles = vec![Handle::current()];
@@ -66,7 +66,7 @@ impl Threads {
         })
     }
 
-    /// Where the next connection is served. Only the accept loop asks, so the counts grow one at a time.
+    /// The thread for the next connection. Only the accept loop calls this, so the counts grow one at a time.
     pub(super) fn seat(&self) -> (Handle, Seat) {
         let packs = |place: &&Place| place.connections.load(Ordering::Relaxed) / PACK;
         match self.places.iter().min_by_key(packs) {
@@ -86,7 +86,7 @@ fn event_loop(number: usize, mut stopped: watch::Receiver<()>) -> io::Result<Han
         .name(format!("serve-{number}"))
         .spawn(move || {
             runtime.block_on(async {
-                // The sender sends nothing: this is its end.
+                // The sender sends nothing; `changed` returns when it is dropped.
                 let _ended = stopped.changed().await;
                 let _until_then = tokio::time::timeout(LINGER, async {
                     while Handle::current().metrics().num_alive_tasks() > 0 {

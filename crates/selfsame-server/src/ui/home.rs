@@ -31,8 +31,8 @@ pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
     })
 }
 
-/// What happens, as kinds and numbers: nothing that names anybody or anything. The numbers come at once, for a page that
-/// did not listen for a while.
+/// Events as kinds and numbers, without names or ids. The numbers are sent at once, for pages that reconnect after a
+/// while.
 pub async fn events(State(server): State<Server>) -> Response {
     let tallies = server.tallies().clone();
     let told = BroadcastStream::new(server.app().events().listen());

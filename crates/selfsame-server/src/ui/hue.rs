@@ -1,4 +1,4 @@
-//! The colour of a card: one of a few that fit together, the nearest to what its issuer wishes.
+//! The colour of a card: the style sheet's hue that is nearest to the issuer's choice.
 
 /// Names of the style sheet's hues with their angle on the colour circle.
 const HUES: [(&str, u16); 7] = [
@@ -11,7 +11,7 @@ const HUES: [(&str, u16); 7] = [
     ("rose", 348),
 ];
 
-/// The hue nearest to a CSS colour `#rrggbb`; grey, and what is no such colour, is slate.
+/// The hue nearest to a CSS colour `#rrggbb`; slate for grey and for anything that is not such a colour.
 pub fn of(color: &str) -> &'static str {
     let Some((angle, saturation)) = angle(color) else {
         return "slate";

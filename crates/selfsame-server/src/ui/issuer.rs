@@ -77,7 +77,7 @@ struct Row {
     used: Option<CredentialUse>,
 }
 
-/// What can be made of a credential's status.
+/// A possible change of a credential's status.
 struct Change {
     status: &'static str,
     label: &'static str,
@@ -139,7 +139,7 @@ struct NewPage {
     formats: Vec<(&'static str, &'static str)>,
 }
 
-/// A format, and what it is for people.
+/// A format, and its description for people.
 fn described(format: Format) -> (&'static str, &'static str) {
     let what = match format {
         Format::SdJwtVc => "SD-JWT VC: claims shown one by one",
@@ -160,7 +160,7 @@ struct OfferPage {
     offer: Offer,
 }
 
-/// Where to go on in either list.
+/// Pagination of both lists.
 #[derive(Deserialize)]
 pub struct At {
     after: Option<String>,
@@ -170,7 +170,7 @@ pub struct At {
 }
 
 impl At {
-    /// What was issued, and a few offers.
+    /// The paging of issued credentials and of offers; it shows only a few offers.
     fn lists(self) -> (Paging, Paging) {
         let issued = Paging {
             after: self.after,
@@ -218,7 +218,7 @@ pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<Stri
     })
 }
 
-/// Makes the offer. One with a transaction code is shown at once, since the code is never shown again.
+/// Makes the offer. An offer with a transaction code is shown at once, since the code is never shown again.
 pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> Answer {
     let template = templates::find(form.needed("template")?)?;
     let uses = form
@@ -250,9 +250,9 @@ pub async fn offer(State(server): State<Server>, frame: Frame, Path(id): Path<St
     show(frame, title, offer)
 }
 
-/// Lets somebody use up or revoke credentials in the issuer's place.
+/// Lets another party use up or revoke credentials on the issuer's behalf.
 pub async fn delegate(State(server): State<Server>, form: Form) -> Answer {
-    // A day of the calendar: the delegation holds until it is over.
+    // A calendar day: the delegation is valid until the end of it.
     let until = form.one("until").map(|day| format!("{day}T23:59:59Z"));
     let new = NewDelegation {
         to: form.needed("to")?.trim().to_owned(),

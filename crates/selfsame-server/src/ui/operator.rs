@@ -1,4 +1,4 @@
-//! The operator's door: sign in by token or by the printed link, sign out.
+//! The operator's sign-in, by token or by the printed link, and sign-out.
 
 use askama::Template;
 use axum::extract::{RawQuery, State};
@@ -29,11 +29,11 @@ struct Page {
 #[template(path = "operator_signed_in.html")]
 struct SignedIn {
     frame: Frame,
-    /// What the forms must carry, for who was signed in before.
+    /// The form token, if a session exists already.
     token: Option<String>,
-    /// Whether wallets are made by invitation here.
+    /// Whether wallets are made by invitation on this instance.
     invites: bool,
-    /// The link of an invitation that was just made.
+    /// The link of a new invitation.
     invitation: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct Link {
     code: String,
 }
 
-/// The page that asks for the token; of who is signed in, whether that is to be over.
+/// The page that asks for the token; if the operator is signed in, it offers to sign out.
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
@@ -96,10 +96,10 @@ pub async fn sign_in(
     }
 }
 
-/// Takes the code from the link that was printed, which is over then, and leads on.
+/// Takes the code from the printed link, which then no longer works, and leads on.
 ///
-/// By a page of ours and no redirect: a browser that comes from another site follows that without the new cookie, which
-/// is strict.
+/// It uses a page of ours instead of a redirect: a browser that comes from another site would follow a redirect
+/// without the new cookie, which is strict.
 pub async fn sign_in_by_link(
     State(server): State<Server>,
     frame: Frame,
@@ -132,7 +132,7 @@ pub async fn invite(State(server): State<Server>, frame: Frame) -> Answer {
     signed_in(&server, frame, forms)
 }
 
-/// What the page of who is signed in carries.
+/// The content of the signed-in operator's page.
 #[derive(Default)]
 struct Forms {
     token: Option<String>,
@@ -162,7 +162,7 @@ pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answe
     Ok(response)
 }
 
-/// The session that the browser has, if it holds.
+/// The browser's session, if it is valid.
 async fn session(server: &Server, headers: &HeaderMap) -> Answer<Option<String>> {
     let Some(session) = cookie::read(headers, server.cookies().operator()) else {
         return Ok(None);
@@ -171,7 +171,7 @@ async fn session(server: &Server, headers: &HeaderMap) -> Answer<Option<String>>
     Ok(Some(session).filter(|_| holds))
 }
 
-/// Puts a session in the place of the one that the browser has: its cookie.
+/// Replaces the browser's session by a new one; returns the cookie.
 async fn open(
     server: &Server,
     headers: &HeaderMap,

@@ -1,4 +1,4 @@
-//! A card's small picture: drawn by ourselves for the pictures we know, since not every machine has a font for them.
+//! A card's small picture: drawn here for the pictures we know, since not every machine has a font for them.
 
 /// Line drawings on a field of 24 by 24, in the colour of the text around them.
 const DRAWN: [(&str, &str); 7] = [
@@ -39,7 +39,7 @@ const DRAWN: [(&str, &str); 7] = [
     ),
 ];
 
-/// The drawing in place of a picture; `None` for one that only a font has.
+/// The drawing that replaces a picture; `None` for a picture that needs a font.
 pub fn svg(picture: &str) -> Option<String> {
     let (_, lines) = DRAWN.iter().find(|(known, _)| *known == picture)?;
     Some(format!(

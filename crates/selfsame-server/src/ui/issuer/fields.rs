@@ -7,9 +7,9 @@ use serde_json::{Map, Number, Value};
 use crate::error::Problem;
 use crate::extract::Form;
 
-/// How many entries of a list a form may state.
+/// Maximum number of list entries in a form.
 const ENTRIES_MAX: usize = 50;
-/// How many empty entries a form shows after the filled ones.
+/// Number of empty entries after the filled ones.
 const SPARE: usize = 2;
 
 /// A field of the form.
@@ -20,7 +20,7 @@ pub(super) struct Field {
     pub(super) value: String,
     pub(super) mandatory: bool,
     pub(super) wide: bool,
-    /// The entries of a list, each with fields of its own.
+    /// The entries of a list, each with its own fields.
     pub(super) entries: Vec<Entry>,
 }
 
@@ -101,7 +101,7 @@ fn named(labels: &Labels, otherwise: &str) -> String {
     any.map_or_else(|| otherwise.to_owned(), Clone::clone)
 }
 
-/// The claims as the form states them; what is left empty is left out.
+/// The claims in the form; empty fields are left out.
 pub(super) fn read(claims: &[ClaimField], form: &Form) -> Result<Map<String, Value>, Problem> {
     let mut read = Map::new();
     for claim in claims {
@@ -118,7 +118,7 @@ pub(super) fn read(claims: &[ClaimField], form: &Form) -> Result<Map<String, Val
     Ok(read)
 }
 
-/// The entries of a list that have anything in them; boxes alone do not count.
+/// The non-empty entries of a list; check boxes alone do not count.
 fn stated(claim: &ClaimField, form: &Form) -> Result<Option<Value>, Problem> {
     let mut entries = Vec::new();
     for number in 0..ENTRIES_MAX {
@@ -139,7 +139,7 @@ fn stated(claim: &ClaimField, form: &Form) -> Result<Option<Value>, Problem> {
     Ok((!entries.is_empty()).then_some(Value::Array(entries)))
 }
 
-/// What was typed as a value of its kind, or what it is not.
+/// A typed text as a value of its kind, or an error that names the kind.
 fn typed(kind: ClaimKind, sent: Option<&str>) -> Result<Option<Value>, &'static str> {
     match (kind, sent) {
         (ClaimKind::Boolean, sent) => Ok(Some(Value::Bool(sent == Some("true")))),
@@ -158,7 +158,7 @@ fn name(claim: &ClaimField) -> String {
     format!("claim.{}", claim.path.join("/"))
 }
 
-/// Lists of texts stand one on a line; anything deeper stands as JSON.
+/// Lists of texts as one text a line; any deeper value as JSON.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
