@@ -329,8 +329,10 @@ fn an_instance_on_the_other_loopback_is_found_by_its_name() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
+    // The port is held on 127.0.0.1 too: `localhost` is both loopbacks, and no other instance may answer there.
+    let listen = format!("[::1]:{}", free_port());
     let mut command = selfsame();
-    command.args(["up", "--json", "--listen", "[::1]:0", "--data"]);
+    command.args(["up", "--json", "--listen", &listen, "--data"]);
     let (_up, said) = spoken(command.arg(folder.path().join("data")));
     assert_eq!(said["demo"]["verdict"], "valid", "{said}");
     let mut status = selfsame();
