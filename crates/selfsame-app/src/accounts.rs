@@ -124,7 +124,7 @@ impl Accounts {
             }
             Err(StoreError::Conflict { kind, .. }) if kind == ACCOUNT => Err(Error::new(
                 ErrorKind::Conflict,
-                "there is an account with this address already",
+                "this address already has an account",
             )
             .with_hint("sign in, or use another address")),
             Err(other) => Err(other.into()),
@@ -152,12 +152,11 @@ impl Accounts {
         let attempt = self.attempts.begin(keys, self.shared.clock.now())?;
         let Some(account) = self.matching(&id, password).await? else {
             attempt.was_wrong(self.shared.clock.now());
-            tracing::warn!(reason = "wrong address or password", "sign-in refused");
-            return Err(Error::new(
-                ErrorKind::Unauthenticated,
-                "the address or the password is wrong",
-            )
-            .with_hint("a wallet is made on the page /wallet"));
+            tracing::warn!(reason = "wrong e-mail or password", "sign-in refused");
+            return Err(
+                Error::new(ErrorKind::Unauthenticated, "wrong e-mail or password")
+                    .with_hint("create a wallet on the page /wallet"),
+            );
         };
         attempt.was_right();
         self.open_session(account.tenant, account.email).await
@@ -219,7 +218,7 @@ impl Accounts {
             return Ok(person);
         }
         let over = || {
-            Error::new(ErrorKind::Unauthenticated, "your session is over")
+            Error::new(ErrorKind::Unauthenticated, "your session has ended")
                 .with_hint("sign in again")
         };
         let store = &self.shared.store;

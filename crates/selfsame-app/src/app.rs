@@ -189,7 +189,7 @@ impl App {
             folded = folded.and(ledger.fold().await);
         }
         if let Err(error) = folded {
-            tracing::warn!(%error, "what was written stays in the log for now, where it is as safe");
+            tracing::warn!(%error, "the write-ahead log could not be moved into the database; its data stay safe in the log");
         }
     }
 
@@ -206,14 +206,14 @@ impl App {
         if let Some(times) = self.times()
             && let Err(error) = times.note(&self.shared.store).await
         {
-            tracing::error!(%error, "that the registry is at work can't be noted");
+            tracing::error!(%error, "the time at which the registry was last active can't be stored");
         }
     }
 
     /// The same while the instance goes on, whatever becomes of it.
     pub(crate) async fn keep_ledger_noted(&self) {
         if let Err(error) = self.note_ledger().await {
-            tracing::error!(%error, "how far the ledger has come can't be noted");
+            tracing::error!(%error, "the ledger's height can't be stored");
         }
     }
 
@@ -241,7 +241,7 @@ impl App {
     /// # Errors
     /// `NotFound` where blocks do not have their times from this clock alone.
     pub async fn vouch_for_clock(&self) -> Result<RegistryClock> {
-        let alone = || Error::not_found("no registry here has its times from this clock alone");
+        let alone = || Error::not_found("no registry here takes its times from this clock alone");
         let times = self.times().ok_or_else(alone)?;
         times.vouch();
         self.keep_alive_noted().await;
@@ -382,7 +382,7 @@ impl App {
         self.shared
             .registry
             .as_ref()
-            .ok_or_else(|| absent("know a registry"))
+            .ok_or_else(|| absent("use a registry"))
     }
 
     /// Durable commits since the start, and what they took together.
@@ -505,7 +505,7 @@ async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Ar
             Some(Arc::new(Embedded::open(setup).await?))
         }
         (RegistryConfig::Embedded { .. }, None) => {
-            return Err(Error::internal("an embedded registry without ledger"));
+            return Err(Error::internal("an embedded registry has no ledger"));
         }
         (RegistryConfig::Remote { nodes, .. }, _) if nodes.is_empty() => {
             return Err(Error::bad_request("[registry] names no node"));

@@ -49,10 +49,10 @@ impl Certificates {
                 Err(X509Error::Untrusted) => {
                     tracing::warn!(
                         name,
-                        "the certificate leads to no anchor of [trust] certificates"
+                        "the certificate does not chain to any of [trust] certificates"
                     );
                 }
-                Err(error) => tracing::warn!(name, %error, "nobody will accept the certificate"),
+                Err(error) => tracing::warn!(name, %error, "the certificate is invalid"),
             }
         }
     }
@@ -90,20 +90,20 @@ struct Section<'a> {
 pub(crate) fn anchors(certificates: &[String]) -> Result<Vec<Vec<u8>>> {
     let wrong = |reason: &str| {
         Error::bad_request(format!("[trust] certificates: {reason}"))
-            .with_hint("each is PEM: -----BEGIN CERTIFICATE-----")
+            .with_hint("each entry must be PEM: -----BEGIN CERTIFICATE-----")
     };
     let mut anchors = Vec::new();
     for text in certificates {
-        let found = blocks(text, CERTIFICATE).ok_or_else(|| wrong("one is not PEM"))?;
+        let found = blocks(text, CERTIFICATE).ok_or_else(|| wrong("an entry is not PEM"))?;
         if found.is_empty() {
-            return Err(wrong("one holds no certificate"));
+            return Err(wrong("an entry contains no certificate"));
         }
         anchors.extend(found.into_iter().map(|der| der.expose().to_vec()));
     }
     if anchors.iter().all(|anchor| x509::is_anchor(anchor)) {
         Ok(anchors)
     } else {
-        Err(wrong("one is no X.509 certificate"))
+        Err(wrong("an entry is not an X.509 certificate"))
     }
 }
 
@@ -194,7 +194,7 @@ impl Section<'_> {
         if key.public() != chain.leaf_public_key() {
             return Err(self
                 .wrong("`certificate_key` is not the key of the first certificate")
-                .with_hint("the chain begins with the certificate of this key; those of its authorities follow"));
+                .with_hint("the chain starts with this key's certificate, followed by those of its authorities"));
         }
         Ok(Some(Pair { chain, x5c, key }))
     }
@@ -207,7 +207,7 @@ impl Section<'_> {
         };
         key.ok_or_else(|| {
             self.wrong("`certificate_key` is not one P-256 or Ed25519 key in PKCS#8")
-                .with_hint("`openssl pkcs8 -topk8 -nodes` makes it of other forms")
+                .with_hint("`openssl pkcs8 -topk8 -nodes` converts keys of other formats")
         })
     }
 

@@ -127,33 +127,33 @@ impl IssuerConfig {
     pub fn check(&self) -> Result<()> {
         // SD-JWT VC §2.2.2.1: `vct` is a StringOrURI, which names its type for everybody.
         if Url::parse(&self.vct_base).is_err() {
-            let what = format!("[issuer] vct_base: `{}` is no URI", self.vct_base);
+            let what = format!("[issuer] vct_base: `{}` is not a URI", self.vct_base);
             return Err(Error::bad_request(what)
                 .with_hint("such as urn:selfsame:credential: or https://issuer.example/types/"));
         }
         if let Some(wrong) = self.did.as_deref().filter(|did| Did::parse(did).is_err()) {
-            let what = format!("[issuer] did: `{wrong}` is no DID");
+            let what = format!("[issuer] did: `{wrong}` is not a DID");
             return Err(Error::bad_request(what).with_hint(
-                "name the whole of it, such as did:web:issuer.example, or leave it out: then one is made",
+                "give the whole DID, such as did:web:issuer.example, or leave the setting out to have a DID made",
             ));
         }
         if self.formats.is_empty() {
-            let what = "[issuer] formats: an issuer of no format issues nothing";
-            return Err(Error::bad_request(what).with_hint("leave it out, or name one at least"));
+            let what = "[issuer] formats: the list is empty";
+            return Err(Error::bad_request(what).with_hint("leave it out, or name at least one"));
         }
         if !(1..=Self::BATCH_MAX).contains(&self.batch_size) {
-            let what = format!("[issuer] batch_size: {} copies at once", self.batch_size);
+            let what = format!("[issuer] batch_size: {} is out of range", self.batch_size);
             let hint = format!("from 1 to {}", Self::BATCH_MAX);
             return Err(Error::bad_request(what).with_hint(hint));
         }
         if self.status_ttl > Self::STATUS_TTL_MAX {
             let what = format!("[issuer] status_ttl: {} seconds", self.status_ttl);
-            let hint = format!("at most {}, 31 days", Self::STATUS_TTL_MAX);
+            let hint = format!("at most {} (31 days)", Self::STATUS_TTL_MAX);
             return Err(Error::bad_request(what).with_hint(hint));
         }
         if self.round_times_to > Self::ROUND_MAX {
             let what = format!("[issuer] round_times_to: {} seconds", self.round_times_to);
-            let hint = format!("at most {}, a day", Self::ROUND_MAX);
+            let hint = format!("at most {} (one day)", Self::ROUND_MAX);
             return Err(Error::bad_request(what).with_hint(hint));
         }
         Ok(())
@@ -264,15 +264,15 @@ impl VerifierConfig {
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self) -> Result<()> {
         if self.request_lifetime == 0 {
-            let what = "[verifier] request_lifetime: a request of 0 seconds is over at once";
-            return Err(Error::bad_request(what).with_hint("say how many seconds a person has"));
+            let what = "[verifier] request_lifetime: a request would expire at once";
+            return Err(Error::bad_request(what).with_hint("set how many seconds a person has"));
         }
         if self.request_lifetime > Self::LIFETIME_MAX {
             let what = format!(
-                "[verifier] request_lifetime: {} seconds",
+                "[verifier] request_lifetime: {} seconds is too long",
                 self.request_lifetime
             );
-            let hint = format!("at most {}, 31 days", Self::LIFETIME_MAX);
+            let hint = format!("at most {} (31 days)", Self::LIFETIME_MAX);
             return Err(Error::bad_request(what).with_hint(hint));
         }
         Ok(())
@@ -345,24 +345,23 @@ impl TrustConfig {
         };
         if let Some(wrong) = self.issuers.iter().find(|text| !is_issuer(text)) {
             let what =
-                format!("[trust] issuers: `{wrong}` is no DID, no URL and no certificate's name");
+                format!("[trust] issuers: `{wrong}` is not a DID, a URL or a certificate's name");
             return Err(Error::bad_request(what)
-                .with_hint("name the whole of it, such as did:web:issuer.example"));
+                .with_hint("give the whole name, such as did:web:issuer.example"));
         }
         let is_listed = |issuer: &&String| self.issuers.contains(issuer);
         if let Some(wrong) = self.types.keys().find(|issuer| !is_listed(issuer)) {
             let what = format!("[trust.types]: `{wrong}` is not among [trust] issuers");
-            return Err(
-                Error::bad_request(what).with_hint("name the issuer there too, exactly as here")
-            );
+            return Err(Error::bad_request(what)
+                .with_hint("list the issuer there too, spelled exactly as here"));
         }
         // Whoever need not sign can be anybody.
         let is_verifier =
             |text: &&String| ClientId::parse(text).is_ok_and(|client| client.is_signed());
         if let Some(wrong) = self.verifiers.iter().find(|text| !is_verifier(text)) {
-            let what = format!("[trust] verifiers: `{wrong}` is no client identifier that signs");
+            let what = format!("[trust] verifiers: `{wrong}` is not a client ID that signs");
             return Err(Error::bad_request(what).with_hint(
-                "with its prefix, such as decentralized_identifier:did:web:shop.example or x509_san_dns:shop.example",
+                "give it with its prefix, such as decentralized_identifier:did:web:shop.example or x509_san_dns:shop.example",
             ));
         }
         let is_origin = |url: &&Url| {
@@ -375,7 +374,7 @@ impl TrustConfig {
                 wrong.path()
             );
             return Err(Error::bad_request(what)
-                .with_hint("scheme, host and port alone, such as http://localhost:7381/"));
+                .with_hint("give scheme, host and port alone, such as http://localhost:7381/"));
         }
         Ok(())
     }
@@ -469,9 +468,9 @@ impl ResolverConfig {
                 // Without the user and the query, which may hold a secret.
                 let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
                 return Err(refused(format!(
-                    "{shown} is no https address without user and query"
+                    "{shown} is not an https URL without user and query"
                 ))
-                .with_hint("take https; plain http is for this machine and for [trust] origins"));
+                .with_hint("use https; plain http is allowed only for this machine and for [trust] origins"));
             }
         }
         let own = self
@@ -480,18 +479,18 @@ impl ResolverConfig {
             .find(|method| Self::OWN.contains(&method.as_str()));
         if let Some(own) = own {
             return Err(refused(format!(
-                "did:{own} is resolved here and nowhere else"
+                "did:{own} is always resolved by the instance itself"
             )));
         }
         if self.universal.is_some() && self.universal_methods.is_empty() {
             return Err(
-                refused("a Universal Resolver without methods is never asked".to_owned())
-                    .with_hint("name them in universal_methods; \"*\" stands for all"),
+                refused("a Universal Resolver without methods is never used".to_owned())
+                    .with_hint("list the methods in universal_methods; \"*\" means all"),
             );
         }
         if self.cheqd_registrar.is_some() && self.cheqd.is_none() && !self.asks_universal("cheqd") {
             // Whether a change was made that lost its answer, only a resolver can tell.
-            return Err(refused("cheqd_registrar needs cheqd beside it".to_owned()));
+            return Err(refused("cheqd_registrar also needs cheqd".to_owned()));
         }
         let times = [self.ttl, self.negative_ttl, self.timeout];
         if times.iter().any(|time| *time > Self::LONGEST) || self.timeout == 0 {
@@ -576,7 +575,7 @@ mod tests {
         assert!(check("did:web:issuer.example").is_ok());
         for wrong in ["nonsense", "", "did:web", "https://issuer.example/"] {
             let refused = check(wrong).unwrap_err();
-            assert!(refused.reason.contains("is no DID"), "{refused:?}");
+            assert!(refused.reason.contains("is not a DID"), "{refused:?}");
             assert!(refused.hint.is_some(), "{refused:?}");
         }
     }

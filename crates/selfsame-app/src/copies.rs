@@ -38,8 +38,8 @@ pub(crate) async fn begin(store: &Store) -> Result<()> {
     tracing::warn!(
         copied = %copied.rfc3339(),
         ended,
-        "these data are a copy: offers, codes, requests and sessions that were open in it have ended, and what was \
-         revoked after it was made is no longer revoked; revoke it again"
+        "this data directory was restored from a backup: offers, codes, requests and sessions that were open in the \
+         backup have ended, and what was revoked after it is valid again; revoke it again"
     );
     Ok(())
 }

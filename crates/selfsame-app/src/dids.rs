@@ -237,10 +237,10 @@ impl Dids {
         let of_did = selfsame::parts(identity.did()).map(|(_, id)| id);
         if of_key != of_did {
             return Err(Error::bad_request(format!(
-                "{} is not registered, and not of this instance's key",
+                "{} is not registered and does not belong to this instance's key",
                 identity.did()
             ))
-            .with_hint("register it, or leave it out of the settings and one is made"));
+            .with_hint("register it, or leave it out of the settings to have one made"));
         }
         let content = Content::of_key(KEY_FRAGMENT, identity.public().clone());
         let author = author_of(identity);
@@ -266,7 +266,7 @@ impl Dids {
             }
             Err(error) if is_refusal(&error) => Err(error),
             Err(error) => {
-                tracing::warn!(did = %did, %error, "the registry took no registration; it will be sent again, which changes nothing if this DID has one");
+                tracing::warn!(did = %did, %error, "the registry did not accept the registration; it will be sent again, which has no effect if this DID is registered already");
                 Ok(())
             }
         }
@@ -339,11 +339,11 @@ impl Dids {
 
     /// The record of a DID that may be changed now: what was under way is finished first.
     async fn changeable(&self, did: &str) -> Result<Own> {
-        let did = Did::parse(did).map_err(|_| Error::bad_request("this is no DID"))?;
+        let did = Did::parse(did).map_err(|_| Error::bad_request("this is not a DID"))?;
         let mut own = self.own(&did).await?.ok_or_else(unknown)?;
         if !matches!(did.method(), "web" | "selfsame" | cheqd::METHOD) {
             return Err(Error::bad_request(format!(
-                "a did:{} is its key; it can't be changed",
+                "a did:{} consists of its key; it can't be changed",
                 did.method()
             ))
             .with_hint("make another DID; did:web, did:selfsame and did:cheqd can be changed"));
@@ -417,8 +417,8 @@ impl Dids {
 }
 
 fn unknown() -> Error {
-    Error::not_found("this DID is none of those that were made here").with_hint(
-        "`selfsame did show` lists those; the one that an issuer or verifier acts by keeps its one key",
+    Error::not_found("this DID was not made by this instance").with_hint(
+        "`selfsame did show` lists the DIDs made here; the DID of an issuer or verifier keeps its one key",
     )
 }
 
@@ -447,8 +447,8 @@ impl Shared {
 
 fn web_did(shared: &Shared, path: &str) -> Result<Did> {
     selfsame_did::web::did_for(&below(&shared.config.origin, path)?).map_err(|error| {
-        Error::bad_request(format!("this instance's origin makes no did:web: {error}"))
-            .with_hint("start it with a domain name as its origin; on loopback that is localhost")
+        Error::bad_request(format!("this origin does not form a did:web: {error}"))
+            .with_hint("start it with a domain name as its origin; on loopback, use localhost")
     })
 }
 
@@ -471,7 +471,7 @@ fn method(name: &str) -> Result<DidMethod> {
         "jwk" => Ok(DidMethod::Jwk),
         "web" => Ok(DidMethod::Web),
         "selfsame" => Ok(DidMethod::Selfsame),
-        _ => Err(Error::bad_request("this DID method is not made here")
+        _ => Err(Error::bad_request("this DID method is not supported")
             .with_hint("one of: key, jwk, web, selfsame, cheqd")),
     }
 }
@@ -480,7 +480,7 @@ fn key_type(name: &str) -> Result<KeyType> {
     match name {
         "P-256" => Ok(KeyType::P256),
         "Ed25519" => Ok(KeyType::Ed25519),
-        _ => Err(Error::bad_request("this kind of key is not made here")
+        _ => Err(Error::bad_request("this kind of key is not supported")
             .with_hint("one of: P-256, Ed25519")),
     }
 }

@@ -89,18 +89,18 @@ impl Error {
         tracing::error!(%detail, "internal error");
         Self::new(
             ErrorKind::Internal,
-            "something went wrong on this server; its log says what",
+            "something went wrong on this server; see its log",
         )
     }
 
     /// What is stored is not what was written: `detail` goes to the log.
     pub fn damaged(detail: impl fmt::Display) -> Self {
-        tracing::error!(%detail, "what is stored is damaged");
+        tracing::error!(%detail, "stored data are damaged");
         Self::new(
             ErrorKind::Damaged,
-            "what this server has stored is damaged; its log says what",
+            "data stored on this server are damaged; see its log",
         )
-        .with_hint("who runs it makes a new directory of a copy: selfsame restore")
+        .with_hint("operator: restore a backup with `selfsame restore`")
     }
 
     /// The same with the specification's code.
@@ -133,7 +133,7 @@ pub(crate) fn no_answer(error: &NetError) -> String {
         | NetError::Tls(_)
         | NetError::TimedOut
         | NetError::BadCall(_)
-        | NetError::Setup(_) => "no answer could be had from where it is to be found".to_owned(),
+        | NetError::Setup(_) => "its host did not respond".to_owned(),
     }
 }
 
@@ -147,25 +147,23 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Conflict { .. } => {
-                Self::new(ErrorKind::Conflict, "this has changed meanwhile")
-                    .with_hint("look at it again, then try again")
+                Self::new(ErrorKind::Conflict, "this was changed in the meantime")
+                    .with_hint("reload it, then try again")
             }
             StoreError::TooLarge { .. } => Self::bad_request(error.to_string()),
-            StoreError::Malformed("cursor") => Self::bad_request("this is no cursor of this list"),
+            StoreError::Malformed("cursor") => Self::bad_request("invalid pagination cursor"),
             StoreError::Busy | StoreError::Deadline => {
-                tracing::warn!(%error, "the store turned work away");
+                tracing::warn!(%error, "the store refused work because it is overloaded");
                 Self::new(
                     ErrorKind::Unavailable { retry_after: 1 },
-                    "there is too much to do at this moment",
+                    "the server is overloaded; try again in 1 second",
                 )
             }
             StoreError::Full(_) => {
-                tracing::error!(%error, "nothing can be kept");
-                Self::new(
-                    ErrorKind::Full,
-                    "this server has no room to keep anything more",
+                tracing::error!(%error, "the store has no room");
+                Self::new(ErrorKind::Full, "this server has no storage space left").with_hint(
+                    "operator: free space on the disk; the server then continues by itself",
                 )
-                .with_hint("who runs it makes room on its disk; it goes on by itself then")
             }
             StoreError::Tampered(_) => Self::damaged(error),
             other => Self::internal(other),

@@ -82,9 +82,7 @@ impl Shared {
                 Step::Needs(needs) => self.gather(tenant, freshness, needs, &mut evidence).await?,
             }
         }
-        Err(Error::upstream(
-            "this asks for one thing after another without end",
-        ))
+        Err(Error::upstream("resolution did not finish within 8 rounds"))
     }
 
     /// Forgets the status lists that nobody was found to have signed, so that the next to judge fetches anew: nobody's
@@ -111,7 +109,9 @@ impl Shared {
         evidence: &mut Evidence,
     ) -> Result<()> {
         if needs.len() > NEEDS_MAX {
-            return Err(Error::bad_request("this refers to too many other things"));
+            return Err(Error::bad_request(
+                "this refers to too many other documents",
+            ));
         }
         for need in needs {
             let when = (self.clock.now(), evidence.ask_again(&need));
@@ -123,14 +123,14 @@ impl Shared {
                 Need::IssuerMetadata(issuer) => {
                     let fetched = match metadata_of(&issuer) {
                         Some(url) => self.key_document(&url, when).await,
-                        None => unavailable("the issuer is no https address", self.clock.now()),
+                        None => unavailable("the issuer is not an https address", self.clock.now()),
                     };
                     evidence.insert_issuer_metadata(issuer, fetched);
                 }
                 Need::JwkSet(uri) => {
                     let fetched = match Url::parse(&uri) {
                         Ok(url) => self.key_document(&url, when).await,
-                        Err(_) => unavailable("the address of the keys is none", self.clock.now()),
+                        Err(_) => unavailable("`jwks_uri` is not a valid URL", self.clock.now()),
                     };
                     evidence.insert_jwk_set(uri, fetched);
                 }
@@ -188,7 +188,7 @@ impl Shared {
         let now = self.clock.now();
         let key = uri.to_owned();
         let Ok(url) = Url::parse(uri) else {
-            return unavailable("the status list's address is none", now);
+            return unavailable("the status list URI is not a valid URL", now);
         };
         if freshness.max_status_age == 0 {
             self.fetched.lists.forget(&key);
@@ -229,7 +229,7 @@ impl Shared {
             outdated = Some(at);
         }
         unavailable(
-            "the status list is too old, and a newer one can't be had",
+            "the status list is too old, and no newer one is available",
             now,
         )
     }
@@ -253,12 +253,12 @@ impl Shared {
     pub(crate) async fn single_use(&self, issuer: &Did, digest: &[u8; 32]) -> Fetched<Option<Use>> {
         let now = self.clock.now();
         let Some(registry) = &self.registry else {
-            return unavailable("this instance knows no registry to look uses up in", now);
+            return unavailable("this instance has no registry to look up uses in", now);
         };
         let network = selfsame_did::selfsame::parts(issuer).map(|(network, _)| network);
         let read = async {
             if network != Some(registry.network().await?) {
-                return Err(Error::upstream("the issuer is of another registry"));
+                return Err(Error::upstream("the issuer belongs to another registry"));
             }
             let (used, at) = registry.used(issuer, digest).await?;
             let used = used.map(|used| used.judged()).transpose()?;
@@ -292,7 +292,7 @@ impl Shared {
             host = url.host_str(),
             "a document could not be fetched"
         );
-        Err(NetError::Malformed("an answer other than a success"))
+        Err(NetError::Malformed("its status is not a success"))
     }
 }
 
@@ -301,7 +301,7 @@ fn metadata_of(issuer: &str) -> Option<Url> {
 }
 
 fn unavailable<T>(reason: &str, at: UnixTime) -> Fetched<T> {
-    tracing::warn!(reason, "evidence can't be had");
+    tracing::warn!(reason, "evidence is not available");
     Fetched {
         value: Err(Unavailable {
             reason: reason.to_owned(),

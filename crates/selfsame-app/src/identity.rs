@@ -54,14 +54,14 @@ impl Wish<'_> {
     fn agrees_with(&self, kept: &Did) -> Result<()> {
         match self.existing {
             Some(told) if told != kept.as_str() => {
-                let what = format!("[issuer] did: these data are those of {kept}, not of {told}");
+                let what = format!("[issuer] did: these data belong to {kept}, not to {told}");
                 Err(Error::bad_request(what)
-                    .with_hint("leave it out; another issuer begins with data of its own (--data)"))
+                    .with_hint("leave it out; another issuer needs data of its own (--data)"))
             }
             None => {
                 if let Some(told) = self.method.filter(|told| told.name() != kept.method()) {
                     tracing::warn!(
-                        "[{}] did_method is `{}`, but these data have a DID already, which stays: {kept}",
+                        "[{}] did_method is `{}`, but this data directory already has a DID, which stays: {kept}",
                         self.web_path,
                         told.name()
                     );
@@ -90,9 +90,9 @@ fn of_another_key(existing: &str) -> Result<Did> {
         .map_err(|error| Error::bad_request(format!("[issuer] did: {error}")))?;
     // What these methods name is one key, and this issuer's has only just been made.
     if matches!(did.method(), "key" | "jwk") {
-        let what = format!("[issuer] did: {did} is of a key that this issuer does not have");
+        let what = format!("[issuer] did: {did} belongs to a key that this issuer does not have");
         let hint = format!(
-            "leave it out and write did_method = \"{}\": that makes one of this issuer's own key",
+            "leave it out and set did_method = \"{}\" to make a DID from this issuer's own key",
             did.method()
         );
         return Err(Error::bad_request(what).with_hint(hint));

@@ -72,14 +72,14 @@ impl<'a> Node<'a> {
         if let Some(record) = self.record().await? {
             return Err(Error::new(
                 ErrorKind::Conflict,
-                format!("this node is {} already", record.did),
+                format!("this node already has the identity {}", record.did),
             )
-            .with_hint("one folder holds one identity; name another"));
+            .with_hint("a folder holds one identity; use another folder"));
         }
         if !matches!(new.method.as_str(), "key" | "jwk" | "selfsame") {
             return Err(
-                Error::bad_request(format!("a node makes no did:{}", new.method)).with_hint(
-                    "one of: key, jwk (their key is in their name), selfsame (a registry's)",
+                Error::bad_request(format!("a node can't make a did:{}", new.method)).with_hint(
+                    "one of: key, jwk (the DID contains the key), selfsame (in a registry)",
                 ),
             );
         }
@@ -155,7 +155,7 @@ impl<'a> Node<'a> {
             .await?;
         let cards = self.wallet.accept_offer(&self.person(), &accept).await?;
         let card = cards.into_iter().next();
-        let card = card.ok_or_else(|| Error::upstream("the issuer gave no credential"))?;
+        let card = card.ok_or_else(|| Error::upstream("the issuer sent no credential"))?;
         self.keep(&Record {
             card: Some(card.id),
             ..record
@@ -214,7 +214,7 @@ impl<'a> Node<'a> {
     async fn known(&self) -> Result<Record> {
         self.record().await?.ok_or_else(|| {
             Error::not_found("this node has no DID yet")
-                .with_hint("make one: selfsame tls identity new")
+                .with_hint("make one with `selfsame tls identity new`")
         })
     }
 

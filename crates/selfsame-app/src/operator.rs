@@ -118,12 +118,12 @@ impl Operator {
     /// `Unauthenticated` for a code that was used, is too old, or never was.
     pub async fn sign_in_by_link(&self, code: &str) -> Result<SecretString> {
         let over = || {
-            tracing::warn!(reason = "a sign-in link that is over", "sign-in refused");
+            tracing::warn!(reason = "invalid sign-in link", "sign-in refused");
             Error::new(
                 ErrorKind::Unauthenticated,
                 "this link was used, or is older than ten minutes",
             )
-            .with_hint("`selfsame sign-in` prints a new one; or enter the operator's token")
+            .with_hint("get a new link with `selfsame sign-in`, or enter the operator's token")
         };
         let (instance, id) = (TenantId::instance(), self.link_id(code));
         let store = &self.shared.store;
@@ -146,8 +146,8 @@ impl Operator {
     pub async fn sign_in(&self, token: &str) -> Result<SecretString> {
         if !self.is_token(token) {
             tracing::warn!(reason = "wrong operator token", "sign-in refused");
-            return Err(Error::new(ErrorKind::Unauthenticated, "this is not the operator's token")
-                .with_hint("`selfsame sign-in` prints a link that signs in; where the token is kept, `selfsame up` says at its start"));
+            return Err(Error::new(ErrorKind::Unauthenticated, "wrong operator token")
+                .with_hint("get a sign-in link with `selfsame sign-in`; `selfsame up` says at its start where the token is kept"));
         }
         self.session().await
     }

@@ -98,7 +98,7 @@ impl Shared {
             tracing::warn!(entry = id, attempts, %error, "an effect failed and will be tried again");
             Ok(self.later(leased, 1 << attempts.min(10)))
         } else {
-            tracing::error!(entry = id, %error, "an effect is given up");
+            tracing::error!(entry = id, %error, "an effect was given up");
             match self.abandon.get() {
                 Some(roles) => roles.given_up(self, leased, error).await,
                 None => Ok(buried(leased, error)),

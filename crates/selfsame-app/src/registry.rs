@@ -104,7 +104,7 @@ pub trait Registry: Send + Sync {
     async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
         let ledger = self
             .ledger()
-            .ok_or_else(|| Error::not_found("this registry is in another process"))?;
+            .ok_or_else(|| Error::not_found("this registry runs in another process"))?;
         let bundle = self.read(STATE_KEY, trusted_height).await?;
         ledger.proven(bundle, numbers)
     }
@@ -172,7 +172,7 @@ pub trait Registry: Send + Sync {
         let found = self.entries(seq_no, 1).await?.into_iter().next();
         found
             .filter(|entry| entry.seq_no == seq_no)
-            .ok_or_else(|| Error::not_found("there is no transaction of this number"))
+            .ok_or_else(|| Error::not_found("there is no transaction with this number"))
     }
 
     /// The transactions, newest first.
@@ -180,7 +180,7 @@ pub trait Registry: Send + Sync {
         let end = match paging.cursor() {
             Some(cursor) => cursor
                 .parse::<u64>()
-                .map_err(|_| Error::bad_request("this is no cursor of this list"))?,
+                .map_err(|_| Error::bad_request("invalid pagination cursor"))?,
             None => self.status().await?.transactions.saturating_add(1),
         };
         let limit = paging.limit().min(ENTRIES_MAX);

@@ -290,7 +290,7 @@ impl Resolver {
                 410 => Ok(Resolution::deactivated(DocumentMetadata::default())),
                 status => {
                     failed(&format!("status {status}"));
-                    Err(NetError::Malformed("an answer other than a success"))
+                    Err(NetError::Malformed("its status is not a success"))
                 }
             },
             Err(error) => {

@@ -72,17 +72,16 @@ impl Template {
                         "the claim `{}` is missing",
                         field.path.join(".")
                     ))
-                    .with_hint("give it, or have what is absent filled with the template's examples: `examples`, on the command line --examples"));
+                    .with_hint("give it, or fill in missing claims from the template's examples: `examples`, on the command line --examples"));
                 }
                 None => {}
             }
         }
         if known < leaves(given, &self.claims, &mut Vec::new()) {
-            return Err(Error::bad_request(format!(
-                "a claim is none of the template `{}`",
-                self.id
-            ))
-            .with_hint("`GET /api/issuer/templates` lists each template's claims"));
+            return Err(
+                Error::bad_request(format!("unknown claim for template `{}`", self.id))
+                    .with_hint("`GET /api/issuer/templates` lists each template's claims"),
+            );
         }
         Ok(filled)
     }
@@ -122,7 +121,7 @@ impl ClaimField {
             for (member, value) in element {
                 let item = self.items.iter().find(|item| item.name == *member);
                 let item = item.ok_or_else(|| {
-                    Error::bad_request(format!("the claim `{name}` knows no `{member}`"))
+                    Error::bad_request(format!("the claim `{name}` has no member `{member}`"))
                 })?;
                 if !item.kind.fits(value) {
                     return Err(wrong(&format!("{name}.{member}"), item.kind));

@@ -173,7 +173,7 @@ impl Gatherer {
         match self.crls.get(uri, now, fetch).await {
             Ok((list, at)) => Found::new(Arc::clone(&list), at, Source::Signature),
             Err(error) => {
-                tracing::warn!(%error, uri, "a revocation list can't be had");
+                tracing::warn!(%error, uri, "a revocation list is not available");
                 Found::failed(Failure::Unavailable, now)
             }
         }

@@ -37,7 +37,7 @@ pub(crate) use spending::abandoned;
 pub(crate) const VERIFICATION: &str = "verification";
 
 fn unknown_format() -> Error {
-    Error::bad_request("this format is not known here")
+    Error::bad_request("this format is not supported")
         .with_hint("one of: dc+sd-jwt, jwt_vc_json, vc+jwt")
 }
 

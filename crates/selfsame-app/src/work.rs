@@ -51,7 +51,7 @@ impl Work {
         let place = self.places.clone().try_acquire_owned().map_err(|_| {
             Error::new(
                 ErrorKind::TooMany { retry_after: 2 },
-                "this server has too much to compute at this moment",
+                "the server is overloaded; try again in 2 seconds",
             )
         })?;
         let (answer, answered) = oneshot::channel();

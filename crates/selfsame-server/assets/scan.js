@@ -17,7 +17,7 @@ export function scanBox() {
     view.srcObject = stream;
     view.hidden = false;
     await view.play();
-    note.textContent = "Hold the code before the camera.";
+    note.textContent = "Hold the code in front of the camera.";
     const detector = new window.BarcodeDetector({ formats: ["qr_code"] });
     const look = async () => {
       const [code] = await detector.detect(view).catch(() => []);

@@ -97,7 +97,7 @@ pub async fn operator(server: &Server, request: Request, next: Next) -> Answer {
             (Credentials::Cookie(session), seat)
         }
         Some(Credentials::Bearer(_)) => {
-            return sign_in_first(&request, "/operator", "this is not the operator's token");
+            return sign_in_first(&request, "/operator", "wrong operator token");
         }
         _ => return sign_in_first(&request, "/operator", "the operator's token is needed"),
     };

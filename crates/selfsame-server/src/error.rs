@@ -244,7 +244,7 @@ fn carried(response: &mut Response) -> Option<Problem> {
         Problem::new(
             status,
             match status {
-                StatusCode::METHOD_NOT_ALLOWED => "this address does not take that method",
+                StatusCode::METHOD_NOT_ALLOWED => "this address does not accept that method",
                 _ => "there is nothing at this address",
             },
         )

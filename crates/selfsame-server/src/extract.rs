@@ -15,7 +15,7 @@ use crate::arrival::TooLarge;
 use crate::auth::Seat;
 use crate::error::Problem;
 
-const DESCRIBED: &str = "`/openapi.json` describes what each address takes";
+const DESCRIBED: &str = "`/openapi.json` describes what each address accepts";
 
 /// A JSON body. Duplicate members, deep nesting and other content types are refused.
 pub struct Json<T>(pub T);
@@ -34,7 +34,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         json::parse_as(&body, &Limits::default())
             .map(Self)
             .map_err(|error| {
-                Problem::bad_request(format!("the body is not what this address takes: {error}"))
+                Problem::bad_request(format!("the body is not valid for this address: {error}"))
                     .with_hint(DESCRIBED)
             })
     }
@@ -109,7 +109,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
         if !is_kind(request.headers(), "application/x-www-form-urlencoded") {
             return Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "this address takes a form",
+                "this address accepts a form",
             ));
         }
         let Raw(body) = Raw::from_request(request, state).await?;
@@ -148,9 +148,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         let query = parts.uri.query().unwrap_or_default();
         let pairs = url::form_urlencoded::parse(query.as_bytes());
         json::pairs_as(pairs).map(Self).map_err(|misfit| {
-            Problem::bad_request(format!(
-                "the query of this address cannot be read: {misfit}"
-            ))
+            Problem::bad_request(format!("the query is not valid for this address: {misfit}"))
         })
     }
 }

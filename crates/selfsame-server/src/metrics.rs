@@ -104,30 +104,27 @@ fn describe() {
     metrics::describe_gauge!("selfsame_http_in_flight", "Requests being answered.");
     metrics::describe_counter!(
         "selfsame_http_turned_away_total",
-        "Requests turned away for want of room, by budget."
+        "Requests refused because a budget was used up, by budget."
     );
     metrics::describe_gauge!("selfsame_connections_open", "Open connections.");
     metrics::describe_counter!(
         "selfsame_connections_refused_total",
-        "Connections refused for want of room."
+        "Connections refused because all places were taken."
     );
     metrics::describe_counter!("selfsame_store_commits_total", "Durable commits.");
     metrics::describe_counter!(
         "selfsame_store_commits_microseconds_total",
-        "What the durable commits took together."
+        "Time spent in durable commits."
     );
-    metrics::describe_gauge!(
-        "selfsame_outbox_waiting",
-        "Effects that wait to be delivered."
-    );
-    metrics::describe_gauge!("selfsame_outbox_dead", "Effects that were given up.");
+    metrics::describe_gauge!("selfsame_outbox_waiting", "Effects waiting for delivery.");
+    metrics::describe_gauge!("selfsame_outbox_dead", "Effects given up.");
     metrics::describe_gauge!(
         "selfsame_registry_damaged",
         "Whether damage of the registry's ledger was found since the start."
     );
     metrics::describe_gauge!(
         "selfsame_registry_clock_doubted",
-        "Whether the registry writes nothing because nothing vouches for the clock."
+        "Whether the registry writes nothing because nothing confirms the clock."
     );
     metrics::describe_counter!(
         "selfsame_registry_misbehaviour_total",
@@ -135,6 +132,6 @@ fn describe() {
     );
     metrics::describe_counter!(
         "selfsame_registry_witness_answers_total",
-        "Checkpoints shown to each witness of the registry that runs here, by what it answered."
+        "Checkpoints shown to each witness of the registry that runs here, by its answer."
     );
 }

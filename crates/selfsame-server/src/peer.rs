@@ -85,7 +85,7 @@ struct Range {
 
 /// Why a text is not a network.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no network, such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.1")]
+#[error("`{0}` is not a network such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.1")]
 pub struct ProxyError(String);
 
 impl Proxies {

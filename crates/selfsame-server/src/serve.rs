@@ -151,7 +151,7 @@ pub async fn serve(
         .await
         .is_err()
     {
-        tracing::warn!("requests were cut off when the time to stop ran out");
+        tracing::warn!("requests were cut off because the time to stop ran out");
     }
     Ok(())
 }
@@ -321,7 +321,7 @@ async fn between_nodes(
         Ok(stream) => {
             let peer = Arc::clone(stream.peer());
             let name = name_of(&peer.kind);
-            tracing::info!(node = name, "a node was let in");
+            tracing::info!(node = name, "a node was admitted");
             let node = Some(NodePeer(Arc::clone(&peer)));
             let caller = Caller { node, ..caller };
             let judges = acceptor.clone();
@@ -355,7 +355,7 @@ async fn unless_over<T>(
         ended = handshake => Some(ended),
         _ = stopping.wait_for(|stopping| *stopping) => None,
         () = tokio::time::sleep(SPARE_TIME), if spare => {
-            tracing::debug!("TLS handshake took too long for a place beyond the bound");
+            tracing::debug!("TLS handshake took too long on a connection beyond the limit");
             None
         }
     }

@@ -121,7 +121,7 @@ impl Server {
         counted.map_err(|seconds| {
             Problem::new(
                 StatusCode::TOO_MANY_REQUESTS,
-                "too many wallets were made from this address",
+                "too many wallets were created from this address",
             )
             .with_hint("wait a while before you try again")
             .come_back_in(seconds)

@@ -61,16 +61,14 @@ pub enum OriginError {
     #[error("the origin must be an http or https address with a host")]
     NotHttp,
     /// The URL has more parts than an origin.
-    #[error(
-        "the origin is scheme, host and port; it has no path, no query, no fragment and no user"
-    )]
+    #[error("the origin must be scheme, host and port, without path, query, fragment or user")]
     NotBare,
     /// Plain http to another machine.
     #[error("plain http is served on loopback only; use an https origin")]
     PlainHttp,
     /// Plain http on an address that other machines can reach.
     #[error(
-        "plain http is served on loopback only: whoever is on the network would read the operator's token"
+        "plain http is served on loopback only: anyone on the network could read the operator's token"
     )]
     PlainAnywhere,
     /// A certificate for plain http.
@@ -146,7 +144,7 @@ impl Origin {
     ) -> Result<(), OriginError> {
         match self.can_be_served(listen, certificate) {
             Err(OriginError::PlainAnywhere) => {
-                tracing::warn!(%listen, "plain http is served to whoever reaches this address");
+                tracing::warn!(%listen, "plain http is served to anyone who can reach this address");
                 Ok(())
             }
             judged => judged,

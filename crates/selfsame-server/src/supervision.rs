@@ -23,7 +23,7 @@ pub async fn live(State(server): State<Server>) -> Response {
     match server.pulse().standstill() {
         None => "alive\n".into_response(),
         Some(seconds) => {
-            let standing = format!("an event loop has not turned for {seconds} s\n");
+            let standing = format!("an event loop has been stuck for {seconds} s\n");
             (StatusCode::SERVICE_UNAVAILABLE, standing).into_response()
         }
     }
@@ -52,7 +52,7 @@ pub async fn metrics(
     }
     let refusal = Problem::new(
         StatusCode::UNAUTHORIZED,
-        "the figures are for the operator and for this machine",
+        "the metrics are for the operator and for this machine",
     );
     Err(refusal.with_hint("send the operator's token, or ask at the address of [health] listen"))
 }

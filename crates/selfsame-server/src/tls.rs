@@ -41,16 +41,16 @@ pub struct SelfMade {
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// The PEM text holds no complete chain.
-    #[error("it holds no whole certificate in PEM")]
+    #[error("it contains no complete certificate in PEM")]
     NoCertificate(#[source] rustls::pki_types::pem::Error),
     /// The PEM text holds no complete key.
-    #[error("it holds no whole private key in PEM")]
+    #[error("it contains no complete private key in PEM")]
     NoKey(#[source] rustls::pki_types::pem::Error),
     /// Chain and key do not match, or the kind of key is unknown.
     #[error("the certificate cannot be used: {0}")]
     Unusable(rustls::Error),
     /// No certificate can be made for this name.
-    #[error("no certificate could be made: {0}")]
+    #[error("the certificate could not be made: {0}")]
     Make(rcgen::Error),
 }
 

@@ -142,10 +142,10 @@ impl Key {
     fn hint(&self) -> &'static str {
         match self {
             Self::Account(_) => {
-                "somebody guesses at this account: sign in with a browser that has signed in before, or try again"
+                "someone is guessing this account's password: use a browser in which you have signed in before, or try again"
             }
             Self::Address(_) => {
-                "somebody guesses from your network: sign in with a browser that has signed in before, or try again"
+                "someone on your network is guessing passwords: use a browser in which you have signed in before, or try again"
             }
             Self::Pair(..) | Self::Device(_) => "wait a while before you try again",
         }
@@ -194,7 +194,7 @@ fn too_many(retry_after: u64, reason: &str) -> Error {
 }
 
 fn crowded() -> Error {
-    too_many(1, "too many people sign in at this moment").with_hint("try again in a moment")
+    too_many(1, "too many sign-ins in progress").with_hint("try again in a moment")
 }
 
 /// What is counted under a key, within the window.

@@ -20,9 +20,9 @@ impl Accounts {
     pub async fn invite(&self) -> Result<Invitation> {
         let config = &self.shared.config;
         if !self.is_by_invitation() {
-            let reason = "wallets are not made by invitation here";
+            let reason = "this instance does not create wallets by invitation";
             return Err(Error::new(ErrorKind::Conflict, reason)
-                .with_hint("[wallet] registration = \"invite\" in the file of settings"));
+                .with_hint("set [wallet] registration = \"invite\" in the settings file"));
         }
         let ctx = self.shared.clock.ctx();
         let token = ctx.token("invitation");
@@ -47,8 +47,8 @@ impl Accounts {
         let refused = |reason: &str| Err(Error::new(ErrorKind::Forbidden, reason));
         match (self.shared.config.wallet.registration, invitation) {
             (Registration::Open, _) => Ok(batch),
-            (Registration::Closed, _) => refused("no new wallets are made here"),
-            (Registration::Invite, None) => refused("new wallets are made by invitation here"),
+            (Registration::Closed, _) => refused("this instance creates no new wallets"),
+            (Registration::Invite, None) => refused("a new wallet needs an invitation here"),
             (Registration::Invite, Some(token)) => {
                 let id = invitation_id(token);
                 let instance = TenantId::instance();
@@ -71,9 +71,9 @@ impl Accounts {
 /// One answer for an invitation that is over and for an address that has an account: only of a good invitation can be
 /// told which it was.
 pub(super) fn useless() -> Error {
-    let reason = "no wallet can be made with this invitation and this address";
+    let reason = "no wallet can be created with this invitation and this address";
     Error::new(ErrorKind::Forbidden, reason).with_hint(
-        "an invitation is good once and for a week; if you have a wallet, sign in, else ask for another invitation",
+        "an invitation works once, within a week; if you have a wallet, sign in, otherwise ask for another invitation",
     )
 }
 

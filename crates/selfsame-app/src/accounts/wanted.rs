@@ -58,13 +58,13 @@ pub(super) fn address(email: &str) -> Result<String> {
     }
     if email.chars().any(is_unseen) {
         return Err(Error::bad_request(
-            "this address holds characters that cannot be seen",
+            "this address contains invisible characters",
         ));
     }
     let mut words = email.split(|c: char| !c.is_alphabetic());
     match words.any(mixes_scripts) {
         true => Err(Error::bad_request(
-            "this address mixes scripts whose letters look alike",
+            "this address mixes scripts with look-alike letters",
         )),
         false => Ok(email),
     }
@@ -82,15 +82,15 @@ pub(super) fn no_address() -> Error {
 pub(super) fn password(password: &SecretString, email: &str) -> Result<()> {
     match password.expose().chars().count() {
         0..=9 => Err(Error::bad_request("the password is too short")
-            .with_hint("take ten characters or more")),
-        10..=256 if is_guessed_first(password.expose(), email) => Err(Error::bad_request(
-            "the password is among those that are guessed first",
-        )
-        .with_hint("take three or four words that have nothing to do with each other")),
+            .with_hint("use at least ten characters")),
+        10..=256 if is_guessed_first(password.expose(), email) => {
+            Err(Error::bad_request("the password is too common")
+                .with_hint("use three or four unrelated words"))
+        }
         10..=256 => Ok(()),
         _ => {
             Err(Error::bad_request("the password is too long")
-                .with_hint("take 256 characters at most"))
+                .with_hint("use at most 256 characters"))
         }
     }
 }

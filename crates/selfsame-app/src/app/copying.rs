@@ -17,16 +17,16 @@ impl App {
         if registry.is_ok_and(|registry| registry.health().is_ok_and(|health| health.is_some())) {
             // Begun with, it would vote again on what it has voted on since: two votes of one key.
             return Err(Error::bad_request(
-                "a node of a network is not copied: begun with a copy, its key could vote twice",
+                "a network's node can't be backed up: started from a backup, its key could vote twice",
             )
-            .with_hint("a lost node is replaced by a new one: `selfsame registry join`; `selfsame registry export` writes what the registry holds into a file"));
+            .with_hint("replace a lost node by a new one with `selfsame registry join`; `selfsame registry export` writes the registry's contents to a file"));
         }
         let directory = copies
             .folder
             .join(self.clock().now().rfc3339().replace(':', ""));
         if directory.exists() {
-            return Err(Error::bad_request("a copy was made within this second")
-                .with_hint("use that one, or ask again"));
+            return Err(Error::bad_request("a backup was made within this second")
+                .with_hint("use that backup, or try again"));
         }
         let (store, ledger) = (self.shared.store.clone(), self.ledger.clone());
         let (into, with) = (directory.clone(), copies.with.clone());
@@ -42,7 +42,7 @@ impl App {
                     std::fs::copy(file, into.join(name)).map_err(Error::internal)?;
                 }
             }
-            tracing::info!(directory = %into.display(), "a copy was made");
+            tracing::info!(directory = %into.display(), "backup written");
             Ok(())
         });
         copied.await.map_err(Error::internal)??;

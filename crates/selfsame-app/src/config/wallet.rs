@@ -47,7 +47,7 @@ impl Default for WalletConfig {
 pub struct Bound(Option<NonZeroU64>);
 
 #[derive(Deserialize, Serialize)]
-#[serde(untagged, expecting = "a number above 0 or \"unlimited\" is wanted")]
+#[serde(untagged, expecting = "expected a number above 0 or \"unlimited\"")]
 enum Written {
     Number(i64),
     Word(String),
@@ -85,7 +85,7 @@ impl TryFrom<Written> for Bound {
             Written::Number(number) => format!("{number} is not above 0"),
             Written::Word(word) => format!("\"{word}\" is neither a number nor \"{UNLIMITED}\""),
         };
-        let wanted = "say how much a person may keep, or \"unlimited\"";
+        let wanted = "set how much a person may keep, or \"unlimited\"";
         most.map(|most| Self(Some(most)))
             .ok_or_else(|| format!("{}: {wanted}", refused()))
     }
@@ -127,14 +127,14 @@ mod tests {
         for (wrong, why) in [
             (
                 json!(0),
-                "0 is not above 0: say how much a person may keep, or \"unlimited\"",
+                "0 is not above 0: set how much a person may keep, or \"unlimited\"",
             ),
             (json!(-5), "-5 is not above 0"),
             (
                 json!("none"),
                 "\"none\" is neither a number nor \"unlimited\"",
             ),
-            (json!(true), "a number above 0 or \"unlimited\" is wanted"),
+            (json!(true), "expected a number above 0 or \"unlimited\""),
         ] {
             let refused = read(json!({ "cards_max": wrong })).unwrap_err();
             assert!(refused.contains(why), "{refused}");

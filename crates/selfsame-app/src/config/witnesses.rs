@@ -29,11 +29,11 @@ impl RegistryWitness {
         for RegistryWitness { url, .. } in witnesses {
             if !trust.may_call(url) {
                 return Err(refused(format!(
-                    "{}{} is no https address without user and query",
+                    "{}{} is not an https URL without user and query",
                     url.origin().ascii_serialization(),
                     url.path()
                 ))
-                .with_hint("take https; plain http is for this machine and for [trust] origins"));
+                .with_hint("use https; plain http is allowed only for this machine and for [trust] origins"));
             }
         }
         Ok(())
@@ -60,18 +60,17 @@ impl WitnessQuorum {
             None if keys.is_empty() => Ok(Self::default()),
             Some(needed) if (1..=number).contains(&needed) => Ok(Self { keys, needed }),
             _ if keys.is_empty() => Err(refused(
-                "witnesses_needed without witnesses asks for nobody".to_owned(),
+                "witnesses_needed is set, but witnesses is empty".to_owned(),
             )
-            .with_hint("name their keys in witnesses")),
+            .with_hint("list the keys of the witnesses in witnesses")),
             None => Err(
-                refused("it is not said how many of them must have signed".to_owned()).with_hint(
-                    format!("set witnesses_needed to a number from 1 to {number}"),
-                ),
-            ),
-            Some(needed) => Err(refused(format!("{needed} of {number} can't be asked for"))
-                .with_hint(format!(
+                refused("witnesses_needed is not set".to_owned()).with_hint(format!(
                     "set witnesses_needed to a number from 1 to {number}"
-                ))),
+                )),
+            ),
+            Some(needed) => Err(refused(format!("witnesses_needed is {needed}")).with_hint(
+                format!("set witnesses_needed to a number from 1 to {number}"),
+            )),
         }
     }
 
@@ -120,7 +119,7 @@ fn check_keys<'k>(keys: impl Iterator<Item = &'k VerifierKey>) -> Result<()> {
         };
         if seen.iter().any(same) {
             return Err(refused(format!(
-                "{} stands there twice, by name or by key",
+                "{} is listed twice, by name or by key",
                 key.name()
             )));
         }

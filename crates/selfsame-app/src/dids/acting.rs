@@ -37,7 +37,7 @@ impl Dids {
         if did.method() != "selfsame" {
             return Err(
                 Error::bad_request(format!("{did} can't write to the registry")).with_hint(
-                    "make a DID with `selfsame did create --method selfsame` and name it",
+                    "make a DID with `selfsame did create --method selfsame` and use it",
                 ),
             );
         }

@@ -64,9 +64,7 @@ impl Dids {
         let shared = &self.shared;
         shared.registrar()?;
         if key_type(new.kind.as_deref().unwrap_or("Ed25519"))? != KeyType::Ed25519 {
-            return Err(Error::bad_request(
-                "a did:cheqd has keys of the kind Ed25519",
-            ));
+            return Err(Error::bad_request("a did:cheqd needs Ed25519 keys"));
         }
         let batch = Batch::new(self.tenant.clone());
         let (key, _, batch) = shared.keys.create(&self.tenant, KeyType::Ed25519, batch)?;
@@ -162,7 +160,7 @@ impl Shared {
     pub(crate) async fn carry_out_cheqd(&self, leased: &Leased) -> Result<()> {
         let Job::Cheqd { change } = Job::read(leased)? else {
             return Err(Error::internal(
-                "an entry of another kind was taken for a change",
+                "the outbox entry is not a change of a did:cheqd",
             ));
         };
         self.attempt(&leased.tenant, &change, Some(leased.id)).await
@@ -196,7 +194,7 @@ impl Shared {
         match &outcome {
             Ok(()) => self.close(tenant, (KIND, id), (entry, true)).await?,
             Err(error) if crate::registry::is_refusal(error) => {
-                tracing::warn!(%error, did = %did, "a change in the cheqd network was refused");
+                tracing::warn!(%error, did = %did, "the cheqd network refused a change");
                 self.close(tenant, (KIND, id), (None, false)).await?;
             }
             Err(_) => return outcome,
@@ -238,17 +236,19 @@ impl Shared {
                 Said::Nonsense(error) => return Err(error),
             }
         }
-        Err(Error::upstream("the registrar asks in circles"))
+        Err(Error::upstream(
+            "the registrar did not finish within the allowed number of steps",
+        ))
     }
 
     /// Whether the network has the version of this name.
     async fn is_made(&self, attempt: &Attempt<'_>) -> Result<bool> {
         let then = &attempt.change.then;
         let unknown = |error: &dyn std::fmt::Display| {
-            tracing::warn!(%error, "the cheqd network could not be asked");
+            tracing::warn!(%error, "the cheqd network could not be queried");
             Error::new(
                 ErrorKind::Unavailable { retry_after: 5 },
-                "whether the cheqd network has this change can't be found out at this moment",
+                "it is not known at this moment whether the cheqd network has this change",
             )
         };
         let said = self.resolver.said_now(&then.did).await;
@@ -282,11 +282,11 @@ impl Shared {
     ) -> Result<Vec<u8>> {
         let key = attempt.change.signer(request)?;
         if request.payload != attempt.change.payload(attempt.id)? {
-            tracing::error!(did = %attempt.change.then.did, "the registrar asks for a signature under something else");
+            tracing::error!(did = %attempt.change.then.did, "the registrar asks for a signature of something else");
             return Err(Error::upstream(
-                "the registrar asks for a signature under something else than was meant; nothing was signed",
+                "the registrar asks for a signature of something else than was meant; nothing was signed",
             )
-            .with_hint("do not trust this registrar; [resolver] cheqd_registrar names another one"));
+            .with_hint("do not trust this registrar; set cheqd_registrar in [resolver] to another one"));
         }
         self.keys.sign(attempt.tenant, key, &request.payload).await
     }
@@ -355,6 +355,6 @@ impl Change {
 fn under_way() -> Error {
     Error::new(
         ErrorKind::Unavailable { retry_after: 5 },
-        "this change is under way",
+        "this change is in progress",
     )
 }

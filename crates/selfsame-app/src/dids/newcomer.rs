@@ -85,12 +85,12 @@ impl Dids {
     /// agreement is in force and was not accepted, `Conflict` if another one was; the registry's.
     pub async fn register_newcomer(&self, newcomer: &Newcomer<'_>) -> Result<Registered> {
         let registry = self.shared.own_registry()?.clone();
-        let ledger = registry
-            .ledger()
-            .ok_or_else(|| Error::bad_request("this instance's registry is in another process"))?;
+        let ledger = registry.ledger().ok_or_else(|| {
+            Error::bad_request("this instance's registry runs in another process")
+        })?;
         let subject = subject(ledger, newcomer)?;
         let did = ledger.machine().did(subject);
-        let did = did.ok_or_else(|| Error::internal("an identifier makes no DID"))?;
+        let did = did.ok_or_else(|| Error::internal("an identifier does not form a DID"))?;
         let id = subject.to_string();
         let present = ledger.resolve(&did, &Options::default());
         if present.document.is_some() || present.document_metadata.deactivated {
@@ -143,11 +143,8 @@ impl Dids {
         };
         let agreement = in_force(ledger)?.filter(|agreement| agreement.version == version);
         let agreement = agreement.ok_or_else(|| {
-            Error::new(
-                ErrorKind::Conflict,
-                "another author agreement is in force, or none",
-            )
-            .with_hint("read the one that is, and accept that")
+            Error::new(ErrorKind::Conflict, "this author agreement is not in force")
+                .with_hint("read and accept the agreement that is in force, if there is one")
         })?;
         let mechanism = agreement.mechanisms.into_iter().next();
         Ok(mechanism.map(|mechanism| Acceptance {
@@ -198,9 +195,9 @@ impl Dids {
         }
         Err(Error::new(
             ErrorKind::Forbidden,
-            "nobody of this instance may register others in this registry",
+            "no DID of this instance may register others in this registry",
         )
-        .with_hint("make one of its DIDs an endorser, or let the newcomer register himself"))
+        .with_hint("make one of its DIDs an endorser, or let newcomers register their own DIDs"))
     }
 
     async fn registration(
@@ -208,7 +205,7 @@ impl Dids {
         registrar: &Registrar,
         (operations, agreement): (Vec<Operation>, Option<Acceptance>),
     ) -> Result<Transaction> {
-        let not_ours = || Error::internal("a member's DID is no did:selfsame");
+        let not_ours = || Error::internal("a member's DID is not a did:selfsame");
         let (network, _) = selfsame::parts(&registrar.did).ok_or_else(not_ours)?;
         let author = Identifier::of_did(&registrar.did, &network).ok_or_else(not_ours)?;
         let nonce = u64::from_be_bytes(self.shared.clock.ctx().random::<8>("nonce"));
@@ -244,8 +241,8 @@ impl Newcomer<'_> {
         }
         let signed = subject.consent_bytes(ledger.machine().network().as_str());
         let needed = || {
-            Error::bad_request("this identifier is registered with a signature of its key only").with_hint(
-                "its owner signs (docs/did-method.md §3.1), or takes the identifier of the key's digest",
+            Error::bad_request("this identifier can only be registered with a signature by its key").with_hint(
+                "let its owner sign (docs/did-method.md §3.1), or use the identifier of the key's digest",
             )
         };
         match self.consent {
@@ -281,8 +278,8 @@ fn subject(ledger: &Ledger, newcomer: &Newcomer<'_>) -> Result<Identifier> {
     };
     found.ok_or_else(|| {
         Error::bad_request("the DID does not belong to the key").with_hint(
-            "its last part is base58 of the first 16 bytes of the SHA-256 of the key with its multicodec, or of the \
-             Ed25519 key itself",
+            "the DID's last part must be base58 of the first 16 bytes of the SHA-256 of the key with its multicodec, \
+             or of the Ed25519 key itself",
         )
     })
 }

@@ -57,8 +57,8 @@ struct Registration {
 impl Shared {
     pub(super) fn own_registry(&self) -> Result<&Arc<dyn Registry>> {
         self.registry.as_ref().ok_or_else(|| {
-            Error::bad_request("this instance knows no registry")
-                .with_hint("name one: --registry with --registry-token-file, or [registry]; or take another DID method, such as did_method = \"web\" in [issuer]")
+            Error::bad_request("this instance has no registry")
+                .with_hint("set one with --registry and --registry-token-file, or in [registry]; or use another DID method, such as did_method = \"web\" in [issuer]")
         })
     }
 
@@ -69,7 +69,7 @@ impl Shared {
         nonce: u64,
         operation: Operation,
     ) -> Result<Transaction> {
-        let not_ours = || Error::bad_request(format!("{} is no did:selfsame", author.did));
+        let not_ours = || Error::bad_request(format!("{} is not a did:selfsame", author.did));
         let (network, _) = selfsame::parts(author.did).ok_or_else(not_ours)?;
         let id = Identifier::of_did(author.did, &network).ok_or_else(not_ours)?;
         let unsigned = Unsigned::new(&network, id, nonce, operation);
@@ -127,9 +127,7 @@ impl Shared {
     /// The registry's, the store's.
     pub(crate) async fn carry_out(&self, leased: &Leased) -> Result<Receipt> {
         let Job::Submit { transaction } = Job::read(leased)? else {
-            return Err(Error::internal(
-                "an entry of another kind was taken for a transaction",
-            ));
+            return Err(Error::internal("the outbox entry is not a transaction"));
         };
         self.send(&leased.tenant, &read(&transaction)?, Some(leased.id))
             .await
@@ -215,7 +213,7 @@ impl Shared {
         }
         Err(Error::new(
             ErrorKind::Conflict,
-            "this has changed meanwhile",
+            "this was changed in the meantime",
         ))
     }
 
@@ -269,6 +267,6 @@ pub(super) fn kept(error: Error) -> Error {
     if is_refusal(&error) || error.hint.is_some() {
         error
     } else {
-        error.with_hint("it is kept and will be sent again")
+        error.with_hint("it is stored and will be sent again")
     }
 }

@@ -42,7 +42,7 @@ impl fmt::Display for Unread {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Wrong(error) => error.fmt(formatter),
-            Self::NoRoom => formatter.write_str("too many status lists are being looked at now"),
+            Self::NoRoom => formatter.write_str("too many status lists are being read now"),
         }
     }
 }

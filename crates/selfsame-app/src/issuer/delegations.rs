@@ -63,7 +63,7 @@ impl Issuer {
                 return Err(error);
             }
             // It is kept, and shown as pending.
-            Err(error) => tracing::warn!(name, %error, "not delegated yet"),
+            Err(error) => tracing::warn!(name, %error, "the delegation is not in the registry yet"),
         }
         self.delegation_view(&name, &record).await
     }
@@ -113,25 +113,25 @@ impl Issuer {
             );
         }
         if new.templates.is_empty() {
-            return Err(Error::bad_request("name the templates it is for"));
+            return Err(Error::bad_request("name the templates to delegate"));
         }
         for id in &new.templates {
             if !crate::templates::find(id)?.single_use {
-                let reason = format!("credentials of `{id}` have no handle to act by");
+                let reason = format!("credentials of `{id}` have no handle for single use");
                 return Err(Error::bad_request(reason));
             }
         }
         let to = Did::parse(&new.to)
             .ok()
             .filter(|to| to.method() == "selfsame")
-            .ok_or_else(|| Error::bad_request("delegations are to a did:selfsame"))?;
+            .ok_or_else(|| Error::bad_request("a delegation must be to a did:selfsame"))?;
         let until = match &new.until {
             None => {
                 let days = DEFAULT_DAYS.saturating_mul(24 * 3600);
                 self.shared.clock.now().plus(days)
             }
             Some(until) => UnixTime::parse_rfc3339(until).ok_or_else(|| {
-                Error::bad_request("the end of a delegation must be a time as of RFC 3339")
+                Error::bad_request("the end of a delegation must be an RFC 3339 time")
             })?,
         };
         action(&new.action)?;
@@ -150,7 +150,7 @@ impl Issuer {
         action: Action,
     ) -> Result<(String, selfsame_registry::Identifier)> {
         let foreign =
-            || Error::bad_request("delegations are to a did:selfsame of the issuer's network");
+            || Error::bad_request("a delegation must be to a did:selfsame of the issuer's network");
         let (network, _) =
             selfsame_did::selfsame::parts(self.identity.did()).ok_or_else(foreign)?;
         let identifier = selfsame_registry::Identifier::of_did(&record.to, &network);
@@ -164,14 +164,14 @@ impl Issuer {
         }
         Err(Error::new(
             ErrorKind::Conflict,
-            "this delegate has had as many delegations as he can have",
+            format!("this delegate has reached the maximum of {DELEGATIONS_MAX} delegations"),
         )
-        .with_hint("let him act as another DID"))
+        .with_hint("let the delegate act as another DID"))
     }
 
     async fn delegation_view(&self, name: &str, record: &DelegationRecord) -> Result<Delegation> {
         let registry = self.shared.registry.as_ref();
-        let registry = registry.ok_or_else(|| Error::internal("delegations without a registry"))?;
+        let registry = registry.ok_or_else(|| Error::internal("delegations need a registry"))?;
         let given = registry.delegation(self.identity.did(), name).await?;
         let now = self.shared.clock.now();
         let state = match &given {
@@ -197,6 +197,7 @@ fn action(name: &str) -> Result<Action> {
         .into_iter()
         .find(|action| action.name() == name)
         .ok_or_else(|| {
-            Error::bad_request("this can't be delegated").with_hint("one of: consume, revoke")
+            Error::bad_request("this action can't be delegated")
+                .with_hint("one of: consume, revoke")
         })
 }

@@ -201,7 +201,7 @@ impl Lists {
         let key = hash::sha256_parts(&[&self.key, &list.to_be_bytes()]);
         let index = Permutation::new(key, SIZE)
             .at(within)
-            .ok_or_else(|| Error::internal("a place beyond the end of a list"))?;
+            .ok_or_else(|| Error::internal("an index beyond the end of a status list"))?;
         self.newest.fetch_max(list, Ordering::Relaxed);
         Ok(Place { list, index })
     }

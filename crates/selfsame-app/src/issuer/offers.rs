@@ -59,7 +59,7 @@ impl Issuer {
                 uses,
                 tx_code: new
                     .tx_code
-                    .then(|| "The issuer sent it to you by another way.".to_owned()),
+                    .then(|| "Enter the code the issuer gave you separately.".to_owned()),
                 lifetime,
             },
             &self.settings,
@@ -82,8 +82,8 @@ impl Issuer {
         let encoded = encode(&record)?;
         if encoded.len() > OFFER_BYTES_MAX {
             return Err(
-                Error::bad_request("the claims are larger than wallets take")
-                    .with_hint("64 KiB at most: attest the digest of what is larger"),
+                Error::bad_request("the claims are larger than wallets accept")
+                    .with_hint("at most 64 KiB: for larger data, attest their digest"),
             );
         }
         let put = Put::new(OFFER, &id, encoded)
@@ -109,7 +109,7 @@ impl Issuer {
         };
         found.copied().ok_or_else(|| {
             let names: Vec<&str> = issued.iter().map(|format| format.as_str()).collect();
-            Error::bad_request("this format is not issued here")
+            Error::bad_request("this issuer does not issue this format")
                 .with_hint(format!("one of: {}", names.join(", ")))
         })
     }
@@ -145,7 +145,7 @@ impl Issuer {
             matches!(record.state, State::Offered(_)) && self.shared.clock.now() < record.expires;
         if !open {
             return Err(
-                Error::new(ErrorKind::Gone, "this offer was taken or has expired")
+                Error::new(ErrorKind::Gone, "this offer was accepted or has expired")
                     .with_hint("ask the issuer for a new one"),
             );
         }

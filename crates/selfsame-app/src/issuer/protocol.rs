@@ -48,7 +48,7 @@ impl Issuer {
                 Ok(response) => return Ok(response),
             }
         }
-        Err(crowded("one code is redeemed by many at once"))
+        Err(crowded("too many requests redeem this code at once"))
     }
 
     async fn redeem(&self, request: &TokenRequest) -> std::result::Result<TokenResponse, Lost> {
@@ -128,7 +128,7 @@ impl Issuer {
                 Ok(response) => return Ok(response),
             }
         }
-        Err(crowded("one access token is used by many at once"))
+        Err(crowded("too many requests use this access token at once"))
     }
 
     async fn issue(

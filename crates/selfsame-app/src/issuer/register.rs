@@ -152,7 +152,7 @@ impl Issuer {
             if issued.status == CredentialStatus::Revoked {
                 return Err(
                     Error::new(ErrorKind::Conflict, "a revoked credential stays revoked")
-                        .with_hint("suspend what may have to come back"),
+                        .with_hint("suspend a credential that may become valid again"),
                 );
             }
             issued.status = status;
@@ -172,9 +172,9 @@ impl Issuer {
         }
         Err(Error::new(
             ErrorKind::Conflict,
-            "this credential's status is being changed by others",
+            "other requests are changing this credential's status",
         )
-        .with_hint("look at it again, then try again"))
+        .with_hint("reload it, then try again"))
     }
 
     /// Whether the lists that are served say how it stands. Those of a format that is not known any more say nothing.
@@ -212,7 +212,6 @@ fn use_digest(claims: &Map<String, Value>) -> Option<[u8; 32]> {
 }
 
 fn unknown() -> Error {
-    Error::not_found("there is no such credential in this issuer's list").with_hint(
-        "its id stands in that list: on the issuer's page, or at /api/issuer/credentials",
-    )
+    Error::not_found("there is no such credential in this issuer's list")
+        .with_hint("find its id on the issuer's page, or at /api/issuer/credentials")
 }

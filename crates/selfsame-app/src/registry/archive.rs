@@ -66,7 +66,7 @@ pub fn export(ledger: &Ledger, checkpoint: &str, to: &mut dyn Write) -> Result<A
         height => ledger.block(height)?,
     };
     if !is_of(&standing, &last) {
-        return Err(Error::bad_request("the checkpoint is not of this ledger"));
+        return Err(Error::bad_request("the checkpoint is of another ledger"));
     }
     let mut written = Frames { stream: to };
     written.put(&Frame::Genesis(genesis.to_bytes()))?;
@@ -113,7 +113,7 @@ fn transactions(ledger: &Ledger, from: u64, to: u64) -> Result<Vec<Vec<u8>>> {
 /// `BadRequest` with the reason if the stream is malformed, altered or incomplete, `Conflict` if the ledger is not empty.
 pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -> Result<Archived> {
     if store.head()?.is_some() {
-        return Err(Error::new(ErrorKind::Conflict, "there is a ledger already"));
+        return Err(Error::new(ErrorKind::Conflict, "a ledger exists already"));
     }
     let mut frames = Frames { stream: from };
     let Frame::Genesis(genesis) = frames.next()? else {
@@ -140,15 +140,15 @@ pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -
         }
     };
     if !frames.is_at_its_end()? {
-        return Err(refused("something follows after its end"));
+        return Err(refused("there are data after its end"));
     }
     let head = ledger.head()?;
     let note = SignedNote::parse(&checkpoint).map_err(|error| refused(&error.to_string()))?;
     let agreed = trust
         .agreed(&note)
-        .map_err(|error| refused(&format!("its checkpoint does not hold: {error}")))?;
+        .map_err(|error| refused(&format!("its checkpoint is invalid: {error}")))?;
     if !is_of(&agreed.standing, &head) {
-        return Err(refused("its checkpoint is not of what its blocks lead to"));
+        return Err(refused("its checkpoint does not match its last block"));
     }
     Ok(Archived::new(
         &ledger.machine().network().clone(),
@@ -204,12 +204,12 @@ fn handed_over(ledger: &Ledger, trust: &TrustRoot, handover: &Handover) -> Resul
         .map_err(Error::internal)?;
     if set != handover.set {
         return Err(refused(
-            "it hands over to validators that its state does not have",
+            "it hands over to validators that are not in its state",
         ));
     }
     trust
         .after(handover)
-        .map_err(|error| refused(&format!("a change of validators does not hold: {error}")))
+        .map_err(|error| refused(&format!("a change of validators is invalid: {error}")))
 }
 
 /// What a checkpoint says, before anybody has verified its signatures.
@@ -221,7 +221,7 @@ pub(super) fn standing_of(checkpoint: &str, origin: &str) -> Result<Standing> {
     let read = text.and_then(|text| Checkpoint::parse(text).ok());
     read.filter(|read| read.origin == origin)
         .and_then(|read| read.standing().ok())
-        .ok_or_else(|| Error::bad_request("this is no checkpoint of this network"))
+        .ok_or_else(|| Error::bad_request("this is not a checkpoint of this network"))
 }
 
 /// Whether a checkpoint is of this block. It may have been signed anew later, while nothing happened.
@@ -308,10 +308,10 @@ impl Item for Frame {
                         transactions,
                         handover,
                     }),
-                    false => Err(Malformed("a block hands over once")),
+                    false => Err(Malformed("a block has more than one handover")),
                 }
             }
-            _ => Err(Malformed("a frame is of another kind or version")),
+            _ => Err(Malformed("a frame has an unknown kind or version")),
         }
     }
 }
@@ -335,7 +335,7 @@ impl Frames<&mut dyn Write> {
 impl Frames<&mut (dyn Read + Send)> {
     fn next(&mut self) -> Result<Frame> {
         let ends = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => refused("it ends before its end"),
+            std::io::ErrorKind::UnexpectedEof => refused("it is incomplete"),
             _ => Error::internal(format!("the export can't be read: {error}")),
         };
         let mut length = [0; 4];
@@ -353,7 +353,7 @@ impl Frames<&mut (dyn Read + Send)> {
             .read_to_end(&mut bytes)
             .map_err(ends)?;
         if read != length {
-            return Err(refused("it ends before its end"));
+            return Err(refused("it is incomplete"));
         }
         Frame::from_cbor(&bytes).map_err(malformed)
     }

@@ -102,7 +102,7 @@ impl<'a> Subject<'a> {
         }
         looked.seen = 1;
         if self.file.get(OWNER)? != Some(self.machine.genesis().to_bytes()) {
-            looked.wrong("the genesis in the ledger is not that of this registry");
+            looked.wrong("the genesis in the ledger is not this registry's");
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ pub fn together(store: &StoreFile, ledger: &LedgerFile) -> Looked {
         looked.seen = 1;
         if store.is_unbegun_copy()? {
             looked.note =
-                Some("this is a copy that nobody has begun with: the first start sees to that");
+                Some("this is a backup that was not started yet: its first start settles this");
             return Ok(());
         }
         if let (Some(now), Some(noted)) = (store.generation()?, ledger.noted_store()?)
@@ -171,7 +171,7 @@ pub fn together(store: &StoreFile, ledger: &LedgerFile) -> Looked {
         let had = reached::kept_in(store).map_err(|error| StoreError::Storage(error.reason))?;
         if height < had && (height == 0 || ledger.copied_at()? != Some(height)) {
             looked.wrong(format!(
-                "the ledger is older than its store: it ends at block {height}, and it has had {had}"
+                "the ledger is older than its store: it ends at block {height} but had reached block {had}"
             ));
         }
         Ok(())

@@ -28,14 +28,14 @@ impl Damage {
     pub fn found(&self, detail: impl fmt::Display) -> Error {
         self.0.store(true, Ordering::Relaxed);
         Error::damaged(format!(
-            "the registry's ledger: {detail}; stop this and see what is damaged: selfsame check --data (docs/check.md)"
+            "the registry's ledger: {detail}; stop this process and find the damage with `selfsame check --data` (docs/check.md)"
         ))
     }
 
     /// Nothing is written on top of what is damaged.
     pub(super) fn refuses_writes(&self) -> Result<()> {
         match self.is_found() {
-            true => Err(self.found("nothing is written any more")),
+            true => Err(self.found("it is damaged, so nothing more is written")),
             false => Ok(()),
         }
     }

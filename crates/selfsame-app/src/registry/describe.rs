@@ -19,7 +19,7 @@ pub(super) fn entry(machine: &Machine, placed: &Placed, time: UnixTime) -> Resul
     let body = transaction.body();
     let did = |id| {
         let did = machine.did(id).map(|did| did.to_string());
-        did.ok_or_else(|| Error::internal("an identifier makes no DID"))
+        did.ok_or_else(|| Error::internal("an identifier does not form a DID"))
     };
     let author = did(body.author)?;
     let describer = Describer {

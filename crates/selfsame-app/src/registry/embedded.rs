@@ -133,7 +133,7 @@ impl Embedded {
         tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), last_block = %head.time.rfc3339(), "registry opened");
         let fits = clock_fits(head.time, setup.clock.now());
         if let Err(error) = fits.and_then(|()| times.clock_is_believed()) {
-            tracing::error!(%error, hint = error.hint, "the registry takes no transactions");
+            tracing::error!(%error, hint = error.hint, "the registry accepts no transactions");
         }
         let shown = signer.witnesses.is_some().then(|| signer.clone());
         let beside = Beside {
@@ -167,7 +167,7 @@ fn clock_fits(last: UnixTime, now: UnixTime) -> Result<()> {
         retry_after: ahead.min(CLOCK_BEHIND_MAX),
     };
     let reason = format!(
-        "the registry's last block is of {}, and this machine's clock says {}",
+        "the registry's last block is from {}, but this machine's clock says {}",
         last.rfc3339(),
         now.rfc3339()
     );

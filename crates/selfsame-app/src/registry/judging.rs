@@ -109,7 +109,7 @@ impl Seen<'_> {
         };
         let wrong = match digest(self, tree, key) {
             Ok(digest) if digest == value.map(sha256) => return Ok(()),
-            Ok(_) => "an object is not what its tree says".to_owned(),
+            Ok(_) => "an object does not match its tree".to_owned(),
             Err(error @ (TreeError::Missing | TreeError::Damaged)) => error.to_string(),
             Err(other) => return Err(StateError(other.to_string())),
         };

@@ -61,7 +61,7 @@ impl Ledger {
         if head.is_some() && owner != Some(machine.genesis().to_bytes()) {
             let other = "the ledger belongs to another network";
             return Err(Error::new(ErrorKind::Conflict, other)
-                .with_hint("put back the one that was here, or take another directory"));
+                .with_hint("put back the ledger that was here, or use another directory"));
         }
         Ok(Self {
             store,
@@ -121,7 +121,7 @@ impl Ledger {
     /// `Damaged` if that is not what was opened or stored last, `Internal` if the store fails.
     pub fn head(&self) -> Result<Head> {
         let read = || Ok(self.store.head()?.map(|head| head.bytes));
-        let wrong = || self.damage.found("its head is not what was stored last");
+        let wrong = || self.damage.found("its head is not the one stored last");
         match self.newest.read(read, wrong)? {
             Some(head) => Head::from_bytes(&head).map_err(Error::internal),
             None => Ok(Head::of_genesis(self.genesis())),
@@ -257,7 +257,7 @@ impl Ledger {
         }
         let held = holds(value.as_deref());
         if !held && self.head()?.tree == tree {
-            return Err(self.damage.found("an object is not what its tree says"));
+            return Err(self.damage.found("an object does not match its tree"));
         }
         Ok(held.then(|| Bundle {
             note: note.to_owned(),
@@ -328,7 +328,7 @@ impl Ledger {
     /// `BadRequest` if the log is shorter or `old` is greater, `Internal` if the store fails.
     pub fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
         if old > new || new > self.head()?.log.size() {
-            return Err(Error::bad_request("the log has never been of these sizes"));
+            return Err(Error::bad_request("the log has never had these sizes"));
         }
         consistency(old, new, self).map_err(Error::internal)
     }
@@ -372,7 +372,7 @@ impl Ledger {
             .history(self, did, ENTRIES_MAX)
             .map_err(Error::internal)?;
         if receipts.is_empty() {
-            return Err(Error::not_found("the registry knows no such DID"));
+            return Err(Error::not_found("the registry has no such DID"));
         }
         self.described(receipts.iter().map(|receipt| receipt.seq_no))
     }
@@ -431,7 +431,7 @@ impl StateRead for Ledger {
                 Ok(_) | Err(_) => {}
             }
             if self.head().is_ok_and(|head| head.tree == tree) {
-                let wrong = self.damage.found("an object is not what its tree says");
+                let wrong = self.damage.found("an object does not match its tree");
                 return Err(StateError(wrong.reason));
             }
         }

@@ -19,7 +19,7 @@ const ENTRY_OVERHEAD: usize = 64 * 32 + 64;
 /// A transaction for people, in the words of this process and not of the node's.
 pub(super) fn described(entry: ProvenEntry, machine: &Machine) -> Result<RegistryEntry> {
     let hash = Transaction::from_bytes(&entry.transaction)
-        .map_err(|_| Error::upstream("the registry's log holds what is no transaction"))?
+        .map_err(|_| Error::upstream("an entry of the registry's log is not a transaction"))?
         .hash();
     let placed = Placed {
         seq: entry.seq_no,
@@ -44,7 +44,7 @@ impl Ledger {
             )));
         }
         let standing = standing(&bundle.note)
-            .ok_or_else(|| Error::internal("a checkpoint of ours can't be read"))?;
+            .ok_or_else(|| Error::internal("one of our own checkpoints can't be read"))?;
         let mut entries = Vec::with_capacity(numbers.len());
         let mut bytes = bundle.to_bytes().len();
         for seq_no in numbers.iter().filter(|seq_no| **seq_no <= standing.size) {
@@ -55,7 +55,7 @@ impl Ledger {
             bytes = bytes.saturating_add(placed.entry.bytes.len().saturating_add(ENTRY_OVERHEAD));
             if bytes > MAX_BYTES {
                 return Err(Error::bad_request(
-                    "these transactions are longer than one answer may be",
+                    "these transactions are longer than one answer can be",
                 )
                 .with_hint("ask for fewer at once"));
             }
@@ -80,7 +80,7 @@ impl Ledger {
         );
         verify_inclusion(&leaf, index, (standing.size, &standing.log), &entry.path).map_err(|_| {
             self.damage()
-                .found("a transaction is not what the log's root says")
+                .found("a transaction does not match the log's root")
         })
     }
 }

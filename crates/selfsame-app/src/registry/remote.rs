@@ -99,12 +99,12 @@ impl Remote {
         if nodes.places() < 2 && setup.standstill > STANDSTILL_ALONE {
             tracing::warn!(
                 seconds = STANDSTILL_ALONE,
-                "one node of the registry is known: what it hides is not noticed, so its old answers are believed for that long; name others in [[registry.nodes]]"
+                "only one node of the registry is known: if it hides new state, its old answers are believed for that long; add others in [[registry.nodes]]"
             );
         }
         if setup.pin.is_none() {
             tracing::warn!(
-                "no network is pinned: whichever the registry's nodes show first is believed; write its name or trust root into [registry] (docs/network.md)"
+                "no network is pinned: the first one that the registry's nodes show is believed; set its name or trust root in [registry] (docs/network.md)"
             );
         }
         Self {
@@ -228,7 +228,7 @@ impl Remote {
         if worth {
             *network.written() = Some(trust.clone());
             if let Err(error) = network.kept.keep_trust(trust, note).await {
-                tracing::warn!(%error, "the registry's newest checkpoint could not be kept");
+                tracing::warn!(%error, "the registry's newest checkpoint could not be stored");
             }
         }
     }
@@ -242,7 +242,7 @@ impl Remote {
             "the registry's validators signed two histories"
         );
         if let Err(error) = network.kept.keep_fork(&fork).await {
-            tracing::error!(%error, "the evidence could not be kept; the log has it");
+            tracing::error!(%error, "the evidence could not be stored; it is in the log");
         }
         let error = stopped(&fork);
         // Another task may have found the same.
@@ -272,11 +272,11 @@ fn stopped(fork: &Fork) -> Error {
     Error::new(
         kind,
         format!(
-            "the registry's validators signed two histories (found at {}; {first}, {second}): nothing of it is used",
+            "the registry's validators signed two histories (found at {}; {first}, {second}): its data are no longer used",
             fork.found.rfc3339()
         ),
     )
-    .with_hint("find out which one holds; then `selfsame registry status NODE --trust-root NEW-FILE --advance` with a node that shows it, name that file in [registry] trust_root, and start again")
+    .with_hint("find out which history is valid; then run `selfsame registry status NODE --trust-root NEW-FILE --advance` with a node that shows it, set trust_root in [registry] to that file, and start again")
 }
 
 #[async_trait]
@@ -371,7 +371,7 @@ impl Registry for Remote {
         });
         let receipts = read.await?.0.map_err(Error::internal)?;
         if receipts.is_empty() {
-            return Err(Error::not_found("the registry knows no such DID"));
+            return Err(Error::not_found("the registry has no such DID"));
         }
         let numbers: Vec<u64> = receipts.iter().map(|receipt| receipt.seq_no).collect();
         let proven = self.fetcher(network).transactions(&numbers).await?;
@@ -430,7 +430,7 @@ fn checked(status: RegistryStatus, known: &Known) -> Result<RegistryStatus> {
     let network = known.genesis().network();
     if agreed.standing.size != status.transactions || status.network != network.as_str() {
         return Err(Error::upstream(
-            "the registry's checkpoint does not fit what it says beside it",
+            "the registry's checkpoint does not match the data sent with it",
         ));
     }
     Ok(status)

@@ -65,7 +65,7 @@ fn shown(
 }
 
 fn no_did() -> StateError {
-    StateError("an identifier makes no DID".to_owned())
+    StateError("an identifier does not form a DID".to_owned())
 }
 
 impl CredentialUse {

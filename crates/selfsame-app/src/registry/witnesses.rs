@@ -145,13 +145,13 @@ impl Witnesses {
             }
             if old > size {
                 return Err(Failed::refusal(format!(
-                    "it has seen {old} entries of this log, which has {size}"
+                    "it has seen {old} entries of this log, but the log has {size}"
                 )));
             }
             one.seen().size = Some(old);
         }
         Err(Failed::refusal(
-            "it names another size each time".to_owned(),
+            "it answers with a different size each time".to_owned(),
         ))
     }
 
@@ -291,12 +291,12 @@ fn rest(late: u32) -> u64 {
 
 fn text(response: &Response) -> std::result::Result<String, Failed> {
     let text = String::from_utf8(response.body.to_vec());
-    text.map_err(|_| Failed::refusal("its answer is no text".to_owned()))
+    text.map_err(|_| Failed::refusal("its answer is not text".to_owned()))
 }
 
 fn size_of(response: &Response) -> std::result::Result<u64, Failed> {
     if response.media_type().as_deref() != Some(SIZE_MEDIA_TYPE) {
-        return Err(Failed::refusal("its answer names no size".to_owned()));
+        return Err(Failed::refusal("its answer contains no size".to_owned()));
     }
     parse_size(&text(response)?).map_err(|error| Failed::refusal(error.to_string()))
 }
@@ -306,7 +306,7 @@ fn refusal(status: u16) -> Failed {
     Failed::refusal(match status {
         403 => "403: it does not know the log's key".to_owned(),
         404 => "404: it does not know the log".to_owned(),
-        422 => "422: this log does not go on from the one that it cosigned before".to_owned(),
+        422 => "422: this log does not continue the one that it cosigned before".to_owned(),
         status => format!("it answers {status}"),
     })
 }

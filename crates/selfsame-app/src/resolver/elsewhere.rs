@@ -83,8 +83,8 @@ impl Elsewhere {
             return Ok(Resolution::told(&response.body, (did, options), &origin));
         }
         let status = response.status;
-        tracing::warn!(status, host = url.host_str(), "a resolver gave no answer");
-        Err(NetError::Malformed("an answer other than a result"))
+        tracing::warn!(status, host = url.host_str(), "a resolver did not answer");
+        Err(NetError::Malformed("it is not a resolution result"))
     }
 
     /// A DID-linked resource: first what is said of it, then the bytes that must fit.
@@ -109,9 +109,9 @@ impl Elsewhere {
         let resource = match resource::read(&said.body, wanted) {
             Ok(resource) if said.is_success() => resource,
             // The answer of a server that is no resolver says nothing of a resource.
-            Ok(_) => return Err(NetError::Malformed("an answer other than a result")),
+            Ok(_) => return Err(NetError::Malformed("it is not a resolution result")),
             Err(error) if said.is_success() || is_named(&said) => return Ok(Err(error)),
-            Err(_) => return Err(NetError::Malformed("an answer other than a result")),
+            Err(_) => return Err(NetError::Malformed("it is not a resolution result")),
         };
         let url = self.address(&[did.as_str(), "resources", &resource.id], &plain);
         let limits = Limits {
@@ -122,7 +122,7 @@ impl Elsewhere {
             .get(net, &url.ok_or(bad_call)?, ("*/*", limits))
             .await?;
         if !content.is_success() {
-            return Err(NetError::Malformed("an answer other than a resource"));
+            return Err(NetError::Malformed("it is not a resource"));
         }
         if sha256(&content.body) != resource.checksum {
             tracing::warn!(did = %did, "a resource has another checksum than its metadata states");
@@ -148,7 +148,7 @@ impl Elsewhere {
             redirects: 0,
         };
         net.get(url, &request).await.inspect_err(|error| {
-            tracing::warn!(%error, host = url.host_str(), "a resolver could not be asked");
+            tracing::warn!(%error, host = url.host_str(), "a resolver could not be reached");
         })
     }
 

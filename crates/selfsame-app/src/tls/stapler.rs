@@ -103,7 +103,7 @@ impl Stapler {
             stapling.add(registry.read(&key, 0).await?);
         }
         if stapling.missing().is_some() {
-            return Err(Error::upstream("the registry's answers lead in circles"));
+            return Err(Error::upstream("the registry's answers lead to no result"));
         }
         // One checkpoint for all is shorter, and needs its signatures verified but once.
         for _ in 0..ROUNDS_MAX {

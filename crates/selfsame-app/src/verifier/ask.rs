@@ -169,7 +169,7 @@ impl Verifier {
                     query,
                     new.purpose
                         .clone()
-                        .unwrap_or_else(|| "A query of your own".to_owned()),
+                        .unwrap_or_else(|| "Custom query".to_owned()),
                 ))
             }
             (None, Some(template)) => {
@@ -186,7 +186,7 @@ impl Verifier {
                     .find(|path| !may_be_asked(template, format, path))
                 {
                     return Err(Error::bad_request(format!(
-                        "`{}` is no claim of `{}`",
+                        "`{}` is not a claim of `{}`",
                         unknown.join("."),
                         template.id
                     )));
@@ -195,8 +195,8 @@ impl Verifier {
                 let handle = vec![HANDLE.to_owned()];
                 if new.spend && !claims.contains(&handle) {
                     if !may_be_asked(template, format, &handle) {
-                        return Err(Error::bad_request("what is asked for has no single use")
-                            .with_hint("an SD-JWT VC of a template with `single_use` has"));
+                        return Err(Error::bad_request("this credential is not single-use")
+                            .with_hint("request an SD-JWT VC of a template with `single_use`"));
                     }
                     claims.push(handle);
                 }
@@ -241,7 +241,7 @@ impl Verifier {
         let prefix = match &new.client_id_prefix {
             None => self.shared.config.verifier.client_id_prefix,
             Some(name) => ClientIdPrefix::named(name).ok_or_else(|| {
-                Error::bad_request("this client identifier prefix is not known here")
+                Error::bad_request("this client identifier prefix is not supported")
                     .with_hint("one of: redirect_uri, decentralized_identifier, x509_san_dns")
             })?,
         };

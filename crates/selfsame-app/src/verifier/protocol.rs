@@ -60,7 +60,7 @@ impl Verifier {
                 Effect::RequestObject(object) => Some(object),
                 Effect::Receipt(_) | Effect::Refuse { .. } => None,
             })
-            .ok_or_else(|| Error::internal("a request object was not made"))
+            .ok_or_else(|| Error::internal("no request object was made"))
     }
 
     /// Takes a wallet's response. It is answered once it is judged and durable; the first one counts that is what was
@@ -78,7 +78,7 @@ impl Verifier {
         }
         Err(Error::new(
             ErrorKind::Unavailable { retry_after: 1 },
-            "too much happens to this request at once",
+            "too many changes to this request at once",
         ))
     }
 
@@ -152,7 +152,7 @@ impl Verifier {
             ErrorKind::Forbidden,
             "this result belongs to another browser",
         )
-        .with_hint("begin again in this browser"))
+        .with_hint("start again in this browser"))
     }
 
     /// Who signs a request: whom it names. The settings may have changed since it was made.

@@ -88,7 +88,7 @@ impl Verifier {
                 Ok(Some(self.spender(named).await?))
             }
             (false, None) => Ok(None),
-            (false, Some(_)) => Err(Error::bad_request("`spender` goes with `spend`")),
+            (false, Some(_)) => Err(Error::bad_request("`spender` needs `spend`")),
         }
     }
 
@@ -97,7 +97,7 @@ impl Verifier {
         let did = match named {
             None => self.identity.did().clone(),
             Some(named) => {
-                Did::parse(named).map_err(|_| Error::bad_request("`spender` is no DID"))?
+                Did::parse(named).map_err(|_| Error::bad_request("`spender` is not a DID"))?
             }
         };
         self.dids.may_act_as(&did, &self.identity).await?;
@@ -166,9 +166,7 @@ impl Verifier {
             transaction,
         } = Job::read(leased)?
         else {
-            return Err(Error::internal(
-                "an entry of another kind was taken for a use",
-            ));
+            return Err(Error::internal("the outbox entry is not a use"));
         };
         let bytes = base64url_decode(&transaction).map_err(Error::internal)?;
         let signed = Transaction::from_bytes(&bytes).map_err(Error::internal)?;
@@ -204,7 +202,7 @@ impl Verifier {
         };
         let acted = kept.spending.as_ref();
         if acted.is_some_and(|spending| !matches!(spending.progress, Progress::Refused { .. })) {
-            let reason = "what was shown has been used up or revoked already";
+            let reason = "the credential has been used up or revoked already";
             return Err(Error::new(ErrorKind::Conflict, reason));
         }
         let by = match (by, &kept.spender) {
@@ -230,10 +228,10 @@ impl Verifier {
     ) -> Result<(Spending, NewOutbox)> {
         let shown = shown(answered, action).ok_or_else(|| {
             Error::bad_request(
-                "the credential whose handle was asked for was not shown, or is not good",
+                "the credential whose handle was requested was not shown, or is not valid",
             )
         })?;
-        let unknown = || Error::bad_request("the credential's issuer is of no registry");
+        let unknown = || Error::bad_request("the credential's issuer belongs to no registry");
         let (network, _) = selfsame::parts(&shown.issuer).ok_or_else(unknown)?;
         let issuer = Identifier::of_did(&shown.issuer, &network).ok_or_else(unknown)?;
         let delegation = match shown.issuer == *by {
@@ -268,15 +266,16 @@ impl Verifier {
         let newest = newest_delegation(registry, &shown.issuer, by, what).await?;
         newest.ok_or_else(|| {
             let doing = action.name();
-            let reason = format!("the issuer has not let {by} {doing} credentials of this type");
+            let reason =
+                format!("the issuer has not authorised {by} to {doing} credentials of this type");
             Error::new(ErrorKind::Forbidden, reason)
-                .with_hint("its operator can, with POST /api/issuer/delegations")
+                .with_hint("the issuer's operator can do so with POST /api/issuer/delegations")
         })
     }
 
     fn registry(&self) -> Result<&dyn crate::registry::Registry> {
         let registry = self.shared.registry.as_deref();
-        registry.ok_or_else(|| Error::bad_request("this instance knows no registry"))
+        registry.ok_or_else(|| Error::bad_request("this instance has no registry"))
     }
 
     /// Puts down the registry's answer and settles the entry, in one commit.
@@ -309,7 +308,7 @@ impl Verifier {
         }
         Err(Error::new(
             ErrorKind::Conflict,
-            "this has changed meanwhile",
+            "this was changed in the meantime",
         ))
     }
 
@@ -386,7 +385,7 @@ fn asking_for_handle(query: &Query) -> Option<&CredentialQuery> {
 fn asks_for_one_handle(query: &Query) -> Result<()> {
     asking_for_handle(query).map(drop).ok_or_else(|| {
         Error::bad_request(format!(
-            "to use a credential up, ask for `{HANDLE}` of exactly one"
+            "to use a credential up, request `{HANDLE}` of exactly one credential"
         ))
     })
 }

@@ -91,7 +91,7 @@ impl Wallet {
         // A link is fetched anew each time, and may lead to another request than the one the person has agreed to.
         if is_link(&answer.request) && !answer.cards.is_empty() {
             return Err(
-                Error::bad_request("cards are chosen for a request that was looked at")
+                Error::bad_request("cards are chosen for a previewed request")
                     .with_hint("preview the link and answer with the preview's `id`"),
             );
         }
@@ -106,14 +106,15 @@ impl Wallet {
                 Ok(matches) => matches,
                 Err(_) => {
                     let missing = self.missing(person, (&asked, &selection)).await?;
-                    let reason = "this wallet has nothing that answers the request";
+                    let reason = "this wallet has no card that answers the request";
                     return Err(Error::bad_request(reason).with_hint(missing.join("; ")));
                 }
             },
             None | Some("newest") => chosen(&selection, &fitting, &answer.cards)?,
             Some(_) => {
-                return Err(Error::bad_request("there is no such policy")
-                    .with_hint("the one there is: newest"));
+                return Err(
+                    Error::bad_request("there is no such policy").with_hint("one of: newest")
+                );
             }
         };
         let choices: Vec<Chosen<'_>> = matches
@@ -170,7 +171,7 @@ impl Wallet {
         if encoding::base64url_decode(link).map_or(0, |id| id.len()) != ASKED_ID_BYTES {
             let reason = "this is neither a request's link nor the `id` of its preview";
             return Err(
-                Error::bad_request(reason).with_hint("links of requests begin with openid4vp://")
+                Error::bad_request(reason).with_hint("request links begin with openid4vp://")
             );
         }
         let record = self.shared.store.read(&person.tenant, ASKED, link).await?;
@@ -261,7 +262,7 @@ fn chosen<'s>(
         let number = fitting
             .iter()
             .position(|fit| fit.card.id == *id)
-            .ok_or_else(|| Error::bad_request("a card was chosen that does not fit the request"))?;
+            .ok_or_else(|| Error::bad_request("a chosen card does not match the request"))?;
         picked.push((query.as_str(), number));
     }
     Ok(explicit(selection, &picked)?)
@@ -270,7 +271,7 @@ fn chosen<'s>(
 fn over() -> Error {
     Error::new(
         ErrorKind::Gone,
-        "this request was answered, or looked at too long ago",
+        "this request was answered already, or previewed too long ago",
     )
-    .with_hint("the history says whether it was answered; if not, open its link again")
+    .with_hint("the history shows whether it was answered; if not, open its link again")
 }

@@ -118,7 +118,7 @@ impl Look {
     /// The name of the claim at this path.
     pub fn label(&self, path: &ClaimPath) -> String {
         if is_handle(path) {
-            return "Its one use".to_owned();
+            return "Single use".to_owned();
         }
         self.labels
             .iter()
@@ -214,7 +214,7 @@ impl CardRecord {
             path: path.to_value().as_array().cloned().unwrap_or_default(),
             label: readable(&self.look.label(path)),
             value: match is_handle(path) {
-                true => "whoever is shown this can use the card up".to_owned(),
+                true => "anyone you show this to can use it".to_owned(),
                 false => readable(&as_text(value)),
             },
         }
@@ -280,7 +280,7 @@ impl Wallet {
     /// A card's credential as the issuer made it, with its format.
     pub(crate) async fn raw_card(&self, tenant: &TenantId, id: &str) -> Result<(Format, String)> {
         let record = self.shared.store.read(tenant, CARD, id).await?;
-        let record = record.ok_or_else(|| Error::not_found("this credential is not there"))?;
+        let record = record.ok_or_else(|| Error::not_found("there is no such credential"))?;
         let card = CardRecord::read(&record)?;
         Ok((card.format, card.raw))
     }

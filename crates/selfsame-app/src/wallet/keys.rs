@@ -73,8 +73,11 @@ impl Wallet {
             "key" => DidMethod::Key,
             "jwk" => DidMethod::Jwk,
             _ => {
-                return Err(Error::bad_request(format!("a wallet makes no did:{method}"))
-                    .with_hint("one of: key, jwk; both hold their key in themselves and are written nowhere"));
+                return Err(
+                    Error::bad_request(format!("a wallet can't make a did:{method}")).with_hint(
+                        "one of: key, jwk; both contain their key and need no registration",
+                    ),
+                );
             }
         };
         self.has_room_for_a_key(person).await?;
@@ -151,7 +154,7 @@ impl Wallet {
         let record = store
             .read(tenant, DID, &did_id(did))
             .await?
-            .ok_or_else(|| Error::not_found("this DID is none of this wallet's"))?;
+            .ok_or_else(|| Error::not_found("this DID does not belong to this wallet"))?;
         let record: DidRecord = decode(&record.value)?;
         Ok((
             self.shared.keys.unsealed(tenant, &record.key).await?,
@@ -185,7 +188,7 @@ pub(crate) fn key_type(name: &str) -> Result<KeyType> {
     match name {
         "P-256" => Ok(KeyType::P256),
         "Ed25519" => Ok(KeyType::Ed25519),
-        _ => Err(Error::bad_request("this kind of key is not made here")
+        _ => Err(Error::bad_request("this kind of key is not supported")
             .with_hint("one of: P-256, Ed25519")),
     }
 }

@@ -33,8 +33,8 @@ impl Wallet {
         let keys = store.weight(&person.tenant, NAMED_KEY, most).await?;
         match keys.records < most {
             true => Ok(()),
-            false => Err(full("this wallet has as many keys as it may have")
-                .with_hint("use one of those that there are")),
+            false => Err(full("this wallet has reached its maximum of keys")
+                .with_hint("use an existing key")),
         }
     }
 
@@ -53,7 +53,7 @@ impl Wallet {
         match fits && bytes_max.is_none_or(|most| cards.bytes < most) {
             true => Ok(()),
             false => Err(full("this wallet is full")
-                .with_hint("delete cards that are of no use any more, then take the offer again")),
+                .with_hint("delete cards that you no longer need, then accept the offer again")),
         }
     }
 
@@ -68,9 +68,9 @@ impl Wallet {
             return Ok(());
         }
         let kind = ErrorKind::TooMany { retry_after: 60 };
-        let reason = "too much is under way in this wallet, for hosts that give no answer";
+        let reason = "too many calls of this wallet wait for hosts that do not respond";
         Err(Error::new(kind, reason)
-            .with_hint("the history says what came of it; try again in a while"))
+            .with_hint("the history will show the results; try again later"))
     }
 }
 

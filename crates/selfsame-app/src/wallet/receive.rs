@@ -81,7 +81,7 @@ impl Wallet {
         let copies = accept.copies.unwrap_or(1);
         if !(1..=COPIES_MAX).contains(&copies) {
             return Err(Error::bad_request(format!(
-                "1 to {COPIES_MAX} copies can be asked for"
+                "ask for 1 to {COPIES_MAX} copies"
             )));
         }
         let cards = offer.credential_configuration_ids.len();
@@ -126,14 +126,14 @@ impl Wallet {
                 Err(error)
             }
             End::Waiting => Err(Error::upstream(
-                "the issuer can't be reached now; this goes on by itself",
+                "the issuer can't be reached now; the wallet will try again by itself",
             )
-            .with_hint("look at your cards and at the history in a while")),
+            .with_hint("look at your cards and the history later")),
             End::Unjudged(reason) => Err(Error::upstream(format!(
-                "the credential came, but it can't be checked yet: {reason}"
+                "the credential was received but can't be verified yet: {reason}"
             ))
             .with_hint(
-                "this is tried again for a few minutes; look at your cards and at the history in a while",
+                "the wallet tries again for a few minutes; look at your cards and the history later",
             )),
         }
     }
@@ -370,10 +370,14 @@ fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredentia
 fn not_given(status: u16) -> Error {
     match status {
         // Issuers differ in how they say so.
-        400 | 404 | 410 => Error::new(ErrorKind::Gone, "the offer was taken or has expired")
+        400 | 404 | 410 => Error::new(ErrorKind::Gone, "the offer was accepted or has expired")
             .with_hint("ask the issuer for a new one"),
-        _ => Error::upstream(format!("the issuer does not give its offer now: {status}"))
-            .with_hint("open the link again in a while; if that does not help, ask the issuer for a new one"),
+        _ => Error::upstream(format!(
+            "the issuer does not deliver its offer now: {status}"
+        ))
+        .with_hint(
+            "open the link again later; if that does not help, ask the issuer for a new one",
+        ),
     }
 }
 

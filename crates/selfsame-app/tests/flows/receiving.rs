@@ -151,7 +151,7 @@ fn an_offer_that_was_not_taken_in_time_leaves_no_key() {
     let (cards, history) = second.runtime.block_on(outcome(&second.app, &person));
     assert_eq!((cards.len(), history.len()), (0, 1));
     let why = history[0].reason.as_deref();
-    assert_eq!(why, Some("the offer was not taken in time"));
+    assert_eq!(why, Some("the offer was not accepted in time"));
     assert_eq!(outside.block_on(host.keys(&person)), 0);
     second.kill();
 }
@@ -281,7 +281,7 @@ async fn a_code_that_may_have_been_redeemed_is_not_sent_again() {
         .unwrap_err();
     let (cards, history) = outcome(&app, &person).await;
     assert_eq!((cards.len(), history[0].what.as_str()), (0, "failed"));
-    assert!(history[0].reason.as_deref().unwrap().contains("no answer"));
+    assert!(history[0].reason.as_deref().unwrap().contains("respond"));
     // It was not redeemed in fact, and the person still has the offer.
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
 }
@@ -300,7 +300,10 @@ async fn an_issuer_that_is_away_is_waited_for() {
         .accept_offer(&person, &accept(&offer))
         .await
         .unwrap_err();
-    assert!(waits.reason.contains("goes on by itself"), "{waits:?}");
+    assert!(
+        waits.reason.contains("will try again by itself"),
+        "{waits:?}"
+    );
     assert_eq!(belongings(&app, &person).await.1.len(), 0);
     site.listen().await;
     app.clock().advance(15);
@@ -336,7 +339,7 @@ async fn an_issuer_that_stays_away_is_given_up() {
     let (cards, history) = outcome(&app, &person).await;
     waited.abort();
     assert_eq!((cards.len(), history[0].what.as_str()), (0, "failed"));
-    assert!(history[0].reason.as_deref().unwrap().contains("no answer"));
+    assert!(history[0].reason.as_deref().unwrap().contains("respond"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -360,7 +363,7 @@ async fn a_flow_that_outlived_its_day_says_so() {
             .reason
             .as_deref()
             .unwrap()
-            .contains("not taken in time")
+            .contains("not accepted in time")
     );
 }
 
@@ -407,7 +410,7 @@ async fn nobody_puts_a_card_into_a_wallet_in_anothers_name_with_a_certificate_of
         assert_eq!(kept.len(), cards, "{history:?}");
         if let Err(refused) = accepted {
             assert!(
-                refused.reason.contains("no certificate authority"),
+                refused.reason.contains("no known certificate authority"),
                 "{refused:?}"
             );
         }
@@ -481,7 +484,7 @@ async fn a_credential_waits_until_its_issuers_key_can_be_had() {
     let accepting = accept(&offer);
     let waits = wallet.accept_offer(&person, &accepting).await.unwrap_err();
     assert!(
-        waits.reason.contains("can't be checked yet: did:web:"),
+        waits.reason.contains("can't be verified yet: did:web:"),
         "{waits:?}"
     );
     assert_eq!(belongings(&app, &person).await.0.len(), 0);
@@ -516,7 +519,7 @@ async fn a_credential_whose_issuers_key_is_never_had_is_not_kept() {
             .reason
             .as_deref()
             .unwrap()
-            .contains("nobody can say")
+            .contains("could not be verified")
     );
 }
 
@@ -582,7 +585,7 @@ async fn a_preview_does_not_tell_what_names_and_addresses_there_are_within() {
     }
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(
-        told.iter().all(|reason| reason.contains("no answer")),
+        told.iter().all(|reason| reason.contains("respond")),
         "{told:?}"
     );
 }

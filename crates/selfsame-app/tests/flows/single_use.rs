@@ -295,7 +295,7 @@ async fn who_has_no_delegation_uses_nothing_up_and_is_told() {
     assert_eq!(outcome(&status), Outcome::Unverifiable);
     assert_eq!(state(&status), SpendingState::Refused);
     let reason = status.verdict.unwrap().reason.unwrap();
-    assert!(reason.contains("has not let"), "{reason}");
+    assert!(reason.contains("has not authorised"), "{reason}");
     let seen = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
     assert_eq!(outcome(&seen), Outcome::Valid);
 }
@@ -417,7 +417,7 @@ async fn the_wallet_says_that_showing_the_handle_uses_the_card_up_and_keeps_it_b
         let named = choice
             .claims
             .iter()
-            .any(|claim| claim.label == "Its one use");
+            .any(|claim| claim.label == "Single use");
         assert_eq!(named, uses_up);
     }
     let plain = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
@@ -478,7 +478,7 @@ async fn of_alternatives_one_leaves_the_wallet_and_not_one_that_is_used_up_by_it
         .unwrap();
     let (_, history) = belongings(&clinic.app, &person).await;
     assert_eq!((history[0].cards.len(), history[1].cards.len()), (1, 1));
-    let handle = "Its one use".to_owned();
+    let handle = "Single use".to_owned();
     assert!(history[0].one_use.is_empty() && !history[0].claims.contains(&handle));
     assert!(history[1].claims.contains(&handle));
 }

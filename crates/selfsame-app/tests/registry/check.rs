@@ -170,13 +170,13 @@ async fn a_flipped_bit_anywhere_is_named_and_what_follows_from_the_log_is_made_a
         (
             |closed| closed.flip(&closed.object, closed.object.len() + 30),
             &["objects", "replay"],
-            "is not what its leaf in the tree says",
+            "does not match its leaf in the tree",
             true,
         ),
         (
             |closed| closed.flip(&closed.mark, closed.mark.len()),
             &["replay"],
-            "is not what the log leads to",
+            "does not match the log",
             true,
         ),
         (
@@ -189,7 +189,7 @@ async fn a_flipped_bit_anywhere_is_named_and_what_follows_from_the_log_is_made_a
             // The root of the log, or of the state, before the last bytes.
             |closed| closed.flip(&closed.block, closed.block.len() - 10),
             &["replay"],
-            "block 7 is not what its transactions make of the one before",
+            "block 7 does not match the result of its transactions",
             true,
         ),
     ];

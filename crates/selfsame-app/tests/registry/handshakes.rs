@@ -268,9 +268,9 @@ fn faults() -> impl Iterator<Item = (Lie, &'static str)> {
     let lies = Lie::ABOUT_OBJECTS.map(|lie| match lie {
         // A day's old checkpoint may be of a node that is only behind.
         Lie::StaleCheckpoint => (lie, "a node of the registry is behind"),
-        _ => (lie, "a node of the registry lies"),
+        _ => (lie, "a node of the registry gave a false answer"),
     });
-    let away = [Lie::Down, Lie::Busy].map(|lie| (lie, "a node of the registry gave no answer"));
+    let away = [Lie::Down, Lie::Busy].map(|lie| (lie, "a node of the registry did not answer"));
     lies.into_iter().chain(away)
 }
 

@@ -66,7 +66,7 @@ async fn a_ledger_that_is_lost_is_missed_and_no_second_history_begins() {
     let refused = three.refuses(none.clone()).await;
     assert_eq!(refused.kind, ErrorKind::Gone);
     assert!(
-        refused.reason.contains("block 0") && refused.reason.contains("had 3"),
+        refused.reason.contains("block 0") && refused.reason.contains("reached block 3"),
         "{refused}"
     );
     assert!(refused.hint.unwrap().contains("docs/backup.md"));
@@ -93,7 +93,7 @@ async fn a_ledger_that_was_set_back_is_missed_unless_it_is_a_copy_put_back() {
     }
     // From then on it is missed from where it has come to.
     let refused = three.refuses(three.kept("set-back")).await;
-    assert!(refused.reason.contains("had 4"), "{refused}");
+    assert!(refused.reason.contains("reached block 4"), "{refused}");
 }
 
 #[tokio::test]

@@ -101,7 +101,7 @@ async fn a_reader_whose_clock_is_slow_is_told_that_it_may_be_wrong() {
         refused.reason.contains("ahead of the reader's clock"),
         "{refused}"
     );
-    assert!(refused.hint.unwrap().contains("clock of this machine"));
+    assert!(refused.hint.unwrap().contains("machine's clock"));
     // Once it is set right, both are believed as ever.
     slow.advance(300);
     assert!(resolves(&remote, &dids[0]).await);

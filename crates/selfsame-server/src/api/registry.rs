@@ -43,14 +43,15 @@ pub async fn status(State(server): State<Server>) -> Answer {
 #[utoipa::path(get, path = "/api/registry/node", tag = "registry", responses((status = 200, body = NodeHealth)))]
 pub async fn node(State(server): State<Server>) -> Answer {
     let health = server.registry()?.health()?;
-    let alone = || Error::not_found("this is no node of a network of several");
+    let alone = || Error::not_found("this is not a node of a network with several nodes");
     json(&health.ok_or_else(alone)?)
 }
 
 /// The current time as the registry of this process sees it.
 #[utoipa::path(get, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
 pub async fn clock(State(server): State<Server>) -> Answer {
-    let alone = || Error::not_found("no registry in this process has its times from this clock");
+    let alone =
+        || Error::not_found("no registry in this process takes its block times from this clock");
     json(&server.app().times().ok_or_else(alone)?.view())
 }
 

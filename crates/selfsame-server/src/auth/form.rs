@@ -72,7 +72,7 @@ fn carries(body: &Bytes, token: &str) -> bool {
 /// The error for a request without the token.
 pub fn out_of_date() -> Problem {
     Problem::new(StatusCode::FORBIDDEN, "this form is out of date")
-        .with_hint("go back, load the page again and send it once more")
+        .with_hint("go back, reload the page and send the form again")
 }
 
 #[cfg(test)]

@@ -23,14 +23,14 @@ pub(super) fn page(problem: &Problem) -> String {
         status: status.as_u16(),
         title: match status.as_u16() {
             401 => "Please sign in",
-            404 => "Nothing here",
+            404 => "Not found",
             403 => "Not allowed",
-            409 => "Not any more",
-            410 => "It is over",
-            413 => "Too much at once",
-            429 if wait.is_some() => "Too many tries",
-            429 | 503 => "Too busy right now",
-            502 => "The other side said no",
+            409 => "No longer possible",
+            410 => "No longer available",
+            413 => "Too large",
+            429 if wait.is_some() => "Too many attempts",
+            429 | 503 => "Server busy",
+            502 => "Another server failed",
             500..=599 => "Something went wrong",
             _ => "That did not work",
         },
@@ -65,10 +65,10 @@ mod tests {
             page(&problem.come_back_in(seconds))
         };
         let locked = asked_too_often(899);
-        assert!(locked.contains("Too many tries"), "{locked}");
+        assert!(locked.contains("Too many attempts"), "{locked}");
         assert!(locked.contains("in 15 minutes"), "{locked}");
         let busy = asked_too_often(1);
-        assert!(busy.contains("Too busy right now"), "{busy}");
+        assert!(busy.contains("Server busy"), "{busy}");
         assert!(!busy.contains("minute"), "{busy}");
     }
 

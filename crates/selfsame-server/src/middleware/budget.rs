@@ -99,7 +99,7 @@ pub async fn pass(
                 Ok(response) => response,
                 Err(_elapsed) => Problem::new(
                     StatusCode::SERVICE_UNAVAILABLE,
-                    "this took too long and was given up",
+                    "this request took too long and was stopped",
                 )
                 .come_back_in(1)
                 .into_response(),

@@ -31,7 +31,7 @@ pub fn foreign_host(origin: &Origin, request: &Request) -> Option<Response> {
     tracing::warn!(reason = "foreign host", "request refused");
     let problem = Problem::new(
         StatusCode::MISDIRECTED_REQUEST,
-        "this server does not answer to that host name",
+        "this server does not serve that host name",
     )
     .with_hint("use the address it was configured with");
     Some(write(Face::Api, problem.into_response()))
@@ -48,7 +48,7 @@ pub fn foreign_origin(origin: &Origin, request: &Request) -> Option<Problem> {
         tracing::warn!(reason = "foreign origin", "request refused");
         Problem::new(
             StatusCode::FORBIDDEN,
-            "this came from a page of another site",
+            "this request came from a page of another site",
         )
     })
 }

@@ -129,11 +129,7 @@ impl Turns {
 
     fn turn_away(&self, status: StatusCode) -> Problem {
         metrics::counter!("selfsame_http_turned_away_total", "budget" => self.name).increment(1);
-        Problem::new(
-            status,
-            "too many requests that wait for other hosts are under way",
-        )
-        .come_back_in(1)
+        Problem::new(status, "too many requests are waiting for other hosts").come_back_in(1)
     }
 }
 

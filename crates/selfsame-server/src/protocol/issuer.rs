@@ -135,7 +135,7 @@ async fn served(
 
 fn of_now(query: Option<&str>) -> Result<(), Problem> {
     if asks_for_history(query.unwrap_or_default()) {
-        let reason = "a status is told as it is now, not as it was";
+        let reason = "historical status lists are not available";
         return Err(Problem::new(StatusCode::NOT_IMPLEMENTED, reason));
     }
     Ok(())

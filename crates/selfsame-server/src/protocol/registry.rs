@@ -81,7 +81,7 @@ pub async fn log(State(server): State<Server>, Query(asked): Query<Numbers>) -> 
     let numbers: Vec<u64> = numbers
         .take(ENTRIES_MAX)
         .collect::<Result<_, _>>()
-        .map_err(|_| Error::bad_request("numbers are written as 3,17,90"))?;
+        .map_err(|_| Error::bad_request("write the numbers as 3,17,90"))?;
     let registry = server.registry()?;
     let proven = registry.proven(&numbers, asked.trusted_height).await?;
     Ok(open_to_all(

@@ -166,7 +166,7 @@ pub async fn inclusion(State(server): State<Server>, Path(seq_no): Path<u64>) ->
         Some(proof) => Ok(open_to_all(axum::Json(proof).into_response())),
         None => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
-            "no signed checkpoint reaches this transaction yet",
+            "no signed checkpoint includes this transaction yet",
         )
         .come_back_in(1)),
     }
@@ -174,7 +174,7 @@ pub async fn inclusion(State(server): State<Server>, Path(seq_no): Path<u64>) ->
 
 fn nothing() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "this ledger has no such transaction")
-        .with_hint("a transaction is named by its number or its hash")
+        .with_hint("use a transaction's number or hash")
 }
 
 fn text(text: String) -> Response {

@@ -292,7 +292,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     };
     let Some(stream) = guard.stream(&request) else {
         let status = StatusCode::TOO_MANY_REQUESTS;
-        let problem = Problem::new(status, "this address follows enough events already");
+        let problem = Problem::new(status, "this address has too many event streams open");
         return error::write(passage.face, parting(problem.come_back_in(1)));
     };
     let action = Action::of(*audience, &request);

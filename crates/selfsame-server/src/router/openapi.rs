@@ -36,9 +36,9 @@ pub struct ProblemDetails {
 #[openapi(
     info(
         title = "Selfsame",
-        description = "Issue, hold, prove, verify and revoke credentials: everything the pages do. \
+        description = "Issue, hold, present, verify and revoke credentials: everything the pages do. \
             `issuer`, `verifier`, `dids`, `registry` and `instance` take the operator's token, `wallet` a person's. \
-            What others specify stands beside it, each with the place where it is specified.",
+            Endpoints of standard protocols are included, each with the specification that defines it.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     paths(
@@ -76,7 +76,7 @@ impl Modify for Common {
         );
         description.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
         let problem = ResponseBuilder::new()
-            .description("What is wrong.")
+            .description("The error.")
             .content(
                 "application/problem+json",
                 Content::new(Some(reference("Problem"))),

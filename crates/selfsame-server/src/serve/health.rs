@@ -50,7 +50,7 @@ pub fn start(listener: TcpListener, server: &Server) -> io::Result<()> {
                 }
             });
             if let Err(error) = answered {
-                tracing::error!(%error, "nobody can watch over this process any more");
+                tracing::error!(%error, "the listener of [health] has stopped");
             }
         })?;
     Ok(())
@@ -106,7 +106,7 @@ async fn connection(stream: TcpStream, router: Router) {
         .keep_alive(false);
     let served = builder.serve_connection(TokioIo::new(stream), answer);
     if let Err(error) = served.await {
-        tracing::debug!(%error, "a connection of who watches over the process ended early");
+        tracing::debug!(%error, "a connection to the listener of [health] ended early");
     }
 }
 

@@ -440,13 +440,17 @@ async fn anybody_registers_on_the_page_where_the_operator_lets_everybody() {
         made.body
     );
     let again = submit(&open, &fields).await;
-    assert!(again.body.contains("registered already"), "{}", again.body);
+    assert!(again.body.contains("Already registered"), "{}", again.body);
 
     // What is wrong is said beside what was typed; a seed is not repeated.
     let seed = "a seed that is longer than it may be, by far";
     let wrong = submit(&open, &[("seed", seed), ("did", "typed-before")]).await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
-    assert!(wrong.body.contains("The seed is wrong"), "{}", wrong.body);
+    assert!(
+        wrong.body.contains("The seed is not valid"),
+        "{}",
+        wrong.body
+    );
     assert!(wrong.body.contains("typed-before") && !wrong.body.contains(seed));
     let steward = submit(&open, &[("seed", "another"), ("role", "STEWARD")]).await;
     assert_eq!(steward.status, StatusCode::FORBIDDEN);

@@ -150,7 +150,7 @@ async fn the_sign_in_link_works_once_and_leaves_no_token_behind() {
     assert_eq!(answer.status, StatusCode::OK);
     assert_eq!(answer.header("refresh"), "0; url=/issuer");
     assert!(
-        answer.body.contains("href=\"/issuer\">Go on"),
+        answer.body.contains("href=\"/issuer\">Continue"),
         "{}",
         answer.body
     );
@@ -422,7 +422,7 @@ async fn refusals_speak_the_callers_language() {
     assert_eq!(wallet.status, StatusCode::UNAUTHORIZED);
     assert!(wallet.body.contains(r#""error":"invalid_token""#));
     let person = instance.call(get("/nowhere")).await;
-    assert!(person.body.contains("Nothing here"));
+    assert!(person.body.contains("Not found"));
     assert_eq!(person.status, StatusCode::NOT_FOUND);
     let method = instance.call(post("/registry")).await;
     assert_eq!(method.status, StatusCode::METHOD_NOT_ALLOWED);

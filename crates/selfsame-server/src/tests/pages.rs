@@ -286,7 +286,7 @@ async fn an_error_on_a_page_is_said_first_and_has_the_focus() {
         "<title>Error: Your wallet",
         "role=\"alert\" tabindex=\"-1\" autofocus>",
         "aria-invalid=\"true\" aria-describedby=\"problem\"",
-        "who has no wallet yet makes one below",
+        "Wrong e-mail or password. No wallet yet? Create one below.",
     ] {
         assert!(answer.body.contains(wanted), "{wanted}: {}", answer.body);
     }

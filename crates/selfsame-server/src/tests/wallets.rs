@@ -43,7 +43,7 @@ async fn where_registration_is_closed_no_wallet_is_made_and_the_page_says_so() {
     let page = instance.call(get("/wallet/sign-in")).await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(
-        page.body.contains("No new wallets are made here"),
+        page.body.contains("This server creates no new wallets"),
         "{}",
         page.body
     );
@@ -63,7 +63,7 @@ async fn where_registration_is_closed_no_wallet_is_made_and_the_page_says_so() {
 async fn an_invitation_makes_one_wallet_and_no_second() {
     let instance = where_registration_is(Registration::Invite).await;
     let page = instance.call(get("/wallet/sign-in")).await;
-    assert!(page.body.contains("by invitation"), "{}", page.body);
+    assert!(page.body.contains("needs an invitation"), "{}", page.body);
     assert!(!page.body.contains("/wallet/register"), "{}", page.body);
     for wrong in [None, Some("made-up")] {
         let mut account = account("maja@example.org");

@@ -142,7 +142,7 @@ struct NewPage {
 /// A format, and its description for people.
 fn described(format: Format) -> (&'static str, &'static str) {
     let what = match format {
-        Format::SdJwtVc => "SD-JWT VC: claims shown one by one",
+        Format::SdJwtVc => "SD-JWT VC: claims can be shown one by one",
         Format::JwtVcJson => "W3C VC 1.1 as JWT: shown as a whole",
         Format::VcJwt => "W3C VC 2.0 as JWT: shown as a whole",
     };
@@ -224,7 +224,7 @@ pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> A
     let uses = form
         .needed("uses")?
         .parse()
-        .map_err(|_| Problem::bad_request("how often is a number"))?;
+        .map_err(|_| Problem::bad_request("the number of uses must be a number"))?;
     let new = NewOffer {
         template: template.id.clone(),
         format: form.one("format").map(str::to_owned),

@@ -186,5 +186,7 @@ async fn open(
     }
     Jar::strict(name)
         .value(session.expose(), server.origin())
-        .ok_or_else(|| selfsame_app::Error::internal("a session that fits no cookie").into())
+        .ok_or_else(|| {
+            selfsame_app::Error::internal("a session that does not fit in a cookie").into()
+        })
 }

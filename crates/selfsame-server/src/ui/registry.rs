@@ -49,9 +49,9 @@ pub const PAGES: [(&str, &str, &str); 7] = [
 /// The kinds of operations that can be chosen in a search, with their names.
 pub const KINDS: [(&str, &str); 18] = [
     ("create_did", "DID created"),
-    ("register_did", "DID registered by somebody"),
-    ("update_did", "DID changed"),
-    ("deactivate_did", "DID ended"),
+    ("register_did", "DID registered by another party"),
+    ("update_did", "DID updated"),
+    ("deactivate_did", "DID deactivated"),
     ("set_role", "Role"),
     ("schema", "Schema"),
     ("credential_definition", "Credential definition"),

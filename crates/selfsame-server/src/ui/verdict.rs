@@ -45,16 +45,16 @@ pub fn explained(outcome: &Outcome) -> &'static str {
         Outcome::Valid => {
             "Genuine, current, and shown by its holder. Every rule that applies holds."
         }
-        Outcome::Revoked => "Genuine, but its issuer has withdrawn it for good.",
-        Outcome::Spent => "Genuine, but for one use, and used already.",
-        Outcome::Suspended => "Genuine, but its issuer has withdrawn it for now.",
-        Outcome::Expired => "Genuine, but its time is over.",
-        Outcome::NotYetValid => "Genuine, but its time has not come.",
+        Outcome::Revoked => "Genuine, but revoked by its issuer.",
+        Outcome::Spent => "Genuine, but single-use and already used.",
+        Outcome::Suspended => "Genuine, but suspended by its issuer.",
+        Outcome::Expired => "Genuine, but expired.",
+        Outcome::NotYetValid => "Genuine, but not yet valid.",
         Outcome::Untrusted => "Genuine, but its issuer is not among those this verifier trusts.",
         Outcome::Unverifiable => {
-            "Something needed for the check was not to be had. It may be worth another try."
+            "A check could not be completed because something was unavailable. Try again."
         }
-        Outcome::Invalid => "Forged, altered, or shown in a wrong way. Do not rely on it.",
+        Outcome::Invalid => "Forged, altered, or presented incorrectly. Do not rely on it.",
     }
 }
 
@@ -62,7 +62,7 @@ pub fn explained(outcome: &Outcome) -> &'static str {
 pub fn use_headline(spending: &SpendingStatus) -> &'static str {
     match (spending.state, spending.action.as_str()) {
         (SpendingState::Pending, _) => "The registry has not answered yet",
-        (SpendingState::Done, "revoke") => "Revoked in its issuer’s name",
+        (SpendingState::Done, "revoke") => "Revoked on the issuer’s behalf",
         (SpendingState::Done, _) => "Used up",
         (SpendingState::Refused, "revoke") => "Not revoked",
         (SpendingState::Refused, _) => "Not used up",

@@ -208,7 +208,9 @@ fn wanted(form: &Form) -> Answer<NewRequest> {
 /// How old the status may be; an empty choice leaves it to what is configured.
 fn seconds(form: &Form) -> Answer<Option<u64>> {
     let chosen = form.one("max_status_age").map(str::parse).transpose();
-    chosen.map_err(|_| Problem::bad_request("how old a status may be is a number of seconds"))
+    chosen.map_err(|_| {
+        Problem::bad_request("the maximum age of a status must be a number of seconds")
+    })
 }
 
 /// A request: its link while it waits, its verdict afterwards.
@@ -343,7 +345,7 @@ mod tests {
         let anybodys = waiting(true);
         assert!(!anybodys.contains("/verifier/view/one"), "{anybodys}");
         assert!(anybodys.contains("data-result=\"\""), "{anybodys}");
-        assert!(anybodys.contains("done. <a href=\"\">Look again</a>"));
+        assert!(anybodys.contains("done. <a href=\"\">Reload</a>"));
     }
 
     #[test]

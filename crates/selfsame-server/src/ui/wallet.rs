@@ -86,7 +86,7 @@ pub async fn page(
     let listed = server.wallet()?.cards(&person, &paging).await?;
     let done = match at.done.as_deref() {
         Some("accepted") => Some("It is in your wallet now."),
-        Some("removed") => Some("The card is gone."),
+        Some("removed") => Some("The card was removed."),
         _ => None,
     };
     let cards = listed.items.iter().map(Face::of).collect();
@@ -143,7 +143,7 @@ pub async fn open(State(server): State<Server>, form: Form) -> Answer {
         _ => {
             return Err(
                 Problem::bad_request("this link is neither an offer nor a request")
-                    .with_hint("they begin with openid-credential-offer:// or openid4vp://"),
+                    .with_hint("such links begin with openid-credential-offer:// or openid4vp://"),
             );
         }
     };

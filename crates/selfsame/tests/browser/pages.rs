@@ -72,12 +72,12 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     phone.accept(&offers[2], "Laboratory report").await;
     browser.expect_no_errors().await;
     phone.follow(&offers[2]).await;
-    browser.expect("It is over").await;
+    browser.expect("No longer available").await;
     pages.push(("over", browser.address().await));
     // Chromium logs its status.
     browser.errors().await;
     phone.follow(&offers[3]).await;
-    browser.expect("It will say").await;
+    browser.expect("It will contain").await;
     pages.push(("wallet-offer", browser.address().await));
     phone.share(&to_answer).await;
     desk.revoke().await;

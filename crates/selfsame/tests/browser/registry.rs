@@ -38,7 +38,7 @@ async fn walk(browser: &Browser) {
     // By words to the list, from there to the transaction, and its proof.
     browser
         .fill(
-            "Look for a DID, a number, a hash, a name, or words",
+            "Search for a DID, a number, a hash, a name, or words",
             "endorser",
         )
         .await;
@@ -49,7 +49,7 @@ async fn walk(browser: &Browser) {
         .await;
     browser.expect("2 operations").await;
     browser
-        .press("The identifier itself, with its history and proof")
+        .press("Show this identifier with its history and proof")
         .await;
     browser.expect("Present, and proven").await;
     browser.expect("signed by embedded").await;
@@ -72,7 +72,7 @@ async fn walk(browser: &Browser) {
         .expect("The network began with this DID as a trustee.")
         .await;
     browser.press("Blocks").await;
-    browser.expect("Each orders what came in").await;
+    browser.expect("Each block orders the transactions").await;
     browser.expect_no_errors().await;
 }
 
@@ -97,12 +97,12 @@ async fn anybody_registers_a_did_by_keyboard_where_the_operator_lets_everybody()
     browser.open(&instance.page("registry/register")).await;
     browser.set("#reg-did", "U8WPwFqcFMRAT4jhmNywsT").await;
     browser.set("#reg-key", "no key").await;
-    browser.press("Register it").await;
-    browser.expect("The verkey is none").await;
+    browser.press("Register DID").await;
+    browser.expect("Not a valid verkey").await;
     assert_eq!(browser.value("#reg-did").await, "U8WPwFqcFMRAT4jhmNywsT");
     let key = "GJ1SzoWzavQYfNL9XkaJdrQejfztN4XqdsiV4ct3LXKL";
     browser.set("#reg-key", key).await;
-    browser.press("Register it").await;
+    browser.press("Register DID").await;
     browser.expect("Registered").await;
     browser.press_about("U8WPwFqcFMRAT4jhmNywsT").await;
     browser.expect("Present, and proven").await;

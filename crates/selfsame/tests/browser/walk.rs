@@ -36,7 +36,7 @@ impl<'a> Desk<'a> {
     pub async fn open(instance: &'a Instance, browser: &'a Browser) -> Self {
         browser.open(&instance.sign_in).await;
         // The page that follows the link leads on by itself.
-        browser.expect("Pick what to attest").await;
+        browser.expect("Choose a credential to issue").await;
         Self(instance, browser)
     }
 
@@ -45,7 +45,7 @@ impl<'a> Desk<'a> {
         let Self(instance, browser) = self;
         browser.open(&instance.page("issuer")).await;
         browser.press_about(template).await;
-        browser.press("Make the offer").await;
+        browser.press("Create offer").await;
         browser.expect("Credential offer").await;
         browser.value("#link").await
     }
@@ -78,7 +78,7 @@ impl<'a> Desk<'a> {
     async fn delegate(&self, to: &str, what: &str) {
         let Self(instance, browser) = self;
         browser.open(&instance.page("issuer")).await;
-        browser.press("Delegate to somebody").await;
+        browser.press("Delegate to another DID").await;
         browser.set("#to", to).await;
         browser.choose("May", what).await;
         browser.press("Delegate").await;
@@ -105,10 +105,10 @@ impl<'a> Phone<'a> {
     /// Makes a wallet.
     pub async fn open(instance: &'a Instance, browser: &'a Browser) -> Self {
         browser.open(&instance.page("wallet")).await;
-        browser.press("New here? Make a wallet").await;
+        browser.press("New here? Create a wallet").await;
         browser.set("#new-email", PERSON).await;
         browser.set("#new-password", PASSWORD).await;
-        browser.press("Make my wallet").await;
+        browser.press("Create my wallet").await;
         browser.expect("No cards yet.").await;
         Self(instance, browser)
     }
@@ -116,15 +116,13 @@ impl<'a> Phone<'a> {
     pub async fn follow(&self, link: &str) {
         let Self(instance, browser) = self;
         browser.open(&instance.page("wallet")).await;
-        browser
-            .fill("Somebody sent you an offer or asks for something?", link)
-            .await;
+        browser.fill("Received a link or a QR code?", link).await;
         browser.press("Open").await;
     }
 
     pub async fn accept(&self, offer: &str, template: &str) {
         self.follow(offer).await;
-        self.1.expect("It will say").await;
+        self.1.expect("It will contain").await;
         self.1.press("Accept").await;
         self.1.attribute("[aria-label=Cards]", "class").await;
         self.1.expect(template).await;
@@ -233,14 +231,11 @@ async fn a_prescription_is_used_up_another_revoked_by_its_pharmacy_and_all_pages
     let first = desk.offer("Drug prescription").await;
     let phone = Phone::open(&instance, &at_hand).await;
     phone.accept(&first, "Drug prescription").await;
-    let use_it = "Use it up: once it is found valid, nobody can use it again";
+    let use_it = "Mark as used: if valid, it can’t be used again anywhere";
     let consent = phone
         .share(&desk.ask_for_prescription(Some(use_it)).await)
         .await;
-    assert!(
-        consent.contains("Showing this uses the card up"),
-        "{consent}"
-    );
+    assert!(consent.contains("This can be used once"), "{consent}");
     assert_eq!(desk.outcome().await.as_deref(), Some("valid"));
     let used = at_desk.attribute("[data-spending]", "data-spending").await;
     assert_eq!(used.as_deref(), Some("done"));
@@ -248,7 +243,7 @@ async fn a_prescription_is_used_up_another_revoked_by_its_pharmacy_and_all_pages
     at_desk.expect(&pharmacy).await;
 
     let consent = phone.share(&desk.ask_for_prescription(None).await).await;
-    assert!(!consent.contains("uses the card up"), "{consent}");
+    assert!(!consent.contains("can be used once"), "{consent}");
     assert_eq!(desk.outcome().await.as_deref(), Some("spent"));
     at_desk.expect(&format!("spent by {pharmacy}")).await;
 
@@ -265,13 +260,13 @@ async fn a_prescription_is_used_up_another_revoked_by_its_pharmacy_and_all_pages
 
     let second = desk.offer("Drug prescription").await;
     phone.accept(&second, "Drug prescription").await;
-    let handle = "Ask for its handle, to revoke it in its issuer’s name later";
+    let handle = "Ask for the right to revoke it later on the issuer’s behalf";
     phone
         .share(&desk.ask_for_prescription(Some(handle)).await)
         .await;
     assert_eq!(desk.outcome().await.as_deref(), Some("valid"));
-    at_desk.press("Revoke it in its issuer’s name").await;
-    at_desk.expect("Revoked in its issuer’s name").await;
+    at_desk.press("Revoke on the issuer’s behalf").await;
+    at_desk.expect("Revoked on the issuer’s behalf").await;
     phone.share(&desk.ask_for_prescription(None).await).await;
     assert_eq!(desk.outcome().await.as_deref(), Some("revoked"));
 
@@ -329,10 +324,10 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
 
     // Without a session, or with a wrong one, there is a door.
     browser.open(&instance.page("verifier")).await;
-    browser.expect("prints a link that signs in").await;
+    browser.expect("prints a sign-in link").await;
     browser.fill("Operator token", "not the token").await;
     browser.press("Sign in").await;
-    browser.expect("This is not the operator's token.").await;
+    browser.expect("Wrong operator token.").await;
     browser
         .open(&instance.page("operator/sign-in?code=abc"))
         .await;
@@ -346,11 +341,15 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
     phone.accept(&offer, "Clinical note").await;
     browser.back().await;
     browser.press("Accept").await;
-    browser.expect("It is over").await;
-    browser.expect("The offer was taken or has expired.").await;
+    browser.expect("No longer available").await;
+    browser
+        .expect("The offer was accepted or has expired.")
+        .await;
     phone.follow(&offer).await;
-    browser.expect("It is over").await;
-    browser.expect("The offer was taken or has expired.").await;
+    browser.expect("No longer available").await;
+    browser
+        .expect("The offer was accepted or has expired.")
+        .await;
     browser.expect("Ask the issuer for a new one.").await;
 
     // A request that is answered, opened again.
@@ -364,9 +363,7 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
 
     // A wrong password, and what is no link.
     browser.open(&instance.page("wallet")).await;
-    browser
-        .fill("Somebody sent you an offer or asks for something?", "hello")
-        .await;
+    browser.fill("Received a link or a QR code?", "hello").await;
     browser.press("Open").await;
     browser
         .expect("This link is neither an offer nor a request.")
@@ -376,18 +373,16 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
     // Else the way out and the next page race each other.
     browser.expect("Prove it anywhere.").await;
     browser.open(&instance.page("wallet/keys")).await;
-    browser
-        .expect("you are led on to where you were going")
-        .await;
+    browser.expect("continue to the page you wanted").await;
     browser.fill("E-mail address", PERSON).await;
     browser.fill("Password", "a wrong password").await;
     browser.press("Sign in").await;
-    browser.expect("makes one below").await;
+    browser.expect("Create one below").await;
     let focus = "return document.activeElement.id";
     assert_eq!(browser.evaluate(focus).await, "problem");
     browser.fill("Password", PASSWORD).await;
     browser.press("Sign in").await;
-    browser.expect("Make a DID").await;
+    browser.expect("Create a DID").await;
 
     browser.open(&instance.page("nowhere")).await;
     browser.expect("There is nothing at this address.").await;

@@ -260,7 +260,7 @@ fn whoever_names_what_is_not_there_is_told_what_to_name() {
         (present("openid4vp://?client_id=…"), "the whole link"),
         (present("openid-credential-offer://?"), "new offer"),
         (vec!["verify"], "--ask"),
-        (vec!["revoke", "5Zr…"], "list"),
+        (vec!["revoke", "5Zr…"], "/api/issuer/credentials"),
         (vec!["did", "update", "did:selfsame:…"], "selfsame did show"),
         (vec!["did", "deactivate", "x"], "selfsame did show"),
         (vec!["did", "new", "--method", "foo"], "one of"),

@@ -76,7 +76,7 @@ fn a_copy_that_is_put_back_keeps_what_was_issued_and_gives_nothing_out_again() {
     again.ready();
     let operator = again.operator();
     let log = again.log();
-    assert!(log.contains("the registry's ledger is a copy"), "{log}");
+    assert!(log.contains("the registry's ledger is a backup"), "{log}");
 
     assert_error(&holder.redeem(&[]), 400, "invalid_grant");
     let gone = format!("/api/verifier/requests/{}", text(&asked, "id"));

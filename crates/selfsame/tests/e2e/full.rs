@@ -46,7 +46,7 @@ fn an_instance_on_a_full_disk_refuses_to_write_serves_what_it_has_and_goes_on_on
     let log = instance.log();
     let line = log
         .lines()
-        .find(|line| line.contains("nothing can be kept"));
+        .find(|line| line.contains("the store has no room"));
     let line: Value = serde_json::from_str(line.unwrap()).unwrap();
     assert_eq!(line["level"], "ERROR");
     assert!(

@@ -42,7 +42,7 @@ fn an_offer_that_was_taken_or_never_was_says_so_to_whoever_opens_it_later() {
                 let reply = to_offers(person, verb, link);
                 assert_over(
                     &reply,
-                    "was taken or has expired",
+                    "was accepted or has expired",
                     "ask the issuer for a new one",
                 );
             }

@@ -396,10 +396,7 @@ fn what_keeps_it_from_starting_is_the_environments_fault_and_says_what_to_do() {
     let config = ["--config", settings.to_str().unwrap()];
     assert_hint(&mut up(&data, &config), "nodes");
     for wrong in ["x", "did:selfsame:…"] {
-        assert_hint(
-            &mut up(&data, &["--trust-issuer", wrong]),
-            "the whole of it",
-        );
+        assert_hint(&mut up(&data, &["--trust-issuer", wrong]), "the whole name");
     }
     let trusted = ["--trust-origin", "https://issuer.example/issuer"];
     assert_hint(&mut up(&data, &trusted), "host and port alone");
@@ -543,7 +540,7 @@ fn a_hangup_has_the_trusted_read_again_and_a_wrong_file_changes_nothing() {
     assert_eq!(outcome(), "valid");
     let stays = "whom this instance trusts stays as it was: ";
     for (wrong, why) in [
-        ("[trust]\nissuers = [\"nobody\"]\n", "`nobody` is no DID"),
+        ("[trust]\nissuers = [\"nobody\"]\n", "`nobody` is not a DID"),
         ("[trust]\nissuer = []\n", "unknown field `issuer`"),
         ("[trust]\ncertificates = [\"absent.pem\"]\n", "absent.pem"),
     ] {

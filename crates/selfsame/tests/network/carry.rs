@@ -118,7 +118,7 @@ fn an_instances_own_registry_goes_on_in_a_network_number_by_number() {
         up.args(["up", "--listen", "127.0.0.1:0", "--data"])
             .arg(&data),
     );
-    assert!(said.contains("carried over"), "{said}");
+    assert!(said.contains("has moved to a network"), "{said}");
 
     network.start();
     let settings = folder.path().join("settings.toml");

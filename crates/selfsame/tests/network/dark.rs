@@ -31,7 +31,10 @@ fn nodes_are_shut_down_one_by_one_and_each_step_says_what_cannot_be_done_and_why
     let walked = story(&mut scenario("immunization", &origin, &token));
     assert_eq!(walked["after_revocation"], "revoked");
     let said = cannot_write(&origin, &token, "too few validators may be reachable");
-    assert!(said.contains("it is kept and will be sent again"), "{said}");
+    assert!(
+        said.contains("it is stored and will be sent again"),
+        "{said}"
+    );
     // A use that the registry has not taken is no use yet, and says so.
     let spending = pharmacy.spend();
     let shown = pharmacy.request(&spending);

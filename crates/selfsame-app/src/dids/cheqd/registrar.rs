@@ -34,7 +34,7 @@ impl Shared {
     pub(super) fn registrar(&self) -> Result<&Url> {
         let registrar = self.config.resolver.cheqd_registrar.as_ref();
         registrar.ok_or_else(|| {
-            Error::bad_request("this instance knows no registrar for did:cheqd")
+            Error::bad_request("this instance has no registrar for did:cheqd")
                 .with_hint("set cheqd_registrar in [resolver]")
         })
     }
@@ -117,7 +117,7 @@ pub(super) async fn pause(milliseconds: Option<u64>) -> Result<()> {
     let retry_after = milliseconds.div_ceil(1_000).min(LONGEST_WAIT);
     Err(Error::new(
         ErrorKind::Unavailable { retry_after },
-        "the registrar wants to be asked again later",
+        "the registrar asks to be called again later",
     ))
 }
 
@@ -131,7 +131,7 @@ fn unreached(error: NetError) -> Error {
     if error.is_transient() {
         return Error::new(
             ErrorKind::Unavailable { retry_after: 5 },
-            "the registrar can't be reached at this moment",
+            "the registrar can't be reached now",
         );
     }
     Error::upstream(format!("the registrar did not answer: {error}"))

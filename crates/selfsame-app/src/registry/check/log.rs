@@ -53,7 +53,7 @@ impl Subject<'_> {
             });
         };
         if head.height != height || row.size != size {
-            looked.wrong(format!("block {height} stands in another one's place"));
+            looked.wrong(format!("block {height} is stored in another block's place"));
         }
         if head.time < before.time {
             looked.wrong(format!("block {height} is earlier than the one before"));

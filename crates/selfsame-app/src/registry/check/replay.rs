@@ -28,7 +28,7 @@ impl Subject<'_> {
                 false
             }
             Err(error) => {
-                looked.wrong(format!("the log can't be judged again: {}", error.reason));
+                looked.wrong(format!("the log can't be replayed: {}", error.reason));
                 false
             }
         };
@@ -66,7 +66,7 @@ impl Subject<'_> {
                 looked.one(self.tell);
                 if before != block {
                     looked.wrong(format!(
-                        "block {} is not what its transactions make of the one before",
+                        "block {} does not match the result of its transactions",
                         row.height
                     ));
                 }
@@ -113,10 +113,9 @@ impl Subject<'_> {
             let (key, value) = value?;
             match self.file.get(&key) {
                 Ok(Some(kept)) if kept == value => {}
-                Ok(Some(_)) => looked.wrong(format!(
-                    "{} is not what the log leads to",
-                    key.escape_ascii()
-                )),
+                Ok(Some(_)) => {
+                    looked.wrong(format!("{} does not match the log", key.escape_ascii()))
+                }
                 Ok(None) => looked.wrong(format!("{} is missing", key.escape_ascii())),
                 Err(error) => {
                     looked.wrong(format!("{} can't be read: {error}", key.escape_ascii()));
@@ -128,7 +127,7 @@ impl Subject<'_> {
             match value {
                 Ok((key, _)) if anew.get(&key)?.is_some() => {}
                 Ok((key, _)) => {
-                    looked.wrong(format!("{} follows from nothing", key.escape_ascii()));
+                    looked.wrong(format!("{} is not from the log", key.escape_ascii()));
                 }
                 Err(error) => looked.wrong(format!("a value can't be read: {error}")),
             }

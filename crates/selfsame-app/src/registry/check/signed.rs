@@ -19,8 +19,7 @@ impl Subject<'_> {
     /// Judges the signatures that there are, from the genesis on.
     pub(super) fn signed(&self, looked: &mut Looked) -> Result<()> {
         if !self.of_network {
-            looked.note =
-                Some("an embedded registry signs when it is asked: it keeps nothing signed");
+            looked.note = Some("an embedded registry signs on request and stores no signatures");
         }
         let trusts = self.handovers(looked)?;
         let Some(checkpoint) = self.checkpoint else {
@@ -33,11 +32,11 @@ impl Subject<'_> {
             standing_of(checkpoint, &origin),
         );
         let (Ok(note), Ok(standing)) = (note, standing) else {
-            looked.wrong("the newest checkpoint that was kept is none of this network");
+            looked.wrong("the newest stored checkpoint does not belong to this network");
             return Ok(());
         };
         if !trusts.iter().any(|trust| trust.agreed(&note).is_ok()) {
-            looked.wrong("too few validators signed the newest checkpoint that was kept");
+            looked.wrong("too few validators signed the newest stored checkpoint");
         }
         let row = match standing.height {
             0 => return Ok(()),

@@ -90,7 +90,7 @@ impl Subject<'_> {
         let shown = key.escape_ascii();
         match self.file.get(&key) {
             Ok(Some(value)) if sha256(&value) == *digest => None,
-            Ok(Some(_)) => Some(format!("{shown} is not what its leaf in the tree says")),
+            Ok(Some(_)) => Some(format!("{shown} does not match its leaf in the tree")),
             Ok(None) => Some(format!("{shown} is missing")),
             Err(error) => Some(format!("{shown} can't be read: {error}")),
         }

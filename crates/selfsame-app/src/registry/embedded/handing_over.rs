@@ -25,7 +25,7 @@ pub(super) fn is_still_here(ledger: &Ledger, key: &KeyHandle) -> Result<()> {
         [validator] if KeyHandle::of(&validator.key) == *key => Ok(()),
         _ => Err(Error::new(
             ErrorKind::Gone,
-            "this registry was carried over into a network and goes on there",
+            "this registry has moved to a network and continues there",
         )
         .with_hint("name the network's nodes in [registry]")),
     }
@@ -61,7 +61,7 @@ impl Embedded {
             .map_err(Error::internal)?;
         let handed_over = self.submit(&transaction).await;
         handed_over.map_err(|error| match is_refusal(&error) {
-            true => error.with_hint("the trustee of the genesis may have lost the role"),
+            true => error.with_hint("the trustee named in the genesis may have lost the role"),
             false => error,
         })
     }
@@ -84,7 +84,7 @@ impl Embedded {
         let missing = || {
             Error::new(
                 ErrorKind::Forbidden,
-                "this registry has no trustee whose key is here, so nobody can hand it over",
+                "no key of a trustee of this registry is here, so it can't be handed over",
             )
         };
         let trustee = members

@@ -33,8 +33,8 @@ pub(super) async fn is_in(store: &Store, ledger: &dyn LedgerStore) -> Result<()>
         tracing::warn!(
             height,
             reached,
-            "the registry's ledger is a copy: what was written after it was made is lost, uses of prescriptions too; \
-             readers who have seen that stop at two histories until they get a new trust root (docs/network.md)"
+            "the registry's ledger is a backup: later writes are lost, including uses of prescriptions; readers that have \
+             seen them report two histories until they get a new trust root (docs/network.md)"
         );
     }
     if height >= reached {
@@ -44,7 +44,7 @@ pub(super) async fn is_in(store: &Store, ledger: &dyn LedgerStore) -> Result<()>
         return Ok(store.commit(noted(height)?).await.map(drop)?);
     }
     Err(lost(format!(
-        "the registry's ledger ends at block {height}, and it has had {reached}"
+        "the registry's ledger ends at block {height} but had reached block {reached}"
     )))
 }
 
@@ -62,9 +62,9 @@ pub(super) fn store_is_not_older(store: &Store, ledger: &dyn LedgerStore) -> Res
                 noted,
                 "the store has fewer commits than its ledger has seen"
             );
-            let older = "the store is older than its ledger: a copy of its file was put back";
+            let older = "the store is older than its ledger: an old copy of its file was put back";
             Err(Error::new(ErrorKind::Gone, older).with_hint(
-                "put back the newest store.sqlite, or make a new directory of a copy: selfsame restore (docs/backup.md)",
+                "put back the newest store.sqlite, or restore a backup into a new directory with `selfsame restore` (docs/backup.md)",
             ))
         }
         _ => Ok(()),
@@ -74,7 +74,7 @@ pub(super) fn store_is_not_older(store: &Store, ledger: &dyn LedgerStore) -> Res
 /// What the registry had is lost, and what to do about it.
 pub(super) fn lost(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Gone, what).with_hint(
-        "put a copy of it back (docs/backup.md), or begin a new network in a new directory (--data)",
+        "restore a backup (docs/backup.md), or start a new network in a new directory (--data)",
     )
 }
 

@@ -343,6 +343,6 @@ fn tell(answers: Vec<Option<oneshot::Sender<Result<Receipt>>>>, applied: &Applie
 
 fn unavailable() -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 1 };
-    Error::new(kind, "the registry can't write at this moment")
-        .with_hint("send the same transaction again; if it was written, its receipt is the answer")
+    Error::new(kind, "the registry can't write now")
+        .with_hint("send the same transaction again; if it was written, the answer is its receipt")
 }

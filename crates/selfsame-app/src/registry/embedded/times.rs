@@ -78,17 +78,17 @@ impl Times {
         let says = self.clock.now().rfc3339();
         let reason = match given.away_since {
             Some(last) => format!(
-                "this machine's clock says {says}, the registry was last at work at {}, and nothing vouches for the time between",
+                "this machine's clock says {says}, the registry was last active at {}, and nothing confirms the time between",
                 last.rfc3339()
             ),
             None => format!(
-                "this machine's clock leapt ahead to {says}, while by the time that passed it is {}",
+                "this machine's clock leapt ahead to {says}, but by the time that has passed it is {}",
                 believed.rfc3339()
             ),
         };
         let error = Error::new(kind, reason).with_code("clock_doubted");
         Err(error.with_hint(
-            "see that the clock is right, then: selfsame registry clock --confirm; one that systemd-timesyncd sets is believed by itself",
+            "check the clock, then run `selfsame registry clock --confirm`; a clock that systemd-timesyncd sets is believed without it",
         ))
     }
 
@@ -105,7 +105,7 @@ impl Times {
 
     /// The operator vouches for what the clock says now.
     pub fn vouch(&self) {
-        tracing::info!(time = %self.clock.now().rfc3339(), "the operator vouches for this machine's clock");
+        tracing::info!(time = %self.clock.now().rfc3339(), "the operator confirmed this machine's clock");
         self.given().start = self.clock.started();
     }
 
@@ -124,7 +124,7 @@ impl Times {
         let parted = now.seconds_since(time).max(time.seconds_since(now));
         let mut given = self.given();
         if parted <= LEAP_MAX && self.after_leap(&mut given).is_some() {
-            tracing::info!(time = %now.rfc3339(), "a witness vouches for this machine's clock");
+            tracing::info!(time = %now.rfc3339(), "a witness confirmed this machine's clock");
             given.start = self.clock.started();
         }
     }

@@ -439,5 +439,5 @@ fn unproven(error: Error) -> Error {
         error.reason
     );
     Error::new(kind, reason)
-        .with_hint("send the same transaction again; if it was written, its receipt is the answer")
+        .with_hint("send the same transaction again; if it was written, the answer is its receipt")
 }

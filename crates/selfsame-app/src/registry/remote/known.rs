@@ -154,7 +154,7 @@ impl Known {
             missing.join(", ")
         );
         Error::new(ErrorKind::Unavailable { retry_after: 2 }, reason).with_hint(
-            "the registry must show its checkpoints to them: [registry] witnesses there; its log says how each of them does",
+            "the registry must show its checkpoints to the witnesses: set [registry] witnesses there; its log says how each one answers",
         )
     }
 
@@ -257,7 +257,7 @@ impl Known {
             view.fetched
                 .extend(lasting.map(|read| (read.key, read.value)));
         }
-        let circles = || Error::upstream("the registry's answers lead in circles");
+        let circles = || Error::upstream("the registry's answers lead to no result");
         Err(behind.unwrap_or_else(circles))
     }
 
@@ -282,7 +282,7 @@ impl Known {
         let objects: Vec<_> = further.iter().map(Read::object).collect();
         let accepted = self.client().accept_further(&objects, as_of);
         accepted.map_err(|_| {
-            Error::upstream("the registry's read is refused: what came along is not of its state")
+            Error::upstream("the registry's read is refused: a further object is not in its state")
         })
     }
 
@@ -410,7 +410,7 @@ impl StateRead for View<'_> {
 /// Nobody has what was seen already.
 pub(super) fn all_behind() -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 2 };
-    let reason = "every node of the registry is behind what was seen of it";
+    let reason = "every node of the registry is behind the newest state seen";
     Error::new(kind, reason)
 }
 
@@ -439,7 +439,8 @@ fn refused(report: &Report, (bundle, newest): (&Bundle, Option<&(Standing, Strin
         }
         // Enough validators signed the time, so no single node makes it up.
         (Some(_), _) if report.outcome == Outcome::Untimely && broken("future") => {
-            error = error.with_hint("see whether the clock of this machine is right: the validators' clocks are further");
+            error = error
+                .with_hint("check this machine's clock: the validators' clocks are ahead of it");
             Why::Ahead
         }
         (Some(as_of), _) if report.outcome == Outcome::Untimely => {

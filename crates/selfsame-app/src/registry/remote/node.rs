@@ -248,7 +248,7 @@ fn refusal(response: &Response) -> Error {
         (400..=499, Some(_)) => ErrorKind::BadRequest,
         (401 | 403, None) => {
             return Error::upstream("the registry refused this instance's token")
-                .with_hint("the registry's operator token belongs into [registry] token");
+                .with_hint("set token in [registry] to the registry's operator token");
         }
         _ => ErrorKind::Upstream,
     };
@@ -276,20 +276,19 @@ fn unreached(error: NetError) -> Error {
     match error {
         NetError::Busy { retry_after } => Error::new(
             ErrorKind::Unavailable { retry_after },
-            "too many calls to the registry are under way",
+            "too many calls to the registry are in progress",
         )
         .with_code(UNREACHED),
-        NetError::Refused(_) => {
-            Error::upstream("this instance does not call the registry's address").with_hint(
-                "the registry's origin belongs into [trust] origins if it is private or plain http",
-            )
-        }
+        NetError::Refused(_) => Error::upstream(
+            "this instance may not call the registry's address",
+        )
+        .with_hint("if the registry's origin is private or plain http, add it to [trust] origins"),
         NetError::TimedOut => unanswered(),
         error if error.is_transient() => {
             tracing::warn!(%error, "the registry could not be reached");
             Error::new(
                 ErrorKind::Unavailable { retry_after: 2 },
-                "the registry can't be reached at this moment",
+                "the registry can't be reached now",
             )
             .with_code(UNREACHED)
         }

@@ -80,7 +80,7 @@ impl Nodes {
             let kind = ErrorKind::Unavailable {
                 retry_after: first.unwrap_or(1).max(1),
             };
-            return Err(Error::new(kind, "the registry asked to be left alone"));
+            return Err(Error::new(kind, "the registry asked to be called later"));
         }
         Ok(turn
             .into_iter()
@@ -134,7 +134,7 @@ impl Nodes {
                 rest.alone = now.plus(retry_after.min(LEFT_ALONE));
             }
         }
-        tracing::warn!(node = node.name(), %error, "a node of the registry gave no answer");
+        tracing::warn!(node = node.name(), %error, "a node of the registry did not answer");
         named(node, error)
     }
 
@@ -148,7 +148,9 @@ impl Nodes {
             }
         }
         match lied {
-            true => tracing::error!(node = node.name(), %error, "a node of the registry lies"),
+            true => {
+                tracing::error!(node = node.name(), %error, "a node of the registry gave a false answer")
+            }
             false => tracing::warn!(node = node.name(), %error, "a node of the registry is behind"),
         }
         named(node, error)

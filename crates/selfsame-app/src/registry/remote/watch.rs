@@ -119,7 +119,7 @@ impl Remote {
         let Some(standing) = known.signed(STATE_KEY, &bundle) else {
             tracing::warn!(
                 node = other.name(),
-                "a node of the registry shows a checkpoint that nobody trusted signed"
+                "a node of the registry shows a checkpoint that no trusted validators signed"
             );
             return Compared::Nothing;
         };
@@ -171,7 +171,7 @@ impl Remote {
             Some((standing, entries.into_iter().next()?))
         });
         let Some((standing, entry)) = entry else {
-            let error = Error::upstream("it does not prove that its log goes on from another's");
+            let error = Error::upstream("it does not prove that its log extends another node's");
             self.nodes.refused(node, (true, error));
             return Compared::Nothing;
         };

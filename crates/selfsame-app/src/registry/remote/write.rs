@@ -68,7 +68,7 @@ impl Refusals {
             first.reason
         );
         let error = Error::new(kind, reason);
-        Some(error.with_hint("it is kept; if the node lies, another one takes it"))
+        Some(error.with_hint("it is stored; if the node is wrong, another one will accept it"))
     }
 }
 
@@ -147,7 +147,7 @@ impl Fetcher<'_> {
         match fate {
             Fate::Written(receipt) => {
                 let behind = Error::upstream(format!(
-                    "it refuses what transaction {} of the log is: {}",
+                    "it refuses a transaction that the log has as number {}: {}",
                     receipt.seq_no, said.reason
                 ));
                 self.remote.nodes.refused(node, (false, behind));

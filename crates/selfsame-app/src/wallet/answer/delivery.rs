@@ -97,7 +97,7 @@ impl Wallet {
             .ok_or_else(|| Error::internal("an answer without delivery"))?;
         let waiting = || {
             Error::upstream("the verifier can't be reached now; the answer will be delivered later")
-                .with_hint("the history says what came of it")
+                .with_hint("the history will show the result")
         };
         let leased = self.shared.store.lease_early(first).await?;
         let leased = leased.ok_or_else(waiting)?;
@@ -169,7 +169,7 @@ impl Wallet {
                 (flow.entry(what), true, done.redirect_uri)
             }
             State::Failed(failed) => {
-                tracing::warn!(reason = %failed.reason, "an answer was not taken");
+                tracing::warn!(reason = %failed.reason, "the verifier did not accept an answer");
                 (flow.entry("failed").because(failed.reason), false, None)
             }
             State::Asked(_) | State::Answering(_) | State::Declining(_) => {

@@ -93,7 +93,7 @@ impl Wallet {
             let net = self.shared.net.clone();
             tokio::spawn(async move {
                 if let Err(error) = net.post(&url, Body::Form(form), Authorization::None).await {
-                    tracing::info!(reason = %error, "a verifier could not be told that its request is refused");
+                    tracing::info!(reason = %error, "a verifier could not be notified that its request was refused");
                 }
             });
         }
@@ -105,10 +105,10 @@ impl Wallet {
 pub(super) fn remarks(asked: &Asked) -> Vec<String> {
     let audience = asked.audience.as_ref().map(|audience| match audience {
         Audience::Verifier(own) => format!(
-            "The request is addressed to the verifier itself ({own}) and not to a wallet; what leaves is the same."
+            "The request is addressed to the verifier itself ({own}), not to a wallet; this does not change what is shared."
         ),
         Audience::Unsaid {} => {
-            "The request does not say that it is for a wallet; what leaves is the same.".to_owned()
+            "The request does not say that it is for a wallet; this does not change what is shared.".to_owned()
         }
     });
     audience.map(|text| readable(&text)).into_iter().collect()

@@ -216,7 +216,7 @@ impl Wallet {
                 Ok(Done::End(End::Waiting))
             }
             Called::Failed(error) => {
-                tracing::warn!(reason = %error, "an issuer gave a wallet no answer");
+                tracing::warn!(reason = %error, "an issuer did not answer a wallet");
                 let reason = no_answer(&error);
                 let input = Input::Unreachable(&reason);
                 self.taken(leased, (at, flow), (&input, None)).await
@@ -258,7 +258,7 @@ impl Wallet {
         if let (Some(reason), Some(arrived)) = (&kept.unknown, arrived)
             && leased.attempts < JUDGEMENTS_MAX
         {
-            tracing::warn!(reason, "credentials that came can't be judged yet");
+            tracing::warn!(reason, "received credentials can't be verified yet");
             let flow = Flow {
                 arrived: Some(arrived.clone()),
                 ..flow
@@ -407,13 +407,11 @@ impl Kept {
             Error::upstream(format!(
                 "the issuer sent a credential that is not genuine: {reason}"
             ))
-            .with_hint("it was not kept; tell the issuer")
+            .with_hint("it was not stored; tell the issuer")
         };
         let unknown = |reason| {
-            Error::upstream(format!(
-                "nobody can say whether the credential is genuine: {reason}"
-            ))
-            .with_hint("it was not kept; ask the issuer for a new offer")
+            Error::upstream(format!("the credential could not be verified: {reason}"))
+                .with_hint("it was not stored; ask the issuer for a new offer")
         };
         self.refused
             .as_ref()
@@ -439,7 +437,7 @@ fn ended(state: &State, failure: Option<Error>) -> Ended {
     match state {
         State::Received(_) => Ended::With(failure),
         State::Failed(failed) => {
-            tracing::warn!(reason = %failed.reason, code = failed.code.as_deref(), "an offer could not be taken");
+            tracing::warn!(reason = %failed.reason, code = failed.code.as_deref(), "an offer could not be accepted");
             let kind = match failed.code.as_deref() {
                 // A spent or expired code is nobody's fault, and no later attempt helps.
                 Some("invalid_grant") => ErrorKind::Gone,
@@ -544,7 +542,7 @@ fn outlived(batch: Batch, effect: &Effect, ctx: &Ctx) -> Result<Batch> {
         | Effect::RequestCredential { url, .. } => origin_of(url),
         Effect::Keep(_) => String::new(),
     };
-    let error = Error::upstream("the offer was not taken in time")
+    let error = Error::upstream("the offer was not accepted in time")
         .with_hint("ask the issuer for a new one");
     Ok(batch.put(Entry::failed(&party, &error).put(ctx)?))
 }

@@ -54,7 +54,7 @@ impl Wallet {
             });
         Ok(match run.await? {
             (verdict, _) if is_in_anothers_name(&held, &verdict, sender) => Judgement::Forged(
-                "no certificate authority that is known here says that the issuer it names made it"
+                "no known certificate authority confirms that the issuer it names made it"
                     .to_owned(),
             ),
             // The claims come only with what is neither forged nor left unverified.
@@ -94,7 +94,7 @@ fn is_in_anothers_name(held: &Held, verdict: &Verdict, sender: &str) -> bool {
 
 fn unavailable<T>(at: UnixTime) -> Fetched<T> {
     let unavailable = Unavailable {
-        reason: "not looked at when a credential comes".to_owned(),
+        reason: "not checked when a credential is received".to_owned(),
     };
     Fetched {
         value: Err(unavailable),

@@ -49,11 +49,11 @@ impl Asked {
                 _ => {
                     let reason = "this address has no such parameter";
                     return Err(Problem::bad_request(reason)
-                        .with_hint("page, page_size, query and type are known"));
+                        .with_hint("the parameters are page, page_size, query and type"));
                 }
             };
             if is_twice {
-                return Err(Problem::bad_request(format!("{name} is there twice")));
+                return Err(Problem::bad_request(format!("{name} is given twice")));
             }
         }
         Ok(asked)
@@ -83,7 +83,7 @@ impl<S: Send + Sync> FromRequestParts<S> for OnPage {
 /// The ledger with this name.
 pub fn view_named(name: &str) -> Answer<View> {
     View::parse(name).ok_or_else(|| {
-        Problem::bad_request("there is no such ledger").with_hint("domain, pool or config")
+        Problem::bad_request("there is no such ledger").with_hint("one of: domain, pool, config")
     })
 }
 
@@ -134,8 +134,8 @@ fn number(name: &str, value: &str, most: u64) -> Answer<Option<u64>> {
     let digits = value.bytes().all(|byte| byte.is_ascii_digit());
     match value.parse::<u64>() {
         Ok(number) if digits && (1..=most).contains(&number) => Ok(Some(number)),
-        _ => Err(Problem::bad_request(format!("{name} is out of bounds"))
-            .with_hint(format!("a number from 1 to {most}"))),
+        _ => Err(Problem::bad_request(format!("{name} is out of range"))
+            .with_hint(format!("use a number from 1 to {most}"))),
     }
 }
 

@@ -140,7 +140,7 @@ impl Registration {
             (Some(seed), None, _) => seed_key(seed)?.public().clone(),
             (None, ..) => {
                 return Err(Problem::bad_request(
-                    "either the seed, or the did and the verkey must be given",
+                    "give either the seed, or the did and the verkey",
                 ));
             }
         };
@@ -159,7 +159,7 @@ fn allowed(server: &Server, headers: &HeaderMap, role: Option<Role>) -> Answer<(
     if !server.open_registration() {
         return Err(
             Problem::new(StatusCode::UNAUTHORIZED, "the operator's token is needed").with_hint(
-                "or the operator lets everybody register, by [registry] open_registration",
+                "the operator can let everyone register with [registry] open_registration",
             ),
         );
     }
@@ -167,7 +167,7 @@ fn allowed(server: &Server, headers: &HeaderMap, role: Option<Role>) -> Answer<(
         None | Some(Role::Endorser) => Ok(()),
         Some(_) => Err(Problem::new(
             StatusCode::FORBIDDEN,
-            "only the operator makes trustees and stewards",
+            "only the operator can register trustees and stewards",
         )),
     }
 }
@@ -179,15 +179,15 @@ fn role(name: Option<&str>) -> Answer<Option<Role>> {
         Some("STEWARD" | "2") => Ok(Some(Role::Steward)),
         Some("TRUSTEE" | "0") => Ok(Some(Role::Trustee)),
         Some(_) => Err(Problem::bad_request("there is no such role")
-            .with_hint("ENDORSER, STEWARD, TRUSTEE, or null for none")),
+            .with_hint("one of: ENDORSER, STEWARD, TRUSTEE, or null for none")),
     }
 }
 
 /// A seed of 32 bytes: up to 32 characters padded with zeros, or base64 that ends with `=`.
 fn padded(seed: &str) -> Answer<SecretString> {
     let wrong = || {
-        Problem::bad_request("the seed is wrong")
-            .with_hint("up to 32 ASCII characters, or 32 bytes in base64 that ends with =")
+        Problem::bad_request("the seed is not valid")
+            .with_hint("use up to 32 ASCII characters, or 32 bytes in base64 that ends with =")
     };
     if seed.ends_with('=') {
         let bytes = base64_decode(seed).map(Secret::new).map_err(|_| wrong())?;
@@ -215,14 +215,14 @@ fn seed_key(seed: &SecretString) -> Answer<PrivateKey> {
     };
     let pkcs8 = Secret::new([&PKCS8, bytes.expose()].concat());
     PrivateKey::from_pkcs8(pkcs8.expose())
-        .map_err(|_| Problem::bad_request("the seed makes no key"))
+        .map_err(|_| Problem::bad_request("the seed does not form a key"))
 }
 
 /// A key as Indy writes it, base58 or `~` and the part that follows the DID's bytes; or a multikey.
 fn verification_key(verkey: &str, did: Option<&str>) -> Answer<PublicKey> {
     let wrong = || {
-        Problem::bad_request("the verkey is none")
-            .with_hint("an Ed25519 key in base58, as Indy writes it, or a multikey")
+        Problem::bad_request("not a valid verkey")
+            .with_hint("use an Ed25519 key in base58, as Indy writes it, or a multikey")
     };
     if let Ok(key) = PublicKey::from_multikey(verkey) {
         return Ok(key);

@@ -163,7 +163,7 @@ fn node(operation: &OperationView) -> Value {
 /// A validator in von-network's form of a node. Values that are not measured here are null.
 pub(super) fn validator(one: &ValidatorView, view: &ValidatorsView, counts: &Value) -> Value {
     if view.height.is_some() && !one.signed {
-        let error = "its signature is not under the newest checkpoint";
+        let error = "it has not signed the newest checkpoint";
         return json!({ "Node_info": { "Name": one.name }, "error": error });
     }
     let names = |signed: bool| -> Vec<&str> {

@@ -111,17 +111,17 @@ const SUPERVISION: [Specified; 4] = [
     get(
         "/livez",
         TEXT,
-        "Whether the process is at work; 503 while an event loop stands still.",
+        "Whether the process is alive; 503 while an event loop is stuck.",
     ),
     get(
         "/readyz",
         TEXT,
-        "Whether requests would be served now; 503 until then.",
+        "Whether the instance is ready to serve requests; 503 if not.",
     ),
     get(
         "/metrics",
         TEXT,
-        "Figures, for the operator and for this machine; 401 for others.",
+        "Metrics, for the operator and for this machine; 401 for others.",
     )
     .by("Prometheus text format 0.0.4"),
     get("/openapi.json", JSON, "This description.").by("OpenAPI 3.1"),
@@ -142,7 +142,7 @@ const DIDS: [Specified; 4] = [
         DEREFERENCING,
     ])
     .refuses(&[RESOLUTION, DEREFERENCING]),
-    get("/dids/{name}/did.json", DID_DOCUMENT, "A did:web document of the operator's.").by("did:web"),
+    get("/dids/{name}/did.json", DID_DOCUMENT, "A did:web document that the operator hosts here.").by("did:web"),
     get("/issuer/did.json", DID_DOCUMENT, "The issuer's did:web document.").by("did:web"),
     get("/verifier/did.json", DID_DOCUMENT, "The verifier's did:web document.").by("did:web"),
 ];
@@ -169,7 +169,7 @@ const ISSUANCE: [Specified; 11] = [
     get(
         "/issuer/offers/{id}",
         JSON,
-        "An offer by reference; 410 once it is over.",
+        "An offer by reference; 410 once it has ended.",
     )
     .by("OpenID4VCI 1.0 §4.1.3"),
     post("/issuer/token", JSON, "Redeems a pre-authorized code.")
@@ -192,19 +192,19 @@ const ISSUANCE: [Specified; 11] = [
     get(
         "/status/{list}/token",
         "application/statuslist+jwt",
-        "The same, signed as W3C credentials are.",
+        "The Token Status List, signed as W3C credentials are.",
     )
     .by("Token Status List §8"),
     get(
         "/status/{list}/registry",
         "application/statuslist+jwt",
-        "The same, signed by the issuer's DID in the registry, for credentials for one use.",
+        "The Token Status List, signed by the issuer's DID in the registry, for single-use credentials.",
     )
     .by("Token Status List §8"),
     get(
         "/status/{list}/{purpose}",
         JWT,
-        "The same as a signed Bitstring Status List of one purpose.",
+        "A signed Bitstring Status List of one purpose.",
     )
     .by("Bitstring Status List 1.0"),
 ];
@@ -213,13 +213,13 @@ const PRESENTATION: [Specified; 3] = [
     get(
         "/verifier/requests/{id}",
         REQUEST_OBJECT,
-        "A signed request object; 410 once it is over.",
+        "A signed request object; 410 once it has ended.",
     )
     .by("OpenID4VP 1.0 §5.10"),
     post(
         "/verifier/requests/{id}",
         REQUEST_OBJECT,
-        "The same with the wallet's nonce.",
+        "A signed request object with the wallet's nonce.",
     )
     .by("OpenID4VP 1.0 §5.10")
     .takes(FORM),
@@ -229,7 +229,7 @@ const PRESENTATION: [Specified; 3] = [
 ];
 
 const REGISTRY: [Specified; 9] = [
-    get("/registry/genesis", CBOR, "What the network began with.").by("docs/registry.md"),
+    get("/registry/genesis", CBOR, "The network's genesis.").by("docs/registry.md"),
     get(
         "/registry/checkpoint",
         TEXT,
@@ -246,14 +246,14 @@ const REGISTRY: [Specified; 9] = [
     get(
         "/registry/reads",
         CBOR,
-        "The same with the objects that it leads to: of a DID, its present version and its first.",
+        "An object of the state and the objects that it leads to, with proofs: for a DID, its present version and its first.",
     )
     .by("docs/registry.md")
     .asks(&["key", "trusted_height?"]),
     get(
         "/registry/log",
         CBOR,
-        "Transactions with what proves that they are in the log.",
+        "Transactions with the proofs that they are in the log.",
     )
     .by("docs/registry.md")
     .asks(&["numbers", "trusted_height?"]),
@@ -266,7 +266,7 @@ const REGISTRY: [Specified; 9] = [
     get(
         "/registry/consistency",
         "application/octet-stream",
-        "Why the log of one size begins with that of another.",
+        "The proof that the log of one size extends the log of another.",
     )
     .by("RFC 9162 §2.1.4")
     .asks(&["old", "new"]),
@@ -280,7 +280,7 @@ const REGISTRY: [Specified; 9] = [
     post(
         "/registry/transactions",
         JSON,
-        "Orders a signed transaction; the same one again gets its first receipt.",
+        "Submits a signed transaction; submitting it again returns its first receipt.",
     )
     .by("docs/registry-objects.md")
     .takes(CBOR)
@@ -291,21 +291,21 @@ const VON_NETWORK: [Specified; 7] = [
     get(
         "/genesis",
         TEXT,
-        "The trust root and what the network began with, one JSON object a line.",
+        "The trust root and the network's genesis, one JSON object per line.",
     )
     .by("docs/registry-pages.md"),
     get(
         "/status",
         JSON,
-        "How the registry is; with `validators` each of them too.",
+        "The status of the registry; with `validators`, also of each validator.",
     )
     .by("docs/registry-pages.md")
     .asks(&["validators?"]),
-    get("/status/text", TEXT, "The validators, to be read.").by("docs/registry-pages.md"),
+    get("/status/text", TEXT, "The validators as plain text.").by("docs/registry-pages.md"),
     get("/ledger/{ledger}", JSON, "A page of one of Indy's ledgers.")
         .by("docs/registry-pages.md")
         .asks(&["page?", "page_size?", "query?", "type?"]),
-    get("/ledger/{ledger}/text", TEXT, "The same, to be read.")
+    get("/ledger/{ledger}/text", TEXT, "A page of one of Indy's ledgers as plain text.")
         .by("docs/registry-pages.md")
         .asks(&["page?", "page_size?", "query?", "type?"]),
     get(
@@ -317,7 +317,7 @@ const VON_NETWORK: [Specified; 7] = [
     post(
         "/register",
         JSON,
-        "Registers a DID by seed or key; the operator, or whoever he lets.",
+        "Registers a DID by seed or key; for the operator, or for everyone if the operator allows it.",
     )
     .by("docs/registry-pages.md")
     .takes(JSON),
@@ -376,11 +376,8 @@ impl Specified {
             .summary(Some(self.what))
             .description(specified)
             .request_body(body)
-            .response("200", answer("What was asked for.", self.gives, self.or))
-            .response(
-                "default",
-                answer("What is wrong.", written(face), self.refuses),
-            );
+            .response("200", answer("The requested content.", self.gives, self.or))
+            .response("default", answer("The error.", written(face), self.refuses));
         // An empty list lets everyone in (OpenAPI 3.1, Operation Object); an absent list means the default.
         if self.door == Door::Open {
             operation = operation.securities(Some(Vec::<SecurityRequirement>::new()));

@@ -68,7 +68,7 @@ pub fn path(proof: &InclusionView) -> String {
             .saturating_sub(level.saturating_mul(ROW))
     };
     let mut svg = format!(
-        r#"<svg class="way" viewBox="0 0 400 {height}" role="img" aria-label="The way from transaction {} through {levels} hashes to the log's root">"#,
+        r#"<svg class="way" viewBox="0 0 400 {height}" role="img" aria-label="The path from transaction {} through {levels} hashes to the log's root">"#,
         proof.seq_no
     );
     for (level, (hash, left)) in proof.path.iter().zip(&proof.left).enumerate() {

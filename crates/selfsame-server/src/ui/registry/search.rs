@@ -78,7 +78,7 @@ impl Wanted {
     fn search(&self) -> Answer<Search<'_>> {
         if !self.kind.is_empty() && !KINDS.iter().any(|(kind, _)| *kind == self.kind) {
             return Err(Problem::bad_request("there is no such kind of operation")
-                .with_hint("choose one of the list"));
+                .with_hint("choose one from the list"));
         }
         let q = self.q.trim();
         let is_did = q.parse::<Did>().is_ok();

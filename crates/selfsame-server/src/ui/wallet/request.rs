@@ -239,13 +239,13 @@ const SHOWN: Outcome = Outcome {
     class: "",
     mark: "✓",
     headline: "Shown",
-    text: "The verifier has what you agreed to, and nothing else.",
+    text: "The verifier received what you agreed to share, and nothing else.",
 };
 const NOT_TAKEN: Outcome = Outcome {
     class: "is-bad",
     mark: "✗",
-    headline: "Not taken",
-    text: "The verifier did not take the answer. Its request may have been answered already, or its time is over: ask for a new one.",
+    headline: "Not accepted",
+    text: "The verifier did not accept the answer. Its request may have been answered already or have expired: ask for a new one.",
 };
 const DECLINED: Outcome = Outcome {
     class: "is-plain",
@@ -408,6 +408,6 @@ mod tests {
         assert!(answerable.contains("Share this") && answerable.contains("Not in your wallet"));
         assert!(!answerable.contains("One of these") && !answerable.contains("<b>Nothing</b>"));
         let none = page(&[], json!([{"required": true, "options": []}]), false);
-        assert!(!none.contains("Share this") && none.contains("Your wallet cannot answer this"));
+        assert!(!none.contains("Share this") && none.contains("Your wallet can’t answer this"));
     }
 }

@@ -160,7 +160,7 @@ async fn opened(
     }
     let cookie = Jar::lax(name)
         .value(&session.token, server.origin())
-        .ok_or_else(|| Problem::from(Error::internal("a session that fits no cookie")))?;
+        .ok_or_else(|| Problem::from(Error::internal("a session that does not fit in a cookie")))?;
     let known = known_device(server, headers, form.needed("email")?).await?;
     let mut response = auth::back_to(form.one("next"), super::HOME);
     for cookie in [cookie].into_iter().chain(known) {
@@ -201,7 +201,7 @@ fn again(
         // Its hint is where wallets are made, which is here.
         (ErrorKind::Unauthenticated, _) => match server.app().config().wallet.registration {
             Registration::Open => {
-                format!("{}; who has no wallet yet makes one below", error.reason)
+                format!("{}. No wallet yet? Create one below", error.reason)
             }
             Registration::Invite | Registration::Closed => error.reason,
         },
