@@ -4,11 +4,16 @@
 pub(crate) fn join(parts: &[&[u8]]) -> Vec<u8> {
     let mut joined = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
     for part in parts {
-        // Every part is far below 4 GiB: the store checks its limits before framing.
-        joined.extend_from_slice(&u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
-        joined.extend_from_slice(part);
+        add(&mut joined, part);
     }
     joined
+}
+
+/// Appends a part, preceded by its length.
+pub(crate) fn add(joined: &mut Vec<u8>, part: &[u8]) {
+    // Every part is far below 4 GiB: the store checks its limits before framing.
+    joined.extend_from_slice(&u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
+    joined.extend_from_slice(part);
 }
 
 /// Splits bytes made by [`join`] into their parts; `None` if [`join`] did not make them.

@@ -53,6 +53,9 @@ const SEAL: &str =
     "UPDATE totals SET generation = generation + 1, mac = total(sum, rows, generation + 1)";
 const TOTALS: &str = "SELECT sum, rows, generation, mac FROM totals";
 
+/// The length, in bytes, that most rows have when framed.
+const FRAMED: usize = 2048;
+
 /// Computes sums with a key.
 #[derive(Clone)]
 pub(super) struct Sums(Arc<SealingKey>);
@@ -72,8 +75,12 @@ impl Sum {
         rest.is_empty().then(|| Self(limbs.map(u64::from_le_bytes)))
     }
 
-    fn to_bytes(self) -> Vec<u8> {
-        self.0.iter().flat_map(|limb| limb.to_le_bytes()).collect()
+    fn to_bytes(self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        for (to, limb) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(self.0) {
+            *to = limb.to_le_bytes();
+        }
+        bytes
     }
 
     fn plus(mut self, other: Self) -> Self {
@@ -111,11 +118,11 @@ impl Sums {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         let sums = self.clone();
         connection.create_scalar_function("element", -1, flags, move |row| {
-            Ok(sums.element(&values(row)?).to_bytes())
+            Ok(sums.element(&framed(arguments(row))).to_bytes())
         })?;
         let sums = self.clone();
         connection.create_scalar_function("total", 3, flags, move |row| {
-            Ok(sums.0.mac(&values(row)?).to_vec())
+            Ok(sums.0.mac(&framed(arguments(row))))
         })?;
         connection.create_scalar_function("plus", 2, flags, |row| {
             Ok(argument(row, 0)?.plus(argument(row, 1)?).to_bytes())
@@ -206,11 +213,11 @@ impl Sums {
     /// Whether the row of the sum was written under this key.
     fn has_sealed(&self, found: &Totals) -> bool {
         let said = [
-            framed(ValueRef::Blob(&found.sum)),
-            framed(ValueRef::Integer(found.rows)),
-            framed(ValueRef::Integer(found.generation)),
+            ValueRef::Blob(&found.sum),
+            ValueRef::Integer(found.rows),
+            ValueRef::Integer(found.generation),
         ];
-        self.0.mac(&said.concat())[..] == found.mac[..]
+        self.0.mac(&framed(said.into_iter()))[..] == found.mac[..]
     }
 
     /// Whether a file has a sum that was written under this key; `None` if it has no sum.
@@ -435,27 +442,41 @@ fn triggers(table: &str, columns: &[&str]) -> String {
     )
 }
 
-/// All arguments, each preceded by its type and length, so that different rows never give the same bytes.
-fn values(row: &Context<'_>) -> rusqlite::Result<Vec<u8>> {
-    Ok((0..row.len())
-        .flat_map(|at| framed(row.get_raw(at)))
-        .collect())
+/// All values, each preceded by its type and length, so that different rows never give the same bytes.
+fn framed<'a>(row: impl Iterator<Item = ValueRef<'a>>) -> Vec<u8> {
+    let mut framed = Vec::with_capacity(FRAMED);
+    for value in row {
+        let number;
+        let (kind, bytes) = match value {
+            ValueRef::Null => {
+                frame::add(&mut framed, b"n");
+                continue;
+            }
+            ValueRef::Integer(integer) => {
+                number = integer.to_be_bytes();
+                (b"i", &number[..])
+            }
+            ValueRef::Real(real) => {
+                number = real.to_be_bytes();
+                (b"r", &number[..])
+            }
+            ValueRef::Text(text) => (b"t", text),
+            ValueRef::Blob(blob) => (b"b", blob),
+        };
+        frame::add(&mut framed, kind);
+        frame::add(&mut framed, bytes);
+    }
+    framed
 }
 
-fn framed(value: ValueRef<'_>) -> Vec<u8> {
-    match value {
-        ValueRef::Null => frame::join(&[b"n"]),
-        ValueRef::Integer(number) => frame::join(&[b"i", &number.to_be_bytes()]),
-        ValueRef::Real(number) => frame::join(&[b"r", &number.to_be_bytes()]),
-        ValueRef::Text(text) => frame::join(&[b"t", text]),
-        ValueRef::Blob(bytes) => frame::join(&[b"b", bytes]),
-    }
+/// The arguments of an SQL function.
+fn arguments<'a>(row: &'a Context<'_>) -> impl Iterator<Item = ValueRef<'a>> {
+    (0..row.len()).map(|at| row.get_raw(at))
 }
 
 fn argument(row: &Context<'_>, at: usize) -> rusqlite::Result<Sum> {
-    let bytes: Vec<u8> = row.get(at)?;
     let no_sum = || rusqlite::Error::UserFunctionError("this is no sum".into());
-    Sum::of(&bytes).ok_or_else(no_sum)
+    Sum::of(row.get_raw(at).as_blob()?).ok_or_else(no_sum)
 }
 
 #[cfg(test)]
