@@ -13,6 +13,9 @@ use crate::record::Expect;
 use crate::tenant::TenantId;
 
 /// Writes batches in a transaction opened by the caller.
+///
+/// The caller undoes the whole batch if one of its statements fails. The statements on summed tables therefore say `OR
+/// FAIL`: SQLite then keeps no copy of each changed page for undoing that statement alone.
 pub(super) struct Apply<'a> {
     connection: &'a Connection,
     now: i64,
@@ -102,7 +105,7 @@ impl<'a> Apply<'a> {
                     .reserved
                     .push(self.reserve(&tenant, &counter, count)?),
                 Write::Leap(by) => {
-                    self.run("UPDATE counters SET next = next + ?1", [sql(by)])?;
+                    self.run("UPDATE OR FAIL counters SET next = next + ?1", [sql(by)])?;
                     self.run("UPDATE totals SET generation = generation + ?1", [sql(by)])?;
                 }
                 Write::Purge(before, limit) => outcome.purged += self.purge(before, limit)?,
@@ -170,7 +173,7 @@ impl<'a> Apply<'a> {
         }
         if let Some(Existing { seq, tags: old, .. }) = existing {
             let values = params![seq, version as i64, expires, packed, value];
-            self.run("UPDATE records SET version = ?2, expires = ?3, tags = ?4, value = ?5 WHERE seq = ?1", values)?;
+            self.run("UPDATE OR FAIL records SET version = ?2, expires = ?3, tags = ?4, value = ?5 WHERE seq = ?1", values)?;
             if old != packed {
                 self.untag(seq, &old)?;
                 self.tag(seq, &tags)?;
@@ -179,7 +182,7 @@ impl<'a> Apply<'a> {
         }
         self.last.record += 1;
         let seq = self.last.record;
-        let insert = "INSERT INTO records (seq, tenant, kind, id, version, expires, tags, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        let insert = "INSERT OR FAIL INTO records (seq, tenant, kind, id, version, expires, tags, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         self.run(
             insert,
             params![
@@ -197,7 +200,7 @@ impl<'a> Apply<'a> {
     }
 
     fn update(&self, place: &Place, version: u64, value: &[u8]) -> Result<()> {
-        let update = "UPDATE records SET version = ?4, value = ?5 WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
+        let update = "UPDATE OR FAIL records SET version = ?4, value = ?5 WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
         self.run(
             update,
             params![
@@ -243,7 +246,7 @@ impl<'a> Apply<'a> {
         counter: &str,
         count: u64,
     ) -> Result<std::ops::Range<u64>> {
-        let raise = "INSERT INTO counters (tenant, counter, next) VALUES (?1, ?2, ?3)
+        let raise = "INSERT OR FAIL INTO counters (tenant, counter, next) VALUES (?1, ?2, ?3)
             ON CONFLICT DO UPDATE SET next = next + ?3 RETURNING next";
         let values = params![tenant.as_str(), counter, sql(count)];
         let next: i64 = self

@@ -434,11 +434,11 @@ fn triggers(table: &str, columns: &[&str]) -> String {
     let (new, old) = (of("NEW"), of("OLD"));
     format!(
         "CREATE TEMP TRIGGER IF NOT EXISTS {table}_added AFTER INSERT ON main.{table} BEGIN
-            UPDATE totals SET sum = plus(sum, {new}), rows = rows + 1; END;
+            UPDATE OR FAIL totals SET sum = plus(sum, {new}), rows = rows + 1; END;
         CREATE TEMP TRIGGER IF NOT EXISTS {table}_removed AFTER DELETE ON main.{table} BEGIN
-            UPDATE totals SET sum = minus(sum, {old}), rows = rows - 1; END;
+            UPDATE OR FAIL totals SET sum = minus(sum, {old}), rows = rows - 1; END;
         CREATE TEMP TRIGGER IF NOT EXISTS {table}_changed AFTER UPDATE ON main.{table} BEGIN
-            UPDATE totals SET sum = plus(minus(sum, {old}), {new}); END;"
+            UPDATE OR FAIL totals SET sum = plus(minus(sum, {old}), {new}); END;"
     )
 }
 

@@ -33,7 +33,7 @@ impl Apply<'_> {
             .connection
             .prepare_cached(first)?
             .query_row([&entry.lane], |row| row.get(0))?;
-        let insert = "INSERT INTO outbox (seq, id, tenant, lane, head, not_before, attempts, created, sealed)
+        let insert = "INSERT OR FAIL INTO outbox (seq, id, tenant, lane, head, not_before, attempts, created, sealed)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let (not_before, created) = (sql(entry.not_before.0), sql(entry.created.0));
         let id = entry.id.0 as i64;
@@ -59,13 +59,14 @@ impl Apply<'_> {
     }
 
     pub(super) fn retry(&self, id: OutboxId, not_before: UnixTime) -> Result<()> {
-        let update = "UPDATE outbox SET attempts = attempts + 1, not_before = ?2 WHERE id = ?1";
+        let update =
+            "UPDATE OR FAIL outbox SET attempts = attempts + 1, not_before = ?2 WHERE id = ?1";
         self.run(update, [id.0 as i64, sql(not_before.0)]).map(drop)
     }
 
     pub(super) fn bury(&self, id: OutboxId, reason: &str) -> Result<()> {
         let lane = self.lane(id)?;
-        let update = "UPDATE outbox SET head = 0, buried = ?2, reason = ?3 WHERE id = ?1";
+        let update = "UPDATE OR FAIL outbox SET head = 0, buried = ?2, reason = ?3 WHERE id = ?1";
         self.run(update, params![id.0 as i64, self.now, reason])?;
         self.promote(&lane)
     }
@@ -73,7 +74,7 @@ impl Apply<'_> {
     pub(super) fn replay(&mut self, id: OutboxId) -> Result<()> {
         self.last.outbox += 1;
         let lane = self.lane(id)?;
-        let update = "UPDATE outbox SET seq = ?2, not_before = ?3, attempts = 0, buried = NULL, reason = NULL
+        let update = "UPDATE OR FAIL outbox SET seq = ?2, not_before = ?3, attempts = 0, buried = NULL, reason = NULL
             WHERE id = ?1";
         self.run(update, params![id.0 as i64, self.last.outbox, self.now])?;
         self.promote(&lane)
@@ -86,7 +87,7 @@ impl Apply<'_> {
     }
 
     fn promote(&self, lane: &[u8]) -> Result<()> {
-        let update = "UPDATE outbox SET head = 1
+        let update = "UPDATE OR FAIL outbox SET head = 1
             WHERE id = (SELECT id FROM outbox WHERE lane = ?1 AND buried IS NULL ORDER BY seq LIMIT 1) AND head = 0";
         self.run(update, [lane]).map(drop)
     }
