@@ -41,14 +41,14 @@ use crate::view::registry::{
 };
 use crate::view::{Listing, Paging};
 
-/// So much of what was verified is kept by a reader.
+/// Size of a reader's cache of verified data, in bytes.
 const READER_BYTES: usize = 16 * 1024 * 1024;
-/// Seconds that the checkpoint of an answer may be old: a network at rest signs one at each of its heartbeats.
+/// Maximum age of an answer's checkpoint, in seconds. A network at rest signs one at each of its heartbeats.
 const MAX_AGE: u64 = 120;
-/// Seconds by which clocks may differ.
+/// Tolerated clock skew, in seconds.
 const SKEW: u64 = 60;
 
-/// What is asked of each read of a registry.
+/// The policy that each read of a registry must satisfy.
 fn read_policy(witnesses: &WitnessQuorum) -> Policy {
     Policy {
         max_age: Some(MAX_AGE),
@@ -59,19 +59,19 @@ fn read_policy(witnesses: &WitnessQuorum) -> Policy {
     }
 }
 
-/// A registry: takes transactions, answers reads. Submitting the same transaction again gives its first receipt.
+/// A registry: accepts transactions and answers reads. Submitting a transaction again returns its first receipt.
 #[async_trait]
 pub trait Registry: Send + Sync {
     /// The registry's genesis, whose digest is the network's name.
     async fn genesis(&self) -> Result<Vec<u8>>;
 
-    /// Orders a transaction and waits until it is durable. Whether an error is final, [`is_refusal`] tells.
+    /// Orders a transaction and waits until it is durable. [`is_refusal`] tells whether an error is final.
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt>;
 
-    /// Resolves a DID of this network; the metadata say as of when, where it is not of this very moment.
+    /// Resolves a DID of this network. If the result is not current, its metadata state the time that it is from.
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution;
 
-    /// What verifies, without asking anybody, what others have read of this registry.
+    /// A reader that verifies what others have read from this registry, without a call to anyone.
     async fn reader(&self) -> Result<Reader> {
         let genesis = self.genesis().await?;
         let genesis = Genesis::from_bytes(&genesis).map_err(Error::internal)?;
@@ -83,24 +83,23 @@ pub trait Registry: Send + Sync {
         Ok(Reader::new(genesis, Arc::new(Mutex::new(client))))
     }
 
-    /// How far it has come, with the signed checkpoint.
+    /// The network, its height and number of transactions, with the signed checkpoint.
     async fn status(&self) -> Result<RegistryStatus>;
 
-    /// What stands under a key of the state, with all that proves it to a reader who trusts the validators of that
-    /// height.
+    /// The value under a key of the state, with the proof for a reader who trusts the validators of `trusted_height`.
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle>;
 
-    /// The same with the objects that it leads to, under one checkpoint: those that a reader asks for next.
+    /// As [`Self::read`], with the objects that the value refers to, under one checkpoint. Readers ask for them next.
     async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads>;
 
-    /// Why the log of `new` transactions begins with that of `old` (RFC 9162 §2.1.4).
+    /// The proof that the log of `new` transactions begins with the log of `old` transactions (RFC 9162 §2.1.4).
     async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>>;
 
     /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;
 
-    /// The transactions of these numbers with what proves them to a reader who trusts the validators of that height;
-    /// [`ENTRIES_MAX`] at most.
+    /// The transactions with these numbers, at most [`ENTRIES_MAX`], with the proof for a reader who trusts the
+    /// validators of `trusted_height`.
     async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
         let ledger = self
             .ledger()
@@ -109,34 +108,34 @@ pub trait Registry: Send + Sync {
         ledger.proven(bundle, numbers)
     }
 
-    /// The transactions that made a DID what it is, oldest first.
+    /// The transactions that created and changed a DID, oldest first.
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>>;
 
-    /// What became of an issuer's credential for one use, and as of when that holds; none while nothing did.
+    /// The recorded use of an issuer's single-use credential, if there is one, and the time as of which this holds.
     async fn used(
         &self,
         issuer: &Did,
         digest: &[u8; 32],
     ) -> Result<(Option<RegistryUse>, UnixTime)>;
 
-    /// A delegation of an issuer, also once it has ended.
+    /// A delegation of an issuer, including one that has ended.
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>>;
 
-    /// The ledger, where it is in this process: what its pages show.
+    /// The ledger, if it is in this process. The registry's pages show its contents.
     fn ledger(&self) -> Option<&Ledger> {
         None
     }
 
-    /// Answers a call of a light client of the consensus engine: headers, validators, limits, as JSON-RPC. A node that
-    /// joins by a snapshot asks for them.
+    /// Answers a JSON-RPC call of the consensus engine's light client for headers, validators or limits. A node that
+    /// joins by a snapshot makes these calls.
     ///
     /// # Errors
-    /// `NotFound` where there is no such engine, `BadRequest` for any other call, `Unavailable` if it does not run.
+    /// `NotFound` if there is no such engine, `BadRequest` for any other call, `Unavailable` if it does not run.
     async fn light(&self, _call: &[u8]) -> Result<Vec<u8>> {
         Err(Error::not_found("this registry has no consensus engine"))
     }
 
-    /// How this node is, where this process is one of several.
+    /// The health of this node, if this process is one of several nodes.
     ///
     /// # Errors
     /// `Internal` if its ledger can't be read.
@@ -144,12 +143,12 @@ pub trait Registry: Send + Sync {
         Ok(None)
     }
 
-    /// The times of its blocks, where this process alone gives them.
+    /// The times of the blocks, if this process alone sets them.
     fn times(&self) -> Option<&Times> {
         None
     }
 
-    /// How the witnesses that its checkpoints are shown to have done since the start.
+    /// What each witness of this registry's checkpoints has done since the start.
     fn witnesses(&self) -> Vec<WitnessFigures> {
         Vec::new()
     }
@@ -159,7 +158,7 @@ pub trait Registry: Send + Sync {
         Ok(Network::of_genesis(&self.genesis().await?))
     }
 
-    /// Orders a transaction as it came over the wire.
+    /// Orders a serialized transaction.
     async fn submit_bytes(&self, transaction: &[u8]) -> Result<Receipt> {
         let transaction = Transaction::from_bytes(transaction).map_err(|malformed| {
             Error::bad_request(malformed.to_string()).with_code("malformed")
@@ -167,7 +166,7 @@ pub trait Registry: Send + Sync {
         self.submit(&transaction).await
     }
 
-    /// The transaction of that number.
+    /// The transaction with this number.
     async fn entry(&self, seq_no: u64) -> Result<RegistryEntry> {
         let found = self.entries(seq_no, 1).await?.into_iter().next();
         found
@@ -194,7 +193,7 @@ pub trait Registry: Send + Sync {
     }
 }
 
-/// Whether trying again can't help: somebody must change what is asked.
+/// Whether an error is final: a retry can't succeed until someone changes the request.
 #[must_use]
 pub fn is_refusal(error: &Error) -> bool {
     match error.kind {
@@ -203,7 +202,7 @@ pub fn is_refusal(error: &Error) -> bool {
         | ErrorKind::NotFound
         | ErrorKind::Conflict
         | ErrorKind::Gone => true,
-        // A token can be put right without the transaction changing.
+        // A token can be corrected without changing the transaction.
         ErrorKind::Unauthenticated
         | ErrorKind::TooMany { .. }
         | ErrorKind::Unavailable { .. }
@@ -214,13 +213,13 @@ pub fn is_refusal(error: &Error) -> bool {
     }
 }
 
-/// The name of a network's log, in checkpoints and in the key that signs them; whoever knows the genesis knows it.
+/// The name of a network's log, in checkpoints and in the key that signs them. It follows from the genesis.
 #[must_use]
 pub fn log_origin(network: &Network) -> String {
     format!("selfsame/{network}")
 }
 
-/// What whoever has a network's genesis trusts: its first validators.
+/// The trust root that a network's genesis gives: its first validators.
 #[must_use]
 pub fn trust_root(genesis: &Genesis) -> TrustRoot {
     let origin = log_origin(&genesis.network());
@@ -230,7 +229,7 @@ pub fn trust_root(genesis: &Genesis) -> TrustRoot {
 /// The key that verifies the checkpoints of a network with one validator.
 ///
 /// # Errors
-/// `Internal` if the genesis has no validator, which reading it excludes.
+/// `Internal` if the genesis has no validator, which parsing it rules out.
 pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
     let validator = genesis.validators().validators().first();
     validator
@@ -239,7 +238,7 @@ pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
         .map_err(Error::internal)
 }
 
-/// The machine's refusal in the terms of use cases.
+/// Maps a refusal of the machine to an error of the use cases.
 #[must_use]
 pub fn refused(refusal: &Refusal) -> Error {
     let kind = match refusal {

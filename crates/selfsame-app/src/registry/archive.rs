@@ -1,8 +1,8 @@
-//! A registry as one stream: its genesis, every block's transactions, and the checkpoint that vouches for them.
+//! A registry as one stream: its genesis, the transactions of every block, and the checkpoint that proves them.
 //!
-//! Frames of deterministic CBOR, each after its length (4 bytes, big-endian): the genesis, the blocks in their order,
-//! the end. Whoever imports believes none of it: every transaction is judged again, and the checkpoint must be of what
-//! comes of it.
+//! Frames of deterministic CBOR, each after its length (4 bytes, big-endian): the genesis, the blocks in order, the
+//! end. An import trusts none of it: the machine validates every transaction again, and the checkpoint must match the
+//! result.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -23,21 +23,21 @@ use crate::error::{Error, ErrorKind, Result};
 const DOMAIN: &str = "selfsame/export/1";
 const BLOCK: &str = "block";
 const END: &str = "end";
-/// The longest frame: a block of the most that rules allow, with a handover.
+/// The longest frame: the largest block that the rules allow, with a handover.
 const FRAME_MAX: usize = 64 * 1024 * 1024;
 
-/// What a stream holds.
+/// A summary of a stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Archived {
     /// The network.
     pub network: Network,
     /// The height of its last block.
     pub height: u64,
-    /// Its transactions.
+    /// The number of its transactions.
     pub transactions: u64,
-    /// What the validators agree on after that block.
+    /// The app hash after that block, on which the validators agree.
     pub app_hash: [u8; 32],
-    /// The checkpoint that vouches for all of it.
+    /// The checkpoint that proves all of it.
     pub checkpoint: String,
 }
 
@@ -56,7 +56,7 @@ impl Archived {
 /// Writes a ledger up to the block of a signed checkpoint.
 ///
 /// # Errors
-/// `BadRequest` if the checkpoint is not of this ledger, `Internal` if the ledger can't be read or the stream not be
+/// `BadRequest` if the checkpoint is not of this ledger, `Internal` if the ledger can't be read or the stream can't be
 /// written.
 pub fn export(ledger: &Ledger, checkpoint: &str, to: &mut dyn Write) -> Result<Archived> {
     let genesis = ledger.genesis();
@@ -90,7 +90,7 @@ pub fn export(ledger: &Ledger, checkpoint: &str, to: &mut dyn Write) -> Result<A
     Ok(Archived::new(&genesis.network(), &last, checkpoint))
 }
 
-/// The transactions after the first `from` up to the first `to`.
+/// The transactions with the numbers from `from + 1` to `to`.
 fn transactions(ledger: &Ledger, from: u64, to: u64) -> Result<Vec<Vec<u8>>> {
     let mut all = Vec::new();
     let mut next = from.saturating_add(1);
@@ -106,11 +106,11 @@ fn transactions(ledger: &Ledger, from: u64, to: u64) -> Result<Vec<Vec<u8>>> {
     Ok(all)
 }
 
-/// Reads a stream into an empty ledger and judges all of it: the transactions by the machine, changes of validators and
-/// the last checkpoint by the validators that the genesis names. After an error the ledger is of no use.
+/// Reads a stream into an empty ledger and verifies it: transactions by the machine, changes of validators and the last
+/// checkpoint by signatures, from the genesis's validators on. After an error the ledger must be discarded.
 ///
 /// # Errors
-/// `BadRequest` with the reason if the stream is malformed, altered or incomplete, `Conflict` if the ledger is not empty.
+/// `BadRequest` with the reason for a malformed, altered or incomplete stream, `Conflict` if the ledger is not empty.
 pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -> Result<Archived> {
     if store.head()?.is_some() {
         return Err(Error::new(ErrorKind::Conflict, "a ledger exists already"));
@@ -157,7 +157,7 @@ pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -
     ))
 }
 
-/// Judges a block by the machine and stores it.
+/// Validates a block with the machine and stores it.
 pub(super) async fn append(
     ledger: &Ledger,
     (height, time): (u64, UnixTime),
@@ -196,7 +196,7 @@ pub(super) async fn append(
         .await
 }
 
-/// The trust after a change of validators, which must be the one in the state.
+/// The trust root after a change of validators. The new validators must be those in the state.
 fn handed_over(ledger: &Ledger, trust: &TrustRoot, handover: &Handover) -> Result<TrustRoot> {
     let set = ledger
         .machine()
@@ -212,7 +212,7 @@ fn handed_over(ledger: &Ledger, trust: &TrustRoot, handover: &Handover) -> Resul
         .map_err(|error| refused(&format!("a change of validators is invalid: {error}")))
 }
 
-/// What a checkpoint says, before anybody has verified its signatures.
+/// The standing that a checkpoint states. Its signatures are not verified.
 pub(super) fn standing_of(checkpoint: &str, origin: &str) -> Result<Standing> {
     let note = SignedNote::parse(checkpoint).ok();
     let text = note
@@ -224,7 +224,7 @@ pub(super) fn standing_of(checkpoint: &str, origin: &str) -> Result<Standing> {
         .ok_or_else(|| Error::bad_request("this is not a checkpoint of this network"))
 }
 
-/// Whether a checkpoint is of this block. It may have been signed anew later, while nothing happened.
+/// Whether a checkpoint is of this block. It may have been signed again later, if no block followed.
 pub(super) fn is_of(standing: &Standing, head: &Head) -> bool {
     let of_block = head.standing();
     standing.time >= of_block.time
@@ -247,14 +247,14 @@ fn broken(error: std::io::Error) -> Error {
     Error::internal(format!("the export can't be written: {error}"))
 }
 
-/// One part of a stream.
+/// One frame of a stream.
 enum Frame {
     Genesis(Vec<u8>),
     Block {
         height: u64,
         time: UnixTime,
         transactions: Vec<Vec<u8>>,
-        /// To the validators that the block before made.
+        /// The handover to the validators that the block before set.
         handover: Option<Box<Handover>>,
     },
     End(String),
@@ -316,7 +316,7 @@ impl Item for Frame {
     }
 }
 
-/// A stream's frames.
+/// The frames of a stream.
 struct Frames<S> {
     stream: S,
 }
@@ -344,7 +344,7 @@ impl Frames<&mut (dyn Read + Send)> {
         if length > FRAME_MAX {
             return Err(refused("a frame is too long"));
         }
-        // Only what is there is kept in memory, whatever length was promised.
+        // Memory grows with the bytes that arrive, not with the length that the frame claims.
         let mut bytes = Vec::new();
         let limit = u64::try_from(length).map_err(Error::internal)?;
         let read = self

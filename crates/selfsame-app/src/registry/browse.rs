@@ -1,4 +1,4 @@
-//! Browsing a ledger that is in this process: blocks, operations, searches, and everything with its proof.
+//! Browses a ledger in this process: blocks, operations and searches, everything with its proof.
 
 mod finder;
 mod object;
@@ -28,38 +28,38 @@ pub(in crate::registry) use finder::Finder;
 pub use object::state_key;
 pub use views::{Type, View};
 
-/// The longest text that is searched for, in bytes.
+/// Maximum length of a search text, in bytes.
 pub const TEXT_MAX: usize = 200;
-/// Blocks given at once.
+/// Maximum number of blocks in one answer.
 pub const BLOCKS_MAX: u64 = 100;
-/// Changes of validators that are looked through for those of a height.
+/// Maximum number of changes of validators among which those of a height are searched.
 const CHANGES_MAX: usize = 1_024;
 
-/// What somebody looks for; empty, everything.
+/// The criteria of a search; at least one must be set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Search<'a> {
-    /// Words of what is public.
+    /// Words to find in the public text.
     pub text: Option<&'a str>,
     /// A kind of operation.
     pub kind: Option<&'a str>,
-    /// Who wrote, or is written about.
+    /// The DID that wrote an operation or that it is about.
     pub did: Option<&'a str>,
 }
 
-/// A page of a view, counted from 1 and from the oldest.
+/// A page of a view, counted from 1 and from the oldest operation.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewPage<'a> {
-    /// Only what is of this type.
+    /// Only operations of this type.
     pub kind: Option<Type>,
-    /// Only what has these words.
+    /// Only operations with these words.
     pub text: Option<&'a str>,
-    /// Which page.
+    /// The number of the page.
     pub page: u64,
-    /// So many on each.
+    /// Operations on each page.
     pub size: u64,
 }
 
-/// Looks through a ledger.
+/// A browser of a ledger.
 #[derive(Clone, Copy)]
 pub struct Browser<'a> {
     registry: &'a dyn Registry,
@@ -67,10 +67,10 @@ pub struct Browser<'a> {
 }
 
 impl<'a> Browser<'a> {
-    /// Looks through the ledger of this registry.
+    /// A browser of this registry's ledger.
     ///
     /// # Errors
-    /// `NotFound` if it is in another process.
+    /// `NotFound` if the ledger is in another process.
     pub fn of(registry: &'a dyn Registry) -> Result<Self> {
         let ledger = registry
             .ledger()
@@ -78,7 +78,7 @@ impl<'a> Browser<'a> {
         Ok(Self { registry, ledger })
     }
 
-    /// Height and number of transactions, as last stored.
+    /// The height and the number of transactions, as last stored.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -93,7 +93,7 @@ impl<'a> Browser<'a> {
         self.ledger.genesis().name()
     }
 
-    /// Blocks below a height, the newest first; all of them have been decided, the newest perhaps not signed yet.
+    /// Blocks below a height, the newest first. All of them are decided; the newest may not be signed yet.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -111,7 +111,7 @@ impl<'a> Browser<'a> {
         Ok(blocks)
     }
 
-    /// A block with its transactions; of a large one the first [`ENTRIES_MAX`].
+    /// A block with its transactions, but at most the first [`ENTRIES_MAX`].
     ///
     /// # Errors
     /// `NotFound` if there is no such block, `Internal` if the store fails.
@@ -136,7 +136,7 @@ impl<'a> Browser<'a> {
         };
         let before = match height {
             0 | 1 => 0,
-            // A node that began with a snapshot does not know the block before it.
+            // A node that began with a snapshot does not have the block before.
             _ => stored(height.saturating_sub(1))?.map_or(head.log.size(), |head| head.log.size()),
         };
         Ok(Some(BlockView {
@@ -148,10 +148,10 @@ impl<'a> Browser<'a> {
         }))
     }
 
-    /// A transaction's operations.
+    /// The operations of a transaction.
     ///
     /// # Errors
-    /// `NotFound` if there is none of this number, `Internal` if the store fails.
+    /// `NotFound` if there is no transaction with this number, `Internal` if the store fails.
     pub fn operations(&self, seq_no: u64) -> Result<Vec<OperationView>> {
         if seq_no == 0 {
             return Ok(operations::of_genesis(self.ledger));
@@ -162,7 +162,7 @@ impl<'a> Browser<'a> {
         operations::of(self.ledger, &placed)
     }
 
-    /// The role somebody had at a time, in seconds since the epoch.
+    /// The role that a DID had at a time, in seconds since the Unix epoch.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -175,7 +175,7 @@ impl<'a> Browser<'a> {
         Ok(role.map_err(Error::internal)?.map(Role::name))
     }
 
-    /// The number of the transaction with this hash, hexadecimal; none if that is no hash or not here.
+    /// The number of the transaction with this hexadecimal hash; `None` if it is not a hash or no transaction has it.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -187,10 +187,10 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// What is looked for, the newest first; `before` is the `next` of the page before.
+    /// The results of a search, the newest first; `before` is the `next` of the page before.
     ///
     /// # Errors
-    /// `BadRequest` for a text that is too long or a search for nothing, `Internal` if the store fails.
+    /// `BadRequest` for an empty search or a text that is too long, `Internal` if the store fails.
     pub async fn search(
         &self,
         search: &Search<'_>,
@@ -226,7 +226,7 @@ impl<'a> Browser<'a> {
         })
     }
 
-    /// A page of a view, the oldest first.
+    /// A page of a view, the oldest operation first.
     ///
     /// # Errors
     /// `BadRequest` for a text that is too long or, with a text, a page that is too far; `Internal` if the store fails.
@@ -261,7 +261,7 @@ impl<'a> Browser<'a> {
         })
     }
 
-    /// How many operations a view has.
+    /// The number of operations in a view.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -283,7 +283,7 @@ impl<'a> Browser<'a> {
         Ok(shown)
     }
 
-    /// The proof that a transaction is in the log; none while no signed checkpoint reaches it.
+    /// The proof that a transaction is in the log; `None` until a signed checkpoint covers it.
     ///
     /// # Errors
     /// `NotFound` if there is no such transaction, `Internal` if the store fails.
@@ -302,7 +302,7 @@ impl<'a> Browser<'a> {
         };
         let path = inclusion(index, standing.size, self.ledger).map_err(Error::internal)?;
         let leaf = leaf_hash(&placed.entry.bytes);
-        // What is shown holds, or is not shown.
+        // Only a proof that verifies is shown.
         verify_inclusion(&leaf, index, (standing.size, &standing.log), &path)
             .map_err(Error::internal)?;
         Ok(Some(InclusionView {
@@ -320,7 +320,7 @@ impl<'a> Browser<'a> {
         }))
     }
 
-    /// The validators of the next height, and whose signatures are under the newest checkpoint.
+    /// The validators of the next height, and which of them signed the newest checkpoint.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -360,7 +360,7 @@ impl<'a> Browser<'a> {
         })
     }
 
-    /// What a checkpoint of this network says, and who signed it.
+    /// What a checkpoint of this network states, and who signed it.
     fn agreed(&self, checkpoint: &str) -> Result<Agreed> {
         let note = SignedNote::parse(checkpoint).map_err(Error::internal)?;
         let text = std::str::from_utf8(note.signing_bytes()).map_err(Error::internal)?;
@@ -370,7 +370,7 @@ impl<'a> Browser<'a> {
         Checkpoint::agreed(&note, &origin, &set).map_err(Error::internal)
     }
 
-    /// Who signs the checkpoint of a height: those that were set before it.
+    /// The validators that sign the checkpoint of a height: those that were set before it.
     fn signers_of(&self, height: u64) -> Result<ValidatorSet> {
         let changes = self
             .ledger
@@ -396,7 +396,7 @@ fn checked(text: Option<&str>) -> Result<()> {
     }
 }
 
-/// For each hash of an inclusion proof, whether it stands left of the way (RFC 9162 §2.1.3.2).
+/// For each hash of an inclusion proof, whether it is a left sibling (RFC 9162 §2.1.3.2).
 fn sides(index: u64, size: u64) -> Vec<bool> {
     let (mut place, mut last) = (index, size.saturating_sub(1));
     let mut left = Vec::new();
@@ -411,7 +411,7 @@ fn sides(index: u64, size: u64) -> Vec<bool> {
     left
 }
 
-/// How many of the validators, the strongest, may fail while the others still have a quorum.
+/// How many validators, starting with the strongest, may fail while the others still have a quorum.
 fn tolerated(set: &ValidatorSet) -> u64 {
     let mut powers: Vec<u64> = set.validators().iter().map(|one| one.power).collect();
     powers.sort_unstable_by(|a, b| b.cmp(a));
@@ -423,7 +423,7 @@ fn tolerated(set: &ValidatorSet) -> u64 {
     failing.count() as u64
 }
 
-/// That there is no such page can be said only once the whole log is in the index.
+/// Fails until the whole log is in the index: before that, a page may be missing only because it is not indexed yet.
 fn is_whole(searched: u64, transactions: u64) -> Result<()> {
     if searched >= transactions {
         return Ok(());

@@ -1,7 +1,7 @@
-//! A ledger in a file that nobody has open: what of it is damaged, and the same ledger made anew of its log.
+//! Examines a ledger's file that no process has open: finds damage, and rebuilds the ledger from its log.
 //!
-//! The log, which is blocks and transactions, is all that a ledger can't do without: the state, the tree over it and the
-//! indices follow from it.
+//! The log, which is blocks and transactions, is the only part that can't be rebuilt: the state, the tree over it and
+//! the indices follow from it.
 
 mod log;
 mod replay;
@@ -22,22 +22,22 @@ use super::embedded::{self, reached};
 use super::ledger::OWNER;
 use crate::error::{Error, Result};
 
-/// A ledger's file, and what else there is of its registry.
+/// A ledger's file to examine, with what is known of its registry.
 pub struct Subject<'a> {
     file: &'a LedgerFile,
     machine: Arc<Machine>,
-    /// The checkpoint that a network's node has kept; none of an embedded registry.
+    /// The checkpoint that a network's node has stored; `None` for an embedded registry.
     checkpoint: Option<&'a str>,
-    /// Whether it is a node's of a network.
+    /// Whether the ledger belongs to a node of a network.
     of_network: bool,
     tell: Tell<'a>,
 }
 
-/// What an examination found.
+/// The result of an examination.
 pub struct Found {
-    /// Of each part that was looked at.
+    /// The result of each part that was examined.
     pub parts: Vec<Looked>,
-    /// Whether its log is whole, so that the ledger that was made of it stands where this one does.
+    /// Whether the log is whole, so that the ledger rebuilt from it has the same head as this one.
     pub log_is_whole: bool,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The ledger of a network's node, with the newest checkpoint that it has kept.
+    /// The ledger of a network's node, with the newest checkpoint that the node has stored.
     #[must_use]
     pub fn of_node(
         file: &'a LedgerFile,
@@ -76,8 +76,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Looks through all of it, and judges its log again: what comes of that is left in the file `anew`, where the log
-    /// is whole.
+    /// Examines all parts and replays the log. If the log is whole, the rebuilt ledger is left in the file `anew`.
     pub async fn examine(&self, anew: &Path) -> Found {
         let mut parts = self.file.look(self.tell);
         parts.push(Looked::through("network", |looked| self.owner(looked)));
@@ -114,7 +113,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The tree and the keys in a ledger's file.
+/// Reads the tree and the keys in a ledger's file.
 struct Nodes<'a>(&'a LedgerFile);
 
 impl NodeRead for Nodes<'_> {
@@ -131,7 +130,7 @@ fn unread(error: StoreError) -> ReadError {
     ReadError(error.to_string())
 }
 
-/// The genesis that a store has of its embedded registry.
+/// The genesis of the embedded registry that a store belongs to.
 ///
 /// # Errors
 /// If it can't be read.
@@ -141,7 +140,7 @@ pub fn genesis_in(store: &StoreFile) -> Result<Option<Genesis>> {
     genesis.transpose().map_err(Error::internal)
 }
 
-/// The genesis that a ledger has of itself, where there is nothing else that says it.
+/// The genesis that a ledger contains, for a ledger without another source of it.
 ///
 /// # Errors
 /// If it can't be read.
@@ -151,7 +150,7 @@ pub fn genesis_of(ledger: &LedgerFile) -> Result<Option<Genesis>> {
     genesis.transpose().map_err(Error::internal)
 }
 
-/// Whether a store and the ledger beside it are of one time: each knows how far the other had come.
+/// Compares the ages of a store and of the ledger beside it: each notes how far the other had come.
 pub fn together(store: &StoreFile, ledger: &LedgerFile) -> Looked {
     Looked::through("age", |looked| {
         looked.seen = 1;

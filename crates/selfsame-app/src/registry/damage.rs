@@ -1,4 +1,4 @@
-//! Damage of what a ledger has stored: once any is found, nothing is built on it, and the instance is not ready.
+//! Damage in a ledger's stored data: once any is found, nothing is built on it, and the instance is not ready.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use selfsame_store::ledger::Placed;
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 
-/// Whether damage was found. Clones are the same.
+/// Whether damage was found. Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct Damage(Arc<AtomicBool>);
 
 impl Damage {
-    /// Whether any was found since the start.
+    /// Whether damage was found since the start.
     #[must_use]
     pub fn is_found(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Notes damage; what the caller gets of it.
+    /// Notes damage and returns the error for the caller.
     pub fn found(&self, detail: impl fmt::Display) -> Error {
         self.0.store(true, Ordering::Relaxed);
         Error::damaged(format!(
@@ -32,7 +32,7 @@ impl Damage {
         ))
     }
 
-    /// Nothing is written on top of what is damaged.
+    /// Refuses a write if damage was found.
     pub(super) fn refuses_writes(&self) -> Result<()> {
         match self.is_found() {
             true => Err(self.found("it is damaged, so nothing more is written")),
@@ -40,7 +40,7 @@ impl Damage {
         }
     }
 
-    /// An entry, unless its bytes are not the transaction it is kept as.
+    /// Returns the entry if its bytes are the transaction it is stored as; otherwise notes damage.
     pub(super) fn refuses(&self, placed: Placed) -> Result<Placed> {
         let hash = Transaction::from_bytes(&placed.entry.bytes).map(|found| found.hash());
         match hash.is_ok_and(|hash| hash == placed.entry.hash) {
@@ -54,10 +54,10 @@ impl Damage {
 }
 
 impl Ledger {
-    /// Compares the roots that the head names with what is stored below them, before anything is signed or built on them.
+    /// Compares the roots in the head with the data stored below them, before anything is signed or built on them.
     ///
     /// # Errors
-    /// `Damaged` if they differ, the store's.
+    /// `Damaged` if they differ, and the store's errors.
     pub fn has_the_roots_of_its_head(&self) -> Result<()> {
         let head = self.head()?;
         let damaged = |error| self.damage().found(error);

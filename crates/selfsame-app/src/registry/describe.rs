@@ -13,7 +13,7 @@ use self::operations::{Described, Describer, day};
 use crate::error::{Error, Result};
 use crate::view::registry::RegistryEntry;
 
-/// A logged transaction for people.
+/// Describes a logged transaction for people.
 pub(super) fn entry(machine: &Machine, placed: &Placed, time: UnixTime) -> Result<RegistryEntry> {
     let transaction = Transaction::from_bytes(&placed.entry.bytes).map_err(Error::internal)?;
     let body = transaction.body();

@@ -1,4 +1,4 @@
-//! The embedded registry: one process orders the transactions, and signs where the log stands.
+//! The embedded registry: one process orders the transactions and signs the checkpoints.
 
 mod alive;
 mod handing_over;
@@ -41,35 +41,35 @@ pub use times::Times;
 pub(super) const GENESIS: &str = "genesis";
 /// The only validator of an embedded registry.
 const VALIDATOR: &str = "embedded";
-/// So many transactions wait at most; who comes then is told when to come back.
+/// Maximum number of waiting transactions. Above it, a submission is refused with the time of the next try.
 const WAITING_MAX: usize = 8_192;
-/// Seconds by which the clock may be behind the last block.
+/// Maximum seconds by which the clock may be behind the last block.
 const CLOCK_BEHIND_MAX: u64 = 3_600;
-/// A read that meets a change is made again; blocks follow each other more slowly than reads.
+/// Attempts of a read that meets a change. Blocks follow each other more slowly than reads.
 const READS_MAX: usize = 8;
 
-/// What an embedded registry is made of.
+/// The settings and parts of an embedded registry.
 pub struct Setup {
-    /// The network's name for people; used when the network is made, at the first start.
+    /// The network's name for people. Used once, when the first start creates the network.
     pub name: String,
-    /// The network's rules; used when it is made.
+    /// The network's rules. Used once, when the network is created.
     pub rules: Rules,
     /// The log and the state.
     pub ledger: Arc<dyn LedgerStore>,
-    /// The store with the checkpoint's key.
+    /// The store with the key that signs checkpoints.
     pub store: Store,
     /// The key store.
     pub keys: Keys,
-    /// The time of blocks.
+    /// The clock for the times of blocks.
     pub clock: Clock,
-    /// So many transactions may wait.
+    /// Maximum number of waiting transactions.
     pub waiting_max: usize,
-    /// Whom its checkpoints are shown to, and what calls them; none unless told.
+    /// The witnesses that cosign its checkpoints, and the client that calls them. Default: none.
     pub witnesses: Option<(Net, Vec<RegistryWitness>)>,
 }
 
 impl Setup {
-    /// A registry with the rules and limits it has unless told otherwise.
+    /// A registry with the default rules and limits.
     #[must_use]
     pub fn new(
         name: &str,
@@ -89,7 +89,7 @@ impl Setup {
     }
 }
 
-/// A registry in this process. Once the last of it is dropped, the block under way is finished and nothing follows.
+/// A registry in this process. Once it is dropped, the block in progress is finished and no other follows.
 pub struct Embedded {
     ledger: Ledger,
     queue: Queue,
@@ -98,11 +98,11 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Opens the registry where it stopped; at the first start it makes the network.
+    /// Opens the registry where it stopped. The first start creates the network.
     ///
     /// # Errors
-    /// `BadRequest` for a name no network can have, `Gone` if blocks are lost or the store that signed them is, `Conflict`
-    /// if ledger and store do not belong together, the store's.
+    /// `BadRequest` for an invalid network name, `Gone` if blocks are lost or the store that signed them is, `Conflict`
+    /// if ledger and store do not belong together, and the store's errors.
     pub async fn open(setup: Setup) -> Result<Self> {
         reached::store_is_not_older(&setup.store, &*setup.ledger)?;
         reached::is_in(&setup.store, &*setup.ledger).await?;
@@ -142,7 +142,7 @@ impl Embedded {
             store: setup.store,
         };
         if let (Some(signer), Err(_)) = (&beside.shown, beside.times.clock_is_believed()) {
-            // Their cosignatures say what time it is.
+            // The time in the witnesses' cosignatures can confirm the clock.
             let (signer, head) = (signer.clone(), head.clone());
             tokio::spawn(async move { signer.checkpoint(&head).await.map(drop) });
         }
@@ -156,8 +156,8 @@ impl Embedded {
     }
 }
 
-/// Whether the clock may be right, given when the last block was made. A block is never earlier than the one before, so
-/// more of them would be of a time that no reader's clock has reached, and nobody would believe them.
+/// Whether the clock may be right, given the time of the last block. A block is never earlier than the one before, so
+/// further blocks would have a time that no reader's clock has reached, and readers would not accept them.
 fn clock_fits(last: UnixTime, now: UnixTime) -> Result<()> {
     let ahead = last.seconds_since(now);
     if ahead <= CLOCK_BEHIND_MAX {
@@ -188,7 +188,7 @@ impl Embedded {
         Err(hurried())
     }
 
-    /// An object under the newest checkpoint, and the tree that this is of.
+    /// An object under the newest checkpoint, and the root of that checkpoint's tree.
     async fn proved(&self, key: &[u8]) -> Result<(Bundle, Root)> {
         for _ in 0..READS_MAX {
             let (head, note) = self.newest().await?;
@@ -284,7 +284,7 @@ fn hurried() -> Error {
     Error::new(kind, "the registry changes faster than it can be read")
 }
 
-/// The genesis in the store, or a new one with its key: both are kept in one commit, so that neither is without the
+/// The genesis in the store, or a new one with its key. One commit stores both, so that neither exists without the
 /// other.
 async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     let tenant = tenant()?;
@@ -309,7 +309,7 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
         consensus: None,
     }])
     .map_err(Error::internal)?;
-    // The operator governs the network: his key is kept beside the checkpoints', and is another.
+    // The operator governs the network. Their key is stored beside the key of checkpoints and differs from it.
     let (trustee, _, batch) = setup.keys.create(&tenant, KeyType::Ed25519, batch)?;
     let trustee = Member {
         key: trustee.public().clone(),
@@ -328,7 +328,7 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     }
 }
 
-/// Whose the keys of checkpoints and of the trustee are.
+/// The tenant that owns the keys of checkpoints and of the trustee.
 pub(crate) fn tenant() -> Result<TenantId> {
     TenantId::parse("registry").map_err(Error::internal)
 }

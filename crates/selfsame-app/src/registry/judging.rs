@@ -1,5 +1,5 @@
-//! The machine over the ledger: what it reads for a block or a transaction, it reads as of one moment, and what it reads
-//! for a block it compares with the tree.
+//! Runs the machine over the ledger. All reads for one block or transaction are as of one moment, and reads for a block
+//! are compared with the tree.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use super::damage::Damage;
 use super::ledger::Ledger;
 
 impl Ledger {
-    /// Applies the block after a head that is the ledger's.
+    /// Applies a block after `head`, which must be the ledger's.
     ///
     /// # Errors
     /// As [`selfsame_registry::Machine::apply`].
@@ -28,7 +28,7 @@ impl Ledger {
         self.named(applied)
     }
 
-    /// Applies the block after one that may be about to be stored.
+    /// Applies a block after one that may not be stored yet.
     pub(super) fn apply_after(
         &self,
         before: &Applied,
@@ -39,7 +39,7 @@ impl Ledger {
         self.named(applied)
     }
 
-    /// Which transactions of a block after the ledger's head would be accepted, by index.
+    /// The transactions, by index, that a block after the ledger's head would accept.
     ///
     /// # Errors
     /// As [`Ledger::apply`].
@@ -48,8 +48,8 @@ impl Ledger {
         self.named(self.machine().accepted(head, block, &seen))
     }
 
-    /// Whether a transaction would be accepted in the next block, alone and at this time. Nothing is compared with the
-    /// tree: the block may be stored meanwhile, and whoever applies the next one compares.
+    /// Whether a transaction would be accepted in the next block, alone and at this time. Values are not compared with
+    /// the tree: a block may be stored meanwhile, and applying the next block compares them.
     ///
     /// # Errors
     /// As [`selfsame_registry::Machine::check`].
@@ -62,7 +62,7 @@ impl Ledger {
         self.machine().check(transaction, at, &seen)
     }
 
-    /// Notes damage that was met, whatever it kept from being done.
+    /// Notes the damage if that is why an operation failed, and returns its result.
     fn named<T>(&self, done: Result<T, ApplyError>) -> Result<T, ApplyError> {
         if let Err(ApplyError::Damaged(damaged)) = &done {
             self.damage().found(damaged);
@@ -88,21 +88,21 @@ impl Ledger {
     }
 }
 
-/// The ledger with a block on top, whether it is in there already or not: all it has is what the block wrote too.
+/// The ledger with a block on top. If the ledger has the block already, both hold the same values.
 struct Seen<'a> {
     view: Box<dyn LedgerView + 'a>,
     over: Option<&'a Applied>,
     nodes: HashMap<&'a [u8], &'a [u8]>,
-    /// The tree that values are compared with, if they are.
+    /// The tree that values are compared with; `None` if they are not compared.
     tree: Option<Root>,
-    /// The machine reads what it then writes, and the same nodes are on the way to both.
+    /// The machine reads the keys that it then writes, so both need the same nodes of the tree.
     memo: Memo,
     damage: &'a Damage,
 }
 
 impl Seen<'_> {
-    /// Compares what stands under a key, or that nothing does, with the tree. Marks follow from the log alone, and are
-    /// in no tree.
+    /// Compares the value under a key, or its absence, with the tree. Marks follow from the log alone and are in no
+    /// tree.
     fn compare(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), StateError> {
         let Some(tree) = self.tree.filter(|_| !Machine::is_mark(key)) else {
             return Ok(());
@@ -142,7 +142,7 @@ impl NodeRead for Seen<'_> {
         }
     }
 
-    /// Proofs are made of what is stored alone, and nothing else asks for this.
+    /// Proofs are made from stored data alone, and nothing else calls this.
     fn key_at(&self, place: &Hash) -> Result<Option<Vec<u8>>, ReadError> {
         self.view.key(place).map_err(read)
     }

@@ -1,33 +1,33 @@
-//! What DIDs resolve to as of the last block, so that a document is read from the ledger once a block and not each time.
+//! A cache of resolved DIDs as of the last block: a document is read from the ledger once a block and not each time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_did::{Did, Resolution, ResolutionError};
 
-/// Documents remembered at most.
+/// Maximum number of cached documents.
 const KNOWN_MAX: usize = 1_024;
 
-/// The documents; clones share them.
+/// The cached documents. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Known(Arc<Mutex<Block>>);
 
 #[derive(Default)]
 struct Block {
-    /// Counts the blocks since the start.
+    /// The number of blocks since the start.
     number: u64,
     documents: HashMap<Did, Resolution>,
 }
 
 impl Known {
-    /// Forgets all: a block was stored. Called before anybody is told of it.
+    /// Empties the cache after a block was stored, before the block's senders get an answer.
     pub(super) fn forget(&self) {
         let mut block = self.block();
         block.number += 1;
         block.documents.clear();
     }
 
-    /// What is known, or what `read` says; that is kept unless a block was stored meanwhile.
+    /// The cached resolution, or that of `read`, which is cached unless a block was stored meanwhile.
     pub(super) fn or_read(&self, did: &Did, read: impl FnOnce() -> Resolution) -> Resolution {
         let number = {
             let block = self.block();
@@ -43,7 +43,7 @@ impl Known {
             if block.documents.len() >= KNOWN_MAX {
                 block.documents.clear();
             }
-            // Its keys are made once, here, and not by each of its readers.
+            // Its keys are parsed once, here, and not by each of its readers.
             if let Some(document) = &resolution.document {
                 document
                     .methods()

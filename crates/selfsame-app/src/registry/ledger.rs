@@ -1,4 +1,4 @@
-//! The ledger as every sequencer reads and writes it: what the machine reads, what was decided, and its past for people.
+//! The ledger as every sequencer reads and writes it: the state for the machine, blocks, and the history for people.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::room::Wanting;
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryUse};
 
-/// Where the ledger says whose it is; no key of the machine's state begins like this.
+/// The key of the network's genesis in the ledger. No key of the machine's state begins like this.
 pub(super) const OWNER: &[u8] = b"genesis";
 
-/// Before the keys of subtrees of the log, and of handovers.
+/// Prefixes of the keys of the log's subtrees and of handovers.
 const SUBTREE: &[u8] = b"log/";
 const HANDOVER: &[u8] = b"handover/";
 
-/// A read that meets a change is made again; blocks follow each other more slowly than reads.
+/// Attempts of a read that meets a change. Blocks follow each other more slowly than reads.
 const READS_MAX: usize = 8;
 
-/// A network's ledger in this process. Clones are the same ledger.
+/// The ledger of a network in this process. Clones share it.
 #[derive(Clone)]
 pub struct Ledger {
     store: Arc<dyn LedgerStore>,
@@ -51,7 +51,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The ledger of a machine's network.
+    /// Opens the ledger of a machine's network.
     ///
     /// # Errors
     /// `Conflict` if what is stored belongs to another network.
@@ -75,8 +75,8 @@ impl Ledger {
         })
     }
 
-    /// The same for a sequencer whose checkpoints are complete some blocks after their own: what a block overwrites
-    /// stays readable for as long as the tree it was in.
+    /// Configures the ledger for a sequencer whose checkpoints are complete some blocks after their own block. An
+    /// object that a block overwrites stays readable as long as the tree it was in.
     #[must_use]
     pub fn lagging(self) -> Self {
         Self { lags: true, ..self }
@@ -92,7 +92,7 @@ impl Ledger {
         &*self.store
     }
 
-    /// What finds transactions in it.
+    /// The search over its transactions.
     pub(super) fn finder(&self) -> &Finder {
         &self.finder
     }
@@ -103,22 +103,22 @@ impl Ledger {
         &self.damage
     }
 
-    /// Whether there was no room lately to store a block.
+    /// Whether a block could not be stored lately because there was no room.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.wanting.is_believed()
     }
 
-    /// What the network began with.
+    /// The network's genesis.
     #[must_use]
     pub fn genesis(&self) -> &Genesis {
         self.machine.genesis()
     }
 
-    /// Where it stands.
+    /// The head: the state of the ledger after its newest block.
     ///
     /// # Errors
-    /// `Damaged` if that is not what was opened or stored last, `Internal` if the store fails.
+    /// `Damaged` if the head is not the one opened or stored last, `Internal` if the store fails.
     pub fn head(&self) -> Result<Head> {
         let read = || Ok(self.store.head()?.map(|head| head.bytes));
         let wrong = || self.damage.found("its head is not the one stored last");
@@ -128,7 +128,7 @@ impl Ledger {
         }
     }
 
-    /// Where it stood after the block of that height.
+    /// The head after the block of that height.
     ///
     /// # Errors
     /// `Internal` if there is no such block or the store fails.
@@ -148,7 +148,7 @@ impl Ledger {
         self.append_and(transactions, applied, None).await
     }
 
-    /// Stores a block durably, and with it what hands readers over to the validators that the block before it made.
+    /// Stores a block durably, with the handover to the validators that the block before it set.
     ///
     /// # Errors
     /// As [`Ledger::append`].
@@ -192,8 +192,8 @@ impl Ledger {
         appended.map(drop).map_err(Error::from)
     }
 
-    /// The changes of validators that lead a reader who trusts those of height `from` to those who sign the checkpoint
-    /// of height `to`; the first [`MAX_HANDOVERS`], which lead him to where he asks for the next.
+    /// The handovers from the validators of height `from` to those who sign the checkpoint of height `to`. At most
+    /// [`MAX_HANDOVERS`] are returned; the reader asks again from the height that these reach.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -209,7 +209,7 @@ impl Ledger {
         Ok(handovers)
     }
 
-    /// What hands readers over to the validators that the block of that height made, if it made any.
+    /// The handover to the validators that the block of that height set, if it changed them.
     pub(super) fn handover(&self, height: u64) -> Result<Option<Handover>> {
         let bytes = self.store.get(&handover_key(height))?;
         let handover = bytes.map(|bytes| Handover::from_cbor(&bytes));
@@ -237,11 +237,11 @@ impl Ledger {
         }))
     }
 
-    /// What stands under a key of the state in that version of its tree, with its proof and the checkpoint that is
-    /// given for it; none if the object has changed since then.
+    /// The value under a key of the state in that version of its tree, with its proof and the checkpoint `note`. `None`
+    /// if the object has changed since then.
     ///
     /// # Errors
-    /// `Damaged` if what is stored is not what was written, `Internal` if the store fails or that version is forgotten.
+    /// `Damaged` if the stored data differ from what was written, `Internal` if the store fails or lacks that version.
     pub fn prove(&self, key: &[u8], tree: Root, note: &str) -> Result<Option<Bundle>> {
         let proof = tree::prove(self, tree, key).map_err(|error| match error {
             TreeError::Damaged => self.damage.found(error),
@@ -268,11 +268,11 @@ impl Ledger {
         }))
     }
 
-    /// The same with what it leads to in that version of the tree. What was overwritten since is left out: it is to be
-    /// asked for by itself.
+    /// Adds to a bundle the objects that its value refers to in that version of the tree. An object that was
+    /// overwritten since is left out: a reader asks for it separately.
     ///
     /// # Errors
-    /// As of [`Self::prove`].
+    /// As [`Self::prove`].
     pub fn prove_further(&self, bundle: Bundle, tree: Root) -> Result<ProvenReads> {
         let mut further = Vec::new();
         for key in Machine::further(&bundle.key, bundle.value.as_deref().unwrap_or_default()) {
@@ -285,7 +285,7 @@ impl Ledger {
         Ok(ProvenReads { bundle, further })
     }
 
-    /// The object that stood under a key until a block after that version of the tree.
+    /// The object under a key in that version of the tree, if a later block overwrote it.
     fn overwritten(
         &self,
         key: &[u8],
@@ -302,7 +302,7 @@ impl Ledger {
         Ok(None)
     }
 
-    /// The nodes a block adds and leaves behind, with the objects it overwrites where they may still be asked for.
+    /// The nodes that a block adds and makes stale, with the objects that it overwrites if they may still be read.
     fn tree(&self, applied: &Applied) -> Result<TreeChanges> {
         let mut changes = TreeChanges {
             nodes: applied.tree.nodes.clone(),
@@ -322,7 +322,7 @@ impl Ledger {
         Ok(changes)
     }
 
-    /// Why the log of `new` transactions begins with that of `old`.
+    /// The proof that the log of `new` transactions begins with the log of `old` transactions.
     ///
     /// # Errors
     /// `BadRequest` if the log is shorter or `old` is greater, `Internal` if the store fails.
@@ -351,7 +351,7 @@ impl Ledger {
         self.described((first.max(1)..).take(count.min(ENTRIES_MAX)))
     }
 
-    /// The transactions from number `first` as they were accepted, at most `count` and a thousand.
+    /// The transactions from number `first` in the form in which they were accepted, at most `count` and a thousand.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -362,7 +362,7 @@ impl Ledger {
         judged.collect()
     }
 
-    /// The transactions that made a DID what it is, oldest first.
+    /// The transactions that created and changed a DID, oldest first.
     ///
     /// # Errors
     /// `NotFound` for an unknown DID, `Internal` if the store fails.
@@ -377,7 +377,7 @@ impl Ledger {
         self.described(receipts.iter().map(|receipt| receipt.seq_no))
     }
 
-    /// What became of an issuer's credential for one use; none while nothing did.
+    /// The recorded use of an issuer's single-use credential; `None` if there is none.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -385,7 +385,7 @@ impl Ledger {
         uses::used(&self.machine, self, (issuer, digest)).map_err(Error::internal)
     }
 
-    /// A delegation of an issuer, also once it has ended.
+    /// A delegation of an issuer, including one that has ended.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -481,7 +481,7 @@ impl LogRead for Ledger {
     }
 }
 
-/// All that a block writes under keys: the state, and what proofs of the log need.
+/// All that a block writes under keys: the state, and the subtrees that proofs of the log need.
 fn writes(applied: &Applied) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut writes = applied.objects.clone();
     writes.extend(applied.marks.iter().map(|(k, v)| (k.clone(), v.clone())));
@@ -490,22 +490,22 @@ fn writes(applied: &Applied) -> BTreeMap<Vec<u8>, Vec<u8>> {
     writes
 }
 
-/// Where the object stands that a block of that height overwrote; no node of the tree has such a key.
+/// The key of an object that the block of that height overwrote. No node of the tree has such a key.
 fn before(height: u64, key: &[u8]) -> Vec<u8> {
     [format!("before/{height}/").as_bytes(), key].concat()
 }
 
-/// Where the root of a subtree of 256^`level` entries stands; no key of the machine's state begins like this.
+/// The key of the root of a subtree of 256^`level` entries. No key of the machine's state begins like this.
 fn subtree(level: u8, index: u64) -> Vec<u8> {
     [SUBTREE, format!("{level}/{index}").as_bytes()].concat()
 }
 
-/// Where the handover made by a block is; no key of the machine's state begins like this.
+/// The key of the handover made by a block. No key of the machine's state begins like this.
 pub(super) fn handover_key(height: u64) -> Vec<u8> {
     [HANDOVER, height.to_string().as_bytes()].concat()
 }
 
-/// The height of the block whose handover stands under a key.
+/// The height of the block whose handover has this key.
 pub(super) fn handover_of(key: &[u8]) -> Option<u64> {
     std::str::from_utf8(key.strip_prefix(HANDOVER)?)
         .ok()?
@@ -513,7 +513,7 @@ pub(super) fn handover_of(key: &[u8]) -> Option<u64> {
         .ok()
 }
 
-/// Whether a key is the ledger's own, and none of the machine's state.
+/// Whether a key belongs to the ledger and not to the machine's state.
 pub(super) fn is_own(key: &[u8]) -> bool {
     key == OWNER || key.starts_with(SUBTREE) || key.starts_with(HANDOVER)
 }

@@ -1,4 +1,4 @@
-//! Transactions of the log with what proves them: what this process gives of its own, and says of others'.
+//! Transactions of the log with their proofs: those that this process serves, and those that it reads from other nodes.
 
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::entries::{ENTRIES_MAX, MAX_BYTES, ProvenEntries, ProvenEntry};
@@ -13,10 +13,10 @@ use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::view::registry::RegistryEntry;
 
-/// More than stands beside a transaction in an answer: its proof, numbers and lengths.
+/// Upper bound of the bytes beside a transaction in an answer: its proof, numbers and lengths.
 const ENTRY_OVERHEAD: usize = 64 * 32 + 64;
 
-/// A transaction for people, in the words of this process and not of the node's.
+/// Describes a proven transaction for people. The words are those of this process and not of the node.
 pub(super) fn described(entry: ProvenEntry, machine: &Machine) -> Result<RegistryEntry> {
     let hash = Transaction::from_bytes(&entry.transaction)
         .map_err(|_| Error::upstream("an entry of the registry's log is not a transaction"))?
@@ -71,7 +71,7 @@ impl Ledger {
         Ok(ProvenEntries { bundle, entries })
     }
 
-    /// What is served is proven to be what the checkpoint's log has: a path over damaged neighbours leads elsewhere.
+    /// Verifies that the checkpoint's log has what is served: a path over damaged neighbours leads to another root.
     fn is_logged(&self, entry: Option<&ProvenEntry>, standing: &Standing) -> Result<()> {
         let Some(entry) = entry else { return Ok(()) };
         let (leaf, index) = (
@@ -85,7 +85,7 @@ impl Ledger {
     }
 }
 
-/// What a checkpoint says; nothing of it is verified.
+/// The standing that a checkpoint states. Nothing of it is verified.
 pub(crate) fn standing(note: &str) -> Option<Standing> {
     let note = SignedNote::parse(note).ok()?;
     let said = std::str::from_utf8(note.signing_bytes()).ok()?;

@@ -1,4 +1,4 @@
-//! A registry in other Selfsame processes, over HTTP. What its nodes say is verified, not believed.
+//! A registry in other Selfsame processes, over HTTP. Its nodes are not trusted: their answers are verified.
 
 mod fetch;
 mod kept;
@@ -40,16 +40,16 @@ use node::Node;
 use nodes::{For, Nodes, better};
 use watch::Watch;
 
-/// Seconds after which the newest trust is written again, if nothing but the checkpoint is new.
+/// Seconds after which the newest trust root is stored again if only its checkpoint is new.
 const KEPT_EVERY: u64 = 60;
-/// What of a transaction in the log nothing proves but in a DID's history.
+/// Fields of a logged transaction that nothing proves, except in a DID's history.
 const UNPROVEN: [&str; 2] = ["height", "time"];
-/// Seconds for which old state is believed of one node: there is none at this moment that would show something newer.
+/// Seconds for which old state is accepted from one node alone: no other node is there that could show newer state.
 const STANDSTILL_ALONE: u64 = 600;
-/// Seconds after which to look again whether the operator has acted.
+/// Seconds after which to check again whether the operator has acted.
 const STOPPED_FOR: u64 = 3_600;
 
-/// A registry elsewhere. Does not try again by itself: the outbox does.
+/// A registry in other processes. It does not retry by itself; the outbox does.
 pub struct Remote {
     nodes: Nodes,
     pin: Option<Pin>,
@@ -60,21 +60,21 @@ pub struct Remote {
     network: OnceCell<Network>,
 }
 
-/// What a registry elsewhere is reached with.
+/// The settings and parts of a [`Remote`].
 pub struct Setup {
-    /// Makes the calls.
+    /// The client that makes the calls.
     pub net: Net,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// Where trust and evidence are kept.
+    /// The store for trust roots and evidence.
     pub store: Store,
-    /// The nodes, the one to ask first first.
+    /// The nodes, in the order in which to ask them.
     pub nodes: Vec<RegistryNode>,
-    /// Which network it must be.
+    /// The pin of the network, if there is one.
     pub pin: Option<Pin>,
-    /// Seconds that the newest checkpoint may be old while the network stands still.
+    /// Maximum age of the newest checkpoint, in seconds, while the network stands still.
     pub standstill: u64,
-    /// Which witnesses must have cosigned what the nodes say.
+    /// The witnesses that must have cosigned what the nodes say.
     pub witnesses: WitnessQuorum,
 }
 
@@ -83,9 +83,9 @@ struct Network {
     known: Known,
     kept: Kept,
     watch: Watch,
-    /// The trust that was kept last.
+    /// The trust root that was stored last.
     written: Mutex<Option<TrustRoot>>,
-    /// Set once validators were found to have signed two histories: nothing is used any more.
+    /// Set once validators are found to have signed two histories. Then the network is no longer used.
     fork: OnceCell<Fork>,
 }
 
@@ -119,7 +119,7 @@ impl Remote {
     }
 
     /// The network, as long as its validators have signed one history only. Its genesis is fetched once: it never
-    /// changes, and another one would be another network.
+    /// changes, since another genesis would be another network.
     async fn network(&self) -> Result<&Network> {
         let network = self.network.get_or_try_init(|| self.opened()).await?;
         match network.fork.get() {
@@ -168,7 +168,7 @@ impl Remote {
         }
     }
 
-    /// Goes on from what is pinned or was kept, whichever is newer.
+    /// Continues from the pinned trust root or the stored one, whichever is newer.
     async fn open(&self, genesis: Genesis) -> Result<Network> {
         let kept = Kept::new(self.store.clone(), genesis.network())?;
         let pinned = match &self.pin {
@@ -212,7 +212,7 @@ impl Remote {
         }
     }
 
-    /// Keeps what is trusted now, if that is worth a write. A reader who can't keep it still reads.
+    /// Stores the present trust root, if that is worth a write. A reader that can't store it still reads.
     async fn keep(&self, network: &Network) {
         let (Some((_, note)), trust) = (network.known.newest(), network.known.trust()) else {
             return;
@@ -233,7 +233,7 @@ impl Remote {
         }
     }
 
-    /// Stops using the network until the operator acts, with both notes as evidence in the log and in the store.
+    /// Stops using the network until the operator acts. The log and the store get both notes as evidence.
     async fn stop(&self, network: &Network, fork: Fork) -> Error {
         tracing::error!(
             first = fork.notes[0],
@@ -245,7 +245,7 @@ impl Remote {
             tracing::error!(%error, "the evidence could not be stored; it is in the log");
         }
         let error = stopped(&fork);
-        // Another task may have found the same.
+        // Another task may have found the fork too.
         let _ = network.fork.set(fork);
         error
     }
@@ -257,8 +257,9 @@ impl Network {
     }
 }
 
-/// Whether the operator has decided which history holds: the pin names validators of a height beyond both, or a
-/// checkpoint that was signed after the fork was found. So it is no pin from before, whichever history that is of.
+/// Whether the operator has decided which history is valid: the pin names validators of a height beyond both, or a
+/// checkpoint that was signed after the fork was found. A pin from before the fork does neither, whichever history it
+/// is of.
 fn settles(pinned: &TrustRoot, fork: &Fork) -> bool {
     let seen_since = pinned.seen.is_some_and(|seen| seen.time > fork.found);
     pinned.from_height > fork.height || seen_since
@@ -314,7 +315,7 @@ impl Registry for Remote {
         Ok(self.network().await?.known.reader())
     }
 
-    /// What the first node that answers says; it is for the reader to verify.
+    /// The answer of the first node that answers. The reader must verify it.
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
         self.network().await?;
         let read = |node: Arc<Node>| async move { node.read(key, trusted_height).await };
@@ -336,7 +337,7 @@ impl Registry for Remote {
     async fn status(&self) -> Result<RegistryStatus> {
         let network = self.network().await?;
         let fetcher = self.fetcher(network);
-        // So that the validators of this moment are known, who sign the checkpoint.
+        // Updates the set of validators, who sign the checkpoint.
         fetcher.fetch(&network.known, STATE_KEY).await?;
         let known = &network.known;
         let status = |node: Arc<Node>| async move {
@@ -344,7 +345,7 @@ impl Registry for Remote {
             checked(status, known)
         };
         let status = self.nodes.ask(status).await?;
-        // Not a fault of the node that answered: it is not left alone for it.
+        // Missing cosignatures are not the fault of the node that answered, so it keeps its turn.
         known.cosigned(&status.checkpoint)?;
         Ok(status)
     }
@@ -421,7 +422,7 @@ impl Registry for Remote {
     }
 }
 
-/// The status, if those who are trusted signed its checkpoint and it fits what stands beside it.
+/// The status, if trusted validators signed its checkpoint and the checkpoint matches the fields beside it.
 fn checked(status: RegistryStatus, known: &Known) -> Result<RegistryStatus> {
     let trust = known.trust();
     let refused = |error| Error::upstream(format!("the registry's checkpoint is refused: {error}"));

@@ -1,4 +1,4 @@
-//! Single use and delegations as use cases read them of a registry, and how this stack names its delegations.
+//! Single use and delegations as use cases read them from a registry, and the names of this stack's delegations.
 
 use selfsame_credential::single_use::{Action as Became, Use};
 use selfsame_crypto::time::UnixTime;
@@ -11,14 +11,14 @@ use crate::error::{Error, Result};
 use crate::view::CredentialUse;
 use crate::view::registry::{RegistryDelegation, RegistryUse};
 
-/// So many delegations of one action to one delegate are given and looked for.
+/// Maximum number of delegations of one action to one delegate, when giving and when searching them.
 pub(crate) const DELEGATIONS_MAX: u32 = 64;
 
-/// An issuer, and what a handle is registered under.
+/// An issuer, and the digest under which a handle is registered.
 pub(crate) type Place = (Did, [u8; 32]);
 
-/// What a machine's state says became of an issuer's credential. That something of the state is not there yet is no
-/// error to log: whoever fetches it asks again.
+/// The recorded use of an issuer's credential in a machine's state. The error is not logged: it may mean that a part of
+/// the state is not fetched yet, and the caller then fetches it and asks again.
 pub(super) fn used(
     machine: &Machine,
     state: &dyn StateRead,
@@ -37,7 +37,7 @@ pub(super) fn used(
     }))
 }
 
-/// A delegation as a machine's state has it.
+/// A delegation in a machine's state.
 pub(super) fn delegation(
     machine: &Machine,
     state: &dyn StateRead,
@@ -80,10 +80,10 @@ impl CredentialUse {
 }
 
 impl RegistryUse {
-    /// The use in the terms of a judgement.
+    /// Converts the use for the verification of a credential.
     ///
     /// # Errors
-    /// `Upstream` if another process wrote what cannot be read.
+    /// `Upstream` if another process wrote what can't be read.
     pub fn judged(&self) -> Result<Use> {
         let unread = || Error::upstream("the registry's answer about a use can't be read");
         Ok(Use {
@@ -100,7 +100,7 @@ impl RegistryUse {
 }
 
 impl RegistryDelegation {
-    /// Whether the delegate may do this to a credential of this type now.
+    /// Whether this delegation covers a credential of type `kind` at `now`.
     #[must_use]
     pub fn covers(&self, kind: &str, now: UnixTime) -> bool {
         self.withdrawn.is_none()
@@ -110,13 +110,13 @@ impl RegistryDelegation {
 }
 
 /// The name of the `number`th delegation of this action to this delegate. Names follow from what is delegated, so that
-/// a delegate finds what was given to him with reads of single keys, each of which can be proven.
+/// delegates find their delegations by reads of single keys, each of which can be proven.
 pub(crate) fn delegation_name(to: &Did, action: Action, number: u32) -> Option<String> {
     let (_, id) = selfsame::parts(to)?;
     Some(format!("{}-{id}-{number}", action.name()))
 }
 
-/// The name of the newest of the issuer's delegations that lets `by` do this to a credential of this type now.
+/// The name of the issuer's newest delegation that allows `by` this action on a credential of this type at `now`.
 pub(crate) async fn newest_delegation(
     registry: &dyn Registry,
     issuer: &Did,

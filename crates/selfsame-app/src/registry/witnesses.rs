@@ -1,5 +1,5 @@
-//! The witnesses of the embedded registry: each new checkpoint is shown to all of them at once, and what they sign is
-//! kept with it (C2SP tlog-witness).
+//! The witnesses of the embedded registry: each new checkpoint is shown to all of them at once, and their cosignatures
+//! are kept with it (C2SP tlog-witness).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,14 +20,14 @@ use crate::config::RegistryWitness;
 use crate::error::{Error, Result};
 use crate::view::registry::WitnessFigures;
 
-/// How long a checkpoint waits for its witnesses, all together.
+/// Time limit for all witnesses of a checkpoint together.
 const WITHIN: Duration = Duration::from_secs(1);
-/// So many seconds at most one that did not answer several times in a row is not asked, so that blocks need not wait for it.
+/// Maximum seconds for which a witness that was late several times is not called, so that blocks do not wait for it.
 const REST_MAX: u64 = 30;
-/// So often a witness is called for one checkpoint, that tells us each time which size it has seen.
+/// Maximum calls to a witness for one checkpoint if each answer names another size that it has seen.
 const CALLS_MAX: usize = 3;
 
-/// Those to whom a registry shows its checkpoints.
+/// The witnesses that a registry shows its checkpoints to.
 pub(super) struct Witnesses {
     net: Net,
     clock: Clock,
@@ -41,16 +41,16 @@ struct One {
     seen: Mutex<Seen>,
 }
 
-/// What is known of a witness.
+/// The known state of a witness.
 #[derive(Default)]
 struct Seen {
-    /// How many entries the log had that it cosigned last, as far as that is known.
+    /// The number of entries of the log that it cosigned last, as far as known.
     size: Option<u64>,
-    /// How it did last.
+    /// What it did last.
     did: Option<Did>,
-    /// So often in a row there was no answer in time.
+    /// How often in a row it did not answer in time.
     late: u32,
-    /// Not asked before then.
+    /// It is not called before this time.
     rests_until: UnixTime,
     figures: WitnessFigures,
 }
@@ -70,7 +70,7 @@ struct Failed {
 }
 
 impl Witnesses {
-    /// Witnesses of the log in this ledger; none is called yet.
+    /// The witnesses of the log in this ledger. None is called yet.
     ///
     /// # Errors
     /// `BadRequest` for an address that can't have a path.
@@ -87,8 +87,8 @@ impl Witnesses {
         })
     }
 
-    /// Shows a signed checkpoint of a log of this size to all of them, and adds what they sign. It takes a second at
-    /// most; who has not answered by then is left out. Says when the latest cosignature was made.
+    /// Shows a signed checkpoint of a log of this size to all witnesses and adds their cosignatures. It takes a second
+    /// at most; later answers are left out. Returns the time of the latest cosignature.
     pub(super) async fn show(&self, note: &mut SignedNote, size: u64) -> Option<UnixTime> {
         let now = self.clock.now();
         let awake: Vec<&One> = self.each.iter().filter(|one| one.is_awake(now)).collect();
@@ -107,7 +107,7 @@ impl Witnesses {
         latest
     }
 
-    /// How they have done since the start.
+    /// The figures of each witness since the start.
     pub(super) fn figures(&self) -> Vec<WitnessFigures> {
         let figures = |one: &One| one.seen().figures.clone();
         self.each.iter().map(figures).collect()
@@ -123,7 +123,7 @@ impl Witnesses {
         asked.await.unwrap_or_else(|_| Err(Failed::late()))
     }
 
-    /// Calls a witness, again where it names the size that it has seen of the log.
+    /// Calls a witness, and again if it answers with the size that it has seen of the log.
     async fn ask(
         &self,
         one: &One,
@@ -213,11 +213,11 @@ impl One {
 
     fn is_awake(&self, now: UnixTime) -> bool {
         let left = self.seen().rests_until.seconds_since(now);
-        // Nobody rests longer: the clock was put back.
+        // No pause is that long: the clock was put back.
         left == 0 || left > REST_MAX
     }
 
-    /// Notes what it did, in the log where that is not what it did before.
+    /// Records what a witness did, and logs it if it did something else before.
     fn did(&self, done: std::result::Result<u64, Failed>, now: UnixTime) {
         let name = self.at.key.name();
         let mut seen = self.seen();
@@ -281,7 +281,7 @@ impl Failed {
     }
 }
 
-/// How many seconds one rests that was late so often: not after the first time, then 1, 2, 4 …
+/// The seconds without calls to a witness that was late this often in a row: none after the first time, then 1, 2, 4 …
 fn rest(late: u32) -> u64 {
     match late.checked_sub(2) {
         None => 0,
@@ -301,7 +301,7 @@ fn size_of(response: &Response) -> std::result::Result<u64, Failed> {
     parse_size(&text(response)?).map_err(|error| Failed::refusal(error.to_string()))
 }
 
-/// What the statuses mean (C2SP tlog-witness, add-checkpoint).
+/// The meaning of each status (C2SP tlog-witness, add-checkpoint).
 fn refusal(status: u16) -> Failed {
     Failed::refusal(match status {
         403 => "403: it does not know the log's key".to_owned(),

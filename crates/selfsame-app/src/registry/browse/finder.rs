@@ -1,4 +1,4 @@
-//! Keeps an index of the log: made when it is first asked for, and brought up to date by whoever asks, a step at a time.
+//! An index of the log. The first search creates it, and each search brings it up to date, a step at a time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,16 +13,16 @@ use super::operations::{self, labels, words};
 use crate::error::{Error, Result};
 use crate::registry::ledger::Ledger;
 
-/// How long a question waits for the index to come up to the log; then it is answered with what there is.
+/// How long a search waits for the index to reach the end of the log. Then it uses what is indexed.
 const PATIENCE: Duration = Duration::from_millis(1_500);
-/// Entries read at once; each may have 256 kB.
+/// Entries read at once; each may be 256 kB long.
 const ENTRIES: u64 = 50;
-/// Whoever finds somebody else at work on more than so many transactions does not wait for it.
+/// If another task is indexing and is further behind than this number of transactions, a search does not wait for it.
 const FAR: u64 = 4 * ENTRIES;
-/// Operations after which a step is written down.
+/// Operations after which a step is written to the index.
 const OPERATIONS: usize = 1_000;
 
-/// Before anything is in the index.
+/// The value before anything is in the index.
 const NOTHING: u64 = u64::MAX;
 
 /// Finds transactions by labels and words. Clones share the index.
@@ -31,9 +31,9 @@ pub(in crate::registry) struct Finder(Arc<Inner>);
 
 struct Inner {
     index: OnceLock<Index>,
-    /// The last transaction that is in it, so that looking waits for nobody who writes.
+    /// The last transaction in the index. Reading it does not wait for a task that writes.
     reached: AtomicU64,
-    /// Who has it makes the index, opens or extends it.
+    /// Held by the task that creates, opens or extends the index.
     turn: Arc<Mutex<()>>,
 }
 
@@ -48,20 +48,20 @@ impl Default for Inner {
 }
 
 impl Finder {
-    /// What is looked for, and up to which transaction was searched.
+    /// The results, and the number of the last transaction searched.
     pub(super) async fn find(&self, ledger: &Ledger, wanted: Wanted) -> Result<(Hits, u64)> {
         let searched = self.up_to_date(ledger).await?;
         let hits = self.ask(move |index| index.find(&wanted)).await?;
         Ok((hits, searched))
     }
 
-    /// How many have a label.
+    /// The number of operations with a label.
     pub(super) async fn count(&self, ledger: &Ledger, label: String) -> Result<u64> {
         self.up_to_date(ledger).await?;
         self.ask(move |index| index.count(&label)).await
     }
 
-    /// Asks the index where waiting for the disk holds up nobody; without one there is nothing to be found yet.
+    /// Queries the index on a thread where waiting for the disk delays nothing. Without an index the result is empty.
     async fn ask<T: Default + Send + 'static>(
         &self,
         question: impl FnOnce(&Index) -> std::result::Result<T, StoreError> + Send + 'static,
@@ -74,7 +74,7 @@ impl Finder {
         Ok(asking.await.map_err(Error::internal)??)
     }
 
-    /// Brings the index up to the log while one may wait; the rest goes on behind, and who comes then does not wait.
+    /// Extends the index while the search may wait. It continues in the background, and others do not wait for it.
     async fn up_to_date(&self, ledger: &Ledger) -> Result<u64> {
         let size = ledger.head()?.log.size();
         if let Some(reached) = self.reached()
@@ -109,7 +109,7 @@ impl Finder {
         }
     }
 
-    /// Takes in all that is missing.
+    /// Indexes all missing transactions.
     fn extend(&self, ledger: &Ledger, _turn: OwnedMutexGuard<()>) -> Result<()> {
         let index = self.index(ledger)?;
         let mut upto = match index.upto()? {
@@ -128,7 +128,7 @@ impl Finder {
         Ok(())
     }
 
-    /// The index; one that is not of this ledger is begun anew.
+    /// The index. If it belongs to another ledger, it is emptied.
     fn index(&self, ledger: &Ledger) -> Result<&Index> {
         if let Some(index) = self.0.index.get() {
             return Ok(index);
@@ -155,7 +155,7 @@ fn is_of(index: &Index, ledger: &Ledger) -> Result<bool> {
     })
 }
 
-/// Takes in some of what follows `upto`, and says how far that reaches.
+/// Indexes some of the transactions after `upto` and returns the number of the last one.
 fn step(ledger: &Ledger, index: &Index, upto: u64) -> Result<u64> {
     let (mut reached, mut hash, mut marked) = (upto, Vec::new(), Vec::new());
     while marked.len() < OPERATIONS {
@@ -163,7 +163,7 @@ fn step(ledger: &Ledger, index: &Index, upto: u64) -> Result<u64> {
         let placed = ledger
             .store()
             .entries(first..first.saturating_add(ENTRIES))?;
-        // A node that began with a snapshot lacks what was before it.
+        // A node that began with a snapshot lacks the transactions before it.
         let gap = placed.is_empty() && first < ledger.head()?.log.size();
         if placed.is_empty() && !gap {
             break;

@@ -1,4 +1,4 @@
-//! What stands under a key of the state, judged as a reader would who knows the genesis and trusts no node.
+//! The value under a key of the state, verified as a reader would who knows the genesis and trusts no node.
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::time::UnixTime;
@@ -13,16 +13,16 @@ use crate::error::{Error, Result};
 use crate::registry::trust_root;
 use crate::view::browse::{ObjectView, RuleView, VersionView};
 
-/// Versions that are shown.
+/// Maximum number of versions shown.
 const VERSIONS_MAX: u64 = 50;
-/// How far the clock of who looks may be from the validators', in seconds.
+/// Tolerated difference between the clocks of the reader and of the validators, in seconds.
 const SKEW: u64 = 60;
 
 impl Browser<'_> {
-    /// What stands under a key, or that nothing does, with the judgement of its proof.
+    /// The value under a key, or its absence, with the verification of its proof.
     ///
     /// # Errors
-    /// `BadRequest` for what can be no key, the registry's.
+    /// `BadRequest` for an invalid key, and the registry's errors.
     pub async fn object(&self, key: &str, now: UnixTime) -> Result<ObjectView> {
         if key.is_empty() || key.len() > MAX_KEY_BYTES {
             return Err(Error::bad_request("a key has 1 to 1024 bytes"));
@@ -58,13 +58,13 @@ impl Browser<'_> {
         })
     }
 
-    /// The state's key of what somebody names: a DID, an AnonCreds object, a resource, or a key itself.
+    /// The state's key for a name: a DID, an AnonCreds object, a resource, or a key itself.
     #[must_use]
     pub fn key_of(&self, name: &str) -> Option<String> {
         state_key(name, self.ledger.machine().network().as_str())
     }
 
-    /// The last versions of what has versions: there the key holds the present number, and whether it is the last.
+    /// The last versions of a versioned value: it consists of the present number and whether that is the last.
     fn versions(&self, key: &str, value: Option<&Value>) -> Result<Vec<VersionView>> {
         let present = match value.and_then(Value::as_array).map(Vec::as_slice) {
             Some([Value::Number(present), Value::Bool(_)]) => present.as_u64().unwrap_or(0),
@@ -97,7 +97,7 @@ fn version_key(key: &str, number: u64) -> String {
     format!("{key}/v/{number}")
 }
 
-/// The state's key of what a text names in this network; a text that is no DID is a key itself.
+/// The state's key for a name in this network. A text that is not a DID is itself a key.
 #[must_use]
 pub fn state_key(name: &str, network: &str) -> Option<String> {
     if !name.starts_with("did:") {
@@ -121,7 +121,7 @@ pub fn state_key(name: &str, network: &str) -> Option<String> {
     }
 }
 
-/// The hashes of the way to the object, or to the neighbour that shows that there is none.
+/// The hashes on the path to the object, or to the neighbour that proves its absence.
 fn path(bundle: &Bundle) -> Vec<String> {
     let hashes = match &bundle.proof {
         Proof::Present(path) => path.hashes().to_vec(),
@@ -150,7 +150,7 @@ fn readable(bytes: &[u8]) -> Value {
     }
 }
 
-/// The receipt in a version: number, height, time and hash of the transaction that made it.
+/// The number, height and time of the transaction that made a version, from the receipt in it.
 fn receipt(any: &Any) -> Option<(u64, u64, u64)> {
     let Any::Array(items) = any else { return None };
     match items.as_slice() {

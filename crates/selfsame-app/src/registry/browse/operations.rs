@@ -1,4 +1,4 @@
-//! Transactions taken apart: one view for each operation, and what it is found by.
+//! Transactions split into operations: one view for each, and the labels and words to find it by.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use crate::registry::describe;
 use crate::registry::ledger::Ledger;
 use crate::view::browse::{OperationView, SignatureView};
 
-/// Texts longer than this are no words: keys, digests, large numbers.
+/// Longer texts are not indexed as words: keys, digests, large numbers.
 const WORD_BYTES_MAX: usize = 128;
-/// Bytes of an operation's text that can be searched.
+/// Maximum bytes of an operation's searchable text.
 const WORDS_BYTES_MAX: usize = 4_096;
 
-/// The operations of a logged transaction, in their order.
+/// The operations of a logged transaction, in order.
 pub(super) fn of(ledger: &Ledger, placed: &Placed) -> Result<Vec<OperationView>> {
     let time = ledger.block(placed.height)?.time;
     let entry = describe::entry(ledger.machine(), placed, time)?;
@@ -63,7 +63,7 @@ pub(super) fn of(ledger: &Ledger, placed: &Placed) -> Result<Vec<OperationView>>
     Ok(views.collect())
 }
 
-/// What the genesis says, as operations before all others.
+/// The content of the genesis, as operations before all others.
 pub(super) fn of_genesis(ledger: &Ledger) -> Vec<OperationView> {
     let (genesis, machine) = (ledger.genesis(), ledger.machine());
     let network = machine.network().to_string();
@@ -110,7 +110,7 @@ pub(super) fn of_genesis(ledger: &Ledger) -> Vec<OperationView> {
     views.collect()
 }
 
-/// What an operation is listed by.
+/// The labels by which an operation is listed.
 pub(super) fn labels(operation: &OperationView) -> Vec<String> {
     let kind = Type::of(&operation.kind);
     let mut labels = vec![view_label(kind.view()), type_label(kind)];
@@ -141,7 +141,7 @@ pub(super) fn kind_label(kind: &str) -> String {
     format!("kind={kind}")
 }
 
-/// The label of who wrote or is written about.
+/// The label of a DID that wrote an operation or that it is about.
 pub(super) fn did_label(did: &str) -> String {
     format!("did={did}")
 }
@@ -152,7 +152,7 @@ fn did_of(text: &str) -> Option<&str> {
     text.get(..end).filter(|did| did.starts_with("did:"))
 }
 
-/// What an operation can be searched by: all that it says in words.
+/// The text by which an operation is searched: all that it says in words.
 pub(super) fn words(operation: &OperationView) -> String {
     let mut words = format!(
         "{} {} {} {} {}",
@@ -185,13 +185,13 @@ fn signed(by: &str, signatures: &[Signature]) -> Vec<SignatureView> {
     signatures.iter().map(view).collect()
 }
 
-/// An operation of a batch.
+/// Kind, subject and content of an operation in a batch.
 fn apart(operation: &Value) -> (String, String, Value) {
     let text = |name: &str| operation[name].as_str().unwrap_or_default().to_owned();
     (text("kind"), text("subject"), own(operation))
 }
 
-/// What an operation itself says, without what belongs to its transaction.
+/// The content of an operation, without the members that belong to its transaction.
 fn own(content: &Value) -> Value {
     let outer = [
         "nonce",

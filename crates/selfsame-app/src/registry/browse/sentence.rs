@@ -1,8 +1,8 @@
-//! What an operation says, in a sentence for people.
+//! Describes an operation in a sentence for people.
 
 use serde_json::Value;
 
-/// The sentence. What the operation is about stands beside it, so it is not named again.
+/// The sentence. The subject is shown beside it, so the sentence does not repeat it.
 pub(super) fn said(kind: &str, subject: &str, content: &Value) -> String {
     let text = |name: &str| content[name].as_str().unwrap_or_default();
     let number = |name: &str| content[name].as_u64().unwrap_or_default();
@@ -64,7 +64,7 @@ pub(super) fn said(kind: &str, subject: &str, content: &Value) -> String {
     }
 }
 
-/// The same of what governs the network.
+/// The sentence for an operation that governs the network.
 fn governed(kind: &str, subject: &str, content: &Value) -> String {
     match kind {
         "set_agreement" => match content["agreement"]["version"].as_str() {

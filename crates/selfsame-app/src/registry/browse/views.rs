@@ -1,26 +1,26 @@
-//! The three ledgers that Indy has, as views of the one log: each operation has its type in one of them.
+//! The three ledgers of Indy as views of the one log. Each operation has a type in one of them.
 
-/// A ledger of Indy's.
+/// One of Indy's ledgers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum View {
     /// Identifiers and what they publish.
     Domain,
-    /// Who validates.
+    /// The validators.
     Pool,
-    /// By which rules.
+    /// The rules and the author agreement.
     Config,
 }
 
 /// A type of transaction as Indy numbers them (indy-node, `docs/source/transactions.md`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Type {
-    /// Who validates.
+    /// The validators.
     Node,
     /// A DID with its key and role.
     Nym,
     /// The author agreement.
     Agreement,
-    /// What else a DID says: status lists, resources, delegations, uses.
+    /// Other statements about a DID: status lists, resources, delegations, uses.
     Attrib,
     /// An AnonCreds schema.
     Schema,
@@ -28,7 +28,7 @@ pub enum Type {
     ClaimDef,
     /// The definition of a revocation registry.
     RevocRegDef,
-    /// A change of one.
+    /// A change of a revocation registry.
     RevocRegEntry,
     /// Rules.
     AuthRule,
@@ -38,7 +38,7 @@ impl View {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Domain, Self::Pool, Self::Config];
 
-    /// Its name in addresses.
+    /// Its name in URLs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl View {
         }
     }
 
-    /// The one of that name.
+    /// The view with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|view| view.name() == name)
@@ -117,7 +117,7 @@ impl Type {
         }
     }
 
-    /// The ledger it is in.
+    /// The view that it belongs to.
     #[must_use]
     pub fn view(self) -> View {
         match self {
@@ -127,13 +127,13 @@ impl Type {
         }
     }
 
-    /// The type of that number.
+    /// The type with this number.
     #[must_use]
     pub fn parse(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    /// The type of an operation that is shown.
+    /// The type of an operation.
     #[must_use]
     pub fn of_operation(operation: &crate::view::browse::OperationView) -> Self {
         Self::of(&operation.kind)

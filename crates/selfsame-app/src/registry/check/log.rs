@@ -1,4 +1,4 @@
-//! The log: blocks and transactions, one after the other.
+//! Checks the log: blocks and transactions, one after the other.
 
 use selfsame_proof::log::{Frontier, leaf_hash};
 use selfsame_registry::{Head, Transaction};
@@ -8,11 +8,11 @@ use selfsame_store::offline::Looked;
 
 use super::Subject;
 
-/// So many blocks are read at once.
+/// Maximum number of blocks read at once.
 pub(super) const BLOCKS_MAX: u64 = 256;
 
 impl Subject<'_> {
-    /// Looks whether each block is what its transactions make of the one before.
+    /// Checks that each block is what its transactions make of the one before.
     pub(super) fn log(&self, looked: &mut Looked) -> Result<()> {
         let mut before = Head::of_genesis(self.machine.genesis());
         loop {
@@ -35,7 +35,7 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// A block after the one before; what the next is to follow.
+    /// Checks a block against the one before. Returns the head that the next block must follow.
     fn block(&self, before: &Head, row: &Row, looked: &mut Looked) -> Result<Head> {
         let height = row.height;
         if height != before.height.saturating_add(1) {
@@ -63,11 +63,11 @@ impl Subject<'_> {
                 "the transactions up to block {height} do not lead to its log's root"
             ));
         }
-        // What follows is compared with what this block says, so that each damage is told once.
+        // The next block is compared with what this one states, so that each damage is reported once.
         Ok(Head { height, ..head })
     }
 
-    /// The log after a block's transactions, and whether each is what was accepted.
+    /// The log after a block's transactions, and whether each of them is the one that was accepted.
     fn transactions(
         &self,
         before: &Frontier,

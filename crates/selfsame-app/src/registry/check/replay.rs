@@ -1,4 +1,4 @@
-//! The log judged again from the genesis on, into a new file: what a ledger holds beside its log follows from that.
+//! Replays the log from the genesis into a new file. All else that a ledger holds follows from its log.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::registry::archive;
 use crate::registry::ledger::{Ledger, handover_key};
 
 impl Subject<'_> {
-    /// Makes the ledger anew in a file, and compares. Whether that one stands where this one does, so that it could take
-    /// its place.
+    /// Rebuilds the ledger in a new file and compares the two. Returns also whether the new one has the same head, so
+    /// that it could replace this one.
     pub(super) async fn replay(&self, head: &Head, anew: &Path) -> (Looked, bool) {
         (self.tell)("replay", 0);
         let mut looked = Looked::at("replay");
@@ -38,7 +38,7 @@ impl Subject<'_> {
         (looked, stands_there && self.nothing_follows(head))
     }
 
-    /// Judges block after block; the head that comes of it.
+    /// Validates block after block and returns the resulting head.
     async fn judged(&self, looked: &mut Looked, anew: &Path) -> Result<Head> {
         let store = Arc::new(SqliteLedger::begin(anew)?);
         if let Some(noted) = self.file.noted_store().ok().flatten() {
@@ -94,7 +94,7 @@ impl Subject<'_> {
         Ok(all)
     }
 
-    /// The handover that a block brings, which no log has.
+    /// The handover stored with a block; it is not part of the log.
     fn handover(&self, height: u64) -> Result<Option<Box<Handover>>> {
         let kept = self.file.get(&handover_key(height.saturating_sub(1)))?;
         let handover = kept.map(|bytes| Handover::from_cbor(&bytes)).transpose();
@@ -136,7 +136,7 @@ impl Subject<'_> {
         Ok(compared?)
     }
 
-    /// Whether no transaction follows after a head: else a block is lost, which a new file would not have either.
+    /// Whether no transaction follows a head. Otherwise a block is lost, and the new file lacks it too.
     fn nothing_follows(&self, head: &Head) -> bool {
         let after = head.log.size().saturating_add(1);
         let more = self.file.entries(after..after.saturating_add(1));

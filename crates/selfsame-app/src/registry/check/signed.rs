@@ -1,4 +1,4 @@
-//! What validators have signed: the changes of validators, and the checkpoint that a node has kept.
+//! Checks the validators' signatures: on the changes of validators, and on the checkpoint that a node has stored.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::registry::ledger::{handover_key, handover_of};
 use crate::registry::{log_origin, trust_root};
 
 impl Subject<'_> {
-    /// Judges the signatures that there are, from the genesis on.
+    /// Verifies the stored signatures, from the genesis on.
     pub(super) fn signed(&self, looked: &mut Looked) -> Result<()> {
         if !self.of_network {
             looked.note = Some("an embedded registry signs on request and stores no signatures");
@@ -53,7 +53,7 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Whom to trust at first, and after each change of validators.
+    /// The trust root of the genesis, and the one after each change of validators.
     fn handovers(&self, looked: &mut Looked) -> Result<Vec<TrustRoot>> {
         let mut kept: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
         self.file.for_each_value(|value| {
@@ -69,7 +69,7 @@ impl Subject<'_> {
             looked.one(self.tell);
             let handover = Handover::from_cbor(&bytes).ok();
             let next = trusts.last().zip(handover).and_then(|(trust, handover)| {
-                // What is found by its key alone is what the replay reads.
+                // The replay reads a handover by its key, so a read by key must return the same bytes.
                 let found = self.file.get(&handover_key(height)).ok().flatten();
                 let next = trust.after(&handover).ok();
                 next.filter(|_| found == Some(bytes))

@@ -1,4 +1,4 @@
-//! The state and the tree over it: each node against the one above, each object against its leaf.
+//! Checks the state and the tree over it: each node against the one above, each object against its leaf.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::{Nodes, Subject};
 use crate::registry::ledger::is_own;
 
 impl Subject<'_> {
-    /// The newest tree with its objects, and the trees before it that reads may still be proven by.
+    /// Checks the newest tree with its objects, and the earlier trees that reads may still be proven by.
     pub(super) fn state(&self, head: Option<&Head>) -> [Looked; 2] {
         let Some(head) = head else {
             return ["tree", "objects"].map(|what| Looked::not(what, "there is no last block"));
@@ -42,7 +42,7 @@ impl Subject<'_> {
         let last = Looked::through("tree", |looked| self.trees_before(head, &mut met, looked));
         tree.seen = tree.seen.saturating_add(last.seen);
         last.damage.into_iter().for_each(|wrong| tree.wrong(wrong));
-        // An object below a broken node has no leaf that is met.
+        // The walk meets no leaf of an object below a broken node.
         if tree.is_sound() {
             let strange = self.strange(objects.seen);
             strange.into_iter().for_each(|wrong| objects.wrong(wrong));
@@ -50,7 +50,7 @@ impl Subject<'_> {
         [tree, objects]
     }
 
-    /// The trees of the blocks before, where they are not the newest one's.
+    /// Checks the trees of the blocks before, as far as they differ from the newest one.
     fn trees_before(
         &self,
         head: &Head,
@@ -59,7 +59,7 @@ impl Subject<'_> {
     ) -> Result<()> {
         let after = head.height.saturating_sub(KEPT_HEIGHTS);
         for row in self.file.blocks(after, KEPT_HEIGHTS)? {
-            // A block that can't be read is told by who looks at the log.
+            // The check of the log reports a block that can't be read.
             let Ok(block) = Head::from_bytes(&row.bytes) else {
                 continue;
             };
@@ -96,7 +96,7 @@ impl Subject<'_> {
         }
     }
 
-    /// What is wrong where the state has other objects than the tree has leaves.
+    /// Reports a difference between the number of objects in the state and of leaves in the tree.
     fn strange(&self, leaves: u64) -> Option<String> {
         let mut objects = 0_u64;
         let counted = self.file.for_each_value(|value| {
@@ -114,7 +114,7 @@ impl Subject<'_> {
     }
 }
 
-/// A node for people, by the key that it is kept under.
+/// A node's name for people, from its key.
 fn node(key: &[u8]) -> String {
     let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("node {digits}")

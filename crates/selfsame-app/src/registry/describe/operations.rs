@@ -1,4 +1,4 @@
-//! Operations in readable form: what each is called, what it is about, what it says.
+//! Operations in readable form: kind, subject and content.
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::time::UnixTime;
@@ -20,7 +20,7 @@ const USES: [(Uses, &str); 5] = [
     (Uses::DELEGATION, "capabilityDelegation"),
 ];
 
-/// What an operation is called, what it is about, what it says.
+/// The kind, subject and content of an operation.
 pub(super) struct Described {
     pub(super) kind: String,
     pub(super) subject: String,
@@ -36,7 +36,7 @@ pub(super) struct Describer<'a> {
 type Named = (&'static str, String, Value);
 
 impl Describer<'_> {
-    /// One operation as itself, several as a batch of them.
+    /// Describes one operation as itself, several as a batch of them.
     pub(super) fn all(&self, operations: &[Operation]) -> Described {
         if let [one] = operations {
             return self.one(one);
@@ -176,7 +176,7 @@ fn anchored(digest: &[u8; 32], issued: UnixTime) -> Value {
     json!({ "digest": hex_encode(digest), "issued": issued.rfc3339() })
 }
 
-/// What was published, as JSON in JSON; what was accepted is well-formed.
+/// Parses published JSON; what was accepted is well-formed.
 fn published(json: &str) -> Value {
     json!({ "value": serde_json::from_str::<Value>(json).unwrap_or(Value::Null) })
 }
@@ -251,7 +251,7 @@ pub(super) fn limits(rules: &Rules) -> Value {
     Value::Object(members)
 }
 
-/// A day in full.
+/// A day since the epoch as a date.
 pub(super) fn day(day: u64) -> String {
     let time = UnixTime(day.saturating_mul(86_400)).rfc3339();
     time.chars().take(10).collect()

@@ -1,5 +1,5 @@
-//! When the registry was last at work, and on which start of the machine: what the clock is compared with at the next
-//! start.
+//! When the registry was last active, and during which start of the machine. At the next start the clock is compared
+//! with it.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::{Batch, Put, Store};
@@ -12,25 +12,25 @@ use crate::record::{decode, encode};
 
 const ALIVE: &str = "alive";
 
-/// A moment at which the registry was at work.
+/// A moment at which the registry was active.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Alive {
-    /// The time that was believed.
+    /// The time that was believed then.
     time: UnixTime,
-    /// Seconds since the machine's start.
+    /// Seconds since the machine started.
     passed: u64,
-    /// Which start that was.
+    /// The identifier of that start.
     machine_start: Option<String>,
 }
 
 impl Alive {
-    /// The moment that was noted last.
+    /// The moment noted last.
     pub(super) async fn last(store: &Store) -> Result<Option<Self>> {
         let record = store.read(&tenant()?, ALIVE, "own").await?;
         record.map(|record| decode(&record.value)).transpose()
     }
 
-    /// Notes this moment. One that is lost with the power makes the one before the last.
+    /// Notes this moment. The write is deferred: if a power failure loses it, the moment noted before remains.
     pub(super) async fn note(store: &Store, time: UnixTime, clock: &Clock) -> Result<()> {
         let alive = Self {
             time,
@@ -44,7 +44,7 @@ impl Alive {
         Ok(())
     }
 
-    /// The time that it is at least: to the second where the machine has run since.
+    /// A lower bound of the current time. It is exact to the second if the machine has run since.
     pub(super) fn until_now(&self, clock: &Clock) -> UnixTime {
         let same = self.machine_start.is_some() && self.machine_start == clock.machine_start();
         match same {

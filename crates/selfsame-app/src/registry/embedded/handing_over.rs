@@ -1,4 +1,4 @@
-//! The end of an embedded registry: its last block hands the network over to validators elsewhere.
+//! The end of an embedded registry: its last block hands the network over to other validators.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::registry::archive::{self, Archived};
 use crate::registry::ledger::Ledger;
 use crate::registry::{Registry, is_refusal};
 
-/// How a member's DID of the genesis names his key.
+/// The name of a member's key in their DID of the genesis.
 const FIRST_KEY: &str = "key-1";
 
-/// Whether the registry's only validator is still the one whose key this is.
+/// Checks that the registry's only validator still has this key.
 pub(super) fn is_still_here(ledger: &Ledger, key: &KeyHandle) -> Result<()> {
     let set = ledger.machine().validators(ledger);
     let set = set.map_err(Error::internal)?;
@@ -32,11 +32,11 @@ pub(super) fn is_still_here(ledger: &Ledger, key: &KeyHandle) -> Result<()> {
 }
 
 impl Embedded {
-    /// Hands the network over: from the next block on these validators sign, and this registry is not opened again.
-    /// The last checkpoint it signs is what leads readers to them; [`Embedded::export`] has it.
+    /// Hands the network over: from the next block on these validators sign, and this registry can't be opened again.
+    /// The last checkpoint that it signs leads readers to them; [`Embedded::export`] contains it.
     ///
     /// # Errors
-    /// `Forbidden` if the network has no trustee whose key is here, else what keeps the block from being made.
+    /// `Forbidden` if no key of a trustee of the network is here, else the error that prevented the block.
     pub async fn hand_over(&self, to: &ValidatorSet) -> Result<Receipt> {
         let machine = self.ledger.machine();
         let now = machine.validators(&self.ledger).map_err(Error::internal)?;
@@ -51,7 +51,7 @@ impl Embedded {
         let trustee = self.trustee().await?;
         let id = Identifier::of_key(trustee.public())
             .ok_or_else(|| Error::internal("a member's key has no identifier"))?;
-        // The height is a nonce that no other handing over has.
+        // The height is a nonce that no other handover has.
         let nonce = self.ledger.head()?.height;
         let unsigned = Unsigned::new(machine.network(), id, nonce, operation);
         let signature = trustee.sign(unsigned.signing_bytes());
@@ -66,10 +66,10 @@ impl Embedded {
         })
     }
 
-    /// Writes the whole registry as one stream, with the checkpoint that vouches for it.
+    /// Writes the whole registry as one stream, with the checkpoint that proves it.
     ///
     /// # Errors
-    /// `Internal` if the ledger can't be read or the stream not be written.
+    /// `Internal` if the ledger can't be read or the stream can't be written.
     pub async fn export(&self, to: &mut (dyn Write + Send)) -> Result<Archived> {
         let checkpoint = self.status().await?.checkpoint;
         archive::export(&self.ledger, &checkpoint, to)
@@ -78,7 +78,7 @@ impl Embedded {
     /// The key of the network's trustee.
     ///
     /// # Errors
-    /// `Forbidden` if it has none whose key is here.
+    /// `Forbidden` if no key of a trustee is here.
     pub async fn trustee(&self) -> Result<Arc<PrivateKey>> {
         let mut members = self.own_genesis().members().iter();
         let missing = || {
@@ -95,7 +95,7 @@ impl Embedded {
         unsealed.map_err(|_| missing())
     }
 
-    /// What the network began with.
+    /// The network's genesis.
     #[must_use]
     pub fn own_genesis(&self) -> &Genesis {
         self.ledger.genesis()

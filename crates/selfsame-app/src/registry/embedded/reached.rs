@@ -1,5 +1,5 @@
-//! How far the ledger has come, as the store knows: one that ends before has lost blocks that others hold signed
-//! checkpoints of, and to go on from there would be a second history under the same key.
+//! The height that the ledger has reached, noted in the store. A ledger that ends below it has lost blocks of which
+//! others hold signed checkpoints. To continue from there would make a second history under the same key.
 
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::offline::StoreFile;
@@ -10,8 +10,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 const REACHED: &str = "reached";
 
-/// Notes where the ledger stands. What is in it is durable already, so the note is never ahead of it; one that is lost
-/// with the process is behind, which harms nobody.
+/// Notes the ledger's height. Its blocks are durable already, so the note is never ahead of them. If a note is lost
+/// with the process, the older note that remains is harmless.
 pub(crate) async fn note(store: &Store, ledger: &dyn LedgerStore) -> Result<()> {
     let height = ledger.head()?.map_or(0, |head| head.height);
     if height <= reached(store).await? {
@@ -21,10 +21,10 @@ pub(crate) async fn note(store: &Store, ledger: &dyn LedgerStore) -> Result<()> 
     Ok(())
 }
 
-/// Whether the ledger is still all there, or a copy that was put back on purpose.
+/// Checks that the ledger is complete, or that it is a backup that was restored on purpose.
 ///
 /// # Errors
-/// `Gone` if it ends before where it has been.
+/// `Gone` if the ledger ends below the height that it had reached.
 pub(super) async fn is_in(store: &Store, ledger: &dyn LedgerStore) -> Result<()> {
     let height = ledger.head()?.map_or(0, |head| head.height);
     let reached = reached(store).await?;
@@ -48,8 +48,8 @@ pub(super) async fn is_in(store: &Store, ledger: &dyn LedgerStore) -> Result<()>
     )))
 }
 
-/// Whether the store is at least as far as the ledger has seen it: an older one would give out again what it has given
-/// out since, such as places in status lists. One that begins with a copy on purpose has leaped ahead.
+/// Checks that the store is at least as new as the ledger last saw it. An older store would assign again what it has
+/// assigned since, such as places in status lists. The generation of a store restored on purpose was moved ahead.
 ///
 /// # Errors
 /// `Gone` if the store is older.
@@ -71,7 +71,7 @@ pub(super) fn store_is_not_older(store: &Store, ledger: &dyn LedgerStore) -> Res
     }
 }
 
-/// What the registry had is lost, and what to do about it.
+/// The error for lost data of the registry, with a hint what to do about it.
 pub(super) fn lost(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Gone, what).with_hint(
         "restore a backup (docs/backup.md), or start a new network in a new directory (--data)",
@@ -88,7 +88,7 @@ async fn reached(store: &Store) -> Result<u64> {
     record.map_or(Ok(0), |record| height(&record.value))
 }
 
-/// How far a ledger has come, as the file of the store beside it says.
+/// The height that a ledger had reached, read from the file of the store beside it.
 pub(crate) fn kept_in(store: &StoreFile) -> Result<u64> {
     let kept = store.read(&tenant()?, REACHED, "own")?;
     kept.map_or(Ok(0), |value| height(&value))

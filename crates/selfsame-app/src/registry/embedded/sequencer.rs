@@ -1,5 +1,5 @@
-//! The sequencer: whatever waits becomes the next block, and the block is durable before anybody is answered. While one
-//! block is stored, the next is judged on top of it.
+//! The sequencer: waiting transactions become the next block, which is durable before their senders get an answer.
+//! While one block is stored, the next is validated on top of it.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::times::Times;
 use crate::error::{Error, ErrorKind, Result};
 use crate::registry::refused;
 
-/// So many transactions make a block at most, so that the first ones do not wait for the judging of too many others.
+/// Maximum number of transactions in a block, so that the first ones do not wait while too many others are validated.
 const BLOCK_MAX: usize = 1_024;
 
-/// Where transactions wait for the next block.
+/// The queue of transactions that wait for the next block.
 pub(super) struct Queue {
     queue: mpsc::UnboundedSender<Waiting>,
-    /// As many as may wait.
+    /// One permit for each transaction that may wait.
     places: Arc<Semaphore>,
 }
 
@@ -30,15 +30,15 @@ struct Waiting {
     sender: Sender,
 }
 
-/// Who waits for an answer.
+/// The sender of a transaction, who waits for an answer.
 struct Sender {
     answer: oneshot::Sender<Result<Receipt>>,
-    /// Given back when the block is about to be stored.
+    /// Released when the block is about to be stored.
     _place: OwnedSemaphorePermit,
 }
 
 impl Queue {
-    /// Waits until the transaction is in a durable block, or refused.
+    /// Waits until the transaction is in a durable block or is refused.
     pub(super) async fn submit(&self, transaction: Transaction) -> Result<Receipt> {
         let Ok(place) = self.places.clone().try_acquire_owned() else {
             let kind = ErrorKind::TooMany { retry_after: 1 };
@@ -62,49 +62,49 @@ impl Queue {
     }
 }
 
-/// The one that makes blocks.
+/// The task that makes blocks.
 pub(super) struct Sequencer {
     ledger: Ledger,
     head: Head,
     times: Times,
-    /// Shows each head to witnesses, where there are any.
+    /// Shows each head to the witnesses, if there are any.
     shown: Option<Arc<Signer>>,
     store: Store,
     queue: mpsc::UnboundedReceiver<Waiting>,
 }
 
-/// What a sequencer has beside its ledger.
+/// What a sequencer needs besides its ledger.
 pub(super) struct Beside {
     pub(super) times: Times,
-    /// Shows each head to witnesses, where there are any.
+    /// Shows each head to the witnesses, if there are any.
     pub(super) shown: Option<Arc<Signer>>,
-    /// Whose generation each block notes.
+    /// The store whose generation each block notes.
     pub(super) store: Store,
 }
 
-/// Transactions as the machine judged them, or why it could not.
+/// Transactions with the machine's results, or the error that prevented them.
 struct Judged {
     transactions: Vec<Transaction>,
     senders: Vec<Sender>,
     applied: Result<Applied>,
 }
 
-/// A block that is to be stored next.
+/// The block to store next.
 struct Due {
     transactions: Vec<Transaction>,
-    /// None for what goes into a later block.
+    /// `None` for a transaction that goes into a later block.
     senders: Vec<Option<Sender>>,
     applied: Arc<Applied>,
 }
 
-/// What a block comes after.
+/// What the next block follows.
 enum After {
     Stored(Head),
     Due(Arc<Applied>),
 }
 
 impl Sequencer {
-    /// Starts a sequencer that goes on from `head` and stops when the queue is dropped.
+    /// Starts a sequencer that continues from `head` and stops when the queue is dropped.
     pub(super) fn start(
         ledger: Ledger,
         head: Head,
@@ -129,7 +129,7 @@ impl Sequencer {
     async fn run(mut self) {
         let (mut next, mut due) = (Vec::new(), None);
         loop {
-            // What did not fit the last block, or is to be judged again, comes first.
+            // Transactions that did not fit the last block or must be validated again come first.
             while next.len() < BLOCK_MAX {
                 let Ok(waiting) = self.queue.try_recv() else {
                     break;
@@ -151,8 +151,8 @@ impl Sequencer {
         }
     }
 
-    /// Stores a block and answers; meanwhile judges what waits or comes. Gives back what is to be judged next, and the
-    /// block that is due next.
+    /// Stores a block and answers its senders. Meanwhile validates the transactions that wait or arrive. Returns the
+    /// transactions to validate next and the block to store next.
     async fn store_and_judge(
         &mut self,
         due: Due,
@@ -163,7 +163,7 @@ impl Sequencer {
             senders,
             applied,
         } = due;
-        // Their places are free for others.
+        // Frees their places for others.
         let answer = |sender: Sender| sender.answer;
         let answers: Vec<_> = senders
             .into_iter()
@@ -180,7 +180,7 @@ impl Sequencer {
                     queue.recv_many(&mut next, BLOCK_MAX).await;
                 }
             };
-            // Storing is begun first: who judges then does not stand in its way.
+            // Storing starts first, so that validating the next block does not delay it.
             let stored = tokio::select! {
                 biased;
                 stored = &mut storing => Some(stored),
@@ -213,17 +213,17 @@ impl Sequencer {
                 let full = error.kind == ErrorKind::Full;
                 for answer in answers.into_iter().flatten() {
                     let error = if full { error.clone() } else { unavailable() };
-                    // Who went away needs no answer.
+                    // A sender that has gone away needs no answer.
                     let _ = answer.send(Err(error));
                 }
-                // What was judged on top of it is judged again.
+                // Transactions that were validated on top of the lost block are validated again.
                 let again = judged.map(Judged::into_waiting);
                 (again.unwrap_or(next), None)
             }
         }
     }
 
-    /// Goes on where the ledger stands after a block could not be stored: it may have been stored all the same.
+    /// Continues from the ledger's head after storing a block failed: the block may have been stored all the same.
     fn lost(&mut self, error: &Error, height: u64) {
         tracing::error!(%error, height, "a block could not be stored");
         if let Ok(head) = self.ledger.head() {
@@ -232,7 +232,7 @@ impl Sequencer {
         self.times.end_all();
     }
 
-    /// The block that is due, and what did not fit it. Where nothing is to be stored, who waits is answered.
+    /// The block to store next, and the transactions that did not fit it. If there is none, answers the senders.
     fn take(&self, judged: Judged) -> (Vec<Waiting>, Option<Due>) {
         let Judged {
             transactions,
@@ -251,7 +251,7 @@ impl Sequencer {
         };
         if applied.logged.is_empty() {
             self.times.give_up();
-            // One that does not even fit an empty block is refused.
+            // A transaction that does not fit even an empty block is refused.
             let answers = senders.into_iter().map(|sender| Some(sender.answer));
             tell(answers.collect(), &applied);
             return (Vec::new(), None);
@@ -281,7 +281,7 @@ impl Sequencer {
     }
 }
 
-/// Shows a head to the witnesses before another takes its place, so that there are cosigned ones under steady writes.
+/// Shows a head to the witnesses before another replaces it, so that some heads are cosigned under steady writes too.
 async fn show(signer: &Signer, head: &Head) {
     if let Err(error) = signer.checkpoint(head).await {
         tracing::error!(%error, height = head.height, "a checkpoint could not be signed");
@@ -299,8 +299,8 @@ impl Judged {
     }
 }
 
-/// Judges transactions as the next block, where it holds up nobody: signatures take their time, and the ledger's reads
-/// wait for the disk.
+/// Validates transactions as the next block, on a thread where this delays nothing else: verifying signatures takes
+/// time, and reads of the ledger wait for the disk.
 async fn judge(ledger: Ledger, (after, time): (After, UnixTime), waiting: Vec<Waiting>) -> Judged {
     let (transactions, senders): (Vec<_>, Vec<_>) = waiting
         .into_iter()
@@ -335,7 +335,7 @@ async fn judge(ledger: Ledger, (after, time): (After, UnixTime), waiting: Vec<Wa
 fn tell(answers: Vec<Option<oneshot::Sender<Result<Receipt>>>>, applied: &Applied) {
     for (answer, result) in answers.into_iter().zip(&applied.results) {
         if let Some(answer) = answer {
-            // Who went away needs no answer.
+            // A sender that has gone away needs no answer.
             let _ = answer.send(result.map_err(|refusal| refused(&refusal)));
         }
     }

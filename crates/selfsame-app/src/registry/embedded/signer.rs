@@ -16,9 +16,8 @@ use crate::registry::witnesses::Witnesses;
 /// Seconds after which the newest checkpoint is signed again.
 const SIGNED_EVERY: u64 = 2;
 
-/// Signs checkpoints, when somebody asks for one: only what is durable is ever signed. A head that stays the newest is
-/// signed again every other second, so that a reader sees how fresh it is. Where there are witnesses, who asks waits
-/// until they have seen it.
+/// Signs checkpoints on request, and only of what is durable. A head that stays the newest is signed again every other
+/// second, so that a reader sees how fresh it is. If there are witnesses, the caller waits until they have seen it.
 pub(super) struct Signer {
     pub(super) keys: Keys,
     pub(super) tenant: TenantId,
@@ -28,12 +27,12 @@ pub(super) struct Signer {
     pub(super) times: Times,
     pub(super) witnesses: Option<Witnesses>,
     pub(super) last: Mutex<Option<(Standing, String)>>,
-    /// Whose turn it is to show a checkpoint: a witness sees one after the other.
+    /// Held while a checkpoint is shown to the witnesses: a witness sees one after the other.
     pub(super) turn: tokio::sync::Mutex<()>,
 }
 
 impl Signer {
-    /// The note of a head; none if a later one was signed before.
+    /// The note of a head; `None` if a later head was signed before.
     pub(super) async fn checkpoint(&self, head: &Head) -> Result<Option<String>> {
         let Some(standing) = self.standing(head) else {
             return Ok(None);
@@ -46,7 +45,7 @@ impl Signer {
             return Ok(Some(self.keep(standing, &note)));
         };
         let _turn = self.turn.lock().await;
-        // Whoever had the turn before may have shown the same head, or a later one.
+        // The task that had the turn before may have shown the same head or a later one.
         let Some(standing) = self.standing(head) else {
             return Ok(None);
         };
@@ -60,7 +59,7 @@ impl Signer {
         Ok(Some(self.keep(standing, &note)))
     }
 
-    /// Where a head stands at this moment; none if a later one was signed before.
+    /// The standing of a head at this moment; `None` if a later head was signed before.
     fn standing(&self, head: &Head) -> Option<Standing> {
         let time = self.times.of_checkpoint((head.height, head.time))?;
         Some(Standing {
@@ -69,7 +68,7 @@ impl Signer {
         })
     }
 
-    /// The note that is fresh enough for it.
+    /// The last note, if it is fresh enough for this standing.
     fn kept(&self, standing: &Standing) -> Option<String> {
         let last = self.last();
         let (of, note) = last.as_ref()?;
@@ -93,7 +92,7 @@ impl Signer {
     fn keep(&self, standing: Standing, note: &SignedNote) -> String {
         let note = note.to_string();
         let mut last = self.last();
-        // A slower one must not put an older checkpoint in the place of a newer.
+        // A slower task must not replace a newer checkpoint with an older one.
         let newer = |of: &Standing| (of.height, of.time) > (standing.height, standing.time);
         if !last.as_ref().is_some_and(|(of, _)| newer(of)) {
             *last = Some((standing, note.clone()));

@@ -1,4 +1,4 @@
-//! The times of blocks and of checkpoints, which go forward together whatever the clock does.
+//! The times of blocks and of checkpoints. Together they never go back, whatever the clock does.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +11,14 @@ use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::RegistryClock;
 
-/// Seconds by which the clock may leap ahead of the time that passes.
+/// Seconds by which the clock may be ahead of the time that has passed.
 const LEAP_MAX: u64 = 900;
-/// Seconds for which the registry may have been away without anybody having to vouch for the clock.
+/// Seconds for which the registry may have been inactive before its clock must be confirmed.
 const AWAY_MAX: u64 = 3_600;
-/// Seconds after which a write is worth another try: a time server sets the clock soon after a machine has started.
+/// Seconds until another try of a write makes sense: a time server sets the clock soon after a machine has started.
 const AGAIN_AFTER: u64 = 30;
 
-/// Gives times to who makes blocks and to who signs checkpoints; clones agree.
+/// Gives the times of blocks and of checkpoints. Clones share their state.
 #[derive(Clone)]
 pub struct Times {
     clock: Clock,
@@ -29,20 +29,20 @@ pub struct Times {
 struct Given {
     /// The latest time of a checkpoint: no later block, and no checkpoint of one, is earlier.
     checkpoint: UnixTime,
-    /// The greatest height a checkpoint was made for.
+    /// The greatest height that has a checkpoint.
     height: u64,
-    /// The times of the blocks under way, one to be stored and one judged on top of it: no checkpoint of the one
-    /// before them is later than the first.
+    /// The times of the blocks in progress: one is being stored, one is validated on top of it. A checkpoint of the
+    /// block before them is not later than the first of these times.
     blocks: VecDeque<UnixTime>,
-    /// The clock's time when the machine started, by the clock while it was believed.
+    /// The time when the machine started, by the clock while it was believed.
     start: UnixTime,
-    /// When the registry was last at work, where it was opened with a clock that says much later.
+    /// When the registry was last active, if the clock was much later when it was opened.
     away_since: Option<UnixTime>,
 }
 
 impl Times {
-    /// Times that go on from the last block, and from when the registry was last at work. A clock that says much later may
-    /// be right, and may be wrong: until somebody vouches for it, the time is taken to have stood still meanwhile.
+    /// Times that continue from the last block, and from when the registry was last active. A clock that is much later
+    /// may be right or wrong. Until it is confirmed, the time is taken to have stood still in between.
     pub(super) async fn since(block: UnixTime, (store, clock): (&Store, Clock)) -> Result<Self> {
         let alive = Alive::last(store).await?;
         let last = alive.map_or(block, |alive| alive.until_now(&clock).max(block));
@@ -62,8 +62,8 @@ impl Times {
         })
     }
 
-    /// Whether the clock says what time it is, as far as is known. What is of a time to come stands in the log for good,
-    /// so none of it is written before the clock is set, or somebody vouches for it.
+    /// Checks whether the clock is believed. A time in the future would stay in the log for good, so nothing is written
+    /// until the clock is set or confirmed.
     ///
     /// # Errors
     /// `Unavailable` if it is ahead.
@@ -92,7 +92,7 @@ impl Times {
         ))
     }
 
-    /// What the clock says, and what is believed.
+    /// The clock's time, and the time that is believed.
     #[must_use]
     pub fn view(&self) -> RegistryClock {
         let doubt = self.clock_is_believed().err();
@@ -103,22 +103,22 @@ impl Times {
         }
     }
 
-    /// The operator vouches for what the clock says now.
+    /// Records that the operator confirms the clock's present time.
     pub fn vouch(&self) {
         tracing::info!(time = %self.clock.now().rfc3339(), "the operator confirmed this machine's clock");
         self.given().start = self.clock.started();
     }
 
-    /// Notes that the registry is at work at this moment.
+    /// Notes that the registry is active at this moment.
     ///
     /// # Errors
-    /// The store's.
+    /// The store's errors.
     pub async fn note(&self, store: &Store) -> Result<()> {
         let believed = self.now(&mut self.given());
         Alive::note(store, believed, &self.clock).await
     }
 
-    /// Somebody says what time it is: a clock that says the same is believed.
+    /// Takes a time that a witness reports. If the clock agrees with it, the clock is believed.
     pub(super) fn hear(&self, time: UnixTime) {
         let now = self.clock.now();
         let parted = now.seconds_since(time).max(time.seconds_since(now));
@@ -129,13 +129,13 @@ impl Times {
         }
     }
 
-    /// The clock's time, or after a leap of the clock the one by the time that passed since.
+    /// The clock's time. After a leap of the clock, the believed time plus the seconds that have passed.
     fn now(&self, given: &mut Given) -> UnixTime {
         let after_leap = self.after_leap(given);
         after_leap.unwrap_or_else(|| self.clock.now())
     }
 
-    /// The time by what passed since the clock leapt; none if it did not.
+    /// The believed time plus the seconds that have passed since the clock leapt; `None` if it did not leap.
     fn after_leap(&self, given: &mut Given) -> Option<UnixTime> {
         let now = self.clock.started();
         if now.seconds_since(given.start) <= LEAP_MAX || self.clock.is_synchronized() {
@@ -145,7 +145,7 @@ impl Times {
         Some(UnixTime(given.start.0.saturating_add(self.clock.passed())))
     }
 
-    /// The time of the block that is begun, after one of that time that is stored or under way.
+    /// The time of a new block that follows a block of time `last`, which is stored or in progress.
     pub(super) fn begin_block(&self, last: UnixTime) -> UnixTime {
         let mut given = self.given();
         let time = self.now(&mut given).max(last).max(given.checkpoint);
@@ -153,23 +153,22 @@ impl Times {
         time
     }
 
-    /// The first of the blocks is stored.
+    /// Removes the first block in progress: it is stored.
     pub(super) fn end_block(&self) {
         self.given().blocks.pop_front();
     }
 
-    /// The last of them is none.
+    /// Removes the last block in progress: it will not be made.
     pub(super) fn give_up(&self) {
         self.given().blocks.pop_back();
     }
 
-    /// All of them are given up, or it is not known whether they are stored.
+    /// Removes all blocks in progress: they are given up, or it is unknown whether they are stored.
     pub(super) fn end_all(&self) {
         self.given().blocks.clear();
     }
 
-    /// The time as of which a block, known by height and time, is seen to be the newest; none if a checkpoint of a
-    /// later one was made.
+    /// The time as of which a block, given by height and time, is the newest; `None` if a later block has a checkpoint.
     pub(super) fn of_checkpoint(&self, (height, time): (u64, UnixTime)) -> Option<UnixTime> {
         let mut given = self.given();
         if height < given.height {

@@ -1,4 +1,4 @@
-//! Fetching what the nodes prove: one node after the other, until one proves what it says.
+//! Fetches proven answers: asks one node after the other, until one proves what it says.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,11 +18,12 @@ use super::nodes::{For, better, named};
 use super::{Network, Remote, STANDSTILL_ALONE};
 use crate::error::{Error, ErrorKind, Result};
 
-/// So often transactions are asked for again, and after this time, where every node is a moment behind.
+/// How often transactions are asked for, [`PAUSE`] apart, while every node is a moment behind.
 const TRIES: usize = 16;
-/// So many answers full of changes of validators are followed: more than were ever made, or somebody plays for time.
+/// Maximum answers in a row full of changes of validators. No network makes more; a node that sends more plays for
+/// time.
 const LEGS_MAX: usize = 256;
-/// How long a node that has acknowledged a transaction may take to prove it.
+/// Time limit for a node to prove a transaction that it has acknowledged.
 const PROVEN_WITHIN: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -32,12 +33,12 @@ pub(super) struct Fetcher<'r> {
     pub(super) network: &'r Network,
 }
 
-/// What a node is asked for, and how its answer proves itself: with a read, under whose checkpoint the rest stands.
+/// A question to a node, and how its answer is proven: it contains a read, whose checkpoint also proves the rest.
 trait Question: Sync {
     type Answer: Send;
     type Proven: Send;
 
-    /// What is read.
+    /// The key to read.
     fn key(&self) -> &[u8];
     fn ask(
         &self,
@@ -45,14 +46,14 @@ trait Question: Sync {
         trusted_height: u64,
     ) -> impl Future<Output = Result<Self::Answer>> + Send;
     fn read_of(answer: &Self::Answer) -> &Bundle;
-    /// What the answer says, once its read is believed.
+    /// The content of the answer, once its read is verified.
     fn proven(&self, known: &Known, answer: Self::Answer, as_of: Standing) -> Result<Self::Proven>;
 }
 
 /// An object of the state.
 struct Object<'k>(&'k [u8]);
 
-/// An object that leads to others, and these.
+/// An object with the others that it refers to.
 struct Leading<'k>(&'k [u8]);
 
 /// Transactions of the log by their numbers.
@@ -137,18 +138,18 @@ impl Question for Logged<'_> {
     }
 }
 
-/// What came of asking the nodes, as long as none proved anything of this day.
+/// The results of asking the nodes, as long as none has proven a fresh answer.
 struct Asked<P> {
     failed: Option<Error>,
-    /// Whether one is only behind, or has too few cosignatures; why to ask again.
+    /// Why to ask again: a node is only behind, or its answer has too few cosignatures.
     behind: Option<Error>,
-    /// The newest answer that is older than a network's that goes on.
+    /// The newest answer that is too old for a running network.
     newest: Option<Old<P>>,
-    /// The origins that proved one: two names of one are not two witnesses.
+    /// The origins that proved such an answer. Several nodes with one origin count once.
     still: BTreeSet<String>,
 }
 
-/// An answer that proves what it says, as of long ago.
+/// A proven answer as of long ago.
 struct Old<P> {
     as_of: Standing,
     read: Bundle,
@@ -166,7 +167,7 @@ impl Fetch for Fetcher<'_> {
 }
 
 impl Fetcher<'_> {
-    /// Transactions by their numbers; those beyond the log are left out.
+    /// Transactions by their numbers. Numbers beyond the log are left out.
     pub(super) async fn transactions(&self, numbers: &[u64]) -> Result<Vec<ProvenEntry>> {
         let mut behind = all_behind();
         for _ in 0..TRIES {
@@ -180,7 +181,7 @@ impl Fetcher<'_> {
         Err(behind)
     }
 
-    /// What the first node says that proves it.
+    /// The answer of the first node that proves it.
     async fn first_proven<Q: Question>(
         &self,
         known: &Known,
@@ -220,10 +221,10 @@ impl Fetcher<'_> {
         self.standing_still(asked, known, question.key()).await
     }
 
-    /// Whether the node that acknowledged a transaction proves that it is in the log under that number.
+    /// Waits until the node that acknowledged a transaction proves that the log has it under that number.
     ///
     /// # Errors
-    /// `Unavailable` while it does not; whoever sends the same transaction again gets its receipt.
+    /// `Unavailable` if it does not. Sending the same transaction again returns its receipt.
     pub(super) async fn acknowledged(
         &self,
         node: &Arc<Node>,
@@ -262,7 +263,7 @@ impl Fetcher<'_> {
                     Some(_) => Some(Error::upstream(
                         "its receipt names another transaction's number",
                     )),
-                    // The signatures under the block may be on their way.
+                    // The signatures for the block may be on their way.
                     None => None,
                 },
                 Ok(Err(error)) => Some(error),
@@ -364,9 +365,9 @@ impl Fetcher<'_> {
         Ok(())
     }
 
-    /// No node has a fresh checkpoint: too few validators are left to sign one. What they signed last holds, since
-    /// nothing can have changed without them; that all nodes hide something newer is believed impossible for so long
-    /// only as the operator says, and less where a single one says so now.
+    /// Decides if no node has a fresh checkpoint, so too few validators are left to sign one. Their last checkpoint
+    /// holds, since nothing can change without them. All nodes could hide a newer one; this is ruled out only for the
+    /// time that the operator sets, and for less if a single node answers.
     async fn standing_still<P>(
         &self,
         asked: Asked<P>,
@@ -399,8 +400,8 @@ impl Fetcher<'_> {
     }
 }
 
-/// Asks a node, and judges its answer; again, from where it leads to, as long as there are more changes of validators
-/// than one answer has.
+/// Asks a node and verifies its answer. If one answer can't hold all changes of validators, asks again from where it
+/// leads to.
 async fn ask<Q: Question>(
     known: &Known,
     question: &Q,
@@ -420,7 +421,7 @@ async fn ask<Q: Question>(
     ))
 }
 
-/// The node is asked as before: the fault is as likely here.
+/// The node keeps its turn: the fault may as well be in this machine's clock.
 fn ahead(node: &Node, error: Error) -> Error {
     tracing::error!(node = node.name(), %error, "the clock of this machine may be wrong");
     named(node, error)
@@ -431,7 +432,7 @@ fn hash_of(transaction: &[u8]) -> Option<[u8; 32]> {
     Some(read.hash())
 }
 
-/// Nobody may act on what a single node says it has written.
+/// The error of a write that is acknowledged but not proven. No caller may act on a single node's word.
 fn unproven(error: Error) -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 2 };
     let reason = format!(

@@ -1,4 +1,4 @@
-//! What of a registry elsewhere survives a restart: whom this instance trusts, and the evidence of a fork.
+//! What is stored of a remote registry for the next start: the trust root, and the evidence of a fork.
 
 use selfsame_did::selfsame::Network;
 use selfsame_proof::cbor::Item;
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 const TRUST: &str = "registry.trust";
 const FORK: &str = "registry.fork";
 
-/// The records of one network.
+/// The stored records of one network.
 pub(super) struct Kept {
     store: Store,
     tenant: TenantId,
@@ -27,13 +27,13 @@ impl Kept {
         })
     }
 
-    /// The newest trust, and the note of the newest checkpoint seen.
+    /// The newest trust root, and the note of the newest checkpoint seen.
     pub(super) async fn trust(&self) -> Result<Option<(TrustRoot, String)>> {
         let read = self.read::<Trusted>(TRUST).await?;
         Ok(read.map(|trusted| (trusted.root, trusted.note)))
     }
 
-    /// Keeps them. They may be lost with the power; then the reader begins a little earlier.
+    /// Stores them. A power failure may lose the write; then the reader continues from a slightly older trust root.
     pub(super) async fn keep_trust(&self, root: TrustRoot, note: String) -> Result<()> {
         let put = self.put(TRUST, &Trusted { root, note });
         Ok(self.store.commit(put.deferred()).await.map(drop)?)
@@ -47,7 +47,7 @@ impl Kept {
         Ok(self.store.commit(self.put(FORK, fork)).await.map(drop)?)
     }
 
-    /// The operator has decided which history holds: what was seen of the other one is forgotten.
+    /// Deletes the fork and the trust root: the operator has decided which history is valid.
     pub(super) async fn settle_fork(&self) -> Result<()> {
         let batch = Batch::new(self.tenant.clone());
         let batch = batch.delete(FORK, self.id()).delete(TRUST, self.id());

@@ -1,4 +1,4 @@
-//! What is known of a registry elsewhere: the machine of its network, and the objects that proved themselves.
+//! The verified part of a remote registry: the machine of its network, and the objects that were proven.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -21,17 +21,17 @@ use crate::config::WitnessQuorum;
 use crate::error::{Error, ErrorKind, Result};
 use crate::registry::{MAX_AGE, READER_BYTES, SKEW, read_policy};
 
-/// A resolution that still lacks something after so many rounds asks in circles.
+/// Maximum number of rounds of a resolution. One that still lacks something then would never end.
 const ROUNDS_MAX: usize = 16;
-/// Seconds for which a thing that may change is not asked for again.
+/// Seconds for which an object that may change is reused.
 const REUSED_FOR: Option<u64> = Some(5);
-/// How long a node may need until it can prove what it has acknowledged.
+/// Pause before asking a node again that can't prove yet what it has acknowledged.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// A network as a reader knows it.
 pub(super) struct Known {
     machine: Machine,
-    /// Shared with whoever else verifies reads of the network.
+    /// Shared with all else that verifies reads of the network.
     client: Arc<Mutex<Client>>,
     clock: Clock,
     witnesses: WitnessQuorum,
@@ -39,55 +39,55 @@ pub(super) struct Known {
     written: AtomicU64,
 }
 
-/// Whoever fetches an object, verified and as of when.
+/// Fetches an object: verified, and as of when.
 pub(super) trait Fetch: Sync {
     fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a>;
 }
 
-/// An object on its way.
+/// The future of an object.
 pub(super) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Answer<Fetched>>> + Send + 'a>>;
 
-/// What the nodes say.
+/// The answer of the nodes.
 pub(super) enum Answer<T> {
-    /// One of them proves it.
+    /// One node proves it.
     Proven(T),
-    /// They are a moment behind: to be asked again, and the error if that does not help.
+    /// The nodes are a moment behind: ask again. The error is for a caller that has asked often enough.
     Later(Error),
 }
 
-/// An object, or that there is none, and as of when.
+/// An object or its absence, and as of when.
 pub(super) struct Fetched {
     pub(super) value: Option<Vec<u8>>,
     pub(super) as_of: Standing,
-    /// Others of the same state, which it leads to.
+    /// Other objects of the same state that it refers to.
     pub(super) further: Vec<Read>,
 }
 
-/// Why an answer is not believed.
+/// Why an answer is not accepted.
 pub(super) struct Refused {
     pub(super) error: Box<Error>,
     pub(super) why: Why,
 }
 
 pub(super) enum Why {
-    /// It is forged, or too old to be believed.
+    /// It is forged, or too old to be accepted.
     Lie,
-    /// It is genuine and older than what was seen already.
+    /// It is genuine but older than what was seen already.
     Behind,
-    /// It is genuine, and fewer witnesses cosigned it than are asked for: the others may still do.
+    /// It is genuine, but too few witnesses cosigned it. The others may still do so.
     Uncosigned,
-    /// It is genuine, the newest that was seen, and older than that of a network which goes on.
+    /// It is genuine and the newest seen, but too old for a running network.
     Old(Standing),
-    /// It is genuine, and of a time that this machine's clock has not reached: that clock may be wrong.
+    /// It is genuine, but its time is ahead of this machine's clock, which may be wrong.
     Ahead,
-    /// Validators signed it, at this height, and another history before: both notes.
+    /// Validators signed it, at this height, and another history before. The notes of both.
     Fork(u64, Box<[String; 2]>),
-    /// It has room for some of the changes of validators only; now that those are known, the next ones can be asked for.
+    /// It contains only some of the changes of validators. They are known now, so the next ones can be asked for.
     Further,
 }
 
 impl Known {
-    /// A network as its genesis, a pin or the last start of this instance leave it to be trusted.
+    /// A network with the trust root of its genesis, a pin or the last start of this instance.
     pub(super) fn new(
         genesis: Genesis,
         trust: (TrustRoot, String),
@@ -105,12 +105,12 @@ impl Known {
         }
     }
 
-    /// The same memory, for what peers staple of the network.
+    /// A reader for what peers staple of the network. It shares this client.
     pub(super) fn reader(&self) -> Reader {
         Reader::new(self.genesis().clone(), Arc::clone(&self.client))
     }
 
-    /// Whom it trusts at this moment.
+    /// The present trust root.
     pub(super) fn trust(&self) -> TrustRoot {
         self.client().trust().clone()
     }
@@ -125,10 +125,10 @@ impl Known {
         self.client().newest().cloned()
     }
 
-    /// Whether enough witnesses cosigned a checkpoint, where any are asked for.
+    /// Checks that enough witnesses cosigned a checkpoint, if any are required.
     ///
     /// # Errors
-    /// `Upstream`, naming those who did not.
+    /// `Unavailable`, naming the missing witnesses; `Upstream` if a cosignature is invalid.
     pub(super) fn cosigned(&self, note: &str) -> Result<()> {
         let latest = self.clock.now().plus(SKEW);
         let refused =
@@ -158,7 +158,7 @@ impl Known {
         )
     }
 
-    /// The checkpoint of an answer, if those who are trusted signed it, whatever was seen before.
+    /// The checkpoint of an answer, if trusted validators signed it. It is not compared with what was seen before.
     pub(super) fn signed(&self, key: &[u8], bundle: &Bundle) -> Option<Standing> {
         let policy = Policy::genuine(u64::MAX);
         let question = Question {
@@ -183,13 +183,14 @@ impl Known {
         self.machine.genesis()
     }
 
-    /// The registry acknowledged something at that height: from now on what may change is read as of then or later.
+    /// Notes that the registry acknowledged a write at that height. What may change is then read as of that height or
+    /// later.
     pub(super) fn written_at(&self, height: u64) {
         self.written.fetch_max(height, Ordering::SeqCst);
     }
 
-    /// Resolves by objects that are verified; asks the registry for those that are not at hand. The answer says as of
-    /// when it holds.
+    /// Resolves a DID from verified objects, and asks the registry for the missing ones. The answer states as of when
+    /// it holds.
     pub(super) async fn resolve(
         &self,
         nodes: &dyn Fetch,
@@ -203,7 +204,7 @@ impl Known {
         Ok(resolution)
     }
 
-    /// What the state says now, and as of when: what may change is asked for again, however lately it was.
+    /// The result of reading the state now, and as of when. What may change is always asked for again.
     pub(super) async fn read_now<T>(
         &self,
         nodes: &dyn Fetch,
@@ -215,7 +216,7 @@ impl Known {
         Ok((result, as_of.map_or(now, |as_of| as_of.time)))
     }
 
-    /// Runs `read` on what is verified until nothing is missing.
+    /// Runs `read` on verified objects until none is missing.
     async fn read<T>(
         &self,
         nodes: &dyn Fetch,
@@ -241,7 +242,7 @@ impl Known {
                 }
             };
             behind = None;
-            // What is not there may come, whatever its name.
+            // An absent object may be added later, whatever its name.
             let lasts = Machine::never_changes(&key) && value.is_some();
             if !lasts {
                 view.holds(&as_of);
@@ -250,7 +251,7 @@ impl Known {
                 true => drop(view.fetched.insert(key, value)),
                 false => tokio::time::sleep(PAUSE).await,
             }
-            // Of what may change, the first of all is read by itself.
+            // Further objects that may change are not used: each of these is read by itself first.
             let lasting = further
                 .into_iter()
                 .filter(|read| Machine::never_changes(&read.key) && read.value.is_some());
@@ -261,7 +262,7 @@ impl Known {
         Err(behind.unwrap_or_else(circles))
     }
 
-    /// Judges an answer; as of when it holds.
+    /// Verifies an answer. Returns the standing as of which it holds.
     pub(super) fn accept(
         &self,
         key: &[u8],
@@ -274,10 +275,10 @@ impl Known {
         self.accept_as(key, bundle, lasting)
     }
 
-    /// Judges what came along with an object that was accepted.
+    /// Verifies the objects that came with an accepted object.
     ///
     /// # Errors
-    /// `Upstream` if one does not stand in the same state, or is known to have changed since.
+    /// `Upstream` if an object is not in the same state, or is known to have changed since.
     pub(super) fn accept_further(&self, further: &[Read], as_of: Standing) -> Result<()> {
         let objects: Vec<_> = further.iter().map(Read::object).collect();
         let accepted = self.client().accept_further(&objects, as_of);
@@ -286,7 +287,7 @@ impl Known {
         })
     }
 
-    /// Judges the newest answer there is while the network stands still: it may be older.
+    /// Verifies the newest answer that is available while the network stands still. It may be older.
     pub(super) fn accept_old(
         &self,
         key: &[u8],
@@ -330,15 +331,15 @@ impl Known {
     }
 }
 
-/// The state as far as it is verified. Notes the first thing that is asked for and not there.
+/// The state as far as it is verified. Notes the first key that is read and missing.
 struct View<'a> {
     known: &'a Known,
     now: UnixTime,
-    /// The oldest of what may have changed since.
+    /// The oldest standing of an object that may have changed since.
     as_of: Mutex<Option<AsOf>>,
-    /// So many seconds what may change is not asked for again; not even one where it is to be read now.
+    /// Seconds for which an object that may change is reused; `None` if it must be read now.
     reused: Option<u64>,
-    /// What may change holds at this height at least.
+    /// What may change must hold at this height or later.
     height: u64,
     fetched: HashMap<Vec<u8>, Option<Vec<u8>>>,
     missing: Mutex<Option<Vec<u8>>>,
@@ -366,7 +367,7 @@ impl<'a> View<'a> {
         self.as_of.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something that may have changed since holds as of then.
+    /// Notes as of when an object holds that may have changed since.
     fn holds(&self, standing: &Standing) {
         let this = AsOf {
             time: standing.time,
@@ -407,14 +408,14 @@ impl StateRead for View<'_> {
     }
 }
 
-/// Nobody has what was seen already.
+/// The error if every node is behind what was seen already.
 pub(super) fn all_behind() -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 2 };
     let reason = "every node of the registry is behind the newest state seen";
     Error::new(kind, reason)
 }
 
-/// Whether enough validators signed the checkpoint, and too few witnesses did.
+/// Whether enough validators signed the checkpoint, but too few witnesses cosigned it.
 fn is_to_be_cosigned(report: &Report) -> bool {
     let mut rules = report.rules.iter();
     report.outcome == Outcome::Untrusted
@@ -422,7 +423,7 @@ fn is_to_be_cosigned(report: &Report) -> bool {
         && rules.any(|rule| rule.name == "witnesses" && rule.passed == Some(false))
 }
 
-/// The rules that do not hold say who is to be suspected.
+/// Derives from the rules that failed why an answer is refused, and what to suspect.
 fn refused(report: &Report, (bundle, newest): (&Bundle, Option<&(Standing, String)>)) -> Refused {
     let broken = |name: &str| {
         let mut rules = report.rules.iter();
@@ -437,7 +438,7 @@ fn refused(report: &Report, (bundle, newest): (&Bundle, Option<&(Standing, Strin
         (Some(as_of), Some((_, seen))) if broken("fork") => {
             Why::Fork(as_of.height, Box::new([seen.clone(), bundle.note.clone()]))
         }
-        // Enough validators signed the time, so no single node makes it up.
+        // Enough validators signed the time, so no single node has invented it.
         (Some(_), _) if report.outcome == Outcome::Untimely && broken("future") => {
             error = error
                 .with_hint("check this machine's clock: the validators' clocks are ahead of it");

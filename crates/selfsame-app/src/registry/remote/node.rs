@@ -1,4 +1,4 @@
-//! One node of a registry elsewhere: its calls over HTTP, and what its answers mean.
+//! One node of a remote registry: its calls over HTTP, and what its answers mean.
 
 use std::time::Duration;
 
@@ -20,22 +20,22 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::registry::is_refusal;
 use crate::view::registry::RegistryStatus;
 
-/// The code of a transaction that could not be read; the others are the machine's.
+/// The code for a transaction that can't be parsed. The other codes are the machine's.
 const MALFORMED: &str = "malformed";
-/// The code of a call that reached nobody.
+/// The code of a call that reached no node.
 pub(super) const UNREACHED: &str = "registry_unreachable";
-/// The code of a call that came to no answer in time.
+/// The code of a call that got no answer in time.
 pub(super) const UNANSWERED: &str = "registry_silent";
-/// How long a node may take to read something: less than whoever waits for it, so that another one can be asked.
+/// Time limit of a read: shorter than a caller waits, so that another node can be asked.
 const READS_WITHIN: Duration = Duration::from_secs(4);
-/// How long it may take to write: it waits ten seconds itself for the transaction's block.
+/// Time limit of a write: the node itself waits ten seconds for the transaction's block.
 const WRITES_WITHIN: Duration = Duration::from_secs(12);
-/// The longest answer: transactions with what proves them.
+/// Maximum size of an answer: transactions with their proofs.
 const BODY_MAX: usize = entries::MAX_BYTES;
-/// Longest proof of consistency: two hashes for each level of a log of 2⁶⁴ entries.
+/// Maximum hashes of a consistency proof: two for each level of a log of 2⁶⁴ entries.
 const PROOF_MAX: usize = 128;
 
-/// A node as this instance calls it. Does not try again by itself.
+/// A node as this instance calls it. It does not retry by itself.
 pub(super) struct Node {
     net: Net,
     at: RegistryNode,
@@ -46,7 +46,7 @@ impl Node {
         Self { net, at }
     }
 
-    /// Its origin, by which it is named.
+    /// Its origin, which is its name.
     pub(super) fn name(&self) -> String {
         self.at.origin.origin().ascii_serialization()
     }
@@ -77,14 +77,14 @@ impl Node {
         }
     }
 
-    /// What it says of an object of the state; nothing of it is verified.
+    /// The node's answer for an object of the state. Nothing of it is verified.
     pub(super) async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
         let response = success(self.object("read", (key, trusted_height)).await?)?;
         Bundle::from_bytes(&response.body)
             .map_err(|_| Error::upstream("the registry's read is malformed"))
     }
 
-    /// The same with the objects that it leads to; alone from a node of a version that does not send them along.
+    /// As [`Self::read`], with the objects that the value refers to. A node of an older version sends the object alone.
     pub(super) async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads> {
         let response = self.object("reads", (key, trusted_height)).await?;
         if response.status == 404 {
@@ -106,7 +106,7 @@ impl Node {
         self.get(&url, "application/cbor").await
     }
 
-    /// Why its log of `new` entries begins with that of `old`, as it says.
+    /// The node's proof that its log of `new` entries begins with that of `old` entries. It is not verified.
     pub(super) async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
         let mut url = self.at(&["registry", "consistency"])?;
         url.query_pairs_mut()
@@ -125,7 +125,7 @@ impl Node {
             .await
     }
 
-    /// Transactions with what proves them; nothing of it is verified.
+    /// Transactions with their proofs. Nothing of them is verified.
     pub(super) async fn proven(
         &self,
         numbers: &[u64],
@@ -161,7 +161,7 @@ impl Node {
         self.net.get(url, &request).await.map_err(unreached)
     }
 
-    /// Reads of the API take the operator's token too.
+    /// Reads of the API send the operator's token too.
     async fn get_json<T: DeserializeOwned>(&self, url: &Url) -> Result<T> {
         let response = self.call(Method::Get, url, Body::Empty).await?;
         read(&success(response)?)
@@ -189,7 +189,7 @@ impl Node {
     }
 }
 
-/// What the registry says of a request it does not serve.
+/// The body of an answer that is not a success.
 #[derive(Default, Deserialize)]
 struct Said {
     code: Option<String>,
@@ -209,8 +209,8 @@ fn read<T: DeserializeOwned>(response: &Response) -> Result<T> {
     .map_err(|_| Error::upstream("the registry's answer is malformed"))
 }
 
-/// The answer to anything but a transaction. Such a call hands in nothing that could be refused, so whatever code stands
-/// in the answer, it says nothing about anybody's transaction.
+/// Checks the answer to anything but a transaction. Such a call submits nothing that could be refused, so a code in the
+/// answer says nothing about a transaction.
 fn success(response: Response) -> Result<Response> {
     if response.is_success() {
         return Ok(response);
@@ -223,8 +223,8 @@ fn success(response: Response) -> Result<Response> {
     Err(error)
 }
 
-/// An answer to a transaction other than a success, as an error of ours. Only what the registry says in its own words about the
-/// transaction counts as its refusal; all else may pass.
+/// Maps an unsuccessful answer to a transaction to an error. Only a known code of the registry counts as its refusal;
+/// all other failures may pass.
 fn refusal(response: &Response) -> Error {
     let retry_after = response.retry_after.unwrap_or(1).min(3_600);
     let said: Said = json::parse_as(&response.body, &Limits::default()).unwrap_or_default();
@@ -259,7 +259,7 @@ fn refusal(response: &Response) -> Error {
     }
 }
 
-/// A node that took the call and said nothing in time.
+/// The error of a node that took the call and did not answer in time.
 pub(super) fn unanswered() -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 2 };
     Error::new(kind, "the registry does not answer in time").with_code(UNANSWERED)
@@ -324,7 +324,7 @@ mod tests {
             r#"{"error":"bad_signature","error_description":"no"}"#,
         ));
         assert_eq!(refused.kind, ErrorKind::Forbidden);
-        // A proxy that knows no such address, a token that is wrong, an answer in another form.
+        // A proxy that does not know the address, a wrong token, an answer in another form.
         for (status, body) in [
             (404, ""),
             (401, "{}"),

@@ -1,4 +1,4 @@
-//! The nodes of a registry elsewhere: who is asked first, who failed lately, and who asked to be left alone.
+//! The nodes of a remote registry: the order to ask them in, which failed lately, and which asked to be called later.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,17 +13,17 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Seconds for which a node that failed is asked after the others.
 const FAILED_FOR: u64 = 5;
-/// Seconds for which one is that took the call and said nothing: to ask it again costs time.
+/// Seconds for which a node that did not answer in time is asked after the others: asking it again costs time.
 const SILENT_FOR: u64 = 30;
-/// Seconds for which a node that lied is.
+/// Seconds for which a node that gave a false answer is asked after the others.
 const LIED_FOR: u64 = 600;
-/// Most seconds for which a node is left alone because it asked for it.
+/// Maximum seconds for which a node is not called because it asked for that.
 const LEFT_ALONE: u64 = 60;
 
-/// How long all nodes together may take.
+/// Time limit for all nodes together.
 const PATIENCE: Duration = Duration::from_secs(13);
 
-/// What a node is asked for. One that cannot write may read all the same.
+/// The purpose of a call. A node that can't write may still answer reads.
 #[derive(Clone, Copy)]
 pub(super) enum For {
     Reads,
@@ -42,7 +42,7 @@ struct Place {
     writes: Mutex<Rest>,
 }
 
-/// Until when a node is not the first to be asked, or not asked at all.
+/// Until when a node is asked last, or not at all.
 #[derive(Clone, Copy, Default)]
 struct Rest {
     last: UnixTime,
@@ -62,10 +62,10 @@ impl Nodes {
         }
     }
 
-    /// Those that may be asked now, in the order in which to ask them: who failed lately comes last.
+    /// The nodes that may be asked now, in the order in which to ask them. Those that failed lately come last.
     ///
     /// # Errors
-    /// `Unavailable` if each asked to be left alone for now.
+    /// `Unavailable` if each node asked to be called later.
     pub(super) fn turn(&self, what: For) -> Result<Vec<Arc<Node>>> {
         let now = self.clock.now();
         let rests = self.nodes.iter().map(|place| (place, *place.rest(what)));
@@ -73,7 +73,7 @@ impl Nodes {
             .clone()
             .filter(|(_, rest)| rest.alone <= now)
             .collect();
-        // Stable: those that did not fail stay in the operator's order.
+        // The sort is stable: nodes that did not fail stay in the operator's order.
         turn.sort_by_key(|(_, rest)| if rest.last <= now { 0 } else { rest.last.0 });
         if turn.is_empty() {
             let first = rests.map(|(_, rest)| rest.alone.seconds_since(now)).min();
@@ -88,19 +88,19 @@ impl Nodes {
             .collect())
     }
 
-    /// How many different places the nodes are at: two names of one are not two witnesses.
+    /// The number of different origins. Several nodes with one origin count once.
     pub(super) fn places(&self) -> usize {
         let names = self.nodes.iter().map(|place| place.node.name());
         names.collect::<BTreeSet<_>>().len()
     }
 
-    /// When whoever asks this instance waits no longer.
+    /// The time until which a caller of this instance waits.
     pub(super) fn patience() -> Instant {
         Instant::now() + PATIENCE
     }
 
-    /// Asks one node after the other until one answers, for a read. A node that refuses one is passed over too: what it
-    /// says is proven by nothing. All together take no longer than whoever asks this instance waits.
+    /// Asks one node after the other until one answers a read. A node that refuses is passed over too, since nothing
+    /// proves its refusal. All together take no longer than a caller of this instance waits.
     pub(super) async fn ask<T, A>(&self, ask: impl Fn(Arc<Node>) -> A) -> Result<T>
     where
         A: Future<Output = Result<T>>,
@@ -120,7 +120,7 @@ impl Nodes {
         Err(failed.unwrap_or_else(|| Error::internal("a registry without nodes")))
     }
 
-    /// Remembers that a node gave no answer.
+    /// Notes that a node did not answer.
     pub(super) fn failed(&self, node: &Arc<Node>, (what, error): (For, Error)) -> Error {
         let now = self.clock.now();
         let silent = error.code == Some(UNANSWERED);
@@ -138,7 +138,7 @@ impl Nodes {
         named(node, error)
     }
 
-    /// Remembers that what a node said does not hold; whether it lied or is only behind.
+    /// Notes that a node's answer is refused, and whether the node lied or is only behind.
     pub(super) fn refused(&self, node: &Arc<Node>, (lied, error): (bool, Error)) -> Error {
         let asked_last = if lied { LIED_FOR } else { FAILED_FOR };
         let until = self.clock.now().plus(asked_last);
@@ -175,7 +175,7 @@ impl Place {
     }
 }
 
-/// Of two nodes' failures the one to tell: what a node says tells more than that another one is away.
+/// The error to report of two nodes: what a node says tells more than that another node can't be reached.
 pub(super) fn better(before: Option<Error>, now: Error) -> Error {
     match before {
         Some(before)
@@ -189,7 +189,7 @@ pub(super) fn better(before: Option<Error>, now: Error) -> Error {
     }
 }
 
-/// The error with the node it is of.
+/// Adds the node's name to its error.
 pub(super) fn named(node: &Node, error: Error) -> Error {
     Error {
         reason: format!("{} ({})", error.reason, node.name()),

@@ -1,4 +1,4 @@
-//! Comparing two nodes: whether the validators show both the same history.
+//! Compares two nodes: whether the validators show both the same history.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,13 +15,13 @@ use super::nodes::For;
 use super::{Network, Remote};
 use crate::error::{Error, Result};
 
-/// Seconds between two comparisons; the first comes with the first read.
+/// Seconds between two comparisons. The first one follows the first read.
 const COMPARED_EVERY: u64 = 300;
-/// Seconds after which it is the next node's turn where a comparison came to nothing: who does not answer, or proves
-/// nothing, must not keep the others from being compared.
+/// Seconds until the next node's turn after a comparison without result: a node that does not answer or proves nothing
+/// must not keep the others from being compared.
 const AGAIN_AFTER: u64 = 30;
 
-/// When two nodes are compared next, and which one.
+/// When the next comparison is due, and with which node.
 #[derive(Default)]
 pub(super) struct Watch(Mutex<Next>);
 
@@ -32,7 +32,7 @@ struct Next {
 }
 
 impl Watch {
-    /// Whose turn it is now; no one else's until the interval is over.
+    /// The turn of the next node, if a comparison is due. Others then wait until the interval is over.
     fn due(&self, now: UnixTime) -> Option<usize> {
         let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if now < next.at {
@@ -43,18 +43,18 @@ impl Watch {
         Some(next.turn)
     }
 
-    /// The comparison came to nothing.
+    /// Lets the next comparison come sooner after one without result.
     fn again(&self, now: UnixTime) {
         let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         next.at = next.at.min(now.plus(AGAIN_AFTER));
     }
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 enum Compared {
     OneHistory,
     Forked(Box<Fork>),
-    /// One of them did not answer, or does not prove what it shows.
+    /// A node did not answer, or does not prove what it shows.
     Nothing,
 }
 
@@ -66,10 +66,10 @@ struct Shown<'n> {
 }
 
 impl Remote {
-    /// Compares the newest checkpoint seen, which came from `node`, with that of another node, if it is time.
+    /// Compares the newest checkpoint seen, which came from `node`, with that of another node, if a comparison is due.
     ///
     /// # Errors
-    /// `Unavailable` if validators signed two histories. A node that does not answer proves nothing.
+    /// `Unavailable` if validators signed two histories. A node that does not answer causes no error.
     pub(super) async fn compare(&self, network: &Network, node: &Arc<Node>) -> Result<()> {
         let Some(turn) = network.watch.due(self.clock.now()) else {
             return Ok(());
@@ -148,8 +148,8 @@ impl Remote {
         }
     }
 
-    /// A log that does not prove to go on from the shorter one is either another, which its next transaction tells, or
-    /// its node keeps that back: then others are asked before it.
+    /// Compares by the next transaction. A log without a proof that it extends the shorter one either is another log,
+    /// as its next transaction shows, or its node withholds the proof. Then other nodes are asked before that node.
     async fn compared_by_entry(
         &self,
         network: &Network,

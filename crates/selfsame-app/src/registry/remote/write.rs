@@ -1,4 +1,4 @@
-//! Writing to nodes that are not believed: neither that they took a transaction, nor that they refuse it.
+//! Writes to nodes that are not trusted: neither to have accepted a transaction, nor to refuse it rightly.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::nodes::{For, Nodes, better, named};
 use crate::error::{Error, ErrorKind, Result};
 use crate::registry::{is_refusal, refused};
 
-/// Seconds after which a transaction that nobody was proven to refuse is worth another try.
+/// Seconds until another try of a transaction whose refusal is not proven.
 const AGAIN_AFTER: u64 = 5;
 
-/// What a node that says one of these says of the state: so it is for the state to prove, and for nobody's word.
+/// Codes of refusals that state what the state contains. Only the state proves them, not the word of nodes.
 const PROVABLE: [&str; 6] = [
     "already_used",
     "did_exists",
@@ -25,20 +25,20 @@ const PROVABLE: [&str; 6] = [
     "status_not_newer",
     "wrong_version",
 ];
-/// So often the state is read for one of these, and after this time: the signatures under its block may be on their way.
+/// Reads of the state for such a code, [`PAUSE`] apart: the signatures for the block may be on their way.
 const TRIES: usize = 16;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What different nodes say against one transaction.
+/// The refusals of one transaction by different nodes.
 struct Refusals {
     needed: usize,
-    /// What each origin said first: who says it twice under two names is one.
+    /// The first refusal of each origin. Several nodes with one origin count once.
     heard: BTreeMap<String, Error>,
 }
 
 impl Refusals {
-    /// Where so many nodes are known, of which less than a third lies: one more than those agree with each other, and never
-    /// one alone where there is another to ask.
+    /// For this number of nodes, of which less than a third lie: one refusal more than nodes may lie is needed, and at
+    /// least two if there are two nodes.
     fn of(places: usize) -> Self {
         let lying = places.saturating_sub(1) / 3;
         Self {
@@ -47,7 +47,7 @@ impl Refusals {
         }
     }
 
-    /// A node's; what enough of different origins say is final.
+    /// Adds a node's refusal. It is final once enough different origins refuse with the same code.
     fn add(&mut self, origin: String, error: Error) -> Option<Error> {
         let provable = error.code.is_some_and(|code| PROVABLE.contains(&code));
         let first = self.heard.entry(origin).or_insert_with(|| error.clone());
@@ -56,7 +56,7 @@ impl Refusals {
         (alike.count() >= self.needed && !provable && code == error.code).then_some(error)
     }
 
-    /// No refusal: whoever keeps the transaction sends it again.
+    /// The error while no refusal is final: the sender keeps the transaction and sends it again.
     fn undecided(&self) -> Option<Error> {
         let first = self.heard.values().next()?;
         let kind = ErrorKind::Unavailable {
@@ -73,19 +73,19 @@ impl Refusals {
 }
 
 impl Fetcher<'_> {
-    /// Writes a transaction at the first node that takes it and proves that.
+    /// Writes a transaction to the first node that accepts it and proves that.
     ///
-    /// A refusal is final if the state proves it, which is read from any node that proves what it says, or if enough nodes
-    /// say the same. Before that nobody may act on it: whoever believes one node loses the key that the registry has had
-    /// since, or denies a use that took place.
+    /// A refusal is final if the state proves it, which is read from any node that proves its answers, or if enough
+    /// nodes give the same refusal. No caller may act on less: believing one node could lose the key that the registry
+    /// has had since, or deny a use that took place.
     ///
     /// # Errors
-    /// The registry's refusal; any other error says nothing about the transaction.
+    /// The registry's refusal if it is final. Any other error says nothing about the transaction.
     pub(super) async fn write(&self, transaction: &Transaction) -> Result<Receipt> {
         let nodes = &self.remote.nodes;
         let until = Nodes::patience();
         let (mut failed, mut refusals) = (None, Refusals::of(nodes.places()));
-        // The same transaction at another node is the same transaction: it has one receipt.
+        // At each node it is the same transaction, with one receipt.
         for node in nodes.turn(For::Writes)? {
             let asked = tokio::time::timeout_at(until, node.submit(transaction)).await;
             let error = match asked.unwrap_or_else(|_| Err(unanswered())) {
@@ -114,16 +114,16 @@ impl Fetcher<'_> {
         (transaction, receipt): (&Transaction, Receipt),
     ) -> Result<Receipt> {
         self.acknowledged(node, (transaction, &receipt)).await?;
-        // Nothing proves the receipt's height, but it is not beyond that of the checkpoint which proves the transaction.
+        // Nothing proves the receipt's height, but it is not beyond the checkpoint that proves the transaction.
         let known = &self.network.known;
         known.written_at(receipt.height.min(known.height()));
         Ok(receipt)
     }
 
-    /// The receipt of a transaction that a node says it refuses, if the state has what it wrote.
+    /// The receipt of a transaction that a node refuses, if the state has what the transaction wrote.
     ///
     /// # Errors
-    /// The refusal, if the state excludes the transaction; `Unavailable` if no node proves the state.
+    /// The refusal if the state excludes the transaction; `Unavailable` if no node proves the state.
     async fn disproven(
         &self,
         node: &Arc<Node>,
@@ -160,7 +160,7 @@ impl Fetcher<'_> {
     }
 }
 
-/// What a node says against a transaction while nobody proves the state.
+/// The error for a node's refusal while no node proves the state.
 fn unread(node: &Node, (said, error): (&Error, &Error)) -> Error {
     let kind = ErrorKind::Unavailable {
         retry_after: AGAIN_AFTER,
@@ -195,7 +195,7 @@ mod tests {
             for origin in 1..needed {
                 let heard = add(&mut refusals, (origin, "nonce_used"));
                 assert!(heard.is_none(), "{places}");
-                // Saying it again makes it no truer.
+                // Repeating it does not count.
                 let heard = add(&mut refusals, (origin, "nonce_used"));
                 assert!(heard.is_none(), "{places}");
             }
