@@ -1,4 +1,4 @@
-//! What an instance is told at its start; parsed by the binary, judged here.
+//! Instance configuration. Parsed by the binary, validated here.
 
 mod wallet;
 mod witnesses;
@@ -23,7 +23,7 @@ pub use witnesses::{RegistryWitness, WITNESSES_MAX, WitnessQuorum, witness_key};
 pub struct Config {
     /// The public base of all its URLs, such as `http://127.0.0.1:7380/`.
     pub origin: Url,
-    /// What it does.
+    /// The roles that it has.
     pub roles: Roles,
     /// The issuer's settings.
     pub issuer: IssuerConfig,
@@ -31,22 +31,22 @@ pub struct Config {
     pub verifier: VerifierConfig,
     /// The wallet's settings.
     pub wallet: WalletConfig,
-    /// Whom it trusts.
+    /// The parties that it trusts.
     pub trust: TrustConfig,
     /// Where its registry is.
     pub registry: RegistryConfig,
-    /// Who is asked for the DIDs that nobody here knows.
+    /// The resolvers of DIDs that it can't resolve itself.
     pub resolver: ResolverConfig,
 }
 
-/// What an instance does.
+/// The roles of an instance.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Roles {
     /// Issues credentials.
     pub issuer: bool,
     /// Keeps people's credentials.
     pub wallet: bool,
-    /// Asks for presentations.
+    /// Requests presentations.
     pub verifier: bool,
     /// Runs the registry.
     pub registry: bool,
@@ -68,26 +68,26 @@ impl Roles {
 pub struct IssuerConfig {
     /// Its name for people.
     pub name: String,
-    /// The method of the DID that is made for it; where none is named, `selfsame` with a registry, else `jwk`.
+    /// The method of its new DID. Default: `selfsame` with a registry, else `jwk`.
     pub did_method: Option<DidMethod>,
-    /// A DID that exists already, of any method, whose document holds this issuer's key; none is made then.
+    /// An existing DID, of any method, whose document contains this issuer's key. If it is set, no DID is created.
     pub did: Option<String>,
-    /// The DID that its credentials name, decided with new data.
+    /// The DID that its credentials name. It is decided once, with new data.
     pub issuer_did: NamedDid,
-    /// What the types of its SD-JWT VCs begin with; the template's type follows.
+    /// The start of the types of its SD-JWT VCs. The template's type follows.
     pub vct_base: String,
-    /// How an SD-JWT VC names its key.
+    /// How an SD-JWT VC identifies its key.
     pub identify_by: IdentifyBy,
-    /// The certificate chain for `identify_by = "x5c"`, PEM, the leaf first; in a file of settings the path to it.
+    /// The certificate chain for `identify_by = "x5c"`, PEM, the leaf first; in a settings file, the path to it.
     pub certificate: Option<String>,
-    /// The key of the certificate, PKCS#8 in PEM; in a file of settings the path to it.
+    /// The key of the certificate, PKCS#8 in PEM; in a settings file, the path to it.
     #[serde(skip_serializing)]
     pub certificate_key: Option<SecretString>,
-    /// The formats that it issues, the first of them unless an offer says otherwise.
+    /// The formats that it issues. The first one is used unless an offer names another.
     pub formats: Vec<Format>,
-    /// How many copies with keys of their own a wallet may ask for with one access token, at once or one by one.
+    /// Maximum copies, each with its own key, that a wallet may request with one access token, at once or one by one.
     pub batch_size: usize,
-    /// Times in credentials are rounded down to so many seconds, so that they do not tell people apart.
+    /// Times in credentials are rounded down to a multiple of this, in seconds, so that they do not identify people.
     pub round_times_to: u64,
     /// How long a verifier may use a status list without asking again, in seconds.
     pub status_ttl: u64,
@@ -113,19 +113,19 @@ impl Default for IssuerConfig {
 }
 
 impl IssuerConfig {
-    /// The most copies that one answer carries.
+    /// Maximum number of copies in one answer.
     const BATCH_MAX: usize = 100;
-    /// Rounding further, a day, would begin credentials long before they are issued, or end them at once.
+    /// Maximum rounding: one day. More would begin credentials long before they are issued, or end them at once.
     const ROUND_MAX: u64 = 86_400;
-    /// A list that is used for longer, a month, revokes nothing.
+    /// Maximum time of use of a status list: 31 days. A list that is used for longer revokes nothing.
     const STATUS_TTL_MAX: u64 = 31 * 86_400;
 
-    /// Judges what the types of the settings leave open.
+    /// Validates what the types of the settings can't express.
     ///
     /// # Errors
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self) -> Result<()> {
-        // SD-JWT VC §2.2.2.1: `vct` is a StringOrURI, which names its type for everybody.
+        // SD-JWT VC §2.2.2.1: `vct` is a StringOrURI, which names its type globally.
         if Url::parse(&self.vct_base).is_err() {
             let what = format!("[issuer] vct_base: `{}` is not a URI", self.vct_base);
             return Err(Error::bad_request(what)
@@ -160,7 +160,7 @@ impl IssuerConfig {
     }
 }
 
-/// The DID methods an instance can make identifiers of.
+/// The DID methods of the identifiers that an instance can create.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DidMethod {
@@ -175,7 +175,7 @@ pub enum DidMethod {
 }
 
 impl DidMethod {
-    /// Its name, as it stands in DIDs.
+    /// Its name, as in DIDs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -186,7 +186,7 @@ impl DidMethod {
         }
     }
 
-    /// The method of new DIDs where the settings name none: without a registry there is no `did:selfsame`.
+    /// The default method of new DIDs. Without a registry there is no `did:selfsame`.
     #[must_use]
     pub fn unless_named(registry: &RegistryConfig) -> Self {
         match registry {
@@ -196,7 +196,7 @@ impl DidMethod {
     }
 }
 
-/// How an SD-JWT VC names its issuer's key.
+/// How an SD-JWT VC identifies its issuer's key.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IdentifyBy {
@@ -215,23 +215,23 @@ pub enum IdentifyBy {
 pub struct VerifierConfig {
     /// Its name for people.
     pub name: String,
-    /// The method of the DID that is made for it, as the issuer's.
+    /// The method of its new DID, with the same default as the issuer's.
     pub did_method: Option<DidMethod>,
-    /// How it identifies itself unless a request says otherwise.
+    /// How it identifies itself by default. A request may name another way.
     pub client_id_prefix: ClientIdPrefix,
     /// The DID that its requests name with `decentralized_identifier`.
     pub client_did: NamedDid,
-    /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a file of settings the path to it. The leaf
-    /// must be for the origin's host.
+    /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a settings file, the path to it. The leaf must
+    /// be for the origin's host.
     pub certificate: Option<String>,
-    /// The key of the certificate, PKCS#8 in PEM; in a file of settings the path to it.
+    /// The key of the certificate, PKCS#8 in PEM; in a settings file, the path to it.
     #[serde(skip_serializing)]
     pub certificate_key: Option<SecretString>,
-    /// How old a status list may be, in seconds.
+    /// Maximum age of a status list, in seconds, from when it was fetched.
     pub max_status_age: u64,
-    /// How long ago a status list may have been signed, in seconds; none for any time that the list itself allows.
+    /// Maximum age of a status list, in seconds, from when it was signed; `None` for what the list itself allows.
     pub max_status_signed_age: Option<u64>,
-    /// As of how long ago an issuer's DID document may be known, in seconds; none for any time.
+    /// Maximum age of what is known of an issuer's DID document, in seconds; `None` for any age.
     pub max_keys_age: Option<u64>,
     /// How long a request can be answered, in seconds.
     pub request_lifetime: u64,
@@ -255,10 +255,10 @@ impl Default for VerifierConfig {
 }
 
 impl VerifierConfig {
-    /// Whoever has not answered in a month will not.
+    /// Maximum request lifetime: 31 days.
     const LIFETIME_MAX: u64 = 31 * 86_400;
 
-    /// Judges what the types of the settings leave open.
+    /// Validates what the types of the settings can't express.
     ///
     /// # Errors
     /// `BadRequest`, with the setting and what to do.
@@ -279,13 +279,13 @@ impl VerifierConfig {
     }
 }
 
-/// The DID by which an issuer or a verifier is known to others.
+/// The DID of an issuer or a verifier that others see.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedDid {
-    /// Its own, where anybody resolves the method; else the `did:jwk` of the same key.
+    /// Its own if any party can resolve its method, else the `did:jwk` of the same key.
     Portable,
-    /// Its own, whatever the method.
+    /// Its own, whatever its method.
     Own,
 }
 
@@ -293,7 +293,7 @@ pub enum NamedDid {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientIdPrefix {
-    /// By where the answer goes.
+    /// By the address that the answer is sent to.
     RedirectUri,
     /// By its DID.
     DecentralizedIdentifier,
@@ -302,7 +302,7 @@ pub enum ClientIdPrefix {
 }
 
 impl ClientIdPrefix {
-    /// The prefix of this name, if there is one here.
+    /// The prefix with this name, if it is supported.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -314,25 +314,25 @@ impl ClientIdPrefix {
     }
 }
 
-/// Whom an instance trusts. Empty lists trust nobody but this instance itself.
+/// The parties that an instance trusts. With empty lists it trusts only itself.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrustConfig {
-    /// Issuers whose credentials count: DIDs or issuer URLs.
+    /// Issuers whose credentials are accepted: DIDs, issuer URLs, or names of certificates.
     pub issuers: Vec<String>,
-    /// Which types of credentials a trusted issuer may issue (`vct`, or W3C types), by its name; any, where it is not
-    /// named.
+    /// The types of credentials (`vct`, or W3C types) that a trusted issuer may issue, by its name. An issuer that is
+    /// not listed may issue any.
     pub types: BTreeMap<String, Vec<String>>,
-    /// Verifiers that the wallet calls trusted: client identifiers.
+    /// Verifiers that the wallet shows as trusted: client identifiers.
     pub verifiers: Vec<String>,
-    /// Certificates that anchor `x5c` chains and `x509_san_dns`, PEM; in a file of settings paths to them.
+    /// Certificates that anchor `x5c` chains and `x509_san_dns`, PEM; in a settings file, paths to them.
     pub certificates: Vec<String>,
     /// Origins that may be private or plain http, each exact: this instance's sister processes.
     pub origins: Vec<Url>,
 }
 
 impl TrustConfig {
-    /// Judges what the types of the settings leave open: what nobody can be trusts nobody, and says so to nobody.
+    /// Validates what the types of the settings can't express: an invalid name would match no party, without a message.
     ///
     /// # Errors
     /// `BadRequest`, with the setting and what to do.
@@ -355,7 +355,7 @@ impl TrustConfig {
             return Err(Error::bad_request(what)
                 .with_hint("list the issuer there too, spelled exactly as here"));
         }
-        // Whoever need not sign can be anybody.
+        // A verifier that need not sign could be any party.
         let is_verifier =
             |text: &&String| ClientId::parse(text).is_ok_and(|client| client.is_signed());
         if let Some(wrong) = self.verifiers.iter().find(|text| !is_verifier(text)) {
@@ -397,26 +397,26 @@ impl TrustConfig {
     }
 }
 
-/// Who is asked for the DIDs that nobody here knows. All of them are taken at their word: no proof comes with what they
-/// say, and each result names the one that said it.
+/// The resolvers of DIDs that the instance can't resolve itself. Their answers are trusted without proof, and each
+/// result names the resolver that gave it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResolverConfig {
     /// A Universal Resolver's base URL, to which `1.0/identifiers/` is appended.
     pub universal: Option<Url>,
-    /// The methods it is asked for, such as `["ebsi", "ion"]`; `"*"` stands for every one that is not resolved here.
+    /// The methods it is asked for, such as `["ebsi", "ion"]`; `"*"` means every method that is not resolved here.
     pub universal_methods: Vec<String>,
-    /// The base URL of a resolver of the cheqd network, which alone is asked for `did:cheqd` then.
+    /// The base URL of a resolver of the cheqd network. If it is set, only it is asked for `did:cheqd`.
     pub cheqd: Option<Url>,
     /// The base URL of a registrar that writes to the cheqd network, to which `1.0/create` is appended.
     pub cheqd_registrar: Option<Url>,
-    /// The network of the DIDs that are made: `testnet` or `mainnet`.
+    /// The cheqd network of new DIDs: `testnet` or `mainnet`.
     pub cheqd_network: Network,
-    /// How long a document is used without asking again, in seconds; that of a `did:web` too.
+    /// How long a document is used without asking again, in seconds, including that of a `did:web`.
     pub ttl: u64,
-    /// How long it is remembered that there was no document, in seconds: less, since it may come.
+    /// How long a missing document is remembered, in seconds: shorter, since the document may be added.
     pub negative_ttl: u64,
-    /// How long an answer may take, in seconds.
+    /// Time limit for an answer, in seconds.
     pub timeout: u64,
 }
 
@@ -436,14 +436,14 @@ impl Default for ResolverConfig {
 }
 
 impl ResolverConfig {
-    /// What stands for every foreign method.
+    /// The wildcard for every foreign method.
     pub const EVERY_METHOD: &str = "*";
-    /// The methods that are resolved here and never elsewhere.
+    /// The methods that are always resolved here.
     const OWN: [&str; 4] = ["key", "jwk", "web", "selfsame"];
-    /// The longest time that may be set, in seconds: a day.
+    /// The maximum time that may be set, in seconds: a day.
     const LONGEST: u64 = 86_400;
 
-    /// The addresses that are called.
+    /// The addresses of the resolvers and the registrar.
     pub fn addresses(&self) -> impl Iterator<Item = &Url> {
         let all = [&self.universal, &self.cheqd, &self.cheqd_registrar];
         all.into_iter().flatten()
@@ -457,15 +457,15 @@ impl ResolverConfig {
             && listed.any(|listed| listed == method || listed == Self::EVERY_METHOD)
     }
 
-    /// Judges the settings: whoever is taken at his word is reached by TLS, or on this machine, or at an origin that is
-    /// trusted by name.
+    /// Validates the settings: a resolver whose answers are trusted must be called over TLS, on this machine, or at an
+    /// origin that [`TrustConfig::origins`] lists.
     ///
     /// # Errors
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self, trust: &TrustConfig) -> Result<()> {
         for url in self.addresses() {
             if !trust.may_call(url) {
-                // Without the user and the query, which may hold a secret.
+                // Shown without the user and the query, which may hold a secret.
                 let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
                 return Err(refused(format!(
                     "{shown} is not an https URL without user and query"
@@ -489,7 +489,7 @@ impl ResolverConfig {
             );
         }
         if self.cheqd_registrar.is_some() && self.cheqd.is_none() && !self.asks_universal("cheqd") {
-            // Whether a change was made that lost its answer, only a resolver can tell.
+            // If the answer to a change is lost, only a resolver can tell whether the change was made.
             return Err(refused("cheqd_registrar also needs cheqd".to_owned()));
         }
         let times = [self.ttl, self.negative_ttl, self.timeout];
@@ -509,28 +509,28 @@ fn refused(reason: String) -> Error {
 pub enum RegistryConfig {
     /// In this process.
     Embedded {
-        /// The network's name for people; its name in DIDs is made of its genesis.
+        /// The network's name for people. Its name in DIDs follows from its genesis.
         name: String,
-        /// Whom its checkpoints are shown to.
+        /// The witnesses that its checkpoints are shown to.
         witnesses: Vec<RegistryWitness>,
     },
     /// In other processes.
     Remote {
-        /// Its nodes, the one to ask first first.
+        /// Its nodes, in the order in which to ask them.
         nodes: Vec<RegistryNode>,
-        /// Which network it must be; whichever the nodes name, where there is none.
+        /// The network that it must be; without a pin, the one that the nodes name.
         pin: Option<Pin>,
-        /// Seconds that a checkpoint may be old where no node has a newer one: the network stands still. Within this
-        /// time nodes that all hide what is new from this instance are believed.
+        /// Maximum age of a checkpoint, in seconds, if no node has a newer one: the network stands still. If all nodes
+        /// hide new state from this instance, they are believed for that long.
         standstill: u64,
-        /// Which witnesses must have cosigned what it says.
+        /// The witnesses that must have cosigned its checkpoints.
         witnesses: WitnessQuorum,
     },
-    /// Nowhere: `did:selfsame` is not resolved.
+    /// No registry: `did:selfsame` is not resolved.
     None,
 }
 
-/// How long a registry that stands still is read, unless told otherwise: a day.
+/// Default time for which a registry that stands still is read: a day.
 pub const STANDSTILL: u64 = 86_400;
 
 /// A node of a registry in another process.
@@ -545,7 +545,7 @@ pub struct RegistryNode {
 /// What is known of a network before one of its nodes is asked.
 #[derive(Clone, Debug)]
 pub enum Pin {
-    /// Its name: the digest of its genesis, as it stands in its DIDs.
+    /// Its name: the digest of its genesis, as in its DIDs.
     Network(String),
     /// Its name in the origin, and its validators from a height on.
     Trust(TrustRoot),

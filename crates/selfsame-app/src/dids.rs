@@ -1,5 +1,5 @@
-//! The DIDs of the instance itself: made, rotated and deactivated by its operator, anchored or hosted where their
-//! method wants it.
+//! The instance's own DIDs: the operator creates, rotates and deactivates them. They are anchored or hosted if their
+//! method requires it.
 
 mod acting;
 mod cheqd;
@@ -32,7 +32,7 @@ pub const HOSTED: &str = "dids";
 /// The nonce of a DID's creation: the same creation is the same transaction, however often it is sent.
 const CREATION_NONCE: u64 = 0;
 
-/// What the operator does with the instance's DIDs.
+/// The operator's actions on the instance's DIDs.
 #[derive(Clone)]
 pub struct Dids {
     shared: Arc<Shared>,
@@ -63,10 +63,10 @@ impl Dids {
         }
     }
 
-    /// Makes a DID; one of the registry's is anchored there before this answers.
+    /// Creates a DID. A DID of the registry is anchored there before this returns.
     ///
     /// # Errors
-    /// `BadRequest` for a method or kind of key that is not made here; the registry's, the store's.
+    /// `BadRequest` for an unsupported method or kind of key; the registry's and the store's errors.
     pub async fn create(&self, new: &NewDid) -> Result<InstanceDid> {
         if new.method == cheqd::METHOD {
             return self.create_cheqd(new).await;
@@ -113,7 +113,7 @@ impl Dids {
     /// The instance's DIDs, newest first.
     ///
     /// # Errors
-    /// The store's.
+    /// The store's errors.
     pub async fn list(&self, paging: &Paging) -> Result<Listing<InstanceDid>> {
         let store = &self.shared.store;
         let stored = store.list(&self.tenant, DID, &page(paging)).await?;
@@ -128,19 +128,19 @@ impl Dids {
         })
     }
 
-    /// One of them.
+    /// One of the instance's DIDs.
     ///
     /// # Errors
-    /// `NotFound` if the DID is another's; the store's.
+    /// `NotFound` if the DID is not this instance's, and the store's errors.
     pub async fn show(&self, did: &Did) -> Result<InstanceDid> {
         let own = self.own(did).await?.ok_or_else(unknown)?;
         self.shown(&own.record).await
     }
 
-    /// Gives a DID a new key. The former ones stay in the document and verify what they signed.
+    /// Gives a DID a new key. The former keys stay in the document to verify what they signed.
     ///
     /// # Errors
-    /// `BadRequest` for a method that knows no change, `Gone` for a deactivated DID; the registry's, the store's.
+    /// `BadRequest` for a method without changes, `Gone` for a deactivated DID; the registry's and the store's errors.
     pub async fn rotate(&self, did: &str) -> Result<InstanceDid> {
         let own = self.changeable(did).await?;
         let kind = own.record.key_type()?;
@@ -163,10 +163,10 @@ impl Dids {
         .await
     }
 
-    /// Ends a DID for good.
+    /// Deactivates a DID for good.
     ///
     /// # Errors
-    /// `BadRequest` for a method that knows no end, `Gone` for a DID that has ended; the registry's, the store's.
+    /// `BadRequest` for a method without an end, `Gone` for a deactivated DID; the registry's and the store's errors.
     pub async fn deactivate(&self, did: &str) -> Result<InstanceDid> {
         let own = self.changeable(did).await?;
         let after = DidRecord {
@@ -186,10 +186,10 @@ impl Dids {
         .await
     }
 
-    /// The current key of a DID of this instance: its handle, and the DID URL it is known by.
+    /// The current key of a DID of this instance: its handle and its DID URL.
     ///
     /// # Errors
-    /// `NotFound` if the DID is another's; the store's.
+    /// `NotFound` if the DID is not this instance's, and the store's errors.
     pub(crate) async fn current(&self, did: &Did) -> Result<(KeyHandle, String)> {
         let own = self.own(did).await?.ok_or_else(unknown)?;
         let key = own.record.current()?;
@@ -203,7 +203,7 @@ impl Dids {
     /// The document hosted below the origin at `path`, which is [`HOSTED`], a slash and a name.
     ///
     /// # Errors
-    /// `NotFound` where there is none, `Gone` once it is deactivated.
+    /// `NotFound` if there is no DID, `Gone` once it is deactivated.
     pub async fn document(&self, path: &str) -> Result<Value> {
         let unknown = || Error::not_found("there is no DID at this address");
         let did = web_did(&self.shared, path).map_err(|_| unknown())?;
@@ -214,11 +214,11 @@ impl Dids {
         Ok(own.record.document()?.to_value(Representation::Did))
     }
 
-    /// Registers an identity's `did:selfsame` with its one key, unless the registry resolves it. Where the registry
-    /// cannot be reached the outbox goes on.
+    /// Registers an identity's `did:selfsame` with its one key, unless the registry resolves it. If the registry can't
+    /// be reached, the outbox sends the registration again.
     ///
     /// # Errors
-    /// If the registry refuses it, and the store's.
+    /// The registry's refusal, and the store's errors.
     pub async fn ensure_registered(&self, identity: &Identity) -> Result<()> {
         if identity.did().method() != "selfsame" {
             return Ok(());
@@ -272,10 +272,10 @@ impl Dids {
         }
     }
 
-    /// The signed transaction that anchors a status list as it is now.
+    /// The signed transaction that anchors the present state of a status list.
     ///
     /// # Errors
-    /// `BadRequest` if the identity is not the registry's, the store's.
+    /// `BadRequest` if the identity's DID is not the registry's, and the store's errors.
     pub async fn anchor_transaction(
         &self,
         identity: &Identity,
@@ -296,7 +296,7 @@ impl Dids {
             .to_bytes())
     }
 
-    /// Writes a change: at once, or by way of the registry.
+    /// Writes a change, either at once or through the registry or a registrar.
     async fn change(&self, change: Change<'_>) -> Result<InstanceDid> {
         let Change {
             batch,
@@ -315,7 +315,7 @@ impl Dids {
             return self.shown(&after).await;
         }
         let version = after.version.saturating_add(1);
-        // A change that came to nothing must not stand in the way of another one of the same version.
+        // With a new nonce, a change that failed does not block another one of the same version.
         let transaction = self
             .shared
             .transaction(&self.author(&before.record)?, self.nonce(), operation)
@@ -337,7 +337,7 @@ impl Dids {
         self.shown(&then).await
     }
 
-    /// The record of a DID that may be changed now: what was under way is finished first.
+    /// The record of a DID that may be changed now. A pending change is finished first.
     async fn changeable(&self, did: &str) -> Result<Own> {
         let did = Did::parse(did).map_err(|_| Error::bad_request("this is not a DID"))?;
         let mut own = self.own(&did).await?.ok_or_else(unknown)?;
@@ -378,7 +378,7 @@ impl Dids {
     async fn shown(&self, record: &DidRecord) -> Result<InstanceDid> {
         let document = match record.did.method() {
             "web" | cheqd::METHOD if record.deactivated => Value::Null,
-            // What the instance has written itself it need not take on anybody's word.
+            // The instance wrote this document itself, so it needs no other party's answer.
             cheqd::METHOD => {
                 let draft = record.draft()?;
                 draft.document().to_value(Representation::Did)
@@ -423,10 +423,10 @@ fn unknown() -> Error {
 }
 
 impl Shared {
-    /// The DID that begins with this key. Nothing is registered or hosted by that.
+    /// The DID that begins with this key. It is neither registered nor hosted yet.
     ///
     /// # Errors
-    /// `BadRequest` where the origin makes no `did:web` or there is no registry, the registry's.
+    /// `BadRequest` if the origin forms no `did:web` or there is no registry, and the registry's errors.
     pub async fn new_did(
         &self,
         method: DidMethod,

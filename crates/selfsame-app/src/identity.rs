@@ -12,10 +12,10 @@ use crate::record::{decode, encode};
 use crate::shared::Shared;
 
 const IDENTITY: &str = "identity";
-/// The fragment of the one key in documents that are made here.
+/// The fragment of the only key in documents that are made here.
 pub(crate) const KEY_FRAGMENT: &str = "key-1";
 
-/// Who signs: an issuer or a verifier of this instance.
+/// A signer: an issuer or a verifier of this instance.
 pub struct Identity {
     tenant: TenantId,
     did: Did,
@@ -30,27 +30,27 @@ struct IdentityRecord {
     did: Did,
     key: KeyHandle,
     kid: String,
-    /// Data of before have none, and stay so: a list that another issuer signs revokes nothing of theirs.
+    /// Older data have none and keep none: a list signed by another issuer revokes nothing of theirs.
     #[serde(default)]
     portable: Option<Did>,
 }
 
-/// What an identity is made of at the first start.
+/// What an identity is created from at the first start.
 pub struct Wish<'a> {
     /// The tenant that holds its key.
     pub tenant: TenantId,
-    /// The method of its DID, where the settings name one.
+    /// The method of its DID, if the settings name one.
     pub method: Option<DidMethod>,
     /// The path below the origin where `did:web` is hosted.
     pub web_path: &'a str,
-    /// A DID that exists already.
+    /// An existing DID.
     pub existing: Option<&'a str>,
-    /// The DID that what it signs names.
+    /// The DID to name in what it signs.
     pub named: NamedDid,
 }
 
 impl Wish<'_> {
-    /// Whether this is still the DID that was made or named at the first start: what was issued names that one.
+    /// Checks that the settings agree with the DID of the first start, which all that was issued names.
     fn agrees_with(&self, kept: &Did) -> Result<()> {
         match self.existing {
             Some(told) if told != kept.as_str() => {
@@ -72,23 +72,23 @@ impl Wish<'_> {
         }
     }
 
-    /// The DID that others resolve, beside one that was made here and that few do.
+    /// The DID that any party can resolve, beside a DID that was created here and that few can resolve.
     fn portable(&self, did: &Did, public: &PublicKey) -> Option<Did> {
         let is_wanted = self.named == NamedDid::Portable && self.existing.is_none();
         (is_wanted && !is_portable(did)).then(|| jwk::create(public))
     }
 }
 
-/// Whether anybody resolves DIDs of this method.
+/// Whether any party can resolve DIDs of this method.
 pub(crate) fn is_portable(did: &Did) -> bool {
     matches!(did.method(), "key" | "jwk" | "web")
 }
 
-/// A DID that existed before the key which is made for it now.
+/// Parses a DID that existed before the key that is now made for it.
 fn of_another_key(existing: &str) -> Result<Did> {
     let did = Did::parse(existing)
         .map_err(|error| Error::bad_request(format!("[issuer] did: {error}")))?;
-    // What these methods name is one key, and this issuer's has only just been made.
+    // DIDs of these methods are one key, and this issuer's key has only just been made.
     if matches!(did.method(), "key" | "jwk") {
         let what = format!("[issuer] did: {did} belongs to a key that this issuer does not have");
         let hint = format!(
@@ -104,7 +104,7 @@ impl Identity {
     /// The identity in the store, or a new one.
     ///
     /// # Errors
-    /// `BadRequest` for settings that cannot work, the store's.
+    /// `BadRequest` for settings that can't work, and the store's errors.
     pub async fn open(shared: &Shared, wish: &Wish<'_>) -> Result<Self> {
         if let Some(record) = shared.store.read(&wish.tenant, IDENTITY, "own").await? {
             let kept: IdentityRecord = decode(&record.value)?;
@@ -180,23 +180,23 @@ impl Identity {
         &self.kid
     }
 
-    /// The `did:jwk` of its key, where few resolve its own and it is to be known by this one.
+    /// The `did:jwk` of its key, if few can resolve its own DID and the settings ask for this one.
     #[must_use]
     pub fn portable(&self) -> Option<&Did> {
         self.portable.as_ref()
     }
 
-    /// The DIDs that what it signs may name.
+    /// The DIDs that may be named in what it signs.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let both = self.portable.iter().chain([&self.did]);
         both.map(|did| did.as_str().to_owned()).collect()
     }
 
-    /// Its document, where its method has it hosted at this instance.
+    /// Its DID document, if its method hosts the document at this instance.
     ///
     /// # Errors
-    /// `NotFound` for a DID of another method, which is resolved and not hosted.
+    /// `NotFound` for a DID of another method, whose document is not hosted here.
     pub fn document(&self) -> Result<Value> {
         if self.did.method() != "web" {
             return Err(Error::not_found("no DID is hosted at this address"));
@@ -212,7 +212,7 @@ impl Identity {
         Ok(document.to_value(Representation::Did))
     }
 
-    /// How it signs.
+    /// The algorithm of its signatures.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.public.key_type().default_algorithm()
@@ -224,7 +224,7 @@ pub(crate) fn kid_of(did: &Did) -> String {
     match did.method() {
         // did:key §3.1.3: the fragment is the key itself.
         "key" => format!("{did}#{}", did.method_id()),
-        // did:jwk: always the first and only.
+        // did:jwk: its only key is always number 0.
         "jwk" => format!("{did}#0"),
         _ => format!("{did}#{KEY_FRAGMENT}"),
     }
@@ -274,7 +274,7 @@ mod tests {
         });
         let kept: IdentityRecord = serde_json::from_value(record).unwrap();
         assert_eq!(kept.portable, None);
-        // New data have one more, unless they are told not to or have one that anybody resolves.
+        // New data have a second DID, unless the settings exclude that or any party can resolve the first.
         let portable = wish(None).portable(&did, public).unwrap();
         assert_eq!(portable, jwk::create(public));
         let own = Wish {

@@ -1,5 +1,5 @@
-//! The identity of a machine that connects to others: its DID, the key that proves it, and the credential that says
-//! what it is. It has an instance's keys and a wallet's ways, and serves nothing.
+//! The identity of a machine that connects to others: its DID, the key that proves it, and the credential that
+//! describes it. It has keys like an instance and accepts credentials like a wallet, but serves nothing.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::view::wallet::{AcceptOffer, Person};
 use crate::wallet::Wallet;
 
 const KIND: &str = "node";
-/// There is one.
+/// The id of the only record.
 const ID: &str = "identity";
 
-/// What a machine is to others.
+/// The identity of a machine.
 pub struct Node<'a> {
     shared: &'a Arc<Shared>,
     dids: &'a Dids,
@@ -31,25 +31,25 @@ pub struct Node<'a> {
     tenant: TenantId,
 }
 
-/// What proves who a machine is.
+/// What a machine proves its identity with.
 pub struct Material {
-    /// Its DID: where the credential is bound to a key and not to a DID, the did:key of that key.
+    /// Its DID. If the credential is bound to a key and not to a DID, it is the did:key of that key.
     pub did: Did,
     /// The key for `authentication`.
     pub key: Arc<PrivateKey>,
     /// The credential, if it has one.
     pub credential: Option<(Format, String)>,
-    /// When the credential ends, if it says.
+    /// When the credential expires, if it states that.
     pub expires: Option<UnixTime>,
-    /// The status lists that say whether the credential holds, each with its issuer.
+    /// The status lists that tell whether the credential is valid, each with its issuer.
     pub lists: Vec<(Did, String)>,
 }
 
-/// What is kept.
+/// The stored record.
 #[derive(Clone, Deserialize, Serialize)]
 struct Record {
     did: Did,
-    /// The card of the wallet that holds its credential.
+    /// The wallet's card that holds its credential.
     card: Option<String>,
 }
 
@@ -63,11 +63,11 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Makes the DID; a `did:selfsame` is anchored before this answers.
+    /// Creates the DID. A `did:selfsame` is anchored before this returns.
     ///
     /// # Errors
-    /// `Conflict` if there is one, `BadRequest` for a method or kind of key that is not made; the registry's, the
-    /// store's.
+    /// `Conflict` if there is a DID already, `BadRequest` for an unsupported method or kind of key; the registry's and
+    /// the store's errors.
     pub async fn create(&self, new: &NewDid) -> Result<NodeIdentity> {
         if let Some(record) = self.record().await? {
             return Err(Error::new(
@@ -89,10 +89,10 @@ impl<'a> Node<'a> {
         self.show().await
     }
 
-    /// What it is now.
+    /// The present identity.
     ///
     /// # Errors
-    /// `NotFound` if there is no DID yet; the store's.
+    /// `NotFound` if there is no DID yet, and the store's errors.
     pub async fn show(&self) -> Result<NodeIdentity> {
         let record = self.known().await?;
         let own = self.dids.show(&record.did).await?;
@@ -110,10 +110,10 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// Gives the DID a new key. A credential that is bound to the former key, not to the DID, is forgotten with it.
+    /// Gives the DID a new key. A credential that is bound to the former key, and not to the DID, is dropped.
     ///
     /// # Errors
-    /// `BadRequest` for a DID that is its key, `Gone` once it is deactivated; the registry's, the store's.
+    /// `BadRequest` for a DID that is its key, `Gone` once it is deactivated; the registry's and the store's errors.
     pub async fn rotate(&self) -> Result<NodeIdentity> {
         let record = self.known().await?;
         self.dids.rotate(record.did.as_str()).await?;
@@ -127,20 +127,20 @@ impl<'a> Node<'a> {
         self.show().await
     }
 
-    /// Ends the DID for good: nobody takes it any more who looks it up.
+    /// Deactivates the DID for good. Peers that resolve it no longer accept it.
     ///
     /// # Errors
-    /// `BadRequest` for a DID that is its key, `Gone` once it is deactivated; the registry's, the store's.
+    /// `BadRequest` for a DID that is its key, `Gone` once it is deactivated; the registry's and the store's errors.
     pub async fn deactivate(&self) -> Result<NodeIdentity> {
         let record = self.known().await?;
         self.dids.deactivate(record.did.as_str()).await?;
         self.show().await
     }
 
-    /// Takes an issuer's offer: the credential is bound to the DID's key and shown from now on.
+    /// Accepts an issuer's offer. The credential is bound to the DID's key and is presented from now on.
     ///
     /// # Errors
-    /// What is wrong with the offer, its issuer, or the transaction code.
+    /// The error in the offer, at its issuer, or in the transaction code.
     pub async fn take(&self, offer: &str, tx_code: Option<String>) -> Result<NodeIdentity> {
         let record = self.known().await?;
         let (handle, kid) = self.dids.current(&record.did).await?;
@@ -164,16 +164,16 @@ impl<'a> Node<'a> {
         self.show().await
     }
 
-    /// What proves who it is. It leaves the key store here, since a TLS connection signs with keys in memory.
+    /// What proves the identity. The key leaves the key store here, since a TLS connection signs with keys in memory.
     ///
     /// # Errors
-    /// `NotFound` if there is no DID yet; the store's.
+    /// `NotFound` if there is no DID yet, and the store's errors.
     pub async fn material(&self) -> Result<Material> {
         let record = self.known().await?;
         let private = self.key(&record).await?;
         let held = self.held(&record).await?;
         let did = match &held {
-            // It names a key, which is a DID of its own.
+            // An SD-JWT VC names a key, which is a DID of its own.
             Some((Format::SdJwtVc, ..)) => key::create(private.public()),
             _ => record.did,
         };
@@ -202,7 +202,7 @@ impl<'a> Node<'a> {
         Ok(Some((format, raw, held)))
     }
 
-    /// The wallet's view of whose it is: nobody signs in here, the folder is the owner's.
+    /// The owner as the wallet sees them. No one signs in here, since the folder is the owner's.
     fn person(&self) -> Person {
         Person {
             tenant: self.tenant.clone(),

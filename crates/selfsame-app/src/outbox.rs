@@ -1,5 +1,5 @@
-//! What may not be repeated lightly: effects that are stored with the state that asks for them, and carried out until
-//! their answer is stored too.
+//! Calls that must not be repeated carelessly: effects that are stored with the state that asks for them, and carried
+//! out until their answer is stored too.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::{decode, encode};
 use crate::shared::Shared;
 
-/// Whoever writes an effect to carry it out himself has so long to begin; then it is anybody's.
+/// Grace period in seconds for the writer of an entry; after it any worker may take the entry.
 const OWN_SECONDS: u64 = 10;
-/// What did not work by then is given up, and shown to the operator.
+/// Attempts after which an effect is given up and shown to the operator.
 const ATTEMPTS_MAX: u32 = 12;
-/// How long a busy store is waited for with an answer in hand, in milliseconds.
+/// Pauses before storing an answer again while the store is busy, in milliseconds.
 const PATIENCE_MS: [u64; 4] = [20, 100, 400, 1_000];
 
 /// An effect in the outbox.
@@ -36,19 +36,19 @@ pub(crate) enum Job {
         /// The call.
         effect: holder::Effect,
     },
-    /// A transaction for the registry; the same one again gets its first receipt.
+    /// A transaction for the registry. Submitting it again returns its first receipt.
     Submit {
         /// The transaction, base64url.
         transaction: String,
     },
-    /// A transaction that uses up, or revokes, what a verifier was shown.
+    /// A transaction that uses up or revokes a credential that a verifier was shown.
     Spend {
         /// The verifier's request.
         request: String,
         /// The transaction, base64url.
         transaction: String,
     },
-    /// A change in the cheqd network, by way of a registrar; the network takes each version once.
+    /// A change in the cheqd network, through a registrar. The network accepts each version once.
     Cheqd {
         /// The version's name.
         change: String,
@@ -56,7 +56,7 @@ pub(crate) enum Job {
 }
 
 impl Job {
-    /// The effect of an entry.
+    /// The effect in an entry.
     ///
     /// # Errors
     /// `Internal` if another version wrote it.
@@ -64,10 +64,10 @@ impl Job {
         decode(&leased.payload)
     }
 
-    /// An entry for this effect; entries of one destination and subject are carried out in order.
+    /// An entry for this effect. Entries with the same destination and subject are carried out in order.
     ///
     /// # Errors
-    /// `Internal`.
+    /// `Internal` if it can't be encoded.
     pub fn entry(
         &self,
         destination: &str,
@@ -83,15 +83,15 @@ impl Job {
         })
     }
 
-    /// The same, to be carried out by whoever writes it.
+    /// As [`Self::entry`], for a writer that carries the effect out itself.
     pub fn own_entry(&self, destination: &str, subject: &str, now: UnixTime) -> Result<NewOutbox> {
         self.entry(destination, subject, now.plus(OWN_SECONDS))
     }
 }
 
 impl Shared {
-    /// Puts an entry off after an error, or gives it up; then whoever waits for it finds out why. The lease must be
-    /// held until this is done, lest the entry be carried out a second time meanwhile.
+    /// Puts an entry off after an error, or gives it up and tells the party that waits for it why. The lease must be
+    /// held until this is done, so that the entry is not carried out a second time meanwhile.
     pub(crate) async fn put_off(&self, leased: &Leased, error: &Error) {
         let (id, attempts) = (leased.id.0, leased.attempts);
         let batch = if attempts < ATTEMPTS_MAX && !is_final(leased, error) {
@@ -118,7 +118,7 @@ impl Shared {
         Batch::new(leased.tenant.clone()).retry(leased.id, self.clock.now().plus(seconds))
     }
 
-    /// Commits what follows from an answer that can't be asked for again: a store that is busy is waited for.
+    /// Commits the results of an answer that can't be asked for again. Waits while the store is busy.
     pub(crate) async fn commit_in_hand(&self, batch: Batch) -> Result<Committed> {
         for patience in PATIENCE_MS {
             match self.store.commit(batch.clone()).await {
@@ -137,12 +137,12 @@ pub(crate) fn buried(leased: &Leased, error: &Error) -> Batch {
     Batch::new(leased.tenant.clone()).bury(leased.id, error.reason.clone())
 }
 
-/// Whether trying again can't help.
+/// Whether a retry can't succeed.
 fn is_final(leased: &Leased, error: &Error) -> bool {
     match Job::read(leased) {
         Ok(Job::Submit { .. } | Job::Cheqd { .. }) => crate::registry::is_refusal(error),
         Ok(Job::Receive { .. } | Job::Present { .. }) => error.kind == ErrorKind::BadRequest,
-        // A refusal is an answer; what fails is worth another try. Or another version wrote it.
+        // A refusal is an answer; a failure is worth another try. An entry that can't be read is from another version.
         Ok(Job::Spend { .. }) | Err(_) => false,
     }
 }

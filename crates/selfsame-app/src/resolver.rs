@@ -22,13 +22,13 @@ use elsewhere::Elsewhere;
 
 pub use elsewhere::Linked;
 
-/// So many documents are kept.
+/// Maximum number of cached documents.
 const CAPACITY: usize = 4096;
-/// Documents take so many bytes of memory together. Anybody may have any document resolved.
+/// Maximum memory of all cached documents, in bytes. Anyone may have any document resolved.
 const DOCUMENT_BYTES: usize = 32 * 1024 * 1024;
-/// So many resources are kept.
+/// Maximum number of cached resources.
 const LINKED: usize = 64;
-/// Resources take so many bytes of memory together.
+/// Maximum memory of all cached resources, in bytes.
 const LINKED_BYTES: usize = 16 * 1024 * 1024;
 
 /// The resolver of one instance.
@@ -38,14 +38,14 @@ pub struct Resolver {
     cheqd: Option<Elsewhere>,
     universal: Option<Elsewhere>,
     config: ResolverConfig,
-    /// Origins of our own that are served without TLS.
+    /// This instance's and trusted origins that are served without TLS.
     plain: Vec<Url>,
     cache: Cache<String, Resolution>,
     linked: Cache<String, Result<Linked, ResolutionError>>,
 }
 
 impl Resolver {
-    /// A resolver that asks this registry for `did:selfsame` and the configured one for what nobody here knows.
+    /// A resolver that asks this registry for `did:selfsame`, and the configured resolvers for foreign methods.
     #[must_use]
     pub fn new(net: Net, registry: Option<Arc<dyn Registry>>, config: &Config) -> Self {
         let origins = std::iter::once(&config.origin).chain(&config.trust.origins);
@@ -70,7 +70,7 @@ impl Resolver {
         }
     }
 
-    /// Resolves a DID; errors stand in the result's metadata.
+    /// Resolves a DID, and returns the time as of which the result holds. Errors are in the result's metadata.
     pub async fn resolve(
         &self,
         did: &Did,
@@ -95,8 +95,8 @@ impl Resolver {
                 let as_of = resolution.metadata.as_of.map_or(now, |as_of| as_of.time);
                 (Arc::new(resolution), as_of)
             }
-            // Boxed, as is each fetch of `gather`: else every future that may resolve a DID is as large as the rarest
-            // way of doing so, and is moved about whole for each request.
+            // Boxed, as is each fetch of `gather`: otherwise every future that may resolve a DID is as large as its
+            // rarest path, and is moved as a whole for each request.
             Ok(Plan::Fetch { url }) => {
                 Box::pin(self.cached(did, options, when, self.ask_web(did, &url))).await
             }
@@ -113,8 +113,8 @@ impl Resolver {
         }
     }
 
-    /// The same with the registry's newest checkpoint, where one of this process resolves the DID: who asks elsewhere
-    /// learns as of when it holds from the proof.
+    /// As [`Self::resolve`], with the registry's newest checkpoint if a registry in this process resolves the DID. If
+    /// another registry resolves it, the proof tells as of when the result holds.
     pub async fn resolve_as_of(
         &self,
         did: &Did,
@@ -125,7 +125,7 @@ impl Resolver {
             .registry
             .as_ref()
             .filter(|registry| did.method() == "selfsame" && registry.ledger().is_some());
-        // Asked before, so that the answer is at least as new.
+        // The status is read first, so that the resolution is at least as new.
         let as_of = match local {
             Some(registry) => registry
                 .status()
@@ -144,7 +144,7 @@ impl Resolver {
     /// The DID-linked resource that a DID URL names, from the resolver of its method.
     ///
     /// # Errors
-    /// What of the URL is malformed or not supported, what its resolver says, `InternalError` if it says nothing.
+    /// The error of a malformed or unsupported URL, the resolver's error, `InternalError` if there is no answer.
     pub async fn linked(
         &self,
         (url, wanted): (&DidUrl, &Wanted),
@@ -168,7 +168,7 @@ impl Resolver {
         }
     }
 
-    /// The resolution as evidence for a judgement, asked for anew where what was told at `outdated` is.
+    /// The resolution as evidence for a verification. What was fetched at `outdated` or before is fetched again.
     pub async fn evidence(
         &self,
         did: &Did,
@@ -178,7 +178,7 @@ impl Resolver {
         let (resolution, at) = self.resolved(did, &options, (now, outdated)).await;
         let said = resolution.metadata.reason.as_ref();
         let value = match &resolution.metadata.error {
-            // What could not be had is no evidence; what was found missing or gone is.
+            // A failed fetch is not evidence. A DID that is missing or deactivated is.
             Some(ResolutionError::InternalError) => Err(Unavailable {
                 reason: match resolution.metadata.inside.as_ref().or(said) {
                     Some(reason) => format!("{did} could not be resolved: {reason}"),
@@ -190,7 +190,7 @@ impl Resolver {
         Fetched { value, at }
     }
 
-    /// Whether another host has to be asked for a DID: one that the DID, or a resolver of its method, names.
+    /// Whether resolving a DID needs a call to another host, which the DID or a resolver of its method names.
     pub(crate) fn asks_others(&self, did: &Did, now: UnixTime) -> bool {
         let options = Options::default();
         let elsewhere = matches!(
@@ -200,7 +200,7 @@ impl Resolver {
         elsewhere && self.cache.at_hand(&cached_at(did, &options), now).is_none()
     }
 
-    /// Forgets what is known of a DID as it is now, because it was changed here.
+    /// Drops what is cached of the present state of a DID, because it was changed here.
     pub fn forget(&self, did: &Did) {
         for accept in [
             Representation::Did,
@@ -217,8 +217,8 @@ impl Resolver {
 }
 
 impl Resolver {
-    /// Who is asked for a DID of a method that is not resolved here. What has a resolver of its own goes there and
-    /// nowhere else; the Universal Resolver is asked for the methods it is configured for.
+    /// The resolver for a DID of a method that is not resolved here. A method with a resolver of its own is resolved
+    /// only there; the Universal Resolver is asked for the methods it is configured for.
     fn elsewhere(&self, did: &Did) -> Option<&Elsewhere> {
         match &self.cheqd {
             Some(cheqd) if did.method() == "cheqd" => Some(cheqd),
@@ -229,7 +229,7 @@ impl Resolver {
         }
     }
 
-    /// What is said now of a DID that is resolved elsewhere, whatever is remembered; an error if nothing is said.
+    /// The present answer for a DID that is resolved elsewhere, not from the cache; an error if there is no answer.
     pub(crate) async fn said_now(&self, did: &Did) -> Result<Resolution, NetError> {
         let unasked = NetError::Setup("no resolver is configured for this method".to_owned());
         let elsewhere = self.elsewhere(did).ok_or(unasked)?;
@@ -254,7 +254,7 @@ impl Resolver {
         let key = cached_at(did, options);
         let fetched = self.cache.get_newer(&key, (now, outdated), async {
             let resolution = fetch.await?;
-            // What is missing or gone may come (back) sooner than a document changes.
+            // A missing or deactivated document may be there (again) sooner than a document changes.
             Ok(if resolution.metadata.error.is_some() {
                 Fresh::negative(resolution)
             } else {
@@ -286,7 +286,7 @@ impl Resolver {
             }
             Ok(response) => match response.status {
                 404 => Ok(Resolution::failed(ResolutionError::NotFound)),
-                // What this program answers for a DID that was deactivated; the method says only "no longer there".
+                // This program's answer for a deactivated DID. The method says only "no longer there".
                 410 => Ok(Resolution::deactivated(DocumentMetadata::default())),
                 status => {
                     failed(&format!("status {status}"));
@@ -300,7 +300,7 @@ impl Resolver {
         }
     }
 
-    /// did:web knows only TLS; an instance on loopback without it still resolves its own.
+    /// did:web requires TLS. An instance on loopback without TLS still resolves its own DIDs.
     fn plain_if_own(&self, url: &Url) -> Url {
         let mut plain = url.clone();
         let own = plain.set_scheme("http").is_ok()
@@ -313,7 +313,7 @@ impl Resolver {
     }
 }
 
-/// What is said where another host gave no answer.
+/// The resolution if another host gave no answer.
 fn not_had(error: &NetError) -> Resolution {
     let said = crate::error::no_answer(error);
     let mut unavailable = Resolution::unavailable(said, None);
@@ -321,14 +321,14 @@ fn not_had(error: &NetError) -> Resolution {
     unavailable
 }
 
-/// What it takes in memory: its bytes, and all that was said of it, which is JSON of many members.
+/// The memory it takes: its bytes and its metadata, which is JSON with many members.
 fn weight_of_linked(linked: &Result<Linked, ResolutionError>) -> usize {
     linked.as_ref().map_or(0, |linked| {
         weight(&linked.resource.metadata).saturating_add(linked.content.len())
     })
 }
 
-/// As of when a checkpoint speaks.
+/// The time and height that a checkpoint states.
 fn as_of(status: &RegistryStatus) -> Option<AsOf> {
     let standing = standing(&status.checkpoint)?;
     Some(AsOf {
@@ -337,7 +337,7 @@ fn as_of(status: &RegistryStatus) -> Option<AsOf> {
     })
 }
 
-/// Where a resolution stands in the cache.
+/// The cache key of a resolution.
 fn cached_at(did: &Did, options: &Options) -> String {
     format!(
         "{did} {:?} {:?} {:?}",

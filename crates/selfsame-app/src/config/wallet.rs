@@ -1,4 +1,4 @@
-//! What a wallet of many people is told: who may have one, and how much is kept in it.
+//! Settings of a wallet for many people: who may create one, and how much it keeps.
 
 use std::num::NonZeroU64;
 
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WalletConfig {
-    /// Who may make a wallet.
+    /// Who may create a wallet.
     pub registration: Registration,
-    /// Keys that a person may make, those of DIDs among them.
+    /// Maximum number of a person's keys, including those of DIDs.
     pub keys_max: Bound,
-    /// Cards that a person may keep.
+    /// Maximum number of a person's cards.
     pub cards_max: Bound,
-    /// Bytes that a person's cards may have together.
+    /// Maximum total size of a person's cards, in bytes.
     pub bytes_max: Bound,
 }
 
-/// Who may make a wallet.
+/// Who may create a wallet.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Registration {
-    /// Anybody.
+    /// Anyone.
     Open,
-    /// Whoever has a link that the operator made.
+    /// Anyone with an invitation link from the operator.
     Invite,
-    /// Nobody; wallets that there are stay open.
+    /// No one. Existing wallets stay open.
     Closed,
 }
 
@@ -41,7 +41,7 @@ impl Default for WalletConfig {
     }
 }
 
-/// How much there may be: a number above 0, or `"unlimited"`.
+/// An upper bound: a number above 0, or `"unlimited"`.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Bound(Option<NonZeroU64>);
@@ -56,16 +56,16 @@ enum Written {
 const UNLIMITED: &str = "unlimited";
 
 impl Bound {
-    /// Whatever there is, it is not counted.
+    /// No bound: nothing is counted.
     pub const UNLIMITED: Self = Self(None);
 
-    /// So much, or without bound for 0.
+    /// This bound; 0 means unlimited.
     #[must_use]
     pub const fn of(most: u64) -> Self {
         Self(NonZeroU64::new(most))
     }
 
-    /// The most there may be, if there is a bound.
+    /// The bound; `None` if unlimited.
     #[must_use]
     pub fn most(self) -> Option<u64> {
         self.0.map(NonZeroU64::get)

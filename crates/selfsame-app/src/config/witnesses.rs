@@ -1,4 +1,4 @@
-//! Witnesses as they are set: those a registry shows its checkpoints to, and those its readers ask for.
+//! Settings of witnesses: those that a registry shows its checkpoints to, and those that its readers require.
 
 use selfsame_proof::note::VerifierKey;
 use url::Url;
@@ -6,10 +6,10 @@ use url::Url;
 use super::TrustConfig;
 use crate::error::{Error, Result};
 
-/// Most witnesses of a registry.
+/// Maximum number of witnesses of a registry.
 pub const WITNESSES_MAX: usize = 8;
 
-/// A witness to whom the embedded registry shows its checkpoints.
+/// A witness that the embedded registry shows its checkpoints to.
 #[derive(Clone, Debug)]
 pub struct RegistryWitness {
     /// Its key.
@@ -19,8 +19,8 @@ pub struct RegistryWitness {
 }
 
 impl RegistryWitness {
-    /// Judges the witnesses of a registry: each has a key of its own and an address that is reached by TLS, or on this
-    /// machine, or at an origin that is trusted by name.
+    /// Validates the witnesses of a registry: each has its own key and an address that is called over TLS, on this
+    /// machine, or at an origin that [`TrustConfig::origins`] lists.
     ///
     /// # Errors
     /// `BadRequest`, with the setting and what to do.
@@ -40,7 +40,7 @@ impl RegistryWitness {
     }
 }
 
-/// So many of these witnesses must have cosigned a checkpoint that is believed; none unless told.
+/// The witnesses of which a number must have cosigned a checkpoint before it is accepted. Default: none.
 #[derive(Clone, Debug, Default)]
 pub struct WitnessQuorum {
     keys: Vec<VerifierKey>,
@@ -48,11 +48,11 @@ pub struct WitnessQuorum {
 }
 
 impl WitnessQuorum {
-    /// `needed` of these keys.
+    /// Requires cosignatures by `needed` of these keys.
     ///
     /// # Errors
-    /// `BadRequest`, with the setting and what to do, unless 1 ≤ `needed` ≤ the number of keys, all of them different
-    /// and of witnesses; or there are neither.
+    /// `BadRequest`, with the setting and what to do, unless the keys are different, are keys of witnesses, and 1 ≤
+    /// `needed` ≤ their number. No keys without `needed` are allowed too.
     pub fn new(keys: Vec<VerifierKey>, needed: Option<usize>) -> Result<Self> {
         check_keys(keys.iter())?;
         let number = keys.len();
@@ -74,13 +74,13 @@ impl WitnessQuorum {
         }
     }
 
-    /// The keys that count.
+    /// The keys of the witnesses.
     #[must_use]
     pub fn keys(&self) -> &[VerifierKey] {
         &self.keys
     }
 
-    /// How many of them must have signed.
+    /// How many of the witnesses must have signed.
     #[must_use]
     pub fn needed(&self) -> usize {
         self.needed
@@ -90,7 +90,7 @@ impl WitnessQuorum {
 /// Reads the key of a witness.
 ///
 /// # Errors
-/// `BadRequest`, with what to do, if the text is none.
+/// `BadRequest`, with what to do, if the text is not the key of a witness.
 pub fn witness_key(text: &str) -> Result<VerifierKey> {
     let hint = "a witness's operator publishes it: name+id+key, an Ed25519 key for cosignatures (C2SP tlog-cosignature)";
     let key: VerifierKey = text
@@ -112,8 +112,8 @@ fn check_keys<'k>(keys: impl Iterator<Item = &'k VerifierKey>) -> Result<()> {
                 "{key} is the key of a log, not of a witness"
             )));
         }
-        // What is signed does not name the witness (C2SP tlog-cosignature, Ed25519 signed message): under two names one
-        // key would count twice.
+        // The signed bytes do not name the witness (C2SP tlog-cosignature, Ed25519 signed message): one key under two
+        // names would count twice.
         let same = |other: &&VerifierKey| {
             other.public_key() == key.public_key() || other.name() == key.name()
         };

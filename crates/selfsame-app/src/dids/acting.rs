@@ -1,4 +1,4 @@
-//! Acting in the registry in the name of one of this instance's DIDs.
+//! Writes to the registry on behalf of one of this instance's DIDs.
 
 use selfsame_did::Did;
 use selfsame_registry::{Operation, Receipt, Transaction};
@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 use crate::identity::Identity;
 
 impl Dids {
-    /// A signed transaction by one of this instance's DIDs: the identity's, or one that its operator made.
+    /// A transaction signed by one of this instance's DIDs: the identity's, or one that the operator created.
     ///
     /// # Errors
-    /// `BadRequest` for a DID that is not of this instance, or not of the registry.
+    /// `NotFound` for a DID that is not this instance's, `BadRequest` for one that is not the registry's.
     pub(crate) async fn signed_as(
         &self,
         (did, identity): (&Did, &Identity),
@@ -32,7 +32,7 @@ impl Dids {
     /// Whether the instance can write to the registry as this DID.
     ///
     /// # Errors
-    /// `BadRequest` if it can't, with what to do; the store's.
+    /// `BadRequest` or `NotFound` if it can't, with what to do; `Gone` once it is deactivated; the store's errors.
     pub(crate) async fn may_act_as(&self, did: &Did, identity: &Identity) -> Result<()> {
         if did.method() != "selfsame" {
             return Err(
@@ -50,7 +50,7 @@ impl Dids {
     /// Writes an operation of an identity together with `batch`, and waits for the receipt.
     ///
     /// # Errors
-    /// The registry's refusal, which undoes nothing of `batch`; otherwise it is kept and will be sent again.
+    /// The registry's refusal, which does not undo `batch`. After any other error the write is stored and sent again.
     pub(crate) async fn write_as(
         &self,
         identity: &Identity,

@@ -1,8 +1,8 @@
-//! DIDs in the cheqd network, written by a registrar that has none of their keys: each change is kept before it leaves,
-//! signed only as it was meant, and made once.
+//! DIDs in the cheqd network, written by a registrar that has none of their keys. Each change is stored before it is
+//! sent, signed only as intended, and made once.
 //!
-//! The version's name is drawn here and stands in the signed bytes. The network takes each name once, so whatever is
-//! lost on the way, sending the same again can't make the change twice, and the name tells whether it was made.
+//! The version's name is drawn here and is part of the signed bytes. The network accepts each name once. So whatever is
+//! lost on the way, sending a change again can't make it twice, and the name tells whether it was made.
 
 mod registrar;
 
@@ -26,25 +26,25 @@ use registrar::{Said, refused};
 
 /// The method's name.
 pub(super) const METHOD: &str = "cheqd";
-/// The kind of the records of changes under way.
+/// The kind of the records of pending changes.
 const KIND: &str = "cheqd_change";
-/// So many calls make one attempt.
+/// Maximum number of calls in one attempt.
 const CALLS_MAX: usize = 8;
-/// What has reached the network is in a block after so long, or never, in seconds.
+/// Seconds after which a change that reached the network is in a block, or never will be.
 const SETTLED_AFTER: u64 = 120;
 
-/// A change under way; gone once it is made or refused. Its id is the version's name.
+/// A pending change; deleted once it is made or refused. Its id is the version's name.
 #[derive(Deserialize, Serialize)]
 struct Change {
     /// The registrar's job, once there is one.
     job: Option<String>,
-    /// When signatures last left: from then on the change may have been made.
+    /// When signatures were last sent. From then on the change may have been made.
     sent: Option<UnixTime>,
-    /// What the DID's record becomes.
+    /// The DID's record after the change.
     then: DidRecord,
 }
 
-/// A change as it is carried out.
+/// A change while it is carried out.
 struct Attempt<'a> {
     tenant: &'a TenantId,
     /// The version's name.
@@ -52,14 +52,14 @@ struct Attempt<'a> {
     change: Change,
     /// The version of the change's record in the store.
     stored: u64,
-    /// When signatures left in an earlier attempt, whose outcome is not known.
+    /// When an earlier attempt sent signatures whose outcome is not known.
     sent_before: Option<UnixTime>,
-    /// Whether the job is one of an earlier attempt, which the registrar may have forgotten.
+    /// Whether the job is from an earlier attempt; the registrar may have forgotten it.
     is_resumed: bool,
 }
 
 impl Dids {
-    /// Makes a DID in the cheqd network; it is there before this answers.
+    /// Creates a DID in the cheqd network. It exists there before this returns.
     pub(super) async fn create_cheqd(&self, new: &NewDid) -> Result<InstanceDid> {
         let shared = &self.shared;
         shared.registrar()?;
@@ -86,7 +86,7 @@ impl Dids {
         self.shown(&then).await
     }
 
-    /// Changes a DID in the cheqd network, and gives its record as it is then.
+    /// Changes a DID in the cheqd network and returns its new record.
     pub(super) async fn change_cheqd(
         &self,
         batch: Batch,
@@ -114,8 +114,8 @@ impl Shared {
         cheqd::uuid(self.clock.ctx().random::<16>("version"))
     }
 
-    /// Keeps the change and its effect in one commit with `batch`, and carries it out. An error that is no refusal
-    /// leaves it to the outbox.
+    /// Stores the change and its effect in one commit with `batch`, and carries it out. After an error that is not a
+    /// refusal, the outbox tries again.
     async fn make(
         &self,
         batch: Batch,
@@ -142,7 +142,7 @@ impl Shared {
             None => None,
         };
         let Some(leased) = leased else {
-            // An entry before it is not settled yet, or somebody else carries it out. The network tells both the same.
+            // An earlier entry is not settled, or another task carries this one out. The network answers both the same.
             return self.attempt(tenant, id, None).await.map_err(kept);
         };
         let result = self.carry_out_cheqd(&leased).await;
@@ -152,11 +152,11 @@ impl Shared {
         result.map_err(kept)
     }
 
-    /// Carries out an entry of the outbox that holds a change, and settles it. After a refusal the entry is the caller's
-    /// to bury, after any other error to try again.
+    /// Carries out an outbox entry with a change, and settles it. The caller must bury the entry after a refusal, and
+    /// try it again after any other error.
     ///
     /// # Errors
-    /// The registrar's, the store's.
+    /// The registrar's and the store's errors.
     pub(crate) async fn carry_out_cheqd(&self, leased: &Leased) -> Result<()> {
         let Job::Cheqd { change } = Job::read(leased)? else {
             return Err(Error::internal(
@@ -166,15 +166,15 @@ impl Shared {
         self.attempt(&leased.tenant, &change, Some(leased.id)).await
     }
 
-    /// Finishes the change that a DID's record waits for.
+    /// Finishes the pending change of a DID.
     pub(super) async fn resume_cheqd(&self, tenant: &TenantId, change: &str) -> Result<()> {
         self.attempt(tenant, change, None).await.map_err(kept)
     }
 
-    /// Carries a change out, and ends it with its entry if it is made or refused.
+    /// Carries a change out. Deletes it once it is made or refused; once it is made, settles its entry too.
     async fn attempt(&self, tenant: &TenantId, id: &str, entry: Option<OutboxId>) -> Result<()> {
         let Some(record) = self.store.read(tenant, KIND, id).await? else {
-            // Somebody else has ended it.
+            // Another task has finished it.
             return match entry {
                 Some(_) => self.close(tenant, (KIND, id), (entry, true)).await,
                 None => Ok(()),
@@ -203,7 +203,7 @@ impl Shared {
         outcome
     }
 
-    /// One attempt. A refusal means that the change has not been made and can't be made any more.
+    /// One attempt. A refusal means that the change was not made and can't be made any more.
     async fn carry_out_attempt(&self, attempt: &mut Attempt<'_>) -> Result<()> {
         if attempt.sent_before.is_some() && self.is_made(attempt).await? {
             return Ok(());
@@ -222,11 +222,11 @@ impl Shared {
                         let signature = self.sign_as_meant(attempt, &request).await?;
                         signatures.push((request, signature));
                     }
-                    // Kept before they leave: a crash from here on leaves a change that may have been made.
+                    // Stored before they are sent: a crash from here on leaves a change that may have been made.
                     self.note(attempt, job, true).await?;
                 }
                 Said::Answer(Answer::Failed { .. }) if attempt.is_resumed => {
-                    // The job was forgotten, or it failed; the answer does not tell which. A new one will.
+                    // The job was forgotten or it failed; the answer does not tell which. A new job will.
                     attempt.is_resumed = false;
                     attempt.change.job = None;
                 }
@@ -241,7 +241,7 @@ impl Shared {
         ))
     }
 
-    /// Whether the network has the version of this name.
+    /// Whether the network has the version with this name.
     async fn is_made(&self, attempt: &Attempt<'_>) -> Result<bool> {
         let then = &attempt.change.then;
         let unknown = |error: &dyn std::fmt::Display| {
@@ -260,7 +260,7 @@ impl Shared {
         }
     }
 
-    /// A failure is a refusal once nothing that was sent before can still be made.
+    /// Judges a failure. It is a refusal once no earlier signature can still make the change.
     async fn judge_failure(&self, attempt: &Attempt<'_>, reason: &str) -> Result<()> {
         if attempt.change.sent.is_some() && self.is_made(attempt).await? {
             return Ok(());
@@ -274,7 +274,7 @@ impl Shared {
         }
     }
 
-    /// The signature that is asked for, if the bytes say what was meant and the key is one that must sign for it.
+    /// The requested signature, if the bytes are those intended and the key is one that must sign them.
     async fn sign_as_meant(
         &self,
         attempt: &Attempt<'_>,
@@ -291,7 +291,7 @@ impl Shared {
         self.keys.sign(attempt.tenant, key, &request.payload).await
     }
 
-    /// Keeps how far a change has come.
+    /// Stores the progress of a change.
     async fn note(&self, attempt: &mut Attempt<'_>, job: String, will_send: bool) -> Result<()> {
         let is_known = attempt.change.job.as_deref() == Some(&job);
         attempt.is_resumed = false;
@@ -309,7 +309,7 @@ impl Shared {
                 attempt.stored = attempt.stored.saturating_add(1);
                 Ok(())
             }
-            // Another attempt is under way, or has ended it.
+            // Another attempt is in progress, or has finished the change.
             Err(StoreError::Conflict { .. }) => Err(under_way()),
             Err(other) => Err(other.into()),
         }
@@ -325,7 +325,7 @@ impl Change {
         }
     }
 
-    /// What the keys sign for the version of this name.
+    /// The bytes that the keys sign for the version with this name.
     fn payload(&self, version: &str) -> Result<Vec<u8>> {
         Ok(match self.operation() {
             Operation::Deactivate => deactivation_bytes(&self.then.did, version),
@@ -333,7 +333,7 @@ impl Change {
         })
     }
 
-    /// The key that a request names, which must be the current one, or for an update the one before it.
+    /// The key that a request names. It must be the current key, or for an update the one before it.
     fn signer(&self, request: &SigningRequest) -> Result<&KeyHandle> {
         let many = match self.operation() {
             Operation::Update => 2,

@@ -1,4 +1,4 @@
-//! Registers the DIDs of others, by whoever of this instance has a role in the registry.
+//! Registers the DIDs of others, as a DID of this instance that has a role in the registry.
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::{KeyHandle, PrivateKey, PublicKey};
@@ -19,37 +19,37 @@ use crate::record::decode;
 use crate::registry::embedded;
 use crate::registry::ledger::Ledger;
 
-/// Seconds of a day, in which an acceptance is counted.
+/// Seconds of a day. An acceptance is dated in days.
 const DAY: u64 = 86_400;
 
-/// Somebody who is to be registered.
+/// A party to be registered.
 #[derive(Clone, Copy, Debug)]
 pub struct Newcomer<'a> {
-    /// His key, which his identifier belongs to.
+    /// Its key, from which its identifier is made.
     pub key: &'a PublicKey,
-    /// What his key signed, or the key itself: needed for Indy's form of identifier.
+    /// The consent of its key, needed for Indy's form of identifier.
     pub consent: Consent<'a>,
-    /// His DID: whole, or its last part; unless told, Indy's of this key where he consents, else that of its digest.
+    /// Its DID, or the last part of it. Default: Indy's form if the key consents, else that of the key's digest.
     pub did: Option<&'a str>,
-    /// The role he gets.
+    /// The role that it gets.
     pub role: Option<Role>,
-    /// The version of the author agreement that whoever asks has accepted, where the network has one.
+    /// The version of the author agreement that the caller has accepted, if the network has an agreement.
     pub accepts: Option<&'a str>,
 }
 
-/// How the owner of a key lets it be registered under half of itself, Indy's form of identifier. One of its digest needs
-/// nothing.
+/// How the owner of a key consents to an identifier made of half of the key itself, which is Indy's form. An identifier
+/// made of the key's digest needs no consent.
 #[derive(Clone, Copy, Debug)]
 pub enum Consent<'a> {
-    /// Not at all.
+    /// Without consent.
     None,
-    /// Whoever registers him has his key.
+    /// By the private key, which the registrar has.
     Key(&'a PrivateKey),
-    /// By his signature over [`Identifier::consent_bytes`].
+    /// By a signature over [`Identifier::consent_bytes`].
     Signature(&'a [u8; 64]),
 }
 
-/// The author agreement that is in force.
+/// The author agreement in force.
 #[derive(Clone, Debug)]
 pub struct InForce {
     /// Its version.
@@ -58,18 +58,18 @@ pub struct InForce {
     pub digest: String,
 }
 
-/// A DID that stands in the registry.
+/// A DID in the registry.
 #[derive(Clone, Debug)]
 pub struct Registered {
     /// The DID.
     pub did: Did,
     /// Its last part.
     pub id: String,
-    /// Whether it stood there before; then nothing was written.
+    /// Whether it existed before; then nothing was written.
     pub existed: bool,
 }
 
-/// Who registers.
+/// The member that registers others.
 struct Registrar {
     tenant: TenantId,
     did: Did,
@@ -78,11 +78,11 @@ struct Registrar {
 }
 
 impl Dids {
-    /// Registers the DID of somebody else, with his role, and waits for the receipt. What is there already stays.
+    /// Registers the DID of another party, with its role, and waits for the receipt. An existing DID is not changed.
     ///
     /// # Errors
-    /// `BadRequest` if the DID is not the key's, `Forbidden` if nobody of this instance has a role, or if an author
-    /// agreement is in force and was not accepted, `Conflict` if another one was; the registry's.
+    /// `BadRequest` if the DID is not the key's; `Forbidden` if no DID of this instance has a role, or if the author
+    /// agreement in force was not accepted; `Conflict` if another agreement was accepted; the registry's errors.
     pub async fn register_newcomer(&self, newcomer: &Newcomer<'_>) -> Result<Registered> {
         let registry = self.shared.own_registry()?.clone();
         let ledger = registry.ledger().ok_or_else(|| {
@@ -123,10 +123,10 @@ impl Dids {
         Ok(Registered { did, id, existed })
     }
 
-    /// The author agreement of the registry that runs here.
+    /// The author agreement of the registry that runs here; `None` if there is none or the registry runs elsewhere.
     ///
     /// # Errors
-    /// `BadRequest` if it runs elsewhere, `Internal` if it can't be read.
+    /// `BadRequest` if this instance has no registry, `Internal` if the agreement can't be read.
     pub fn agreement_in_force(&self) -> Result<Option<InForce>> {
         let registry = self.shared.own_registry()?;
         let agreement = registry.ledger().map(in_force).transpose()?.flatten();
@@ -136,7 +136,7 @@ impl Dids {
         }))
     }
 
-    /// That the agreement of this version is accepted today. Without one the registry judges, and says why not.
+    /// Today's acceptance of the agreement with this version. Without a version, the registry decides and says why.
     fn acceptance(&self, ledger: &Ledger, version: Option<&str>) -> Result<Option<Acceptance>> {
         let Some(version) = version else {
             return Ok(None);
@@ -155,8 +155,8 @@ impl Dids {
         }))
     }
 
-    /// A member of the registry whose key is here: the trustee an embedded network begins with, or one of the DIDs of
-    /// this instance.
+    /// A member of the registry whose key is here: the trustee of an embedded network's genesis, or one of this
+    /// instance's DIDs.
     async fn registrar(&self, ledger: &Ledger) -> Result<Registrar> {
         let machine = ledger.machine();
         let has_role = |did: &Did| -> Result<bool> {
@@ -234,7 +234,7 @@ fn in_force(ledger: &Ledger) -> Result<Option<Agreement>> {
 }
 
 impl Newcomer<'_> {
-    /// The signature that his identifier needs.
+    /// The signature that the identifier needs.
     fn signature(&self, ledger: &Ledger, subject: Identifier) -> Result<Option<[u8; 64]>> {
         if Identifier::of_key(self.key) == Some(subject) {
             return Ok(None);
@@ -262,7 +262,7 @@ impl Newcomer<'_> {
     }
 }
 
-/// The identifier, if it is one that begins with the key.
+/// The identifier, if it is made of the key.
 fn subject(ledger: &Ledger, newcomer: &Newcomer<'_>) -> Result<Identifier> {
     let own = Identifier::of_key(newcomer.key);
     let indy = Identifier::of_seed_key(newcomer.key);

@@ -1,4 +1,4 @@
-//! What an instance keeps of a DID of its own, and what others see of it.
+//! The stored record of a DID of the instance, and what others see of the DID.
 
 use selfsame_crypto::{KeyHandle, KeyType, PublicKey};
 use selfsame_did::cheqd::Draft;
@@ -10,21 +10,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// So many former keys stay in a document; beyond, the oldest leaves it.
+/// Maximum number of former keys in a document. Beyond it, the oldest key is removed.
 const FORMER_MAX: usize = 15;
 
 /// A DID of the instance.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct DidRecord {
     pub(super) did: Did,
-    /// Its keys; the last is the current one, the others verify what was signed before.
+    /// Its keys. The last is the current one; the others verify earlier signatures.
     pub(super) keys: Vec<DidKey>,
-    /// How many keys it ever had: their fragments are numbered and never used again.
+    /// The number of keys it ever had. Their fragments are numbered and never reused.
     pub(super) made: u64,
-    /// Its version in the registry; 0 before the first, and where no registry is involved.
+    /// Its version in the registry; 0 before the first one, and for a method without a registry.
     pub(super) version: u64,
     pub(super) deactivated: bool,
-    /// The registration under way, by its id.
+    /// The id of the pending registration.
     pub(super) pending: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl DidRecord {
         record.rotated(key)
     }
 
-    /// The record with a new key in the place of the current one.
+    /// The record with a new current key.
     pub(super) fn rotated(&self, key: &PublicKey) -> Self {
         let mut next = self.clone();
         next.made = next.made.saturating_add(1);
@@ -82,7 +82,7 @@ impl DidRecord {
         }
     }
 
-    /// What the registry is to say of it. Former keys still verify credentials; nothing else.
+    /// Its content in the registry. Former keys still verify credentials, and nothing else.
     pub(super) fn content(&self) -> Result<Content> {
         let mut keys = Vec::new();
         for (key, is_current) in self.keys_newest_first() {

@@ -1,4 +1,4 @@
-//! Writes to the registry: kept with what they are for before they leave, so that a crash loses none.
+//! Writes to the registry. Each is stored with its purpose before it is sent, so that a crash loses none.
 
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode, hex_encode};
 use selfsame_crypto::{KeyHandle, hash};
@@ -16,14 +16,14 @@ use crate::record::{decode, encode};
 use crate::registry::{Registry, is_refusal};
 use crate::shared::Shared;
 
-/// The kind of the records of registrations under way.
+/// The kind of the records of pending registrations.
 const KIND: &str = "registration";
 /// The kind of the records of the instance's DIDs.
 pub(super) const DID: &str = "instance_did";
-/// A record that changes so often under one's hands is fought over by something else than its own registration.
+/// Maximum number of tries. If a record changes more often, something else than its own registration changes it.
 const TRIES_MAX: usize = 4;
 
-/// Who signs a transaction.
+/// The signer of a transaction.
 pub(super) struct Author<'a> {
     pub(super) tenant: &'a TenantId,
     pub(super) did: &'a Did,
@@ -37,17 +37,17 @@ pub(super) struct Intent<'a> {
     pub(super) tenant: &'a TenantId,
     pub(super) did: &'a Did,
     pub(super) transaction: &'a Transaction,
-    /// What the DID's record becomes once the registry has accepted.
+    /// The DID's record once the registry has accepted the write.
     pub(super) then: Option<DidRecord>,
 }
 
-/// What a DID's record becomes once what is under way has been accepted: a part of every record of that.
+/// The DID's record once a pending change is accepted: the part that all records of pending changes have.
 #[derive(Deserialize)]
 struct Outcome {
     then: Option<DidRecord>,
 }
 
-/// A registration under way; gone once it is accepted or refused.
+/// A pending registration; deleted once it is accepted or refused.
 #[derive(Deserialize, Serialize)]
 struct Registration {
     transaction: String,
@@ -62,7 +62,7 @@ impl Shared {
         })
     }
 
-    /// A signed transaction.
+    /// Signs a transaction.
     pub(super) async fn transaction(
         &self,
         author: &Author<'_>,
@@ -82,8 +82,8 @@ impl Shared {
             .map_err(Error::internal)
     }
 
-    /// Keeps the intent and its effect in one commit with `batch`, sends it, and waits for the receipt. An error that
-    /// is no refusal leaves it to the outbox, which sends it again.
+    /// Stores the intent and its effect in one commit with `batch`, sends it, and waits for the receipt. After an error
+    /// that is not a refusal, the outbox sends it again.
     pub(super) async fn register(&self, batch: Batch, intent: Intent<'_>) -> Result<Receipt> {
         let id = registration_id(intent.transaction);
         let transaction = base64url_encode(&intent.transaction.to_bytes());
@@ -102,7 +102,7 @@ impl Shared {
             .enqueue(entry);
         let entry = match self.store.commit(batch).await {
             Ok(committed) => committed.outbox.last().copied(),
-            // The same transaction is under way already.
+            // The same transaction is pending already.
             Err(StoreError::Conflict { kind, .. }) if kind == KIND => None,
             Err(other) => return Err(other.into()),
         };
@@ -112,7 +112,7 @@ impl Shared {
         };
         match leased {
             Some(leased) => self.carry_out_here(&leased).await.map_err(kept),
-            // Somebody else carries it out; the registry answers both with the same receipt.
+            // Another task carries it out. The registry answers both with the same receipt.
             None => self
                 .send(intent.tenant, intent.transaction, None)
                 .await
@@ -120,11 +120,11 @@ impl Shared {
         }
     }
 
-    /// Carries out an entry of the outbox that holds a transaction, and settles it. After a refusal the entry is the
-    /// caller's to bury, after any other error to try again.
+    /// Carries out an outbox entry with a transaction, and settles it. The caller must bury the entry after a refusal,
+    /// and try it again after any other error.
     ///
     /// # Errors
-    /// The registry's, the store's.
+    /// The registry's and the store's errors.
     pub(crate) async fn carry_out(&self, leased: &Leased) -> Result<Receipt> {
         let Job::Submit { transaction } = Job::read(leased)? else {
             return Err(Error::internal("the outbox entry is not a transaction"));
@@ -133,7 +133,7 @@ impl Shared {
             .await
     }
 
-    /// The same; what failed is put off, or buried.
+    /// As [`Self::carry_out`], and puts off or buries the entry after an error.
     ///
     /// # Errors
     /// As [`Self::carry_out`].
@@ -145,7 +145,7 @@ impl Shared {
         result
     }
 
-    /// Finishes the registration that a DID's record waits for.
+    /// Finishes the pending registration of a DID.
     pub(super) async fn resume(&self, tenant: &TenantId, registration: &str) -> Result<()> {
         if let Some(record) = self.store.read(tenant, KIND, registration).await? {
             let kept_one: Registration = decode(&record.value)?;
@@ -179,7 +179,7 @@ impl Shared {
         }
     }
 
-    /// Ends what is under way under this kind and id, settles its entry, and makes the DID's record what it becomes.
+    /// Ends the pending change with this kind and id, settles its entry, and updates the DID's record.
     pub(super) async fn close(
         &self,
         tenant: &TenantId,
@@ -205,7 +205,7 @@ impl Shared {
             }
             match self.store.commit(batch).await {
                 Ok(_) => return Ok(()),
-                // Settled by somebody else, who sent the same transaction.
+                // Another task that sent the same transaction has settled it.
                 Err(StoreError::Conflict { kind, .. }) if kind == "outbox" => entry = None,
                 Err(StoreError::Conflict { .. }) => {}
                 Err(other) => return Err(other.into()),
@@ -217,7 +217,7 @@ impl Shared {
         ))
     }
 
-    /// The DID's record as it was before; one that was never registered goes.
+    /// Restores the DID's record; deletes it if the DID was never registered.
     async fn undo(
         &self,
         batch: Batch,
@@ -262,7 +262,7 @@ fn read(transaction: &str) -> Result<Transaction> {
     Transaction::from_bytes(&bytes).map_err(Error::internal)
 }
 
-/// What failed for a while is not lost, and the operator should know.
+/// Adds a hint for the operator: what failed for a while is not lost.
 pub(super) fn kept(error: Error) -> Error {
     if is_refusal(&error) || error.hint.is_some() {
         error

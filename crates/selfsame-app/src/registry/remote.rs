@@ -258,8 +258,7 @@ impl Network {
 }
 
 /// Whether the operator has decided which history is valid: the pin names validators of a height beyond both, or a
-/// checkpoint that was signed after the fork was found. A pin from before the fork does neither, whichever history it
-/// is of.
+/// checkpoint signed after the fork was found. A pin from before the fork does neither, whichever history it has.
 fn settles(pinned: &TrustRoot, fork: &Fork) -> bool {
     let seen_since = pinned.seen.is_some_and(|seen| seen.time > fork.found);
     pinned.from_height > fork.height || seen_since

@@ -130,8 +130,8 @@ impl Witnesses {
         note: &SignedNote,
         size: u64,
     ) -> std::result::Result<String, Failed> {
-        // "If a client doesn't have information on the latest cosigned checkpoint, it MAY initially make a request with a
-        // old size of zero to obtain it" (C2SP tlog-witness, add-checkpoint).
+        // "If a client doesn't have information on the latest cosigned checkpoint, it MAY initially make a request with
+        // a old size of zero to obtain it" (C2SP tlog-witness, add-checkpoint).
         let mut old = one.seen().size.filter(|seen| *seen <= size).unwrap_or(0);
         for _ in 0..CALLS_MAX {
             let ours = |error: &dyn std::fmt::Display| Failed::refusal(error.to_string());

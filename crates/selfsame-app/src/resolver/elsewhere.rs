@@ -1,4 +1,4 @@
-//! Resolvers elsewhere, which are taken at their word: how they are asked, and what of their answers is accepted.
+//! Resolvers elsewhere, whose answers are trusted: how they are asked, and which answers are accepted.
 
 use std::time::Duration;
 
@@ -10,25 +10,25 @@ use url::Url;
 
 use crate::config::ResolverConfig;
 
-/// The largest answer that is read, in bytes: cheqd's blocks have at most 200 kB, to which the list of linked
-/// resources is added.
+/// Maximum size of an answer, in bytes: cheqd's blocks have at most 200 kB, to which the list of linked resources is
+/// added.
 const MAX_ANSWER: usize = 1 << 20;
-/// The largest DID-linked resource that is read, in bytes.
+/// Maximum size of a DID-linked resource, in bytes.
 const MAX_RESOURCE: usize = 256 * 1024;
-/// What cheqd's resolver calls the envelope; it does not know the newer name.
+/// The envelope's media type by its older name, which cheqd's resolver uses.
 const CHEQD_ACCEPT: &str = "application/ld+json;profile=\"https://w3id.org/did-resolution\"";
-/// Both names, the newer one first.
+/// Both names of the envelope's media type, the newer one first.
 const UNIVERSAL_ACCEPT: &str = "application/did-resolution, \
      application/ld+json;profile=\"https://w3id.org/did-resolution\";q=0.9";
 
 /// A DID-linked resource and its bytes, which have the checksum that its metadata states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linked {
-    /// What is known of it.
+    /// Its metadata.
     pub resource: Resource,
     /// Its bytes.
     pub content: Vec<u8>,
-    /// The resolver whose word was taken for both.
+    /// The resolver that was trusted for both.
     pub trusted_resolver: String,
 }
 
@@ -65,7 +65,7 @@ impl Elsewhere {
         }
     }
 
-    /// What it says of a DID. An error is that it could not be asked, or gave no answer that can be one.
+    /// The resolver's answer for a DID. An error means that it could not be asked or gave no valid answer.
     pub(super) async fn ask(
         &self,
         net: &Net,
@@ -87,7 +87,7 @@ impl Elsewhere {
         Err(NetError::Malformed("it is not a resolution result"))
     }
 
-    /// A DID-linked resource: first what is said of it, then the bytes that must fit.
+    /// A DID-linked resource: first its metadata, then the bytes, which must match it.
     pub(super) async fn linked(
         &self,
         net: &Net,
@@ -108,7 +108,7 @@ impl Elsewhere {
         let said = self.get(net, &url, (self.accept, self.limits)).await?;
         let resource = match resource::read(&said.body, wanted) {
             Ok(resource) if said.is_success() => resource,
-            // The answer of a server that is no resolver says nothing of a resource.
+            // The answer of a server that is not a resolver says nothing about a resource.
             Ok(_) => return Err(NetError::Malformed("it is not a resolution result")),
             Err(error) if said.is_success() || is_named(&said) => return Ok(Err(error)),
             Err(_) => return Err(NetError::Malformed("it is not a resolution result")),
@@ -144,7 +144,7 @@ impl Elsewhere {
         let request = Request {
             accept: Some(accept),
             limits: Some(limits),
-            // The one that is trusted answers itself.
+            // The trusted resolver must answer itself.
             redirects: 0,
         };
         net.get(url, &request).await.inspect_err(|error| {
@@ -156,7 +156,7 @@ impl Elsewhere {
         self.base.origin().ascii_serialization()
     }
 
-    /// The address of what `path` names below a Universal Resolver's HTTP face.
+    /// The URL for `path` below a Universal Resolver's HTTP interface.
     fn address(&self, path: &[&str], options: &Options) -> Option<Url> {
         let mut url = self.base.clone();
         url.path_segments_mut()
@@ -175,13 +175,13 @@ impl Elsewhere {
     }
 }
 
-/// Whether a response is a resolver's own: a success, the deactivation of a DID (410), or a result that says what went
-/// wrong. The 404 of a server that knows no such address says nothing of a DID.
+/// Whether a response is from a resolver: a success, the deactivation of a DID (410), or a result that names the error.
+/// The 404 of a server without such an address says nothing about a DID.
 fn is_answer(response: &Response) -> bool {
     response.is_success() || response.status == 410 || Resolution::is_failure(&response.body)
 }
 
-/// Whether a response is a resolver's own failure to dereference.
+/// Whether a response is a resolver's own report of a failed dereferencing.
 fn is_named(response: &Response) -> bool {
     let own =
         selfsame_crypto::json::parse(&response.body, &selfsame_crypto::json::Limits::default());

@@ -1,4 +1,4 @@
-//! The calls to a registrar: what is sent, and what of its answers counts.
+//! Calls to a registrar: what is sent, and which answers count.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use super::Attempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 
-/// How long a registrar may take, which waits for a block of the network: less than whoever asks us for the change
-/// waits, so that he hears what became of it.
+/// Time limit for a registrar, which waits for a block of the network. A caller of this instance waits longer, and so
+/// learns the outcome.
 const TIMEOUT: Duration = Duration::from_secs(25);
-/// The largest answer that is read, in bytes.
+/// Maximum size of an answer, in bytes.
 const MAX_ANSWER: usize = 256 * 1024;
-/// A registrar that wants to be waited for no longer than this is waited for at once, in milliseconds.
+/// Maximum time that an attempt waits because the registrar asks for it, in milliseconds.
 const PATIENCE_MS: u64 = 2_000;
-/// The longest time a registrar is waited for before it is asked again, in seconds.
+/// Maximum time before a registrar is called again, in seconds.
 const LONGEST_WAIT: u64 = 3_600;
 
-/// What came back.
+/// The response of a registrar.
 pub(super) enum Said {
     /// An answer.
     Answer(Answer),
-    /// Something else, of which nothing follows.
+    /// Anything else; it has no consequence.
     Nonsense(Error),
 }
 
@@ -91,8 +91,8 @@ impl Shared {
     }
 }
 
-/// Judges a response. A failure counts as the registrar's word only where it says that the request was at fault
-/// (400): what it can't do now it may do later, and the 404 of a server that is no registrar says nothing.
+/// Evaluates a response. A failure counts as the registrar's answer only with a success status or 400 (a fault of the
+/// request): what it can't do now it may do later, and the 404 of another server says nothing.
 fn read(response: &Response, did: &selfsame_did::Did) -> Said {
     let status = response.status;
     let nonsense = |reason: String| Said::Nonsense(Error::upstream(reason));
@@ -107,7 +107,7 @@ fn read(response: &Response, did: &selfsame_did::Did) -> Said {
     }
 }
 
-/// Waits as the registrar wishes, or has the change put off.
+/// Waits as long as the registrar asks for, or puts the change off.
 pub(super) async fn pause(milliseconds: Option<u64>) -> Result<()> {
     let milliseconds = milliseconds.unwrap_or(PATIENCE_MS);
     if milliseconds <= PATIENCE_MS {
@@ -121,7 +121,7 @@ pub(super) async fn pause(milliseconds: Option<u64>) -> Result<()> {
     ))
 }
 
-/// What the registrar does not do, and why.
+/// The error for the registrar's refusal, with its reason.
 pub(super) fn refused(reason: &str) -> Error {
     Error::bad_request(format!("the registrar refused: {reason}"))
 }

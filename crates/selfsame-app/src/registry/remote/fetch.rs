@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// How often transactions are asked for, [`PAUSE`] apart, while every node is a moment behind.
 const TRIES: usize = 16;
-/// Maximum answers in a row full of changes of validators. No network makes more; a node that sends more plays for
+/// Maximum answers full of changes of validators that are followed. A node with more than were ever made plays for
 /// time.
 const LEGS_MAX: usize = 256;
 /// Time limit for a node to prove a transaction that it has acknowledged.

@@ -183,8 +183,7 @@ impl Known {
         self.machine.genesis()
     }
 
-    /// Notes that the registry acknowledged a write at that height. What may change is then read as of that height or
-    /// later.
+    /// Notes that the registry acknowledged a write at that height: what may change is now read as of then or later.
     pub(super) fn written_at(&self, height: u64) {
         self.written.fetch_max(height, Ordering::SeqCst);
     }
