@@ -53,7 +53,7 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Everything in one process.
+    /// All roles in one process.
     pub const ALL: Self = Self {
         issuer: true,
         wallet: true,

@@ -45,7 +45,7 @@ struct Own {
     record: DidRecord,
 }
 
-/// A change of a `did:selfsame`.
+/// A change of a DID. The operation is for the registry, where a `did:selfsame` is changed.
 struct Change<'a> {
     batch: Batch,
     before: &'a Own,

@@ -1,4 +1,4 @@
-//! Resolves DIDs of every method: locally, from the registry, over the web, or by a configured resolver; with a cache.
+//! Resolves DIDs of every method: locally, from the registry, over the web, or by a configured resolver. Has a cache.
 
 mod elsewhere;
 

@@ -54,7 +54,7 @@ pub(super) fn entry(machine: &Machine, placed: &Placed, time: UnixTime) -> Resul
     })
 }
 
-/// Rules by their names.
+/// The rules, each by its name.
 pub(super) fn rules(rules: &selfsame_registry::Rules) -> Value {
     operations::limits(rules)
 }

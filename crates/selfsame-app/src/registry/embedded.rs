@@ -39,7 +39,7 @@ use signer::Signer;
 pub use times::Times;
 
 pub(super) const GENESIS: &str = "genesis";
-/// The only validator of an embedded registry.
+/// The name of the only validator of an embedded registry.
 const VALIDATOR: &str = "embedded";
 /// Maximum number of waiting transactions. Above it, a submission is refused with the time of the next try.
 const WAITING_MAX: usize = 8_192;

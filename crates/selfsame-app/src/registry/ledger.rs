@@ -97,7 +97,7 @@ impl Ledger {
         &self.finder
     }
 
-    /// Whether any of it was found damaged.
+    /// Whether damage was found in it.
     #[must_use]
     pub fn damage(&self) -> &Damage {
         &self.damage
@@ -140,7 +140,7 @@ impl Ledger {
         Head::from_bytes(&bytes).map_err(Error::internal)
     }
 
-    /// Stores a block durably. After an error it may have been stored all the same; the head tells.
+    /// Stores a block durably. After an error it may nevertheless have been stored: compare the head.
     ///
     /// # Errors
     /// `Full` if there is no room; `Internal` if the store fails or the block does not follow.

@@ -35,7 +35,7 @@ pub enum Type {
 }
 
 impl View {
-    /// All of them.
+    /// All views.
     pub const ALL: [Self; 3] = [Self::Domain, Self::Pool, Self::Config];
 
     /// Its name in URLs.
@@ -56,7 +56,7 @@ impl View {
 }
 
 impl Type {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 9] = [
         Self::Node,
         Self::Nym,
@@ -85,7 +85,7 @@ impl Type {
         }
     }
 
-    /// Its number.
+    /// Its number in Indy.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {

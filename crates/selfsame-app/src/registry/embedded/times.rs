@@ -66,7 +66,7 @@ impl Times {
     /// until the clock is set or confirmed.
     ///
     /// # Errors
-    /// `Unavailable` if it is ahead.
+    /// `Unavailable` if the clock is not believed.
     pub(super) fn clock_is_believed(&self) -> Result<()> {
         let mut given = self.given();
         let Some(believed) = self.after_leap(&mut given) else {
@@ -129,13 +129,13 @@ impl Times {
         }
     }
 
-    /// The clock's time. After a leap of the clock, the believed time plus the seconds that have passed.
+    /// The clock's time. After a leap of the clock, the machine's believed start plus the time that has passed since.
     fn now(&self, given: &mut Given) -> UnixTime {
         let after_leap = self.after_leap(given);
         after_leap.unwrap_or_else(|| self.clock.now())
     }
 
-    /// The believed time plus the seconds that have passed since the clock leapt; `None` if it did not leap.
+    /// The machine's believed start plus the time that has passed since; `None` if the clock did not leap.
     fn after_leap(&self, given: &mut Given) -> Option<UnixTime> {
         let now = self.clock.started();
         if now.seconds_since(given.start) <= LEAP_MAX || self.clock.is_synchronized() {

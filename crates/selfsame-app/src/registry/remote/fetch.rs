@@ -27,7 +27,7 @@ const LEGS_MAX: usize = 256;
 const PROVEN_WITHIN: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Fetches for the readers of a network.
+/// Fetches proven answers for the readers of a network.
 pub(super) struct Fetcher<'r> {
     pub(super) remote: &'r Remote,
     pub(super) network: &'r Network,
