@@ -1,4 +1,4 @@
-//! The registry's pages, and von-network's addresses with its shapes.
+//! The registry's pages, and von-network's addresses and response formats.
 
 use http::StatusCode;
 use selfsame_crypto::encoding::{base58_decode, base58_encode, base64_decode, hex_decode};
@@ -39,7 +39,7 @@ async fn a_did_is_registered_by_seed_or_by_key_and_answered_as_von_network_answe
     );
     let size = |ledger: Value| ledger["total"].as_u64().unwrap();
     let before = size(read(&instance, "/ledger/domain").await);
-    // Again, and by its key: it is there, and nothing is written.
+    // Again, and by its key: the DID is found, and nothing is written.
     let again = json!({ "did": first["did"], "verkey": first["verkey"] });
     assert_eq!(
         parsed(&register(&instance, &again).await)["seed"],
@@ -81,7 +81,7 @@ async fn only_the_operator_registers_unless_he_lets_everybody() {
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{}", answer.body);
         assert!(answer.body.contains("open_registration"));
     }
-    // A cookie of the operator's browser is no token.
+    // A cookie of the operator's browser is not a token.
     let cookie = closed.operator_cookie().await;
     let answer = closed
         .call(post("/register").cookie(&cookie).json(&body))
@@ -257,7 +257,7 @@ async fn a_transaction_is_found_by_number_and_by_hash_and_comes_with_its_proof()
     let role = read(&instance, &format!("/ledger/domain/{seq}.2")).await;
     assert_eq!(role["selfsame"]["kind"], "set_role");
 
-    // The proof in Indy's members is that of the log.
+    // The proof in Indy's members is the log's own.
     let proof = read(&instance, &format!("/registry/inclusion/{seq}")).await;
     let leaf = leaf_hash(&base64_decode(proof["transaction"].as_str().unwrap()).unwrap());
     let hash_of = |text: &Value| -> [u8; 32] {
@@ -421,7 +421,7 @@ async fn anybody_registers_on_the_page_where_the_operator_lets_everybody() {
         ("role", ""),
         ("seed", ""),
     ];
-    // Half of a key is nobody's proof that he has it.
+    // An Indy DID is half of its key; that proves no possession of the key.
     let half = submit(&open, &fields).await;
     assert_eq!(half.status, StatusCode::BAD_REQUEST, "{}", half.body);
     let key = PublicKey::from_raw(KeyType::Ed25519, &base58_decode(KEY.0).unwrap()).unwrap();
@@ -442,7 +442,7 @@ async fn anybody_registers_on_the_page_where_the_operator_lets_everybody() {
     let again = submit(&open, &fields).await;
     assert!(again.body.contains("Already registered"), "{}", again.body);
 
-    // What is wrong is said beside what was typed; a seed is not repeated.
+    // The error is shown beside what was typed; a seed is not repeated.
     let seed = "a seed that is longer than it may be, by far";
     let wrong = submit(&open, &[("seed", seed), ("did", "typed-before")]).await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);

@@ -1,4 +1,4 @@
-//! What many, or one who wants to be many, cannot do to others: sockets again.
+//! What many clients, or one client that poses as many, cannot do to others; over sockets.
 #![expect(clippy::disallowed_methods, reason = "these tests are the client")]
 
 use std::io::{Read as _, Write as _};
@@ -18,17 +18,17 @@ use super::sockets::{Listening, PATIENCE, ask, encrypted, read_to_end, read_unti
 use crate::settings::Budget;
 use crate::{Limits, Settings};
 
-/// What protocols read.
+/// An address of a protocol.
 const METADATA: &str = "/.well-known/openid-credential-issuer/issuer";
 
-/// A place for one, and nobody waits for it.
+/// Room for one request, and no queue.
 const ONE: Budget = Budget {
     running: 1,
     waiting: 0,
     patience: Duration::from_secs(1),
 };
 
-/// A request whose body does not come.
+/// Sends a request whose body does not arrive.
 async fn begin(listening: &Listening, path: &str) -> TcpStream {
     let mut stream = listening.connect().await;
     let about = "content-type: application/json\r\ncontent-length: 5000";
@@ -60,7 +60,7 @@ async fn bodies_that_do_not_come_take_nobodys_place_and_are_given_up() {
             slow.push(begin(&listening, path).await);
         }
     }
-    // They have been read as far as they go.
+    // By now the server has read as much of them as was sent.
     tokio::time::sleep(Duration::from_millis(300)).await;
     for path in ["/wallet/sign-in", "/operator", METADATA] {
         let mut other = listening.connect().await;
@@ -76,7 +76,7 @@ async fn bodies_that_do_not_come_take_nobodys_place_and_are_given_up() {
     listening.stop().await;
 }
 
-/// A host that takes connections and says nothing.
+/// A host that accepts connections and sends nothing.
 async fn silent() -> (TcpListener, ResolverConfig) {
     let host = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://localhost:{}/", host.local_addr().unwrap().port());
@@ -88,7 +88,7 @@ async fn silent() -> (TcpListener, ResolverConfig) {
     (host, resolver)
 }
 
-/// What of this is under way once there is nothing more to do for now.
+/// Starts a call and waits until it can go no further for now.
 async fn under_way(call: impl Future<Output = ()> + Send + 'static) -> tokio::task::JoinHandle<()> {
     let task = tokio::spawn(call);
     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -187,14 +187,14 @@ async fn who_looks_at_offers_of_silent_issuers_keeps_no_other_wallet_closed() {
     }
 }
 
-/// What an answer says.
+/// The answer's body as JSON.
 async fn told(instance: &Instance, call: Call) -> Value {
     let answer = instance.call(call).await;
     assert!(answer.status.is_success(), "{}", answer.body);
     serde_json::from_str(&answer.body).unwrap()
 }
 
-/// An answer to a request of the operator's, by an issuer who is trusted and whose DID nobody resolves.
+/// An answer to a request of the operator's, by a trusted issuer whose DID does not resolve.
 async fn answer_of_a_silent_issuer(instance: &Instance) -> (String, String) {
     let query = json!({"credentials": [
         {"id": "x", "format": "dc+sd-jwt", "meta": {"vct_values": ["urn:x"]}},
@@ -251,7 +251,7 @@ async fn answers_that_wait_for_a_silent_host_keep_nobody_elses_answer_waiting() 
     }
 }
 
-/// A request for the credential of one offer, with a proof that names its key by this DID.
+/// A request for the credential of one offer, with a proof whose key is named by this DID.
 async fn asking_with(instance: &Instance, did: &str) -> impl Fn() -> Call {
     let new = json!({"template": "immunization", "format": "jwt_vc_json", "examples": true});
     let create = post("/api/issuer/offers").bearer(&instance.token);
@@ -312,7 +312,7 @@ async fn proofs_by_dids_of_silent_hosts_keep_no_other_wallet_waiting() {
     assert!(slow.iter().all(|asked| !asked.is_finished()));
     let nonce = instance.call(post("/issuer/nonce")).await;
     assert_eq!(nonce.status.as_u16(), 200, "{}", nonce.body);
-    // Nor do they take all places of their kind.
+    // Nor do they take all places of the budget.
     let other = asking_with(&instance, "did:web:localhost%3A1").await;
     let other = tokio::time::timeout(
         Duration::from_secs(5),
@@ -337,7 +337,7 @@ async fn who_watches_over_the_process_is_answered_however_busy_it_is() {
     let mut first = listening.connect().await;
     ask(&mut first, "/livez", HOST_NAME).await;
     read_until(&mut first, "alive").await;
-    // What comes to the main listener is accepted on this thread, which does nothing else until the answers are there.
+    // This thread accepts the main listener's connections, and does nothing else until the answers have arrived.
     let answers = std::thread::spawn(move || {
         let ask = |path: &str, host: &str| {
             let mut stream = std::net::TcpStream::connect(at).unwrap();
@@ -365,7 +365,7 @@ async fn who_watches_over_the_process_is_answered_however_busy_it_is() {
     listening.stop().await;
 }
 
-/// Asks as a proxy on this machine does, for somebody at `address`.
+/// Sends a request as a proxy on this machine would, for a client at `address`.
 async fn ask_for(listening: &Listening, address: &str, path: &str) -> (TcpStream, String) {
     let mut stream = listening.connect().await;
     let head = format!("GET {path} HTTP/1.1\r\nhost: public.example");
@@ -397,7 +397,7 @@ async fn one_address_has_its_share_of_streams_and_of_requests_under_way_and_othe
     assert_eq!(status, "200");
     drop(second);
 
-    // All of a /64 are one.
+    // A /64 counts as one client.
     let (_fourth, status) = follow("2001:db8:1:2::9").await;
     assert_eq!(status, "200");
     assert_eq!(follow("2001:db8:1:2:3::").await.1, "429");
@@ -475,7 +475,7 @@ async fn who_takes_no_answer_over_http2_is_not_waited_for() {
     let mut answer = Vec::new();
     let _closed = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
     assert!(began.elapsed() < PATIENCE / 4, "{:?}", began.elapsed());
-    // A head came, on stream 1, and no body.
+    // HEADERS have arrived on stream 1, and no DATA.
     let has = |kind: u8| {
         answer
             .windows(5)
@@ -516,6 +516,6 @@ async fn a_browser_that_has_signed_in_before_is_not_slowed_down_by_who_guesses()
     assert!(slowed.header("retry-after").parse::<u64>().unwrap() <= 2);
     let signed_in = door("/wallet/sign-in", right, &known).await;
     assert_eq!(signed_in.status.as_u16(), 303, "{}", signed_in.body);
-    // And goes on being known.
+    // The device stays known, with a new cookie.
     assert_ne!(signed_in.cookie("selfsame-known-7380"), known);
 }

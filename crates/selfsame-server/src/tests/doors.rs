@@ -1,4 +1,4 @@
-//! Who gets in: hosts, origins, forms, bodies, budgets, and the headers on the way out.
+//! Access: hosts, origins, forms, bodies, budgets, and the headers of responses.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -146,7 +146,7 @@ async fn the_sign_in_link_works_once_and_leaves_no_token_behind() {
     let link = instance.sign_in_link().await;
     assert!(!link.contains(&instance.token));
     let answer = instance.call(get(&link)).await;
-    // No redirect: who comes from another site would follow it without the cookie that is set here.
+    // Not a redirect: a browser coming from another site would follow it without the cookie that is set here.
     assert_eq!(answer.status, StatusCode::OK);
     assert_eq!(answer.header("refresh"), "0; url=/issuer");
     assert!(
@@ -273,7 +273,7 @@ async fn signing_in_again_ends_the_session_that_the_browser_had_and_no_other() {
         let answer = instance.call(get(path).cookie(session)).await;
         assert_eq!(answer.status, expected, "{path} {session}");
     }
-    // A session that is none is no reason to keep somebody out.
+    // An invalid session does not prevent signing in.
     let another = instance.sign_in_link().await;
     let made_up = get(&another).cookie("selfsame-operator-7380=made-up");
     assert_eq!(instance.call(made_up).await.status, StatusCode::OK);
@@ -364,7 +364,7 @@ async fn what_is_wrong_with_a_credential_requests_payload_has_the_codes_of_crede
         assert!(answer.body.contains(code), "{}", answer.body);
         assert_eq!(answer.header("content-type"), "application/json");
     }
-    // Its token is looked at as ever (RFC 6750 §3.1).
+    // Its token is checked as usual (RFC 6750 §3.1).
     let known = r#"{"credential_configuration_id":"x"}"#;
     for call in [ask().json(known), post("/issuer/credential").json(known)] {
         let answer = instance.call(call).await;
@@ -488,7 +488,7 @@ async fn figures_name_routes_and_never_addresses() {
     }
 }
 
-/// What is logged on this thread.
+/// Lines logged on this thread.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<Vec<String>>>);
 
@@ -565,7 +565,7 @@ async fn what_the_operator_does_is_noted_once_and_tells_no_secret() {
     );
     assert!(!read.concat().contains(id), "{read:?}");
 
-    // What is refused, or shows nothing of anybody, is not.
+    // Requests that are refused, or that show no personal data, are not logged.
     instance.call(get(&one)).await;
     instance.call(api(get("/api/status"))).await;
     instance
@@ -587,7 +587,7 @@ async fn figures_are_for_this_machine_and_for_the_operator() {
     }
     let wrong = instance.call(ask().bearer("guessed")).await;
     assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
-    // What keeps the process alive asks by address, from anywhere.
+    // Process supervisors call these by IP address, from anywhere.
     for path in ["/livez", "/readyz"] {
         let answer = instance.call(get(path).from("203.0.113.1")).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
@@ -604,7 +604,7 @@ async fn an_instance_whose_ledger_is_damaged_is_not_ready_and_its_figures_say_so
     let answer = instance.call(get("/readyz")).await;
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(answer.body, "the registry's ledger is damaged\n");
-    // The figures of all instances of this process are the same ones.
+    // All instances of this process share one set of metrics.
     for _ in 0..100 {
         let figures = instance.call(get("/metrics")).await.body;
         if figures.contains("\nselfsame_registry_damaged 1\n") {

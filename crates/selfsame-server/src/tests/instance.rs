@@ -41,7 +41,7 @@ pub struct Answered {
     pub body: String,
 }
 
-/// A request on its way.
+/// A request to send.
 pub struct Call(http::request::Builder, Body);
 
 impl Instance {
@@ -53,17 +53,17 @@ impl Instance {
         Self::of(open(ORIGIN).await, limits, false)
     }
 
-    /// One that asks others for DIDs.
+    /// An instance that resolves DIDs through other hosts.
     pub async fn resolving(resolver: ResolverConfig) -> Self {
         Self::of(open_with(ORIGIN, resolver).await, Limits::default(), false)
     }
 
-    /// The same within these limits.
+    /// Such an instance, within these limits.
     pub async fn resolving_within(limits: Limits, resolver: ResolverConfig) -> Self {
         Self::of(open_with(ORIGIN, resolver).await, limits, false)
     }
 
-    /// The same that trusts these issuers.
+    /// Such an instance that trusts these issuers.
     pub async fn trusting_within(
         limits: Limits,
         resolver: ResolverConfig,
@@ -78,7 +78,7 @@ impl Instance {
         instance
     }
 
-    /// One that keeps wallets only and whose registry is in another process.
+    /// An instance that keeps only wallets; its registry is in another process.
     pub async fn with_registry_at(origin: &str) -> Self {
         let registry = RegistryConfig::Remote {
             nodes: vec![RegistryNode {
@@ -99,12 +99,12 @@ impl Instance {
         Self::of(opened, Limits::default(), false)
     }
 
-    /// One at which anybody may register DIDs.
+    /// An instance where anyone may register DIDs.
     pub async fn registering() -> Self {
         Self::of(open(ORIGIN).await, Limits::default(), true)
     }
 
-    /// One of whose wallets this is said.
+    /// An instance with these wallet settings.
     pub async fn keeping(wallet: WalletConfig) -> Self {
         let of = (Roles::ALL, embedded());
         let opened = open_as(ORIGIN, of, (ResolverConfig::default(), wallet)).await;
@@ -171,7 +171,7 @@ impl Instance {
     }
 }
 
-/// A whole instance in memory: every role, an embedded registry, no network but its own.
+/// A whole instance in memory: every role, an embedded registry, no network.
 pub async fn open(origin: &str) -> (Arc<App>, String) {
     open_with(origin, ResolverConfig::default()).await
 }
@@ -194,7 +194,7 @@ async fn open_as(
     (resolver, wallet): (ResolverConfig, WalletConfig),
 ) -> (Arc<App>, String) {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-    // The store's clock is the application's, which is there once the store is.
+    // The store needs the application's clock, which exists only after the store.
     let clock = Arc::new(OnceLock::<Clock>::new());
     let ticking = clock.clone();
     let now = move || ticking.get().cloned().unwrap_or_default().now();
@@ -263,12 +263,12 @@ impl Call {
         Self(self.0.header(name, value), self.1)
     }
 
-    /// The same from another address.
+    /// Sets the client's address.
     pub fn from(self, address: &str) -> Self {
         Self(self.0.extension(peer(address)), self.1)
     }
 
-    /// The same to another host.
+    /// Sets the `Host` header.
     pub fn host(mut self, host: &str) -> Self {
         self.0
             .headers_mut()

@@ -1,4 +1,4 @@
-//! The second listener: nodes prove who they are in TLS, and requests say who sent them.
+//! The second listener: nodes authenticate in TLS, and each request carries the peer's identity.
 #![expect(clippy::disallowed_methods, reason = "these tests are the client")]
 
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use super::instance::{Instance, form, get, post};
 
-/// Everything a page must have, and must not.
+/// Checks what every page must have, and must not have.
 fn check(path: &str, page: &str) {
     assert!(
         page.starts_with("<!doctype html>\n<html lang=\"en\">"),
@@ -137,7 +137,7 @@ async fn an_offer_made_by_the_form_has_a_code_a_link_and_a_page_of_its_own() {
     assert!(made.body.contains("id=\"tx-code\""));
 }
 
-/// The claims as the form comes filled in.
+/// The claims with which the form is prefilled.
 fn filled(page: &str) -> Vec<(String, String)> {
     let unescaped = |text: &str| {
         text.replace("&#34;", "\"")

@@ -1,4 +1,4 @@
-//! The Universal Resolver's face: what is answered about DIDs that others resolve, and what of a question is refused.
+//! The Universal Resolver API: answers about DIDs that other resolvers resolve, and refused requests.
 
 use selfsame_app::config::ResolverConfig;
 use selfsame_testkit::cheqd::{Cheqd, Fault};
@@ -78,7 +78,7 @@ async fn a_foreign_document_comes_in_each_form_and_its_envelope_names_who_said_s
         );
         assert_eq!(body(&answer)["id"], DID);
     }
-    // What follows from the DID itself is nobody's word.
+    // What follows from the DID itself depends on no other resolver.
     let own = body(&ask(&instance, KEY, "*/*").await);
     assert_eq!(own["didResolutionMetadata"].get("trustedResolver"), None);
 }
@@ -141,7 +141,7 @@ async fn versions_are_asked_for_by_parameters_and_one_of_them_only() {
 async fn what_a_resolver_does_wrong_is_a_failure_here_with_its_status() {
     let (cheqd, instance) = world().await;
     let missing = ask(&instance, DID, "application/did").await;
-    // Without a document the envelope says why, whatever form was asked for.
+    // Without a document the envelope states the reason, whatever format was requested.
     assert_eq!(
         (missing.status.as_u16(), missing.header("content-type")),
         (404, ENVELOPE)
@@ -257,7 +257,7 @@ async fn a_did_of_the_registry_says_as_of_when_it_holds() {
 
 #[tokio::test]
 async fn a_registry_that_says_nothing_is_told_with_the_reason_and_when_to_come_back() {
-    // A name that nobody has (RFC 2606 §2).
+    // A name that does not exist (RFC 2606 §2).
     let there = "https://registry.invalid";
     let instance = Instance::with_registry_at(there).await;
     let answer = ask(&instance, "did:selfsame:2h7gyccowauiba6p:x", "*/*").await;

@@ -1,4 +1,4 @@
-//! What only a socket shows: bounds on connections, time-outs, streams, TLS, the stop.
+//! What only a socket shows: limits on connections, time-outs, streams, TLS, shutdown.
 #![expect(clippy::disallowed_methods, reason = "these tests are the client")]
 
 use std::sync::Arc;
@@ -76,7 +76,7 @@ pub async fn ask(stream: &mut (impl AsyncWrite + Unpin), path: &str, host: &str)
     stream.write_all(request.as_bytes()).await.unwrap();
 }
 
-/// Reads until `text` has come; what has come by then.
+/// Reads until `text` has arrived; returns everything read.
 pub async fn read_until(stream: &mut (impl AsyncRead + Unpin), text: &str) -> String {
     let mut read = Vec::new();
     let mut buffer = [0; 4096];
@@ -95,7 +95,7 @@ pub async fn read_until(stream: &mut (impl AsyncRead + Unpin), text: &str) -> St
     String::from_utf8_lossy(&read).into_owned()
 }
 
-/// Reads to the end, however it comes.
+/// Reads to the end of the connection, however it ends.
 pub async fn read_to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut read = Vec::new();
     let _ended_or_reset = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut read))
@@ -182,7 +182,7 @@ async fn connections_that_say_nothing_or_half_a_head_are_closed() {
 
 #[tokio::test]
 async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_stops() {
-    // Long enough to ask in, on a machine with much to do.
+    // Long enough for a request, on a busy machine.
     let idle = Duration::from_secs(2);
     let listening = Listening::plain(Limits {
         idle,
@@ -191,11 +191,11 @@ async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_s
     .await;
     let mut stream = listening.connect().await;
     ask(&mut stream, "/events", HOST_NAME).await;
-    // How many there are stands in front, for a page that listens again.
+    // The first event is the current count, for a page that reconnects.
     let head = read_until(&mut stream, "}\n\n").await;
     assert!(head.contains("content-type: text/event-stream"), "{head}");
     assert!(head.contains(r#""kind":null"#), "{head}");
-    // Longer than the bound on silence: a stream is no silent connection.
+    // Longer than the idle time-out: a stream does not count as idle.
     tokio::time::sleep(2 * idle).await;
     listening
         .app
@@ -272,7 +272,7 @@ async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
         "GET {path} HTTP/1.1\r\nHost: {HOST_NAME}\r\nAuthorization: Bearer {token}\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await.unwrap();
-    // It is under way: nothing comes.
+    // The request is in progress: nothing arrives.
     let nothing = tokio::time::timeout(Duration::from_secs(1), stream.read_u8()).await;
     assert!(nothing.is_err(), "{nothing:?}");
     let at = Instant::now();
@@ -319,7 +319,7 @@ async fn who_follows_a_request_hears_that_its_time_is_over_unless_he_has_signed_
     listening.stop().await;
 }
 
-/// A connection to `localhost` with TLS, which takes this certificate and speaks these protocols.
+/// A TLS connection to `localhost` that trusts this certificate and offers these protocols.
 pub async fn encrypted(
     listening: &Listening,
     certificate: Vec<u8>,
@@ -406,7 +406,7 @@ async fn who_says_nothing_where_tls_is_awaited_does_not_hold_up_the_stop() {
     };
     let listening = Listening::start("https://localhost:7380", settings).await;
     let _silent = listening.connect().await;
-    // Who comes after is let in after.
+    // A connection opened afterwards is accepted afterwards.
     let mut other = listening.connect().await;
     other.write_all(b"no TLS").await.unwrap();
     let mut alert = Vec::new();

@@ -1,4 +1,4 @@
-//! The whole table of addresses: each is guarded as its audience demands, and the API's are documented.
+//! The whole route table: each address is guarded as its audience requires, and those of the API are documented.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::error::Face;
 use crate::router::groups;
 use crate::router::openapi;
 
-/// The address with something in each of its places.
+/// The address with a value in each of its placeholders.
 fn concrete(pattern: &str) -> String {
     let segments = pattern.split('/').map(|segment| {
         if segment.starts_with('{') {
@@ -70,7 +70,7 @@ async fn each_of_a_persons_addresses_needs_that_person() {
         let is_persons = matches!(group.audience, Audience::Person | Audience::PersonApi);
         for route in group.routes.iter().filter(|_| is_persons) {
             let path = concrete(route.path);
-            // The operator is no person: his token opens nobody's wallet.
+            // The operator is not a wallet's owner: the operator's token opens no wallet.
             let answer = instance
                 .call(call(route.method.clone(), &path).bearer(&instance.token))
                 .await;
@@ -87,7 +87,7 @@ async fn each_of_a_persons_addresses_needs_that_person() {
     assert!(seen > 20, "the table has only {seen} addresses of people");
 }
 
-/// Pages, and what they follow live.
+/// Pages, and the streams they follow.
 fn is_for_pages(audience: Audience) -> bool {
     matches!(
         audience,
@@ -150,7 +150,7 @@ fn the_description_says_of_each_address_who_is_let_in() {
             let security = operation
                 .get("security")
                 .unwrap_or(&description["security"]);
-            // Nothing that is asked for, or among what suffices an empty requirement (OpenAPI 3.1).
+            // No security scheme at all, or an empty requirement among the alternatives (OpenAPI 3.1).
             let suffices = security.as_array().unwrap();
             let without = suffices.is_empty() || suffices.contains(&serde_json::json!({}));
             if group.audience != Audience::Registrant {

@@ -1,4 +1,4 @@
-//! Who may make a wallet, and how much is kept in it.
+//! Who may create a wallet, and how much a wallet holds.
 
 use http::StatusCode;
 use selfsame_app::config::{Bound, Registration, WalletConfig};
@@ -83,7 +83,7 @@ async fn an_invitation_makes_one_wallet_and_no_second() {
     let first = invite().await;
     let mut maja = account("maja@example.org");
     maja["invitation"] = first["invitation"].clone();
-    // A password that will not do spends nothing.
+    // A refused password does not use up the invitation.
     let mut weak = maja.clone();
     weak["password"] = json!("password12");
     assert_eq!(
@@ -96,7 +96,7 @@ async fn an_invitation_makes_one_wallet_and_no_second() {
     assert_eq!(spent.status, StatusCode::FORBIDDEN, "{}", spent.body);
 
     let second = invite().await;
-    // Whose address has an account is not told, and the invitation stays good.
+    // The answer does not reveal whether the address has an account, and the invitation stays valid.
     let taken = json!({ "email": "maja@example.org", "password": maja["password"], "invitation": second["invitation"] });
     let taken = register(&instance, &taken).await;
     assert_eq!((taken.status, &taken.body), (spent.status, &spent.body));

@@ -3,7 +3,7 @@
 use qrcode::render::svg;
 use qrcode::{EcLevel, QrCode};
 
-/// The code as an `<svg>` element; empty when the link is too long for one.
+/// The code as an `<svg>` element; empty if the link is too long for a QR code.
 pub fn svg(link: &str) -> String {
     let Ok(code) = QrCode::with_error_correction_level(link, EcLevel::L) else {
         return String::new();
@@ -14,7 +14,7 @@ pub fn svg(link: &str) -> String {
         .dark_color(svg::Color("#10201c"))
         .light_color(svg::Color("#ffffff"))
         .build();
-    // The XML declaration has no place inside a page.
+    // A page must not contain an XML declaration.
     drawn
         .find("<svg")
         .and_then(|start| drawn.get(start..))

@@ -28,11 +28,11 @@ use crate::extract::Query;
 use crate::server::Server;
 use crate::stream::respond;
 
-/// How often the head is looked at for those who follow it.
+/// Interval at which the head is checked for pages that follow it.
 const LOOKED_AT: std::time::Duration = std::time::Duration::from_secs(1);
-/// Blocks in the picture.
+/// Number of blocks in the picture.
 const PICTURED: u64 = 30;
-/// Transactions on a page.
+/// Transactions per page.
 const ON_PAGE: usize = 25;
 
 /// The pages of the registry, for its navigation.
@@ -46,7 +46,7 @@ pub const PAGES: [(&str, &str, &str); 7] = [
     ("register", "/registry/register", "Register"),
 ];
 
-/// The kinds of operations that can be chosen in a search, with their names.
+/// The kinds of operations that a search can be limited to, with their names.
 pub const KINDS: [(&str, &str); 18] = [
     ("create_did", "DID created"),
     ("register_did", "DID registered by another party"),
@@ -85,7 +85,7 @@ struct Page {
     live: bool,
 }
 
-/// How far it has come, the newest blocks, and transactions with the newest first.
+/// The head, the newest blocks, and the transactions, newest first.
 pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<At>) -> Answer {
     let mut paging = Paging::from(at);
     paging.limit = Some(paging.limit.unwrap_or(ON_PAGE));
@@ -98,11 +98,11 @@ impl Page {
         let (height, transactions) = browser.head()?;
         let live = paging.cursor().is_none();
         if live {
-            // What was stored and is not signed yet is shown too.
+            // Also shows transactions that are stored but not yet in a signed checkpoint.
             paging.after = Some(transactions.saturating_add(1).to_string());
         }
         let listed = registry.recent(&paging).await?;
-        // A network in which too few sign is still to be looked at.
+        // A network with too few signatures for a checkpoint can still be browsed.
         let checkpoint = registry.status().await.ok();
         Ok(Self {
             frame: frame.titled("Registry"),
@@ -121,7 +121,7 @@ impl Page {
     }
 }
 
-/// Height and number of transactions whenever they change, for pages that show them live.
+/// Server-sent events: height and number of transactions whenever they change.
 pub async fn events(State(server): State<Server>) -> Answer {
     let registry = server.registry()?.clone();
     Browser::of(&*registry)?;
@@ -147,7 +147,7 @@ fn told((height, transactions): (u64, u64)) -> Option<Event> {
     Event::default().event("head").json_data(head).ok()
 }
 
-/// Leads to the pages of the process where the registry is.
+/// Redirects to the pages of the process that runs the registry.
 pub async fn elsewhere(State(server): State<Server>, asked: Uri) -> Answer<Response> {
     let nodes = match &server.app().config().registry {
         RegistryConfig::Remote { nodes, .. } => nodes.as_slice(),
@@ -164,7 +164,7 @@ pub async fn elsewhere(State(server): State<Server>, asked: Uri) -> Answer<Respo
     Ok(Redirect::temporary(&format!("{there}{path}")).into_response())
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 pub fn grouped(number: &u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len().saturating_mul(2));
@@ -177,7 +177,7 @@ pub fn grouped(number: &u64) -> String {
     text
 }
 
-/// A hash short enough for a line.
+/// A hash shortened to fit on a line.
 pub fn short_hash(hash: &str) -> String {
     match (hash.get(..10), hash.get(hash.len().saturating_sub(4)..)) {
         (Some(start), Some(end)) if hash.len() > 18 => format!("{start}…{end}"),
@@ -185,12 +185,12 @@ pub fn short_hash(hash: &str) -> String {
     }
 }
 
-/// Whether two texts are the same, however a template holds them.
+/// Whether two texts are equal, whatever types a template holds them as.
 pub fn same(one: impl AsRef<str>, other: impl AsRef<str>) -> bool {
     one.as_ref() == other.as_ref()
 }
 
-/// What a transaction does; of a batch, each kind of operation once.
+/// What a transaction does; for a batch, each kind of operation once.
 pub fn what(entry: &RegistryEntry) -> String {
     let operations = entry.content.get("operations").and_then(Value::as_array);
     let Some(operations) = operations.filter(|_| entry.kind == "batch") else {
@@ -212,7 +212,7 @@ pub fn fragment(key: &str) -> &str {
     key.rsplit_once('#').map_or(key, |(_, fragment)| fragment)
 }
 
-/// Where an identifier of the registry leads, if it is one.
+/// The page of an identifier of the registry; `None` for any other text.
 pub fn link(identifier: &str) -> Option<String> {
     let escaped = url::form_urlencoded::byte_serialize(identifier.as_bytes());
     identifier

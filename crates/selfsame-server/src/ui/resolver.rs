@@ -35,7 +35,7 @@ pub struct Which {
     did: String,
 }
 
-/// The form, and what came of it.
+/// The form, with the result if something was resolved.
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
@@ -60,7 +60,7 @@ pub async fn page(
     })
 }
 
-/// A field of a form that was left empty asks for nothing.
+/// Treats a form field that was left empty as absent.
 fn filled(field: Option<String>) -> Option<String> {
     field
         .map(|text| text.trim().to_owned())
@@ -85,7 +85,7 @@ impl Shown {
     }
 }
 
-/// JSON as people read it.
+/// Indented JSON.
 pub fn pretty(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }

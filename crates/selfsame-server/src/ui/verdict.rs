@@ -11,7 +11,7 @@ use selfsame_credential::single_use;
 use selfsame_credential::verdict::Outcome;
 use serde_json::{Map, Value};
 
-/// Of an answer that was refused, so many broken rules are shown.
+/// Maximum number of broken rules shown for a refused answer.
 const BROKEN_MAX: usize = 8;
 
 /// The outcome's name on the wire.
@@ -19,7 +19,7 @@ pub fn word(outcome: &Outcome) -> &'static str {
     outcome.as_str()
 }
 
-/// Whether a verifier may act on it.
+/// Whether a verifier may rely on the credential.
 pub fn holds(outcome: &Outcome) -> bool {
     *outcome == Outcome::Valid
 }
@@ -58,7 +58,7 @@ pub fn explained(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// What became of using it up, or of revoking it.
+/// The result of using up or revoking the credential.
 pub fn use_headline(spending: &SpendingStatus) -> &'static str {
     match (spending.state, spending.action.as_str()) {
         (SpendingState::Pending, _) => "The registry has not answered yet",
@@ -69,14 +69,14 @@ pub fn use_headline(spending: &SpendingStatus) -> &'static str {
     }
 }
 
-/// The rules with those that fail before all others.
+/// The rules, failed ones first.
 pub fn failed_first(rules: &[RuleLine]) -> Vec<&RuleLine> {
     let (failed, others): (Vec<_>, Vec<_>) =
         rules.iter().partition(|rule| rule.passed == Some(false));
     failed.into_iter().chain(others).collect()
 }
 
-/// Which rules the parts of an answer break, each with what was seen.
+/// The rules that the parts of an answer break, each with its detail; at most `BROKEN_MAX`.
 pub fn broken(verdict: &PresentationVerdict) -> Vec<String> {
     let rules = verdict.credentials.iter().flat_map(|one| &one.rules);
     let broken = rules.filter(|rule| rule.passed == Some(false));
@@ -84,7 +84,7 @@ pub fn broken(verdict: &PresentationVerdict) -> Vec<String> {
     told.take(BROKEN_MAX).collect()
 }
 
-/// The class of a rule's line.
+/// The CSS class of a rule's line.
 pub fn rule_class(passed: &Option<bool>) -> &'static str {
     match passed {
         Some(true) => "holds",
@@ -102,7 +102,7 @@ pub fn rule_mark(passed: &Option<bool>) -> &'static str {
     }
 }
 
-/// The mark for those who hear it.
+/// The mark as a word, for screen readers.
 pub fn rule_word(passed: &Option<bool>) -> &'static str {
     match passed {
         Some(true) => "holds",
@@ -127,8 +127,8 @@ pub fn count(rules: &[RuleLine]) -> String {
     words.join(", ")
 }
 
-/// The claims of a presentation as lines; technical members left out. Claims of our own templates stand under their
-/// labels and in their order.
+/// The claims of a presentation as lines, without technical members. Claims of our own templates have the template's
+/// labels and order.
 pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
     const TECHNICAL: [&str; 13] = [
         "iss",
@@ -195,7 +195,7 @@ fn position(template: &Template, path: &[String]) -> usize {
         .count()
 }
 
-/// The label of the claim that the path leads into, and what is left of the path.
+/// The label of the first claim of the path, and the rest of the path.
 fn label(template: Option<&Template>, path: &[String]) -> String {
     let found = template
         .and_then(|template| template.claims.get(position(template, path)))

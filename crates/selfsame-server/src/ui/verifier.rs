@@ -1,4 +1,4 @@
-//! The verifier's pages: what to ask, the link, and the verdict as it comes.
+//! The verifier's pages: what to request, the link, and the verdict when it arrives.
 
 use askama::Template;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use crate::error::{Answer, Problem};
 use crate::extract::{Form, Path, Query};
 use crate::server::Server;
 
-/// How long the browser that asked can look at the result of a request that was answered at the last moment.
+/// How long, in seconds, the browser that made a request can view a result that arrived at the last moment.
 const RESULT_SECONDS: u64 = 3600;
 
 #[derive(Template)]
@@ -65,11 +65,11 @@ struct NewPage {
     claims: Vec<Choice>,
     handle: &'static str,
     spender: String,
-    /// Whether this verifier has a certificate to sign by.
+    /// Whether this verifier has a certificate to sign with.
     certificate: bool,
 }
 
-/// A claim that can be asked.
+/// A claim that can be requested.
 struct Choice {
     name: String,
     label: String,
@@ -83,7 +83,7 @@ struct RequestPage {
     view: View,
 }
 
-/// The part of that page that changes, for its script.
+/// The part of the request page that changes, for its script.
 #[derive(Template)]
 #[template(path = "verifier_result.html")]
 struct ResultPart {
@@ -91,7 +91,7 @@ struct ResultPart {
     view: View,
 }
 
-/// What the wallet brings back.
+/// What the wallet returns.
 #[derive(Deserialize)]
 pub struct Came {
     response_code: String,
@@ -104,12 +104,12 @@ struct View {
     over: bool,
     qr: String,
     wallet_href: String,
-    /// Whether it is shown to whom a wallet brought back, who need not be the operator.
+    /// Whether the viewer was returned here by a wallet; they need not be the operator.
     returned: bool,
 }
 
 impl View {
-    /// Whether the handle was shown and nothing was done by it: then it can be revoked in its issuer's name.
+    /// Whether the handle was shown and has not been used: the credential can then be revoked on its issuer's behalf.
     fn revocable(&self) -> bool {
         let verdict = self.request.verdict.as_ref();
         let mut shown = verdict.iter().flat_map(|verdict| &verdict.credentials);
@@ -136,7 +136,7 @@ impl View {
     }
 }
 
-/// What can be asked, and what was.
+/// The templates that can be requested, and the requests made so far.
 pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<At>) -> Answer {
     let templates = templates::all();
     let listed = server.verifier()?.requests(&at.into()).await?;
@@ -169,7 +169,7 @@ pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<Stri
     })
 }
 
-/// Makes the request; a same-device one binds its answer to this browser.
+/// Makes the request. The answer to a same-device request is bound to this browser.
 pub async fn create(State(server): State<Server>, form: Form) -> Answer {
     let made = server.verifier()?.create_request(&wanted(&form)?).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
@@ -205,7 +205,7 @@ fn wanted(form: &Form) -> Answer<NewRequest> {
     })
 }
 
-/// How old the status may be; an empty choice leaves it to what is configured.
+/// Maximum age of the status, in seconds; an empty choice means the configured default.
 fn seconds(form: &Form) -> Answer<Option<u64>> {
     let chosen = form.one("max_status_age").map(str::parse).transpose();
     chosen.map_err(|_| {
@@ -213,7 +213,7 @@ fn seconds(form: &Form) -> Answer<Option<u64>> {
     })
 }
 
-/// A request: its link while it waits, its verdict afterwards.
+/// A request: its link while it is open, its verdict afterwards.
 pub async fn request(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
     let view = View::of(server.verifier()?.request(&id).await?);
     super::html(&RequestPage {
@@ -222,7 +222,7 @@ pub async fn request(State(server): State<Server>, frame: Frame, Path(id): Path<
     })
 }
 
-/// Where a same-device wallet brings the person back to: the result, for the browser that asked and no other.
+/// Where a same-device wallet returns the person to: the result, only for the browser that made the request.
 pub async fn same_device(
     State(server): State<Server>,
     frame: Frame,
@@ -248,13 +248,13 @@ pub async fn result(State(server): State<Server>, frame: Frame, Path(id): Path<S
     super::html(&ResultPart { frame, view })
 }
 
-/// Judges a presentation once more, with its status as it is now.
+/// Verifies a presentation again, with its current status.
 pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Answer {
     server.verifier()?.recheck(&id).await?;
     Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
 }
 
-/// Revokes what was shown in its issuer's name.
+/// Revokes the presented credential on its issuer's behalf.
 pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Answer {
     server.verifier()?.revoke(&id, None).await?;
     Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())

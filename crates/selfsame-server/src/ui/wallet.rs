@@ -1,4 +1,4 @@
-//! The wallet's pages: cards, offers, consent, history, keys; all of them a person's own.
+//! The wallet's pages: cards, offers, consent, history, keys; each belongs to one person.
 
 pub mod history;
 pub mod keys;
@@ -18,7 +18,7 @@ use crate::extract::{Form, Owner, Path, Query};
 use crate::server::Server;
 use crate::settings::Origin;
 
-/// Where a wallet begins.
+/// The first page of a wallet.
 const HOME: &str = "/wallet";
 
 /// How a card looks.
@@ -63,7 +63,7 @@ struct CardPage {
     card: Card,
 }
 
-/// Where to go on in the list, and what was just done.
+/// Where the list continues, and the action just completed.
 #[derive(Deserialize)]
 pub struct At {
     after: Option<String>,
@@ -125,7 +125,7 @@ pub async fn delete_card(
     Ok(Redirect::to("/wallet?done=removed").into_response())
 }
 
-/// Takes any link that somebody sent, and leads to the page that can do something with it.
+/// Takes any link that the person received, and redirects to the page that handles it.
 pub async fn open(State(server): State<Server>, form: Form) -> Answer {
     let uri = form.needed("uri")?;
     let within = within(uri, server.origin());
@@ -150,7 +150,7 @@ pub async fn open(State(server): State<Server>, form: Form) -> Answer {
     Ok(Redirect::to(&link(page, uri)).into_response())
 }
 
-/// The link within one of this wallet's own, which is what people copy from its address bar.
+/// The link inside one of this wallet's own addresses: people copy these from the address bar.
 fn within(uri: &str, origin: &Origin) -> Option<String> {
     let url = url::Url::parse(uri).ok()?;
     let ours = url.origin().ascii_serialization() == origin.as_str();
@@ -161,7 +161,7 @@ fn within(uri: &str, origin: &Origin) -> Option<String> {
         .map(|(_, link)| link.into_owned())
 }
 
-/// The page of this wallet that takes a link.
+/// The address of this wallet's page that takes a link.
 pub fn link(page: &str, uri: &str) -> String {
     let uri: String = url::form_urlencoded::byte_serialize(uri.as_bytes()).collect();
     format!("{page}?uri={uri}")

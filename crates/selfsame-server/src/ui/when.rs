@@ -4,7 +4,7 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// The day: "21 Nov 2026". What is no such time stays as it is.
+/// The day: "21 Nov 2026". Any other text is returned unchanged.
 pub fn day(time: &str) -> String {
     let parsed = || {
         let mut parts = time.get(..10)?.split('-');

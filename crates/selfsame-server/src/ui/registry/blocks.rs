@@ -31,7 +31,7 @@ struct BlockPage {
     entries: Vec<RegistryEntry>,
 }
 
-/// Where the list goes on.
+/// Where the list continues.
 #[derive(Deserialize)]
 pub struct Below {
     before: Option<u64>,

@@ -1,4 +1,4 @@
-//! An object of the state: what it says now, how it came to that, and the proof of it.
+//! An object of the state: its current content, its history, and its proof.
 
 use askama::Template;
 use axum::extract::State;
@@ -27,7 +27,7 @@ struct Page {
     key: String,
 }
 
-/// A DID besides what any object has.
+/// What the page shows of a DID in addition to other objects.
 struct DidView {
     history: Vec<RegistryEntry>,
     resolved: String,
@@ -70,7 +70,7 @@ fn no_object() -> Problem {
 }
 
 async fn of_did(server: &Server, browser: &Browser<'_>, did: &Did) -> Answer<DidView> {
-    // A member of the genesis has a version that no transaction made.
+    // No transaction made the version of a DID that is a member of the genesis.
     let mut history = server.registry()?.history(did).await.unwrap_or_default();
     history.reverse();
     let resolved = server.app().resolve(did, &Options::default()).await;

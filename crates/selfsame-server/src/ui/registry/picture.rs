@@ -1,4 +1,4 @@
-//! Pictures of the registry, drawn as SVG: what one would rather look at than read.
+//! Pictures of the registry, drawn as SVG.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use selfsame_app::view::browse::{BlockView, InclusionView, ValidatorsView};
 
 use super::short_hash;
 
-/// The newest blocks as bars, the newest on the right: how many transactions each has.
+/// The newest blocks as bars, the newest on the right; the height is the number of transactions.
 pub fn blocks(blocks: &[BlockView]) -> String {
     const STEP: usize = 24;
     const HIGH: u64 = 92;
@@ -22,7 +22,7 @@ pub fn blocks(blocks: &[BlockView]) -> String {
         let x = width
             .saturating_sub(STEP.saturating_mul(place))
             .saturating_add(3);
-        // A block without transactions is seen too.
+        // A block without transactions must be visible too.
         let high = block.transactions.saturating_mul(HIGH) / most;
         let high = high.max(3);
         let _ = write!(
@@ -54,7 +54,7 @@ fn transactions(count: u64) -> String {
     }
 }
 
-/// The way from a transaction's leaf up to the log's root: on each level the hash beside it.
+/// The path from a transaction's leaf up to the log's root, with the sibling hash on each level.
 pub fn path(proof: &InclusionView) -> String {
     const ROW: usize = 46;
     const TOP: usize = 34;
@@ -108,7 +108,7 @@ pub fn path(proof: &InclusionView) -> String {
     svg
 }
 
-/// The validators' weights in a row, and how much must sign: who has, who has not.
+/// The validators' weights in a row, with the quorum, and which validators have signed.
 pub fn quorum(view: &ValidatorsView) -> String {
     let all: u64 = view.validators.iter().map(|one| one.power).sum();
     let all = all.max(1);
@@ -142,7 +142,7 @@ pub fn quorum(view: &ValidatorsView) -> String {
     svg
 }
 
-/// A validator's name is chosen by its steward.
+/// Escapes a validator's name, which its steward chooses.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

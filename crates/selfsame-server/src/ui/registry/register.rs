@@ -1,4 +1,4 @@
-//! The form that registers a DID, where anybody may.
+//! The form that registers a DID, on networks where anyone may register.
 
 use askama::Template;
 use axum::extract::State;
@@ -19,7 +19,7 @@ struct Page {
     part: &'static str,
     open: bool,
     agreement: Option<InForce>,
-    /// What was typed, but for the seed: a page does not repeat it.
+    /// What was typed, except the seed, which a page never repeats.
     did: String,
     verkey: String,
     no_role: bool,
@@ -39,7 +39,7 @@ pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
     super::super::html(&Page::of(&server, frame)?)
 }
 
-/// Registers, and says what became of it.
+/// Registers the DID, and shows the result.
 pub async fn register(
     State(server): State<Server>,
     headers: HeaderMap,
@@ -82,7 +82,7 @@ impl Page {
         self
     }
 
-    /// The form again with what was typed, and with what is wrong.
+    /// The form again, with what was typed and the error.
     fn refused(mut self, form: &Form, problem: &Problem) -> Answer {
         let typed = |name| form.one(name).unwrap_or_default().to_owned();
         (self.did, self.verkey) = (typed("did"), typed("verkey"));

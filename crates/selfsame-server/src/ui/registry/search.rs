@@ -1,4 +1,4 @@
-//! Searches: what is one thing is led to, all else is listed; and Indy's three ledgers page by page.
+//! Searches: a query that names one thing redirects to it, any other lists results; and Indy's three ledgers in pages.
 
 use askama::Template;
 use axum::extract::State;
@@ -39,7 +39,7 @@ struct ViewTemplate {
     found: FoundView,
     page: u64,
     pages: u64,
-    /// The query without the page.
+    /// The query without the cursor.
     rest: String,
 }
 
@@ -52,7 +52,7 @@ pub struct Wanted {
     before: Option<u64>,
 }
 
-/// The results of a search. A number, a hash or a name of an object leads there at once.
+/// The results of a search. The number, hash or name of an object redirects to its page.
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
@@ -98,7 +98,7 @@ impl Wanted {
     }
 }
 
-/// Where a text leads that names one thing: a transaction by number or hash, an object by its name.
+/// The page of the one thing that a text names: a transaction by number or hash, an object by its name.
 fn direct(browser: &Browser<'_>, q: &str) -> Answer<Option<Response>> {
     let transaction = match q.parse::<u64>() {
         Ok(seq_no) if (1..=browser.head()?.1).contains(&seq_no) => Some(seq_no),
@@ -146,7 +146,7 @@ fn rest(page: &ViewPage<'_>) -> String {
         .finish()
 }
 
-/// What a view is called.
+/// The title of a view.
 pub fn heading(view: View) -> &'static str {
     match view {
         View::Domain => "Domain ledger",

@@ -1,4 +1,4 @@
-//! A transaction: who wrote it, what it says, and the proof that it is in the log.
+//! A transaction: its author, its content, and the proof that it is in the log.
 
 use askama::Template;
 use axum::extract::State;

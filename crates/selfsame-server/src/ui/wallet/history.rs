@@ -1,4 +1,4 @@
-//! What was received and what was shown: to whom, when, which claims.
+//! What was received, and what was shown: to which verifier, when, which claims.
 
 use askama::Template;
 use axum::extract::State;
@@ -34,7 +34,7 @@ pub async fn page(
     })
 }
 
-/// What happened, as a person would say it.
+/// What happened, in words for people.
 pub fn verb(what: &str) -> &'static str {
     match what {
         "received" => "Received",

@@ -1,4 +1,4 @@
-//! An offer: who makes it and what it would bring, before anything is taken.
+//! An offer: its issuer and its credentials, shown before anything is accepted.
 
 use askama::Template;
 use axum::extract::State;
@@ -44,13 +44,13 @@ impl Offered {
     }
 }
 
-/// The link that led here; none where an answered form's address is opened again.
+/// The link that led here; `None` if the address of a submitted form is opened again.
 #[derive(Deserialize)]
 pub struct Link {
     uri: Option<String>,
 }
 
-/// Shows what is offered.
+/// Shows the offer.
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
@@ -62,7 +62,7 @@ pub async fn page(
     show(&server, frame, Tried { uri, problem: None }).await
 }
 
-/// Takes it. What the person can put right, such as a wrong code, is asked again.
+/// Accepts the offer. If the person can correct the error, such as a wrong code, shows the form again.
 pub async fn accept(
     State(server): State<Server>,
     frame: Frame,
@@ -86,8 +86,8 @@ pub async fn accept(
     }
 }
 
-/// A wrong code is the wallet's own no to the person, or the issuer's, who calls it by the same name as an offer that is
-/// over (OpenID4VCI 1.0 §6.3); which of them it is shows when the offer is looked at again.
+/// Whether the person can correct the error. A wrong code is refused by the wallet or by the issuer; the issuer's error
+/// is the same as for an expired offer (OpenID4VCI 1.0 §6.3). Loading the offer again tells which of the two it is.
 fn can_be_put_right(error: &Error) -> bool {
     matches!(
         error.kind,

@@ -1,4 +1,4 @@
-//! Consent: who asks, how that is known, and exactly what would leave the wallet.
+//! Consent: the verifier, how it is identified, and exactly what would leave the wallet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,10 +27,10 @@ struct Page {
     problem: Option<String>,
 }
 
-/// The card that is chosen for each query; for one that is not there, nothing is.
+/// The chosen card for each query; a query that is absent shares nothing.
 type Cards = BTreeMap<String, String>;
 
-/// What a person chose that does not answer the request, and why not.
+/// A choice that does not answer the request, and the reason.
 type Refused = (Cards, String);
 
 impl Page {
@@ -39,7 +39,7 @@ impl Page {
             Some((chosen, problem)) => (chosen, Some(problem)),
             None => (preselected(&preview), None),
         };
-        // What leaves unless the person chooses otherwise stands first.
+        // What is shared unless the person chooses otherwise comes first.
         let stays = |share: &Share| !chosen.contains_key(&share.query);
         preview.shares.sort_by_key(stays);
         let title = "A request";
@@ -66,17 +66,17 @@ impl Page {
     }
 }
 
-/// What the wallet itself would answer with.
+/// The cards the wallet preselects.
 fn preselected(preview: &RequestPreview) -> Cards {
     let shares = preview.shares.iter().filter(|share| share.preselected);
     let first = |share: &Share| Some((share.query.clone(), share.choices.first()?.card.clone()));
     shares.filter_map(first).collect()
 }
 
-/// Of these one is enough.
+/// Alternatives, one of which is enough.
 struct Alternatives {
     required: bool,
-    /// Whether each of them can be left out for another one.
+    /// Whether each alternative can be left out in favour of another.
     can_be_left: bool,
     options: Vec<Vec<Part>>,
 }
@@ -85,7 +85,7 @@ struct Alternatives {
 #[derive(Eq, PartialEq)]
 struct Part {
     title: String,
-    /// What would leave with it, where the title alone does not tell the alternatives apart.
+    /// The claims it would share; empty if the title alone tells the alternatives apart.
     claims: String,
 }
 
@@ -97,13 +97,13 @@ struct Done {
     go_on: Option<String>,
 }
 
-/// The link that led here; none where an answered form's address is opened again.
+/// The link that led here; `None` if the address of a submitted form is opened again.
 #[derive(Deserialize)]
 pub struct Link {
     uri: Option<String>,
 }
 
-/// Shows what is asked.
+/// Shows the request.
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
@@ -117,7 +117,7 @@ pub async fn page(
     ui::html(&Page::of(frame, preview, None))
 }
 
-/// The sets that leave a choice, in the names of the cards that would be shown.
+/// The sets that leave a choice, with the titles of the cards that would be shown.
 fn alternatives(preview: &RequestPreview) -> Vec<Alternatives> {
     let sets = preview.sets.iter();
     let described = sets.map(|set| Alternatives::of(set, preview));
@@ -131,7 +131,7 @@ impl Alternatives {
         for option in &set.options {
             let parts = option.iter().filter_map(share).filter_map(Part::of);
             let parts = parts.collect();
-            // What would show the same is no other way.
+            // An option that would show the same cards and claims is not an alternative.
             if !options.contains(&parts) {
                 options.push(parts);
             }
@@ -146,7 +146,7 @@ impl Alternatives {
                 .flatten()
                 .for_each(|part| part.claims.clear());
         }
-        // What no answer does without is in the way of every other choice.
+        // A query that is in every option does not affect the choice between options.
         let everywhere = |id: &String| set.options.iter().all(|option| option.contains(id));
         let mut varied = set.options.iter().flatten().filter(|id| !everywhere(id));
         Self {
@@ -204,7 +204,7 @@ async fn share(
             };
             ui::html(&Done::new(frame, outcome, answered.redirect_uri))
         }
-        // Too little or too much was chosen: the person goes on from there.
+        // The person chose too little or too much: show the form again with their choice.
         Err(error) if error.kind == ErrorKind::BadRequest => {
             let wallet = server.wallet()?;
             let preview = wallet.preview_request(person, &answer.request).await?;
@@ -215,7 +215,7 @@ async fn share(
     }
 }
 
-/// The cards that the person chose, one for each query that is not left out.
+/// The card that the person chose for each query that is not left out.
 fn chosen(request: String, form: &Form) -> AnswerRequest {
     let cards = form.starting("card.");
     AnswerRequest {
@@ -227,7 +227,7 @@ fn chosen(request: String, form: &Form) -> AnswerRequest {
     }
 }
 
-/// What came of it, in words and a mark.
+/// The result, in words and a mark.
 struct Outcome {
     class: &'static str,
     mark: &'static str,
@@ -265,12 +265,12 @@ impl Done {
     }
 }
 
-/// Where a verifier may lead: to a page, never to a script.
+/// Whether a verifier may redirect the person there: to a page, never to a script.
 fn leads_to_a_page(uri: &str) -> bool {
     url::Url::parse(uri).is_ok_and(|uri| matches!(uri.scheme(), "https" | "http"))
 }
 
-/// How the verifier's name is known, for people.
+/// How the verifier is identified, for people.
 fn identified(prefix: &str) -> &'static str {
     match prefix {
         "decentralized_identifier" => "a signature with the key of its DID",
@@ -293,7 +293,7 @@ mod tests {
         assert!(!leads_to_a_page("data:text/html,x"));
     }
 
-    /// The page of somebody who holds cards for these of the queries `a` and `b`.
+    /// The page for a person who holds cards for the given ones of the queries `a` and `b`.
     fn page(held: &[&str], sets: Value, required: bool) -> String {
         shown(preview(held, sets, required), None)
     }

@@ -1,4 +1,4 @@
-//! Making a wallet, opening it, closing it.
+//! Creating a wallet, signing in, and signing out.
 
 use askama::Template;
 use axum::extract::{Extension, RawQuery, State};
@@ -28,13 +28,13 @@ struct Page {
     email: String,
     problem: Option<String>,
     registering: bool,
-    /// Who may make a wallet.
+    /// Who may create a wallet.
     may: Registration,
-    /// The invitation that led here.
+    /// The token of the invitation that led here.
     invitation: String,
 }
 
-/// The token of a link that invites.
+/// The token of an invitation link.
 #[derive(Deserialize)]
 pub struct Link {
     #[serde(default)]
@@ -54,7 +54,7 @@ impl Page {
         }
     }
 
-    /// Whether a wallet can be made from here.
+    /// Whether a wallet can be created from here.
     fn has_room(&self) -> bool {
         match self.may {
             Registration::Open => true,
@@ -72,7 +72,7 @@ pub async fn page(State(server): State<Server>, frame: Frame, RawQuery(query): R
     })
 }
 
-/// The same for who was invited.
+/// The page for a person who was invited.
 pub async fn invited(
     State(server): State<Server>,
     frame: Frame,
@@ -85,7 +85,7 @@ pub async fn invited(
     })
 }
 
-/// Opens a wallet.
+/// Signs in to a wallet.
 pub async fn sign_in(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
@@ -107,7 +107,7 @@ pub async fn sign_in(
     }
 }
 
-/// Makes a wallet and opens it.
+/// Creates a wallet and signs in to it.
 pub async fn register(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
@@ -125,7 +125,7 @@ pub async fn register(
     }
 }
 
-/// Closes it.
+/// Signs out.
 pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answer {
     let name = server.cookies().person();
     if let Some(session) = cookie::read(&headers, name) {
@@ -145,9 +145,9 @@ fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
     ))
 }
 
-/// A link that was scanned must land signed in, so this cookie goes along when other sites lead here.
-///
-/// The session that the browser had ends. From now on the browser is known, and not slowed down by who guesses.
+/// The session cookie is `Lax`, so that a person who follows a scanned link from another site is signed in.
+/// || The browser's former session ends. From now on the browser is known, and other people's wrong passwords do not
+/// slow it down.
 async fn opened(
     server: &Server,
     headers: &HeaderMap,
@@ -169,7 +169,7 @@ async fn opened(
     Ok(response)
 }
 
-/// The cookie by which this browser is known again to who signs in with this address.
+/// The cookie by which this browser is recognised when the person signs in with this address again.
 async fn known_device(
     server: &Server,
     headers: &HeaderMap,
@@ -183,7 +183,7 @@ async fn known_device(
     Ok(jar.value(&devices, server.origin()))
 }
 
-/// What the person can put right is said beside the form; the rest is a problem like any other.
+/// Shows an error that the person can correct beside the form; returns any other error as a problem.
 fn again(
     (server, frame): (&Server, Frame),
     form: &Form,
@@ -198,7 +198,7 @@ fn again(
         _ => return Err(error.into()),
     };
     let problem = match (error.kind, error.hint) {
-        // Its hint is where wallets are made, which is here.
+        // The error's hint says where wallets are created, which is this page.
         (ErrorKind::Unauthenticated, _) => match server.app().config().wallet.registration {
             Registration::Open => {
                 format!("{}. No wallet yet? Create one below", error.reason)
