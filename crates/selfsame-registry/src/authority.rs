@@ -1,36 +1,36 @@
-//! Authority: the roles of members and, as one table, who may do what.
+//! Authority: the roles of members, and one table of who may do what.
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::rules::Mode;
 
-/// What a member is in a network. Everybody else who is registered has no role.
+/// A member's role in a network. A DID that is registered and not a member has no role.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Role {
     /// Governs the network.
     Trustee,
     /// Runs a validator.
     Steward,
-    /// Writes for others, or vouches for what they write.
+    /// Writes for others, or endorses what they write.
     Endorser,
 }
 
-/// What can be done: an operation, or the part of one that has rules of its own.
+/// A permission: an operation, or the part of an operation that has its own rules.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Act {
-    /// Begin a DID.
+    /// Create a DID.
     CreateDid,
-    /// Change or end a DID.
+    /// Change or deactivate a DID.
     ChangeDid,
     /// Anchor a status list.
     AnchorStatus,
-    /// Make somebody a trustee.
+    /// Give the role of a trustee.
     AddTrustee,
-    /// Make somebody a steward.
+    /// Give the role of a steward.
     AddSteward,
-    /// Make somebody an endorser.
+    /// Give the role of an endorser.
     AddEndorser,
-    /// Take a trustee's, a steward's or an endorser's role away.
+    /// Take away the role of a trustee, a steward or an endorser.
     TakeRole,
     /// Publish a schema.
     PublishSchema,
@@ -38,15 +38,15 @@ pub enum Act {
     PublishDefinition,
     /// Publish the definition of a revocation registry.
     PublishRegistry,
-    /// Change what a revocation registry revokes.
+    /// Change the revoked places of a revocation registry.
     ChangeRegistry,
     /// Publish a resource of a DID.
     PublishResource,
-    /// Delegate, or withdraw what was delegated.
+    /// Delegate, or withdraw a delegation.
     Delegate,
-    /// Use a handle up, or revoke it: one's own, or as the delegate of its issuer.
+    /// Use up or revoke a handle, as its issuer or as the issuer's delegate.
     Consume,
-    /// Put the author agreement in force, or out of it.
+    /// Put an author agreement in force, or end the one in force.
     SetAgreement,
     /// Add a validator.
     AddValidator,
@@ -56,16 +56,16 @@ pub enum Act {
     ChangeRules,
 }
 
-/// Whose object it is: the author's own, or somebody else's.
+/// The owner of the object: the author, or another DID.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Whose {
-    /// The author's.
+    /// The author's own.
     Own,
-    /// Not the author's.
+    /// Another DID's.
     Other,
 }
 
-/// Roles, and being registered without one, as bits.
+/// A set of roles, as bits; one bit stands for a registered DID without a role.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Who(u8);
 
@@ -78,13 +78,13 @@ const ANYBODY: Who = Who(1 | 2 | 4 | 8);
 /// One line of the table.
 struct Line {
     act: Act,
-    /// Who may with an object of his own: in mode `open`, in mode `endorsed`.
+    /// Who may act on their own object: in mode `open`, in mode `endorsed`.
     own: [Who; 2],
-    /// Who may with somebody else's: in mode `open`, in mode `endorsed`.
+    /// Who may act on another's object: in mode `open`, in mode `endorsed`.
     other: [Who; 2],
-    /// Whether an endorser's signature stands in for a role in mode `endorsed`.
+    /// Whether an endorser's signature replaces the author's role in mode `endorsed`.
     endorsable: bool,
-    /// Whether the author has to accept the author agreement first.
+    /// Whether the author must accept the author agreement.
     agreement: bool,
 }
 
@@ -108,11 +108,11 @@ const fn governing(act: Act, who: Who) -> Line {
     }
 }
 
-/// Who may do what. After the defaults of Hyperledger Indy (indy-node, docs/source/auth_rules.md):
-/// a trustee adds trustees and stewards; a trustee or a steward adds endorsers; a trustee takes any
-/// role away; trustees, stewards and endorsers write DIDs for others, schemas and definitions; the
-/// owner alone changes what is his; a steward runs one validator of his own, a trustee may change
-/// any; trustees set rules and agreement. Mode `open` lets everybody publish what is his own.
+/// Who may do what. After the defaults of Hyperledger Indy (indy-node, docs/source/auth_rules.md): a trustee adds
+/// trustees and stewards; a trustee or a steward adds endorsers; a trustee takes away any role; trustees, stewards and
+/// endorsers write DIDs for others, schemas and definitions; only the owner changes an object; a steward runs one
+/// validator of their own, a trustee may change any; trustees set rules and agreement. In mode `open` every registered
+/// DID may publish its own objects.
 const TABLE: [Line; 18] = [
     Line {
         other: [MEMBER, MEMBER],
@@ -143,7 +143,7 @@ const TABLE: [Line; 18] = [
     own(Act::PublishResource, MEMBER),
     own(Act::Delegate, ANYBODY),
     Line {
-        // Only as a delegate: the delegation is judged besides.
+        // Only as a delegate; the delegation itself is checked separately.
         other: [ANYBODY, ANYBODY],
         ..own(Act::Consume, ANYBODY)
     },
@@ -165,7 +165,7 @@ impl Act {
         TABLE.iter().map(|line| line.act)
     }
 
-    /// Whether somebody with this role, or none, may; `endorsed` if a member vouches for it.
+    /// Whether an author with this role, or without a role, may do it; `endorsed` if a member endorses the transaction.
     pub fn is_allowed(
         self,
         (role, whose): (Option<Role>, Whose),
@@ -188,7 +188,7 @@ impl Act {
         }
     }
 
-    /// Whether the author has to accept the author agreement first, where there is one.
+    /// Whether the author must accept the author agreement, on a network that has one.
     pub fn needs_agreement(self) -> bool {
         self.line().is_none_or(|line| line.agreement)
     }
@@ -220,7 +220,7 @@ impl Role {
         }
     }
 
-    /// The act of giving it.
+    /// The permission needed to give this role.
     pub(crate) fn addition(self) -> Act {
         match self {
             Self::Trustee => Act::AddTrustee,

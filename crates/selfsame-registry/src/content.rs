@@ -1,5 +1,4 @@
-//! What a DID's author puts into the registry: keys, services, other names. The DID document is
-//! made of it when the DID is resolved.
+//! The content of a DID: keys, services, other names. Resolution builds the DID document from it.
 
 use std::ops::BitOr;
 
@@ -26,18 +25,18 @@ pub struct Content {
 /// A verification method.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Key {
-    /// The fragment that names it, without `#`.
+    /// Its fragment in the document, without `#`.
     pub id: String,
-    /// The key.
+    /// The public key.
     pub public: PublicKey,
-    /// What it may be used for.
+    /// Its verification relationships.
     pub uses: Uses,
 }
 
 /// A service.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Service {
-    /// The fragment that names it, without `#`.
+    /// Its fragment in the document, without `#`.
     pub id: String,
     /// Its type.
     pub kind: String,
@@ -64,25 +63,25 @@ pub enum ContentFault {
     /// Too many other names.
     #[error("it has more other names than the network allows")]
     TooManyNames,
-    /// A key's or service's name is not a plain fragment.
+    /// The name of a key or service is not a plain fragment.
     #[error("a key or service has a name that is not a plain fragment")]
     Fragment,
-    /// Two keys or services have one name.
+    /// Two keys or services have the same name.
     #[error("two keys or services have the same name")]
     DuplicateName,
-    /// No key could ever change the DID again.
+    /// No key could change the DID any more.
     #[error("no Ed25519 or P-256 key has capabilityInvocation, so nothing could change the DID")]
     NoInvocationKey,
-    /// A key has a use its type is not made for, or none.
+    /// A key has no use, or a use that its type does not support.
     #[error("a key has no use, or one its type is not made for")]
     Use,
-    /// A key that nobody can have.
+    /// A key that is not a point of its curve, so that no private key belongs to it.
     #[error("an Ed25519 key is no point of its curve, so nobody can sign with it")]
     NoPoint,
     /// A service's type is malformed.
     #[error("a service has a malformed type")]
     ServiceType,
-    /// An endpoint, another name or a list is not a URI, or too long.
+    /// An endpoint, another name or a status list's URI is malformed or too long.
     #[error("a URI is malformed or longer than the network allows")]
     Uri,
 }
@@ -98,12 +97,12 @@ impl Uses {
     pub const INVOCATION: Self = Self(8);
     /// `capabilityDelegation`
     pub const DELEGATION: Self = Self(16);
-    /// Authentication, assertion and capability invocation: what a DID's only key is for.
+    /// Authentication, assertion and capability invocation: the uses of a DID's only key.
     pub const SIGNING: Self = Self(1 | 2 | 8);
 
     const ALL: u64 = 31;
 
-    /// Whether all of `other` are among these.
+    /// Whether all uses in `other` are among these.
     pub fn include(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -118,7 +117,7 @@ impl BitOr for Uses {
 }
 
 impl Content {
-    /// The content of a DID with one key for everything a signing key does.
+    /// The content of a DID with a single key, which has the uses of a signing key.
     pub fn of_key(id: &str, public: PublicKey) -> Self {
         Self {
             keys: vec![Key {
@@ -130,7 +129,7 @@ impl Content {
         }
     }
 
-    /// The key of that name, if it may sign transactions.
+    /// The key with this name, if it may sign transactions.
     pub fn invocation_key(&self, id: &str) -> Option<&PublicKey> {
         let key = self.keys.iter().find(|key| key.id == id)?;
         key.signs_transactions().then_some(&key.public)
@@ -166,7 +165,7 @@ impl Content {
         Ok(())
     }
 
-    /// Names of keys and services share one space: both are fragments of the same document.
+    /// Keys and services share one namespace: the names are fragments of the same document.
     fn has_plain_and_unique_names(&self) -> Result<(), ContentFault> {
         let keys = self.keys.iter().map(|key| key.id.as_str());
         let services = self.services.iter().map(|service| service.id.as_str());
@@ -198,7 +197,7 @@ impl Key {
         fit && self.uses.include(Uses::INVOCATION)
     }
 
-    /// Ed25519 and RSA keys sign only; the other types may agree on keys as well.
+    /// Ed25519 and RSA keys only sign; the other types also support key agreement.
     fn has_uses_of_its_type(&self) -> Result<(), ContentFault> {
         let signs_only = matches!(self.public.key_type(), KeyType::Ed25519 | KeyType::Rsa);
         match self.uses.0 == 0 || (signs_only && self.uses.include(Uses::AGREEMENT)) {
@@ -208,7 +207,7 @@ impl Key {
     }
 }
 
-/// A key that nobody can have would lock its owner out for ever (RFC 8032 §5.1.3).
+/// A key that is not a point has no private key, so its owner could never sign again (RFC 8032 §5.1.3).
 pub(crate) fn is_point(key: &PublicKey) -> Result<(), ContentFault> {
     match key.is_point() {
         true => Ok(()),
@@ -232,7 +231,7 @@ pub(crate) fn is_fragment(name: &str) -> bool {
     (1..=MAX_FRAGMENT_BYTES).contains(&name.len()) && name.bytes().all(plain)
 }
 
-/// RFC 3986 §3: a scheme, a colon, something after it, and none of the characters no URI has.
+/// RFC 3986 §3: a scheme, a colon, a non-empty rest, and no character that URIs exclude.
 pub(crate) fn is_uri(text: &str, rules: &Rules) -> Result<(), ContentFault> {
     let short = u64::try_from(text.len()).is_ok_and(|length| length <= rules.max_uri_bytes);
     let Some((scheme, rest)) = text.split_once(':') else {

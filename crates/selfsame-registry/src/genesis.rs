@@ -1,4 +1,4 @@
-//! What a network begins with: its name, its validators, its first members, its rules.
+//! The genesis of a network: its name, its first validators, its first members, its first rules.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,7 @@ const DOMAIN: &str = "selfsame/genesis/1";
 const MAX_NAME_BYTES: usize = 64;
 const MAX_MEMBERS: usize = 256;
 
-/// The first bytes of a network. Their digest is the network's identifier, so whoever knows a DID
-/// can check the genesis he is given.
+/// The genesis of a network. Its digest is the network's identifier, so a DID is enough to check a genesis.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Genesis {
     name: String,
@@ -28,24 +27,24 @@ pub struct Genesis {
     rules: Rules,
 }
 
-/// A member a network begins with; his DID has this one key, named `key-1`.
+/// A first member of a network. The member's DID has one key, named `key-1`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Member {
-    /// His key, Ed25519 or P-256; his identifier belongs to it.
+    /// The member's key, Ed25519 or P-256; the identifier belongs to it.
     pub key: PublicKey,
-    /// His role.
+    /// The member's role.
     pub role: Role,
 }
 
 impl Member {
-    /// The identifier of his DID.
+    /// The identifier of the member's DID.
     pub fn id(&self) -> Option<Identifier> {
         Identifier::of_key(&self.key)
     }
 }
 
 impl Genesis {
-    /// A network without members: nobody has a role in it, and nobody can get one.
+    /// A network without members: no DID has a role in it, and none can get one.
     pub fn new(
         name: &str,
         time: UnixTime,
@@ -62,13 +61,13 @@ impl Genesis {
         genesis.check().map(|()| genesis)
     }
 
-    /// The network with its first members, of whom one at least is a trustee.
+    /// The network with its first members; at least one must be a trustee.
     pub fn with_members(self, members: Vec<Member>) -> Result<Self, Malformed> {
         let genesis = Self { members, ..self };
         genesis.check().map(|()| genesis)
     }
 
-    /// The genesis as published.
+    /// The encoded genesis, as published.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_cbor()
     }
@@ -78,7 +77,7 @@ impl Genesis {
         Self::from_cbor(bytes)
     }
 
-    /// The identifier of the network: the digest of these bytes.
+    /// The identifier of the network: the digest of the encoded genesis.
     pub fn network(&self) -> Network {
         Network::of_genesis(&self.to_bytes())
     }
@@ -88,7 +87,7 @@ impl Genesis {
         &self.name
     }
 
-    /// When the network began; no block is earlier.
+    /// The time of the genesis; no block is earlier.
     pub fn time(&self) -> UnixTime {
         self.time
     }

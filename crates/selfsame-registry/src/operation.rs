@@ -1,4 +1,4 @@
-//! Operations: the things a transaction can ask.
+//! Operations: what a transaction does.
 
 use selfsame_crypto::PublicKey;
 use selfsame_crypto::time::UnixTime;
@@ -16,25 +16,24 @@ use crate::identifier::Identifier;
 use crate::resource::Resource;
 use crate::rules::Rules;
 
-/// What is asked.
+/// An operation.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Operation {
-    /// Registers the author, whose identifier belongs to the first key. The first operation of its
-    /// transaction.
+    /// Registers the author, whose identifier belongs to the first key. Must be the first operation of its transaction.
     CreateDid(Content),
-    /// Puts new content in place of the author's; the old stays readable.
+    /// Replaces the author's content; earlier versions stay readable.
     UpdateDid {
-        /// The version this makes, one above the present one.
+        /// The version it creates, one above the present one.
         version: u64,
         /// The new content.
         content: Content,
     },
-    /// Ends the author's DID for good, and takes his role.
+    /// Deactivates the author's DID for ever, and takes away its role.
     DeactivateDid {
-        /// The version this makes, one above the present one.
+        /// The version it creates, one above the present one.
         version: u64,
     },
-    /// Says which status list the author has issued under a URI.
+    /// Anchors the status list that the author has issued under a URI.
     AnchorStatus {
         /// The list's URI.
         list: String,
@@ -43,21 +42,20 @@ pub enum Operation {
         /// When the list was issued; later than the one anchored before.
         issued: UnixTime,
     },
-    /// Registers the DID of somebody else, with the key it belongs to and nothing more.
+    /// Registers another owner's DID, with no content but the key that its identifier belongs to.
     RegisterDid {
         /// The identifier, which belongs to the key.
         subject: Identifier,
         /// The key, Ed25519 or P-256.
         key: PublicKey,
-        /// The key's signature over [`Identifier::consent_bytes`], without which an identifier of Indy's form is not
-        /// registered.
+        /// The key's signature over [`Identifier::consent_bytes`]; required for an identifier of Indy's form.
         consent: Option<[u8; 64]>,
     },
-    /// Gives a registered DID a role, or takes the one it has.
+    /// Gives a registered DID a role, or takes its role away.
     SetRole {
-        /// Whose role.
+        /// The DID.
         subject: Identifier,
-        /// The role; none takes it.
+        /// The role; `None` takes it away.
         role: Option<Role>,
     },
     /// Publishes an AnonCreds schema.
@@ -72,11 +70,11 @@ pub enum Operation {
         /// Its JSON.
         json: String,
     },
-    /// Changes what a revocation registry revokes.
+    /// Changes the revoked places of a revocation registry.
     RevocationEntry(RevocationEntry),
     /// Publishes a resource of the author's DID.
     Resource(Resource),
-    /// Lets somebody use up or revoke the author's credentials.
+    /// Lets another DID use up or revoke the author's credentials.
     Delegate(Delegation),
     /// Ends a delegation before its time.
     WithdrawDelegation {
@@ -85,29 +83,29 @@ pub enum Operation {
     },
     /// Uses a credential up, or revokes it.
     Consume(Consume),
-    /// Puts an author agreement in force, or puts the one in force out of it.
+    /// Puts an author agreement in force; `None` ends the one in force.
     SetAgreement(Option<Agreement>),
-    /// Changes who validates from the next height on.
+    /// Changes the validators from the next height on.
     ChangeValidators {
-        /// Who is added.
+        /// Validators to add.
         add: Vec<Validator>,
-        /// Who is removed, by name.
+        /// Names of validators to remove.
         remove: Vec<String>,
     },
     /// Changes the rules from a height on.
     ChangeRules {
-        /// The first height they hold for, after that of the block.
+        /// The first height they hold for, after the block's height.
         from_height: u64,
         /// The rules.
         rules: Rules,
     },
 }
 
-/// Gives the machine that an operation came with.
+/// Returns the machine version that introduced an operation.
 pub(crate) type Since = fn(&Operation) -> u64;
 
 impl Operation {
-    /// The machine that it came with; those before do not know it.
+    /// The machine version that introduced the operation; earlier ones do not know it.
     pub fn since(&self) -> u64 {
         match self {
             Self::CreateDid(_)

@@ -1,68 +1,70 @@
-//! A network's rules: who may write, and how much.
+//! A network's rules: who may write, and the limits.
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 const LIMITS: usize = 18;
-/// The newest machine that this program has. A change of what any transaction or block gives is a new one, behind a look at
-/// [`Rules::machine_version`]; what an older one gives stays as it is, since every block is applied again by whoever joins.
+/// The newest machine version of this program. A change to the result of any transaction or block needs a new version,
+/// selected by [`Rules::machine_version`]; the results of older versions never change, since a node that joins applies
+/// every block again.
 pub const MACHINE_VERSION: u64 = 1;
-/// Most rules in a schedule: those in force and those to come.
+/// Maximum number of rules in a schedule: those in force and those planned.
 const MAX_WAITING: usize = 16;
-/// Each author has an operation for each of so many seconds at least, and so can mend the rules before long.
+/// An author's quota allows at least one operation per this many seconds of the window, so the rules can be corrected
+/// soon.
 const DAY: u64 = 86_400;
-/// Longest window of quotas, in seconds: who has used his up can write again when it is over, and mend the rules.
+/// Longest quota window, in seconds: an author with a used-up quota can write again after it, and correct the rules.
 const MAX_QUOTA_WINDOW: u64 = 366 * 86_400;
 
-/// Who may begin to write.
+/// Who may write.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Mode {
-    /// Anybody may register a DID, and every registered DID writes its own objects.
+    /// Anyone may register a DID, and every registered DID writes its own objects.
     #[default]
     Open,
     /// DIDs, schemas and definitions are written by members with a role, or endorsed by one.
     Endorsed,
 }
 
-/// What a network allows, from a height on.
+/// The rules of a network, from a height on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rules {
-    /// Who may begin to write.
+    /// Who may write.
     pub mode: Mode,
-    /// Most bytes of a DID's content.
+    /// Maximum size of a DID's content, in bytes.
     pub max_content_bytes: u64,
-    /// Most keys of a DID.
+    /// Maximum number of keys of a DID.
     pub max_keys: u64,
-    /// Most services of a DID.
+    /// Maximum number of services of a DID.
     pub max_services: u64,
-    /// Most other names of a DID or a resource.
+    /// Maximum number of other names of a DID or a resource.
     pub max_also_known_as: u64,
-    /// Longest URI.
+    /// Maximum length of a URI, in bytes.
     pub max_uri_bytes: u64,
-    /// Most bytes of a transaction.
+    /// Maximum size of a transaction, in bytes.
     pub max_transaction_bytes: u64,
-    /// Most transactions a block accepts.
+    /// Maximum number of transactions in a block.
     pub max_block_transactions: u64,
-    /// Most bytes of transactions a block accepts.
+    /// Maximum size of all transactions in a block, in bytes.
     pub max_block_bytes: u64,
-    /// Most bytes of the JSON of a schema or a definition.
+    /// Maximum size of the JSON of a schema or a definition, in bytes.
     pub max_object_bytes: u64,
-    /// Most bytes of a resource.
+    /// Maximum size of a resource, in bytes.
     pub max_resource_bytes: u64,
-    /// Most places of a revocation registry.
+    /// Maximum number of places of a revocation registry.
     pub max_registry_places: u64,
-    /// Most credential types of a delegation.
+    /// Maximum number of credential types of a delegation.
     pub max_scope: u64,
-    /// Longest delegation, in seconds.
+    /// Maximum duration of a delegation, in seconds.
     pub max_delegation: u64,
-    /// Seconds of the window quotas are counted in; at least 1 and at most 366 days.
+    /// Length of a quota window, in seconds; at least 1 and at most 366 days.
     pub quota_window: u64,
-    /// Most operations of one author in a window.
+    /// Maximum number of operations of one author in a window.
     pub author_quota: u64,
-    /// Most DIDs created in a window.
+    /// Maximum number of DIDs created in a window.
     pub creation_quota: u64,
-    /// Seconds a status list's time of issue may be ahead of the block's.
+    /// How far a status list's time of issue may be ahead of the block's time, in seconds.
     pub max_clock_skew: u64,
-    /// Which machine judges, from 1. It goes on by one at a time, and never back.
+    /// The machine version, from 1. It increases by one at a time, and never decreases.
     pub machine_version: u64,
 }
 
@@ -93,7 +95,7 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Refuses rules under which nobody could write any more, and so nobody could mend them.
+    /// Refuses rules under which no author could write any more, so that the rules could never be corrected.
     pub(crate) fn check(&self) -> Result<(), Malformed> {
         if !(1..=MAX_QUOTA_WINDOW).contains(&self.quota_window) {
             return Err(Malformed(
@@ -199,7 +201,7 @@ impl Item for Rules {
     }
 }
 
-/// Rules and the heights they hold from, ascending.
+/// Rules with the heights from which they hold, ascending.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Schedule(pub(crate) Vec<(u64, Rules)>);
 
@@ -208,14 +210,14 @@ impl Schedule {
         Self(vec![(1, rules)])
     }
 
-    /// The rules of a height.
+    /// The rules for a height.
     pub(crate) fn at(&self, height: u64) -> Option<Rules> {
         let active = self.0.iter().rev().find(|(from, _)| *from <= height);
         active.map(|(_, rules)| *rules)
     }
 
-    /// With other rules from a height on; rules that have been replaced already are forgotten.
-    /// None where too many changes would wait.
+    /// The schedule with other rules from a height on, without rules that have already been replaced. `None` if too
+    /// many changes would be planned.
     pub(crate) fn changed(mut self, height: u64, from: u64, rules: &Rules) -> Option<Self> {
         self.0.retain(|(later, _)| *later < from);
         self.0.push((from, *rules));

@@ -1,5 +1,5 @@
-//! Transactions: what an author asks of the registry, in one encoding, signed by him and, where the
-//! network wants it, by an endorser.
+//! Transactions: an author's operations in one encoding, signed by the author and, if the network requires it, by an
+//! endorser.
 
 use selfsame_crypto::hash::sha256;
 use selfsame_did::selfsame::Network;
@@ -10,29 +10,29 @@ use crate::identifier::Identifier;
 use crate::operation::{Operation, Since};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-/// Longest transaction that is read, whatever the network's rules.
+/// Maximum size of a transaction that is read, whatever the network's rules.
 pub const MAX_TRANSACTION_BYTES: usize = 256 * 1024;
-/// Most operations of a transaction.
+/// Maximum number of operations of a transaction.
 pub const MAX_OPERATIONS: usize = 256;
-/// Most signatures of an author, and most of an endorser.
+/// Maximum number of an author's signatures, and of an endorser's.
 pub const MAX_SIGNATURES: usize = 4;
 
 const DOMAIN: &str = "selfsame/transaction/1";
 
-/// What is signed.
+/// The part of a transaction that is signed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Body {
     /// The network it is for.
     pub network: String,
-    /// Whose transaction it is.
+    /// The author.
     pub author: Identifier,
     /// Any number the author has not used before.
     pub nonce: u64,
-    /// What is asked, 1 to [`MAX_OPERATIONS`]: all of it happens, in this order, or nothing.
+    /// The operations, 1 to [`MAX_OPERATIONS`]: all of them are applied, in this order, or none.
     pub operations: Vec<Operation>,
-    /// Who vouches for it with signatures of his own.
+    /// The endorser, who signs too.
     pub endorser: Option<Identifier>,
-    /// The author agreement the author accepts, where the network has one.
+    /// The author agreement that the author accepts, if the network has one.
     pub agreement: Option<Acceptance>,
 }
 
@@ -45,14 +45,14 @@ pub struct Signature {
     pub bytes: [u8; 64],
 }
 
-/// A body that waits for its signatures.
+/// A body without signatures.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Unsigned {
     body: Body,
     bytes: Vec<u8>,
 }
 
-/// A body with signatures; whether they are good is for the machine to say.
+/// A body with signatures. The machine verifies them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Transaction {
     unsigned: Unsigned,
@@ -61,7 +61,7 @@ pub struct Transaction {
 }
 
 impl Body {
-    /// A transaction of several operations, without endorser and agreement.
+    /// A body with several operations, without endorser and agreement.
     pub fn new(
         network: &Network,
         author: Identifier,
@@ -85,18 +85,18 @@ impl Unsigned {
         Self::of(Body::new(network, author, nonce, vec![operation]))
     }
 
-    /// Any transaction to be signed. One that could not be read again is refused when it is signed.
+    /// Any transaction to be signed. Signing fails if the result could not be read again.
     pub fn of(body: Body) -> Self {
         let bytes = body.to_cbor();
         Self { body, bytes }
     }
 
-    /// What is to be signed.
+    /// The body to be signed.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// The bytes each signature is over, the author's and the endorser's.
+    /// The signed bytes, for the author and for the endorser.
     pub fn signing_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -122,7 +122,7 @@ impl Unsigned {
             signatures,
             endorsements,
         };
-        // What could not be read again is not sent.
+        // A transaction that could not be read again must not be sent.
         Transaction::from_bytes(&transaction.to_bytes())
     }
 }
@@ -153,12 +153,12 @@ impl Transaction {
         self.to_cbor()
     }
 
-    /// What was signed.
+    /// The signed body.
     pub fn body(&self) -> &Body {
         &self.unsigned.body
     }
 
-    /// The bytes each signature is over.
+    /// The signed bytes.
     pub fn unsigned_bytes(&self) -> &[u8] {
         &self.unsigned.bytes
     }
@@ -168,7 +168,7 @@ impl Transaction {
         &self.signatures
     }
 
-    /// The endorser's signatures; none where there is no endorser.
+    /// The endorser's signatures; empty without an endorser.
     pub fn endorsements(&self) -> &[Signature] {
         &self.endorsements
     }
@@ -179,7 +179,7 @@ impl Transaction {
         sha256(&self.unsigned.bytes)
     }
 
-    /// The oldest machine that has all its operations.
+    /// The oldest machine version that has all its operations.
     pub(crate) fn since(&self, since: Since) -> u64 {
         let operations = self.body().operations.iter();
         operations.map(since).max().unwrap_or(1)
