@@ -1,4 +1,4 @@
-//! Addresses that the command line or a file of settings names: which of them may be called, and where they lead.
+//! Addresses from the command line or a settings file: parsing, and the check that they may be called.
 
 use url::{Host, Url};
 
@@ -6,10 +6,9 @@ use crate::exit::Failure;
 
 const LOCALHOST: &str = "localhost";
 
-/// The address of an instance or a node, as the command line has it.
-///
-/// # Errors
-/// If it is none of http or https. What it leads to is judged by [`check`].
+/// The address of an instance or a node from the command line.
+/// || # Errors
+/// If its scheme is neither http nor https. [`check`] decides whether it may be called.
 pub fn parse(text: &str) -> Result<Url, String> {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
@@ -19,10 +18,9 @@ pub fn parse(text: &str) -> Result<Url, String> {
     }
 }
 
-/// Whether a token or a password may be sent there: over TLS, or on this machine.
-///
-/// # Errors
-/// If others could read it on its way.
+/// Whether a token or a password may be sent there: over TLS, or to this machine.
+/// || # Errors
+/// If others could read it in transit.
 pub fn check(url: &Url) -> Result<(), Failure> {
     if url.scheme() == "https" || is_here(url) {
         return Ok(());
@@ -35,9 +33,8 @@ pub fn check(url: &Url) -> Result<(), Failure> {
     .hint("take https; plain http is for this machine: localhost, 127.0.0.1, [::1]"))
 }
 
-/// The same for an address of the settings, where plain http may be asked for by the exact origin.
-///
-/// # Errors
+/// As [`check`], for an address from the settings, where plain http can be allowed by exact origin.
+/// || # Errors
 /// As [`check`].
 pub fn check_unless_trusted(url: &Url, trusted: &[Url]) -> Result<(), Failure> {
     let mut trusted = trusted.iter();

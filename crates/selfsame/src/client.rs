@@ -15,11 +15,11 @@ use crate::address;
 use crate::exit::Failure;
 use crate::private_file;
 
-/// Seconds for which one question may stay with the instance until there is news. It is shorter than the time
-/// that a call has for its answer, or every silence would look like an instance that is away.
+/// Seconds that one long-polling request waits for news. It must be shorter than the client's time-out, or every quiet
+/// period would look like an instance that does not respond.
 const TURN: u64 = 10;
 
-/// Speaks to one instance.
+/// Calls one instance.
 #[derive(Clone)]
 pub struct Client {
     net: Net,
@@ -27,7 +27,7 @@ pub struct Client {
     token: Option<SecretString>,
 }
 
-/// The API's way to say no (RFC 9457).
+/// The API's error response (RFC 9457).
 #[derive(Deserialize)]
 struct Problem {
     title: Option<String>,
@@ -36,11 +36,10 @@ struct Problem {
 }
 
 impl Client {
-    /// A client of the instance at `origin`; `token` is the operator's or a person's. `roots` are certificates, as DER,
-    /// that are believed beside the system's.
-    ///
-    /// # Errors
-    /// If the token would go there in the clear, or no TLS can be had on this machine.
+    /// A client of the instance at `origin`; `token` is the operator's or a person's. `roots` are DER certificates that
+    /// are trusted in addition to the system's.
+    /// || # Errors
+    /// If the token would be sent unencrypted, or TLS is not available on this machine.
     pub fn new(
         origin: Url,
         token: Option<SecretString>,
@@ -67,9 +66,8 @@ impl Client {
     }
 
     /// `GET path`.
-    ///
-    /// # Errors
-    /// What the instance says, or that it does not answer.
+    /// || # Errors
+    /// The instance's error, or that it does not respond.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         self.send(Method::Get, path, Body::Empty).await
     }
@@ -106,9 +104,8 @@ impl Client {
         self.send(Method::Delete, path, Body::Empty).await
     }
 
-    /// The state of a request to present, once it is over or so many seconds have passed: asked for in turns.
-    ///
-    /// # Errors
+    /// The state of a presentation request, once it is over or after this many seconds; uses long polling.
+    /// || # Errors
     /// As [`Self::get`].
     pub async fn verification(
         &self,
@@ -127,10 +124,9 @@ impl Client {
         }
     }
 
-    /// `GET path`, whatever the status: for answers that say no in a body of their own.
-    ///
-    /// # Errors
-    /// If the instance does not answer, or not with JSON.
+    /// `GET path`, whatever the status: for errors whose body is not an RFC 9457 problem.
+    /// || # Errors
+    /// If the instance does not respond, or not with JSON.
     pub async fn get_any(&self, path: &str) -> Result<(u16, serde_json::Value), Failure> {
         let response = self.call(Method::Get, path, Body::Empty).await?;
         Ok((response.status, read(path, &response.body)?))
@@ -185,7 +181,7 @@ fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Failure> {
     })
 }
 
-/// What an instance says of a request it does not serve.
+/// The failure for an error response of an instance.
 pub fn refusal(status: u16, body: &[u8]) -> Failure {
     let problem = serde_json::from_slice::<Problem>(body).ok();
     let said = problem
@@ -193,9 +189,9 @@ pub fn refusal(status: u16, body: &[u8]) -> Failure {
         .and_then(|problem| problem.detail.clone().or_else(|| problem.title.clone()))
         .unwrap_or_else(|| format!("the instance answered {status}"));
     let failure = match status {
-        // The thing is over, or as it is for good.
+        // The object has expired, or can't change any more.
         409 | 410 => Failure::no(said),
-        // Another party does not answer as it should, or nobody can at this moment.
+        // Another party responded wrongly, or a service is unavailable.
         502 | 503 => Failure::environment(said),
         500.. => Failure::ours(said),
         _ => Failure::environment(said),
@@ -211,8 +207,8 @@ pub fn refusal(status: u16, body: &[u8]) -> Failure {
     }
 }
 
-/// A body that an instance takes. One that is larger it would cut off in the middle, which looks like a broken
-/// connection.
+/// A JSON body within the size that an instance accepts. The instance would cut off a larger one, which looks like a
+/// broken connection.
 fn json(body: &impl Serialize) -> Result<Body, Failure> {
     let bytes = serde_json::to_vec(body).map_err(|error| Failure::ours(error.to_string()))?;
     if bytes.len() > API_BODY_MAX {
@@ -225,10 +221,9 @@ fn json(body: &impl Serialize) -> Result<Body, Failure> {
     Ok(Body::Json(bytes))
 }
 
-/// All that is handed in for a body, which need not be more than [`json`] sends: `/dev/zero` never ends.
-///
-/// # Errors
-/// If it can't be read, or is more than an instance takes.
+/// Reads input for a body, up to the size that [`json`] sends: `/dev/zero` never ends.
+/// || # Errors
+/// If it can't be read, or is larger than an instance accepts.
 pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let one_more = API_BODY_MAX as u64 + 1;
@@ -239,9 +234,8 @@ pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The token of a registry's operator, for an instance that writes there.
-///
-/// # Errors
+/// The token of a registry's operator, for an instance that writes to that registry.
+/// || # Errors
 /// As [`token_from`].
 pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
     private_file::read(
@@ -250,10 +244,9 @@ pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
     )
 }
 
-/// The operator's token from a file that `selfsame up` wrote.
-///
-/// # Errors
-/// If the file can't be read, is empty, or others can read it.
+/// The operator's token, from a file that `selfsame up` wrote.
+/// || # Errors
+/// If the file can't be read, is empty, or is readable by others.
 pub fn token_from(file: &Path) -> Result<SecretString, Failure> {
     private_file::read(
         file,

@@ -1,4 +1,4 @@
-//! The verbs of the command line, one file each.
+//! The subcommands, one file each.
 
 mod anoncreds;
 mod backup;
@@ -82,7 +82,7 @@ enum Verb {
 }
 
 impl Cli {
-    /// Runs the verb.
+    /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
             Verb::Up(up) => up.run().await,
@@ -136,19 +136,19 @@ impl Instance {
     pub fn operator(&self) -> Result<Client, Failure> {
         let token = match &self.token {
             Some(token) if !token.trim().is_empty() => SecretString::new(token.clone()),
-            // A variable that is set to nothing names no token.
+            // An empty variable counts as unset.
             _ => client::token_from(&self.token_file)?,
         };
         Client::new(self.instance.clone(), Some(token), self.roots.read()?)
     }
 
-    /// A client that is nobody.
+    /// A client without a token.
     pub fn anybody(&self) -> Result<Client, Failure> {
         Client::new(self.instance.clone(), None, self.roots.read()?)
     }
 }
 
-/// A path segment of an URL.
+/// Escapes a text as one path segment of a URL.
 pub fn segment(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

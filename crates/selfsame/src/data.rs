@@ -10,9 +10,8 @@ use selfsame_store::{Sqlite, Store, StoreError, Vault};
 use crate::exit::Failure;
 use crate::master_key::{self, Custody};
 
-/// The records in a directory of data.
-///
-/// # Errors
+/// The records in a data directory.
+/// || # Errors
 /// If another process has them open, or they can't be read with this key.
 pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
     let vault = Vault::from_master(master_key::load(custody, data)?);
@@ -20,16 +19,15 @@ pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
     (Store::open(Arc::new(backend), vault).await).map_err(|error| unusable(data, &error))
 }
 
-/// The ledger in a directory of data.
-///
-/// # Errors
+/// The ledger in a data directory.
+/// || # Errors
 /// If another process has it open, or it can't be read.
 pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, Failure> {
     let ledger = SqliteLedger::open(data.join(LEDGER_FILE));
     Ok(Arc::new(ledger.map_err(|error| unusable(data, &error))?))
 }
 
-/// Why data can't be used, and what to do about it.
+/// Why the data can't be used, and what to do about it.
 pub fn unusable(data: &Path, error: &StoreError) -> Failure {
     Failure::environment(format!("{}: {error}", data.display())).hint(match error {
         StoreError::WrongKey => {
@@ -56,7 +54,7 @@ mod tests {
     use super::*;
     use crate::master_key::MasterKey;
 
-    /// Earlier builds took an empty passphrase, and nothing else opens what they sealed with it.
+    /// Earlier builds accepted an empty passphrase, and data sealed with it can be opened only with it.
     #[tokio::test]
     async fn an_empty_passphrase_opens_what_was_sealed_with_it_and_begins_nothing() {
         for empty in ["", "  "] {

@@ -1,17 +1,17 @@
-//! How a command ends: exit codes, and the one place that says what went wrong.
+//! How a command ends: exit codes, and the one place that reports errors.
 
 use std::process::ExitCode;
 
-/// A proper answer.
+/// A command's answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Answer {
     /// Done, or valid: exit code 0.
     Yes,
-    /// A proper no, such as a credential that does not verify: exit code 1.
+    /// A negative answer, such as a credential that does not verify: exit code 1.
     No,
 }
 
-/// No answer: whose fault, what, and what to do about it.
+/// No answer: what went wrong, whose fault it is, and what to do about it.
 #[derive(Debug)]
 pub struct Failure {
     code: u8,
@@ -32,7 +32,7 @@ impl Failure {
         }
     }
 
-    /// A proper no, such as a thing that is over: exit code 1.
+    /// A negative answer, such as an expired object: exit code 1.
     pub fn no(message: impl Into<String>) -> Self {
         Self {
             code: 1,
@@ -50,7 +50,7 @@ impl Failure {
         }
     }
 
-    /// A signal of this number came before the end: exit code 128 and its number, as shells count.
+    /// Stopped by a signal: exit code 128 plus its number, as shells count.
     pub fn stopped(signal: &str, number: u8) -> Self {
         Self {
             code: number.saturating_add(128),
@@ -69,25 +69,25 @@ impl Failure {
         &self.message
     }
 
-    /// What the person could do, if that is known.
+    /// What the person can do, if that is known.
     pub fn what_to_do(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// The same with where it went wrong before the reason.
+    /// Adds where it went wrong before the message.
     #[must_use]
     pub fn at(mut self, place: &str) -> Self {
         self.message = format!("{place}: {}", self.message);
         self
     }
 
-    /// The same with something the person could do.
+    /// Sets what the person can do.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same with something the person could do, where nothing is said yet.
+    /// Sets what the person can do, unless that is already set.
     pub fn or_hint(mut self, hint: &str) -> Self {
         self.hint.get_or_insert_with(|| hint.to_owned());
         self
@@ -109,10 +109,10 @@ impl From<selfsame_app::Error> for Failure {
     }
 }
 
-/// Tells what went wrong, on standard error, and gives the exit code.
+/// Reports what went wrong on standard error, and returns the exit code.
 pub fn report(end: End) -> ExitCode {
     match end {
-        // What was lost has been told.
+        // `output` has already reported the lost output.
         Ok(_) if !crate::output::is_complete() => ExitCode::from(2),
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),

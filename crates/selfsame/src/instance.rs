@@ -1,4 +1,4 @@
-//! Puts an instance together from its data directory and settings, runs it, and stops it.
+//! Builds an instance from its data directory and settings, runs it, and stops it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -42,15 +42,15 @@ const PLAIN: &str = "listen on loopback (--listen 127.0.0.1:7380), or serve http
 const WITH_HTTPS: &str = "write --origin with https, or leave the certificate out";
 const BARE: &str = "write --origin as https://issuer.example/";
 
-/// Where and as what an instance starts.
+/// The settings of an instance.
 pub struct Launch {
-    /// The directory of all its data.
+    /// The data directory.
     pub data: PathBuf,
-    /// Where it listens.
+    /// The address it listens on.
     pub listen: SocketAddr,
-    /// The public base of its URLs; made of `listen` unless told.
+    /// The public base of its URLs; derived from `listen` by default.
     pub origin: Option<Url>,
-    /// What it does.
+    /// The roles it has.
     pub roles: Roles,
     /// The issuer's settings.
     pub issuer: IssuerConfig,
@@ -58,67 +58,67 @@ pub struct Launch {
     pub verifier: VerifierConfig,
     /// The wallet's settings.
     pub wallet: WalletConfig,
-    /// Whom it trusts.
+    /// The parties it trusts.
     pub trust: TrustConfig,
-    /// Where that is read again.
+    /// Where the trusted parties are read from again.
     pub trusting: Option<Trusting>,
-    /// The nodes of a registry in other processes; none if it is not elsewhere.
+    /// The nodes of a registry in other processes; empty if the registry is not elsewhere.
     pub registry: Vec<RegistryNode>,
-    /// Which network those must be of.
+    /// The network that these nodes must be of.
     pub pin: Option<Pin>,
-    /// Seconds for which that network is read while it stands still.
+    /// How long, in seconds, that network is read while it makes no new block.
     pub standstill: u64,
-    /// Whom the registry that runs here shows its checkpoints to.
+    /// The witnesses to which the registry that runs here sends its checkpoints.
     pub witnesses: Vec<RegistryWitness>,
-    /// Which witnesses must have cosigned what a registry elsewhere says.
+    /// The witnesses that must have cosigned the checkpoints of a registry elsewhere.
     pub quorum: WitnessQuorum,
-    /// A node of a network, run as this instance's registry; its folder is the directory of data.
+    /// A node of a network that runs as this instance's registry; the node's folder is the data directory.
     pub node: Option<Validating>,
-    /// Who is asked for DIDs that nobody here knows.
+    /// The resolvers for DIDs that this instance can't resolve itself.
     pub resolver: ResolverConfig,
-    /// Whether anybody may register DIDs.
+    /// Whether anyone may register DIDs.
     pub open_registration: bool,
-    /// Where its master key is.
+    /// Where the master key is kept.
     pub custody: Custody,
-    /// TLS for its listener.
+    /// The certificate of its listener.
     pub tls: Option<crate::tls::Source>,
-    /// Certificates, as DER, that are believed beside the system's.
+    /// DER certificates that are trusted in addition to the system's.
     pub roots: Vec<Vec<u8>>,
-    /// Where nodes connect with DIDs and credentials.
+    /// Connections with nodes that authenticate by DIDs and credentials.
     pub nodes: Option<Arc<TlsSettings>>,
-    /// The file that the operator's token is written to, where it is not beside the data.
+    /// The file for the operator's token, if it is not beside the data.
     pub token_file: Option<PathBuf>,
-    /// Whether a new operator's token takes the place of the one there is.
+    /// Whether a new operator's token replaces the existing one.
     pub renews_token: bool,
-    /// Where the process is watched over, beside `listen`.
+    /// A second listener for health checks, besides `listen`.
     pub health: Option<SocketAddr>,
-    /// Whether plain http is served where others than this machine connect.
+    /// Whether plain http is served to other machines.
     pub plain_anywhere: bool,
-    /// How much there is for all, and for one address.
+    /// Limits for all clients together, and for one address.
     pub limits: Limits,
-    /// A directory that goes when the instance does.
+    /// A directory that is removed with the instance.
     pub temporary: Option<tempfile::TempDir>,
 }
 
 /// A node of a network of validators.
 pub struct Validating {
-    /// Its folder.
+    /// The node's folder.
     pub home: Home,
-    /// The engine's program.
+    /// The consensus engine's program.
     pub engine: Engine,
 }
 
-/// An instance that serves.
+/// An instance that is serving.
 pub struct Running {
     /// Its base URL.
     pub origin: Url,
-    /// The operator's token, where it is new and was written nowhere: it is told once.
+    /// A new operator's token that was not written to a file, to be printed once.
     pub untold_token: Option<SecretString>,
     /// The file that the operator's token is kept in.
     pub token_file: Option<PathBuf>,
-    /// Where the master key is, in words.
+    /// Where the master key is kept, in words.
     pub custody: &'static str,
-    /// Certificates that are believed beside the system's: its own among them.
+    /// DER certificates that are trusted in addition to the system's, with the instance's own.
     roots: Vec<Vec<u8>>,
     serving: Serving,
     app: Arc<App>,
@@ -127,7 +127,7 @@ pub struct Running {
 }
 
 impl Launch {
-    /// An instance with everything embedded, in this directory.
+    /// An instance with everything embedded, on this data directory.
     pub fn new(data: PathBuf, listen: SocketAddr) -> Self {
         Self {
             custody: Custody::BesideTheData,
@@ -160,10 +160,9 @@ impl Launch {
         }
     }
 
-    /// An instance on a free port whose data go with it.
-    ///
-    /// # Errors
-    /// If there is no temporary directory to be had.
+    /// An instance on a free port; its data are removed with it.
+    /// || # Errors
+    /// If a temporary directory can't be created.
     pub fn ephemeral() -> Result<Self, Failure> {
         let directory = tempfile::tempdir()?;
         let mut launch = Self::new(
@@ -175,22 +174,21 @@ impl Launch {
     }
 
     /// Starts it: opens the data, binds, serves.
-    ///
-    /// # Errors
-    /// What keeps it from starting, and what to do about it.
+    /// || # Errors
+    /// What prevents it from starting, and what to do about it.
     pub async fn start(self) -> Result<Running, Failure> {
         private_directory::take(&self.data)?;
         let listener = bind(self.listen).await?;
         let bound = listener.local_addr()?;
         let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
-        // First: whoever runs on these data has them locked, and keeps his certificate.
+        // First, because this locks the data: a second process must not replace the certificate of a running one.
         let store = data::store(&self.data, &self.custody).await?;
         let tls = match &self.tls {
             Some(source) => Some(source.load(&self.data, &store, &origin).await?),
             None => None,
         };
-        // A demonstration ends with its terminal.
+        // A demonstration does not outlive its terminal.
         if self.temporary.is_none() {
             crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), &origin)?;
         }
@@ -354,13 +352,13 @@ impl Launch {
 }
 
 impl TlsSettings {
-    /// The origins that are called so.
+    /// The origins that are called with DIDs and credentials.
     fn origins(&self) -> impl Iterator<Item = url::Origin> {
         self.reach.iter().map(|reach| reach.origin.origin())
     }
 
-    /// From now on this instance is a node: it calls the origins that are listed so, and gives its second listener, if
-    /// it has one. It looks its peers up itself. On SIGHUP its identity and the files of its policies are read again.
+    /// Makes this instance a node: it calls the listed origins as a node, and returns its second listener, if it has
+    /// one. It looks its peers up itself. On SIGHUP it reads its identity and the policy files again.
     async fn open(self: &Arc<Self>, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
         let gather = Arc::new(Gatherer::new(app, Reuse::default()));
         let resuming = Resuming::new(Arc::clone(&gather) as _);
@@ -402,7 +400,7 @@ impl TlsSettings {
         Ok(nodes)
     }
 
-    /// What the identity and the files of the policies say now.
+    /// The node's configuration, from the current identity and policy files.
     async fn as_node(&self, resuming: &Resuming) -> Result<AsNode, Failure> {
         let own = async || {
             let material = node::material_of(&self.identity).await?;
@@ -438,14 +436,14 @@ impl TlsSettings {
     }
 }
 
-/// An instance as a node: towards each origin that it reaches so, and for those who connect to it.
+/// The TLS configurations of an instance as a node: one for each origin it calls, and one for its second listener.
 struct AsNode {
     reach: Vec<Arc<ClientConfig>>,
     own: Option<Arc<ServerConfig>>,
 }
 
 impl Validating {
-    /// Starts both halves, with the checkpoint's key in the instance's store.
+    /// Starts the node and its engine, with the checkpoint's key in the instance's store.
     async fn start(&self, data: &Path, store: &Store) -> Result<Arc<Node>, Failure> {
         let keys = Keys::new(store.clone());
         let tenant =
@@ -472,28 +470,26 @@ impl Running {
         Client::new(self.origin.clone(), token, self.roots.clone())
     }
 
-    /// A link that signs the operator's browser in.
-    ///
-    /// # Errors
-    /// If it can't be kept.
+    /// A link that signs in the operator's browser.
+    /// || # Errors
+    /// If it can't be stored.
     pub async fn sign_in_link(&self) -> Result<String, Failure> {
         Ok(self.app.operator().link().await?.url)
     }
 
-    /// Whether few can verify what its issuer issues.
+    /// Whether only a few verifiers can verify what its issuer issues.
     pub fn issues_to_few(&self) -> bool {
         self.app.issues_to_few()
     }
 
-    /// Why its registry does not believe the clock; none while it does, or where it has none of its own.
+    /// Why its registry distrusts the clock; `None` if it trusts it, or if the instance has no registry of its own.
     pub fn clock_doubt(&self) -> Option<String> {
         self.app.times()?.view().doubt
     }
 
-    /// Serves until `told`; then finishes what is under way and closes the data.
-    ///
-    /// # Errors
-    /// If serving ended by itself, or not well.
+    /// Serves until `told` completes; then finishes the open requests and closes the data.
+    /// || # Errors
+    /// If serving ended by itself, or failed.
     pub async fn until(self, told: impl Future<Output = ()>) -> Result<(), Failure> {
         let ended = self.serving.until(told).await;
         self.app.stop().await;
@@ -518,7 +514,7 @@ fn bind_health(at: SocketAddr) -> Result<std::net::TcpListener, Failure> {
     })
 }
 
-/// The host of what listens at an address: by its name, since did:web knows no addresses, where that leads there.
+/// The host for an address: its name if that leads there, since did:web excludes IP addresses.
 fn host_of(ip: IpAddr) -> String {
     match ip.to_canonical() {
         IpAddr::V4(Ipv4Addr::LOCALHOST) | IpAddr::V6(Ipv6Addr::LOCALHOST) => "localhost".to_owned(),
@@ -527,9 +523,9 @@ fn host_of(ip: IpAddr) -> String {
     }
 }
 
-/// An address without what may be a secret in it.
+/// The URL without parts that may be secret.
 fn shown(mut url: Url) -> Url {
-    // An address that can have no user has none.
+    // A URL that can't have a user name has none to remove.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);

@@ -1,4 +1,4 @@
-//! Work that leaves nothing behind where it is interrupted.
+//! Work that leaves nothing behind when it is interrupted.
 
 use std::future::Future;
 
@@ -6,8 +6,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exit::{End, Failure};
 
-/// The end of this work; where Ctrl-C or SIGTERM comes first, it is dropped with all that it holds, its temporary
-/// directory and the processes in it.
+/// Runs the work. On Ctrl-C or SIGTERM the work is dropped, with its temporary directory and the processes in it.
 pub async fn or_interrupted(work: impl Future<Output = End>) -> End {
     let (mut interrupt, mut terminate) = (
         signal(SignalKind::interrupt())?,

@@ -1,5 +1,5 @@
-//! The log: one JSON object a line on standard error, or a line for people, as `SELFSAME_LOG` says: warnings, each
-//! refusal with its reason, what the operator does, and each credential that is issued, unless told.
+//! The log: one JSON object a line on standard error, or a line of text for people. `SELFSAME_LOG` sets what is logged.
+//! Default: warnings, each refusal with its reason, the operator's actions, and each issued credential.
 
 use std::env::VarError;
 use std::error::Error as _;
@@ -9,10 +9,10 @@ use tracing_subscriber::filter::FromEnvError;
 
 const VARIABLE: &str = "SELFSAME_LOG";
 
-/// The second names the request that a refusal answers, by its number and route.
+/// The second directive adds, for each refusal, the request's number and route.
 const DEFAULT: &str = "warn,selfsame_server::error=info,selfsame_server::middleware::observe=info,selfsame_server::middleware::actions=info,selfsame_app::issuer::protocol=info";
 
-/// Starts it.
+/// Starts the log in JSON.
 pub fn start() {
     let log = tracing_subscriber::fmt().json().with_span_list(false);
     started(
@@ -22,7 +22,7 @@ pub fn start() {
     );
 }
 
-/// Starts it for a person who looks on, in lines of text.
+/// Starts the log in lines of text, for a person at the terminal.
 pub fn start_for_people() {
     let log = tracing_subscriber::fmt()
         .compact()
@@ -40,7 +40,7 @@ fn filter() -> EnvFilter {
         Ok(filter) => filter,
         Err(error) if is_absent(&error) => EnvFilter::new(DEFAULT),
         Err(error) => {
-            // Still served: how much is logged is no reason to be down after a restart.
+            // The instance starts anyway: a wrong log setting must not cause an outage after a restart.
             crate::output::complain(&format!(
                 "selfsame: {VARIABLE} is not understood, so warnings and refusals are logged: {error}"
             ));

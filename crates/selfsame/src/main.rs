@@ -1,4 +1,4 @@
-//! The `selfsame` command: parses the command line, runs one verb, maps its end to an exit code.
+//! The `selfsame` command: parses the command line, runs one subcommand, maps its end to an exit code.
 
 mod address;
 mod client;
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-// The C library's allocator keeps what each Argon2 hash took; this one gives it back.
+// The C library's allocator does not return the memory of each Argon2 hash; this one does.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,4 @@
-//! Where the master key comes from: a file, a passphrase, or, unless told, a file beside the data, which protects nothing.
+//! Where the master key comes from: a file, a passphrase, or by default a file beside the data, which protects nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,10 @@ use selfsame_crypto::seal::{SealingKey, random_seed};
 use crate::exit::Failure;
 use crate::{output, private_file};
 
-/// The master key itself, in the data directory unless it is kept elsewhere.
+/// The file of the master key in the data directory, unless it is kept elsewhere.
 pub const KEY_FILE: &str = "master-key";
-/// What a passphrase is stretched with, salt and cost, in the data directory. No secret, but the data are lost without it.
+/// The file of the passphrase's salt and cost parameters in the data directory. It is not secret, but the data are lost
+/// without it.
 pub const SALT_FILE: &str = "passphrase-salt";
 const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
 
@@ -23,13 +24,13 @@ const NO_SALT: &str = "put it back there: a copy (selfsame backup) has it too; o
 const EMPTY_PASSPHRASE: &str = "selfsame: if the passphrase of these data is empty, as SELFSAME_PASSPHRASE is, everybody knows it, and sealing protects nothing against who can read this directory
 hint: a passphrase can't be changed: begin with new data and a passphrase, or keep this directory and its copies as you would keep a secret";
 
-/// Where the master key is.
+/// Where the master key is kept.
 pub enum Custody {
-    /// A file beside the data, made at the first start.
+    /// A file beside the data, created at the first start.
     BesideTheData,
-    /// A file of 64 hexadecimal digits somewhere else.
+    /// A file of 64 hexadecimal digits in another place.
     File(PathBuf),
-    /// A passphrase, stretched with Argon2id.
+    /// A passphrase, from which Argon2id derives the key.
     Passphrase(SecretString),
 }
 
@@ -58,10 +59,9 @@ pub struct MasterKey {
 }
 
 impl MasterKey {
-    /// Where the master key of these data is, or is going to be.
-    ///
-    /// # Errors
-    /// If a passphrase for new data is empty, as that of a variable which was never filled: everybody would know it.
+    /// Where the master key of these data is kept, or will be kept.
+    /// || # Errors
+    /// If the passphrase for new data is empty, as it is when a variable was never set: it would protect nothing.
     pub fn custody(&self, data: &Path) -> Result<Custody, Failure> {
         match (&self.master_key_file, &self.passphrase) {
             (Some(_), Some(_)) => Err(Failure::environment(
@@ -71,7 +71,7 @@ impl MasterKey {
             (Some(file), _) => Ok(Custody::File(file.clone())),
             (None, Some(passphrase)) => {
                 if passphrase.trim().is_empty() {
-                    // Earlier builds sealed data with it.
+                    // Earlier builds sealed data with an empty passphrase.
                     if !has_passphrase(data) {
                         return Err(Failure::environment("SELFSAME_PASSPHRASE is empty")
                             .hint("put the passphrase into it, or unset it"));
@@ -85,17 +85,16 @@ impl MasterKey {
     }
 }
 
-/// Whether there are data whose master key is made of a passphrase.
+/// Whether data exist whose master key is derived from a passphrase.
 pub fn has_passphrase(data: &Path) -> bool {
     [STORE_FILE, SALT_FILE]
         .iter()
         .all(|name| data.join(name).exists())
 }
 
-/// The master key.
-///
-/// # Errors
-/// If it can't be read, or made at the first start.
+/// Loads the master key.
+/// || # Errors
+/// If it can't be read, or can't be created at the first start.
 pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
     match custody {
         Custody::BesideTheData => {
@@ -110,7 +109,7 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
                 }
                 private_file::write(&file, encoding::hex_encode(&random_seed()).as_bytes())?;
             }
-            // Its directory lets nobody else in, whoever put it there.
+            // Only the owner may read the key, even if another program put the file there.
             private_file::close(&file)?;
             from_file(&file)
         }
@@ -180,7 +179,7 @@ mod tests {
         let sealed = load(&custody, data).ok().unwrap();
         let sealed = sealed.seal([0; 12], b"", b"plain").unwrap();
         assert_eq!(std::fs::read(&salt).unwrap(), [7; 16]);
-        // What the reference implementation makes of both with 19,456 KiB, two passes and one lane.
+        // The reference implementation's result for both, with 19,456 KiB, two passes and one lane.
         let earlier = "9cfbb211d758e722545b06353787c4e9dd3ed8fb6f6ad8dfcb309fe24325e5e5";
         let earlier = encoding::hex_decode(earlier).unwrap();
         let earlier = SealingKey::from_bytes(earlier.try_into().unwrap());

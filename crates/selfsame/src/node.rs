@@ -30,7 +30,7 @@ use crate::peers::{Own, OwnCertificate, Resuming};
 use crate::private_directory;
 use crate::settings::{Settings, trust_root};
 
-/// The records in a node's folder.
+/// The file of the records in a node's folder.
 const KEPT: &str = selfsame_app::copies::STORE_FILE;
 const NOTHING_HERE: &str = "make one: selfsame tls identity new --identity FOLDER";
 
@@ -59,15 +59,15 @@ pub struct Node {
     staples: Option<u64>,
 }
 
-/// What a node connects with.
+/// What a node needs for its connections.
 pub struct Standing {
-    /// The clock, and what is resolved.
+    /// The clock, and DID resolution.
     pub app: Arc<App>,
-    /// Answers what handshakes need to know.
+    /// Fetches the evidence that handshakes need.
     pub gather: Arc<Gatherer>,
-    /// Tickets, and who is believed that comes with one; nothing where none are used.
+    /// Tickets, and the peers that may resume with one; `None` if tickets are not used.
     resuming: Option<Resuming>,
-    /// What renews the staples of the identity that is shown.
+    /// The task that renews the staples of the node's identity.
     stapling: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -92,11 +92,10 @@ pub struct World {
 }
 
 impl Node {
-    /// Stands up what resolves the DIDs of others. What is learned of them is kept in memory, so the folder is free for
-    /// `selfsame tls identity` meanwhile.
-    ///
-    /// # Errors
-    /// If a file can't be read, or the settings can't work.
+    /// Builds what resolves the DIDs of peers. What is learned of them is kept in memory, so that `selfsame tls
+    /// identity` can use the folder meanwhile.
+    /// || # Errors
+    /// If a file can't be read, or the settings are inconsistent.
     pub async fn stand(&self) -> Result<Standing, Failure> {
         let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
         let store = Store::open(Arc::new(Memory::new()), vault).await;
@@ -117,17 +116,16 @@ impl Node {
         })
     }
 
-    /// How often those who are connected are judged again.
+    /// The interval at which connected peers are verified again.
     pub fn judged_every(&self) -> Duration {
         Duration::from_secs(self.reuse.max(1))
     }
 
-    /// Opens the identity for a moment, and gives what this node shows by it from now on; its staples are renewed until
-    /// this is called again.
-    ///
-    /// # Errors
-    /// If the folder is none, is used by another process, or can't be opened with this master key; if there is no
-    /// registry to staple from.
+    /// Opens the identity, reads what this node presents from now on, and closes it. Staples are renewed until the next
+    /// call.
+    /// || # Errors
+    /// If the folder has no identity, is used by another process, or can't be opened with this master key; if there is
+    /// no registry to staple from.
     pub async fn own(&self, standing: &Standing) -> Result<Own, Failure> {
         let material = match &self.identity {
             Some(folder) => {
@@ -147,11 +145,11 @@ impl Node {
     }
 }
 
-/// A credential that ends this soon is warned of.
+/// A credential that expires within this many seconds causes a warning.
 const SOON: u64 = 86_400;
 
 impl Standing {
-    /// Nobody lets in who shows a credential that has ended.
+    /// Fails if the node's credential has expired, since no peer would accept it; warns if it expires soon.
     fn warn_of_end(&self, material: &Material) -> Result<(), Failure> {
         let now = self.app.clock().now();
         let Some(end) = material.expires else {
@@ -171,7 +169,7 @@ impl Standing {
         Ok(())
     }
 
-    /// Shown with staples, which are renewed as long as this process lives or until others take their place.
+    /// Adds staples, and renews them until this process ends or the next call replaces them.
     async fn stapling(&self, mut own: Own, seconds: u64) -> Result<Own, Failure> {
         let ledger = self.gather.ledger().await?.ok_or_else(|| {
             Failure::environment("there is no registry to staple from")
@@ -197,9 +195,8 @@ impl Standing {
     }
 }
 
-/// What resolves by this registry for somebody who has no identity and keeps nothing.
-///
-/// # Errors
+/// Resolution by this registry, without an identity and without storage.
+/// || # Errors
 /// As [`Node::stand`].
 pub async fn resolving(registry: Url) -> Result<Gatherer, Failure> {
     let world = World {
@@ -213,9 +210,8 @@ pub async fn resolving(registry: Url) -> Result<Gatherer, Failure> {
     Ok(Gatherer::new(&app, Reuse::default()))
 }
 
-/// What a node's folder shows, opened for a moment; its master key lies beside it.
-///
-/// # Errors
+/// What the identity in a node's folder presents; its master key is beside it. The folder is closed again.
+/// || # Errors
 /// As [`Node::stand`].
 pub async fn material_of(folder: &Path) -> Result<Material, Failure> {
     let (master_key, world) = (MasterKey::default(), World::default());
@@ -244,9 +240,8 @@ pub fn reloaded<T>(read: Result<T, Failure>) -> Option<T> {
     read.ok()
 }
 
-/// Opens a node's folder for its owner; makes it if it is to be made.
-///
-/// # Errors
+/// Opens a node's folder for its owner; creates it if `is_new`.
+/// || # Errors
 /// As [`Node::stand`].
 pub async fn owner(
     folder: &Path,
@@ -289,7 +284,7 @@ impl World {
         Ok(async move { Ok(App::open(config, parts).await?.0) })
     }
 
-    /// Whether a registry is named; a file of settings may name one.
+    /// Whether a registry is named, or a settings file, which may name one.
     pub fn has_registry(&self) -> bool {
         self.registry.is_some() || self.config.is_some()
     }
@@ -338,7 +333,7 @@ impl World {
     }
 }
 
-/// A node has no address of its own; names under `.invalid` are nobody's (RFC 6761 §6.4).
+/// A node has no address of its own; names under `.invalid` never exist (RFC 6761 §6.4).
 const ORIGIN: &str = "https://node.invalid/";
 /// A wallet keeps the credential.
 const ROLES: Roles = Roles {

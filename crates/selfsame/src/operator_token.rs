@@ -1,4 +1,4 @@
-//! Where the operator's token is kept: beside the data only where the master key is too.
+//! Where the operator's token is kept: beside the data only if the master key is too.
 
 use std::path::{Path, PathBuf};
 
@@ -10,21 +10,21 @@ use crate::exit::Failure;
 use crate::master_key::Custody;
 use crate::{output, private_file};
 
-/// The operator's token, in the data directory.
+/// The file of the operator's token in the data directory.
 pub const TOKEN_FILE: &str = "operator-token";
 const BESIDE: &str = "the operator's token lies beside the data, and whoever copies them reads everything with it: move the file elsewhere and name it (--operator-token-file), or keep the token in your head and remove the file";
 const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";
 
-/// Where the token is kept, and whether a new one is wanted.
+/// Where the token is kept, and whether to make a new one.
 pub struct Keeping {
-    /// The file, if it is kept in one.
+    /// The file, if the token is kept in one.
     pub file: Option<PathBuf>,
     renews: bool,
 }
 
 impl Keeping {
-    /// In the file that the operator names. Else, where the master key is kept from the data, in none: whoever copies
-    /// the data would read everything with it.
+    /// In the file that the operator names. By default beside the data, but in no file if the master key is kept
+    /// elsewhere: anyone who copied the data could read everything with the token.
     pub fn of(data: &Path, custody: &Custody, named: Option<PathBuf>, renews: bool) -> Self {
         let beside = data.join(TOKEN_FILE);
         let file = match (named, custody) {
@@ -40,9 +40,8 @@ impl Keeping {
         Self { file, renews }
     }
 
-    /// Forgets the token of this store where a new one is wanted: its file was lost, or taken away for that.
-    ///
-    /// # Errors
+    /// Forgets the token in this store if a new one is wanted: its file was lost or removed, or `renews` is set.
+    /// || # Errors
     /// The store's.
     pub async fn renew(&self, store: &Store) -> Result<(), Failure> {
         let is_gone = self.file.as_ref().is_some_and(|file| !file.exists());
@@ -52,10 +51,9 @@ impl Keeping {
         Ok(())
     }
 
-    /// Writes a new token so that commands on this machine find it; gives it back where it is written nowhere. One that
-    /// is kept must be that of these data.
-    ///
-    /// # Errors
+    /// Writes a new token to the file, so that commands on this machine find it; returns it if it is kept in no file.
+    /// An existing file must hold the token of these data.
+    /// || # Errors
     /// If the file can't be read or written, or holds another token.
     pub fn keep(
         &self,
@@ -73,7 +71,7 @@ impl Keeping {
             let what = "this is not the operator's token of these data";
             return Err(Failure::environment(format!("{}: {what}", file.display())).hint(RENEW));
         };
-        // That of data which a copy was put in the place of.
+        // The token of former data, which a restored backup replaced.
         if file.exists() {
             std::fs::remove_file(file)?;
         }

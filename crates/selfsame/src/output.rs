@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use selfsame_app::view::verifier::CredentialVerdict;
 use serde::Serialize;
 
-/// Whether something that was to be printed is lost.
+/// Whether some output was lost.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line on standard output. A reader that has gone away is no error; what can't be written otherwise is told
-/// once, and [`is_complete`] remembers it.
+/// Prints a line on standard output. A closed pipe is not an error; any other error is reported once, and
+/// [`is_complete`] remembers it.
 pub fn say(line: &str) {
     if let Err(error) = written(writeln!(io::stdout(), "{line}"))
         && !LOST.swap(true, Ordering::Relaxed)
@@ -19,7 +19,7 @@ pub fn say(line: &str) {
     }
 }
 
-/// Whether all that was said could be written.
+/// Whether all output could be written.
 pub fn is_complete() -> bool {
     !LOST.load(Ordering::Relaxed)
 }
@@ -31,10 +31,10 @@ fn written(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Whether what stands on standard error is for programs.
+/// Whether lines on standard error are for programs.
 static IN_JSON: AtomicBool = AtomicBool::new(false);
 
-/// From now on prints a JSON object for each line on standard error, as the log does.
+/// Switches standard error to one JSON object a line, as in the log.
 pub fn complain_in_json() {
     IN_JSON.store(true, Ordering::Relaxed);
 }
@@ -55,7 +55,7 @@ pub fn json<T: Serialize>(value: &T) {
     }
 }
 
-/// Prints a value as JSON if asked to, and else as these lines.
+/// Prints a value as JSON if asked to, otherwise these lines.
 pub fn either<T: Serialize>(as_json: bool, value: &T, lines: impl FnOnce(&T) -> Vec<String>) {
     if as_json {
         json(value);
@@ -74,7 +74,7 @@ pub struct RuleLine<'a> {
     pub paragraph: &'a str,
 }
 
-/// The lines of a table: each rule, its result, what was seen, and its paragraph.
+/// The lines of a table: each rule, its result, its detail, and its paragraph.
 pub fn rule_lines<'a>(rules: impl Iterator<Item = RuleLine<'a>> + Clone) -> Vec<String> {
     let name = width(rules.clone().map(|rule| rule.name));
     let paragraph = width(rules.clone().map(|rule| rule.paragraph));
@@ -91,7 +91,7 @@ pub fn rule_lines<'a>(rules: impl Iterator<Item = RuleLine<'a>> + Clone) -> Vec<
     rules.map(line).collect()
 }
 
-/// The verdict as a table: each rule, its result, what was seen, and its paragraph.
+/// The verdict as a table: each rule, its result, its detail, and its paragraph.
 pub fn verdict_table(verdict: &CredentialVerdict) -> Vec<String> {
     let mut lines = vec![verdict.outcome.as_str().to_uppercase()];
     let rules = verdict.rules.iter();

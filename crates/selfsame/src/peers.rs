@@ -1,4 +1,5 @@
-//! Peers in TLS 1.3 with DIDs and credentials: which of them this side admits, what it shows them, what it speaks.
+//! Peers in TLS 1.3 with DIDs and credentials: which peers this side admits, what it presents to them, which
+//! application protocol it speaks.
 
 mod certificate;
 mod policy;

@@ -1,4 +1,4 @@
-//! Directories of data: only their owner can look into them, and what others keep there is left alone.
+//! Data directories: only their owner can read them. Directories with other people's files are left alone.
 
 use std::fs::{DirBuilder, Permissions};
 use std::io;
@@ -12,7 +12,8 @@ use crate::exit::Failure;
 use crate::master_key::{KEY_FILE, SALT_FILE};
 use crate::operator_token::TOKEN_FILE;
 
-/// What each of our directories has one of at least, but for a network's: names that nobody else gives his files.
+/// A data directory that is in use has at least one of these files, unless it holds a network or a node; no other
+/// software uses these names.
 const OURS: [&str; 7] = [
     STORE_FILE,
     LEDGER_FILE,
@@ -24,13 +25,12 @@ const OURS: [&str; 7] = [
 ];
 /// The folder of a network in a data directory.
 pub const NETWORK_FOLDER: &str = "network";
-/// What a new disk has in it.
+/// Present on a new disk.
 const NOBODYS: &str = "lost+found";
 
-/// Makes a directory that only its owner can look into, or closes one that is empty or ours to others.
-///
-/// # Errors
-/// If it can't be made, or if it is open to others and holds what is not ours: theirs, perhaps.
+/// Creates a directory that only its owner can read, or makes one private that is empty or ours.
+/// || # Errors
+/// If it can't be created, or if others can read it and it has files that are not ours.
 pub fn take(path: &Path) -> Result<(), Failure> {
     let wrong = |error: io::Error| {
         Failure::environment(format!("{}: {error}", path.display()))
@@ -78,12 +78,12 @@ fn is_free(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Others have a `node.json` too, of another kind.
+/// Other software has a `node.json` of its own, so the folder must open as a node's.
 fn is_node(path: &Path) -> bool {
     Home::open(path).is_ok()
 }
 
-/// Others have a folder `network` too, as `/etc` does; ours has the folders of nodes in it.
+/// Other directories have a folder `network` too, such as `/etc`; ours contains the folders of nodes.
 fn has_network(path: &Path) -> io::Result<bool> {
     let network = path.join(NETWORK_FOLDER);
     if !network.is_dir() {
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// A network of one node in a folder of its own.
+    /// Creates a network of one node in a folder.
     fn found(network: &Path) {
         let beginning = Beginning {
             name: "test".to_owned(),
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(refused.code(), 2);
         assert!(refused.what_to_do().unwrap().contains("--data"));
         assert_eq!(mode(folder.path()), 0o755);
-        // Whoever closes it himself means it.
+        // A directory that is private already is accepted whatever it holds.
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
         take(folder.path()).unwrap();
     }

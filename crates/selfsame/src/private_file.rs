@@ -1,4 +1,4 @@
-//! Files that hold one secret: written so that only their owner can read them, and refused where somebody else can.
+//! Files that hold one secret: written so that only their owner can read them, and refused if others can read them.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Read as _, Write as _};
@@ -9,11 +9,11 @@ use selfsame_crypto::SecretString;
 
 use crate::exit::Failure;
 
-/// What the group and all others may do.
+/// The permission bits of the group and of others.
 const OTHERS: u32 = 0o077;
-/// The same, but that the group may read.
+/// The same bits without the group's permission to read.
 const OTHERS_BUT_READERS: u32 = 0o037;
-/// No secret is longer, in bytes.
+/// Maximum length of a secret, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
 /// Writes a new file that only its owner can read, durably.
@@ -32,26 +32,24 @@ pub fn write(file: &Path, content: &[u8]) -> Result<(), Failure> {
     written.sync_all().map_err(wrong)
 }
 
-/// Lets nobody but the owner read a file.
-///
-/// # Errors
-/// If it is not there, or another's.
+/// Makes a file readable only by its owner.
+/// || # Errors
+/// If it does not exist, or has another owner.
 pub fn close(file: &Path) -> Result<(), Failure> {
     std::fs::set_permissions(file, Permissions::from_mode(0o600))
         .map_err(|error| wrong(file, &error.to_string()))
 }
 
-/// Reads the secret of a file that holds nothing else; white space around it does not count.
-///
-/// # Errors
-/// If it can't be read, is empty, or others than its owner can read it; then says what to do. `hint` is said where the
-/// file is not what it should be.
+/// Reads the secret from a file that holds nothing else, without surrounding white space.
+/// || # Errors
+/// If it can't be read, is empty, or is readable by others than its owner. `hint` says what to do if the file is
+/// missing or wrong.
 pub fn read(file: &Path, hint: &str) -> Result<SecretString, Failure> {
     let io = |error: std::io::Error| wrong(file, &error.to_string()).hint(hint);
     let opened = File::open(file).map_err(io)?;
     let metadata = opened.metadata().map_err(io)?;
     let reader = rustix::process::geteuid().as_raw();
-    // A pipe is whose process it is.
+    // A pipe is private to its process.
     if metadata.is_file() && is_open(metadata.mode(), metadata.uid(), reader) {
         let shown = file.display();
         return Err(wrong(file, "others than its owner can read this secret")
@@ -65,8 +63,8 @@ pub fn read(file: &Path, hint: &str) -> Result<SecretString, Failure> {
     Ok(SecretString::new(text.trim().to_owned()))
 }
 
-/// Whether others can read a file than its owner and its reader. Root gives a file to somebody else by the group, as
-/// Kubernetes does with the secrets it mounts.
+/// Whether anyone but the file's owner and its reader can read it. Root may share a file with the reader through the
+/// group, as Kubernetes does with the secrets it mounts.
 fn is_open(mode: u32, owner: u32, reader: u32) -> bool {
     let others = match (owner, reader) {
         (0, 1..) => OTHERS_BUT_READERS,

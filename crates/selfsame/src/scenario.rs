@@ -1,5 +1,5 @@
-//! The two healthcare scenarios, walked over the public API: issue, accept, present, verify, revoke, refuse; a
-//! prescription is used up, and another one revoked by the pharmacy.
+//! The two healthcare scenarios over the public API: issue, accept, present, verify, revoke, refuse. One prescription
+//! is used up, and the pharmacy revokes another.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::exit::Failure;
 
-/// How many seconds a verdict may take once something was shown.
+/// Maximum seconds from a presentation to its verdict.
 const VERDICT: u64 = 20;
 
 /// A scenario by its name on the command line.
@@ -27,7 +27,7 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// Its name, which is also its template's.
+    /// The scenario's name, which is also its template's.
     pub fn name(self) -> &'static str {
         match self {
             Self::Immunization => "immunization",
@@ -36,26 +36,26 @@ impl Scenario {
     }
 }
 
-/// The instances that play the four roles; one may play all.
+/// The instances with the four roles; one instance may have all.
 pub struct Cast {
-    /// Issues, with the operator's token.
+    /// The issuer, called with the operator's token.
     pub issuer: Client,
-    /// Keeps.
+    /// The wallet.
     pub wallet: Client,
-    /// Asks, with the operator's token.
+    /// The verifier, called with the operator's token.
     pub verifier: Client,
 }
 
-/// What happened, step by step.
+/// The result of a scenario, step by step.
 #[derive(Debug, Serialize)]
 pub struct Story {
     /// The scenario's name.
     pub scenario: &'static str,
-    /// Each step with its time.
+    /// Each step with its duration.
     pub steps: Vec<StepTime>,
     /// The verdict on the presentation.
     pub verdict: Outcome,
-    /// The verdict on the same credential once it was used up; none where the scenario uses nothing up.
+    /// The verdict on the same credential after it was used up; `None` if the scenario uses nothing up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_spending: Option<Outcome>,
     /// The verdict on a credential after its revocation.
@@ -65,7 +65,7 @@ pub struct Story {
     pub first: VerificationStatus,
 }
 
-/// A step and how long it took.
+/// A step and its duration.
 #[derive(Debug, Serialize)]
 pub struct StepTime {
     /// The step's name.
@@ -96,10 +96,9 @@ struct Walk<'a> {
     tell: &'a mut dyn FnMut(&StepTime),
 }
 
-/// Walks a scenario; `tell` hears of each step when it is done.
-///
-/// # Errors
-/// The first thing that does not work.
+/// Runs a scenario; calls `tell` after each step.
+/// || # Errors
+/// The first step that fails.
 pub async fn play(
     scenario: Scenario,
     cast: &Cast,
@@ -125,7 +124,7 @@ pub async fn play(
     })
 }
 
-/// What the presentations of a scenario came to.
+/// The results of a scenario's presentations.
 struct Ends {
     first: VerificationStatus,
     spent: Option<VerificationStatus>,
@@ -155,7 +154,8 @@ impl Walk<'_> {
         })
     }
 
-    /// The doctor lets the pharmacy use up and revoke; it dispenses one prescription and revokes another.
+    /// The doctor lets the pharmacy use up and revoke prescriptions; the pharmacy dispenses one prescription and
+    /// revokes another.
     async fn prescription(&mut self, wallet: &Client) -> Result<Ends, Failure> {
         let name = "prescription";
         let (issuer, verifier) = (&self.cast.issuer, &self.cast.verifier);
@@ -261,7 +261,7 @@ impl Walk<'_> {
     }
 }
 
-/// The status list says so within a second of the revocation.
+/// Waits until the status list shows the revocation, normally within a second.
 async fn until_published(issuer: &Client, id: &str) -> Result<(), Failure> {
     let path = format!("/api/issuer/credentials/{id}");
     for _ in 0..100 {
@@ -277,7 +277,7 @@ async fn until_published(issuer: &Client, id: &str) -> Result<(), Failure> {
 }
 
 async fn register(wallet: &Client) -> Result<Client, Failure> {
-    // A person of the demonstration's own: nobody can sign in with a password that nobody keeps.
+    // A person for this demonstration only: its password is not kept, so it can't be used to sign in again.
     let nonce = selfsame_crypto::encoding::hex_encode(&selfsame_crypto::seal::random_seed());
     let email = format!(
         "maja.musterfrau+{}@example.org",
@@ -302,7 +302,7 @@ async fn issued_from(issuer: &Client, offer: &str) -> Result<IssuedCredential, F
         .ok_or_else(|| Failure::ours("the issuer does not list the credential it has issued"))
 }
 
-/// The registry has taken what the pharmacy did.
+/// Checks that the registry accepted the pharmacy's action.
 fn done(status: &VerificationStatus) -> Result<(), Failure> {
     let spending = status.spending.as_ref();
     match spending.map(|spending| (spending.state, &spending.reason)) {

@@ -1,4 +1,4 @@
-//! The task that serves an instance's addresses: how it is told to end, and what it means if it ends by itself.
+//! The task that serves an instance: how it is stopped, and the failure if it ends by itself.
 
 use std::future::Future;
 use std::io;
@@ -8,14 +8,14 @@ use tokio::task::{JoinError, JoinHandle};
 
 use crate::exit::Failure;
 
-/// A server at work.
+/// A running server.
 pub struct Serving {
     stop: oneshot::Sender<()>,
     task: JoinHandle<io::Result<()>>,
 }
 
 impl Serving {
-    /// Starts what `serve` makes of the future that tells it to end.
+    /// Starts the task that `serve` returns; its argument completes when the server must stop.
     pub fn start<Served>(serve: impl FnOnce(oneshot::Receiver<()>) -> Served) -> Self
     where
         Served: Future<Output = io::Result<()>> + Send + 'static,
@@ -25,10 +25,9 @@ impl Serving {
         Self { stop, task }
     }
 
-    /// Serves until `told`, then lets open requests end.
-    ///
-    /// # Errors
-    /// If serving ended before it was told to, or not well.
+    /// Serves until `told` completes, then lets open requests finish.
+    /// || # Errors
+    /// If serving ended by itself, or failed.
     pub async fn until(self, told: impl Future<Output = ()>) -> Result<(), Failure> {
         let Self { stop, mut task } = self;
         tokio::select! {
@@ -38,7 +37,7 @@ impl Serving {
                 return Err(Failure::ours("the server ended, though nobody told it to"));
             }
         }
-        // It may have ended at this very moment.
+        // An error here means that it has just ended by itself.
         let _ = stop.send(());
         well(task.await)
     }

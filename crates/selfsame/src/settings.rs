@@ -1,4 +1,4 @@
-//! The file of settings, with the files of certificates and keys that it names.
+//! The settings file, and the certificate and key files that it names.
 
 mod limits;
 
@@ -20,14 +20,14 @@ use crate::peers::Policy;
 use crate::private_file;
 pub use limits::LimitSettings;
 
-/// Bytes that a file of settings, or one of certificates that it names, may have.
+/// Maximum size of a settings file, or of a certificate file that it names, in bytes.
 const FILE_MAX: u64 = 1_000_000;
-/// What begins a text in PEM, where a setting holds that in place of a path.
+/// The beginning of a PEM text, which a setting may hold in place of a path.
 const PEM: &str = "-----BEGIN ";
-/// What the first line of a private key in PEM ends with, whatever its kind.
+/// The end of the first line of a private key in PEM, for every type of key.
 const PRIVATE_KEY: &str = "PRIVATE KEY-----";
 
-/// What the file says.
+/// The settings in the file.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -51,41 +51,41 @@ pub struct Settings {
     pub limits: LimitSettings,
 }
 
-/// Where the process is watched over, beside the main listener.
+/// The second listener for health checks, besides the main one.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HealthSettings {
-    /// Where `/livez`, `/readyz` and `/metrics` are answered on a thread of their own.
+    /// The address of `/livez`, `/readyz` and `/metrics`, which are served on a separate thread.
     pub listen: Option<SocketAddr>,
 }
 
-/// What an instance is to nodes that prove who they are by DIDs and credentials, and whom it reaches so.
+/// How an instance connects with nodes that authenticate by DIDs and credentials.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsSettings {
-    /// The folder of the identity that it shows, as `selfsame tls identity` makes it.
+    /// The folder of the identity that it presents, as `selfsame tls identity` creates it.
     pub identity: PathBuf,
-    /// The file of a certificate chain (PEM) for peers that take no DID or credential.
+    /// The certificate chain's file (PEM), for peers that accept no DID or credential.
     pub certificate: Option<PathBuf>,
     /// The file of its private key (PEM).
     pub certificate_key: Option<PathBuf>,
-    /// Where nodes connect, if they do.
+    /// The address that nodes connect to, if any.
     pub listen: Option<SocketAddr>,
-    /// `[tls.clients]`: who is let in, by the names of the options of `selfsame tls server`.
+    /// `[tls.clients]`: the clients to admit; names as in the options of `selfsame tls server`.
     #[serde(default)]
     pub clients: Policy,
-    /// `[[tls.reach]]`: origins that are called so.
+    /// `[[tls.reach]]`: origins that are called with DIDs and credentials.
     #[serde(default)]
     pub reach: Vec<ReachSettings>,
 }
 
-/// An origin that is called by DIDs and credentials in place of certificates.
+/// An origin that is called with DIDs and credentials in place of certificates.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReachSettings {
     /// Its https origin.
     pub origin: Url,
-    /// Who is expected there, by the names of the options of `selfsame tls client`.
+    /// The server to expect there; names as in the options of `selfsame tls client`.
     pub server: Policy,
 }
 
@@ -93,29 +93,30 @@ pub struct ReachSettings {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RegistrySettings {
-    /// Whether anybody may register DIDs at `/register` of the registry that runs here; else only the operator.
+    /// Whether anyone may register DIDs at `/register` of the registry that runs here; otherwise only the operator.
     pub open_registration: bool,
-    /// Its nodes: the first that answers is asked.
+    /// Its nodes: the first that responds is used.
     nodes: Vec<NodeSettings>,
-    /// The network it must be of: its name, as it stands in its DIDs.
+    /// The network that the nodes must be of: its name, as in its DIDs.
     network: Option<String>,
-    /// The path to the trust root by which it is judged; better than the name alone, where validators have changed.
+    /// The path of the trust root that verifies the network; better than the name alone if the validators have changed.
     trust_root: Option<PathBuf>,
-    /// Seconds for which it is read as of its last checkpoint while it stands still; a day unless told.
+    /// How long, in seconds, its last checkpoint is used while it makes no new block; a day by default.
     standstill_s: Option<u64>,
-    /// Whom the registry that runs here shows its checkpoints to; of one elsewhere, whose cosignatures count.
+    /// The witnesses to which the registry that runs here sends its checkpoints; for a registry elsewhere, the
+    /// witnesses whose cosignatures count.
     witnesses: Vec<WitnessSettings>,
-    /// How many of them must have cosigned what a registry elsewhere says.
+    /// How many of the witnesses must have cosigned the checkpoints of a registry elsewhere.
     witnesses_needed: Option<usize>,
 }
 
-/// A witness: to be asked for cosignatures, or whose cosignatures are asked for.
+/// A witness: one whose cosignatures count, or one to request cosignatures from.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum WitnessSettings {
-    /// Its key.
+    /// The witness's key.
     Key(String),
-    /// Its key and its submission prefix.
+    /// The witness's key and submission prefix.
     At(WitnessAt),
 }
 
@@ -132,20 +133,19 @@ struct WitnessAt {
 struct NodeSettings {
     /// Its base URL.
     url: Url,
-    /// The path to the token of its operator.
+    /// The path of the file with its operator's token.
     token_file: PathBuf,
 }
 
 impl RegistrySettings {
-    /// Seconds for which a network that stands still is read.
+    /// How long, in seconds, a network that makes no new block is read.
     pub fn standstill(&self) -> u64 {
         self.standstill_s.unwrap_or(STANDSTILL)
     }
 
-    /// Judges what is said of a registry elsewhere where there is none.
-    ///
-    /// # Errors
-    /// If it says how long that is read, or which one it is: a new registry would start in its place.
+    /// Checks, where no nodes are named, that no settings for a registry elsewhere are present.
+    /// || # Errors
+    /// If the standstill, the network or the trust root is set: otherwise a new registry would start instead.
     pub fn without_nodes(&self) -> Result<(), Failure> {
         let of_readers = [
             ("standstill_s", self.standstill_s.is_some()),
@@ -163,10 +163,9 @@ impl RegistrySettings {
         }
     }
 
-    /// Whom the registry that runs here shows its checkpoints to.
-    ///
-    /// # Errors
-    /// If a witness has no address or no good key, or if readers' settings stand there.
+    /// The witnesses to which the registry that runs here sends its checkpoints.
+    /// || # Errors
+    /// If a witness has no address or an invalid key, or if settings for readers are present.
     pub fn shown_to(&self) -> Result<Vec<RegistryWitness>, Failure> {
         if self.witnesses_needed.is_some() {
             let what = "[registry] witnesses_needed is for readers of a registry elsewhere";
@@ -186,10 +185,9 @@ impl RegistrySettings {
         witnesses.collect()
     }
 
-    /// Which witnesses must have cosigned what a registry elsewhere says.
-    ///
-    /// # Errors
-    /// If a key is none, has an address, or if another number is asked for than there can be.
+    /// The witnesses that must have cosigned the checkpoints of a registry elsewhere.
+    /// || # Errors
+    /// If a key is invalid or has an address, or if the number required is impossible.
     pub fn quorum(&self) -> Result<WitnessQuorum, Failure> {
         let keys = self.witnesses.iter().map(|witness| match witness {
             WitnessSettings::Key(key) => Ok(witness_key(key)?),
@@ -216,10 +214,9 @@ impl RegistrySettings {
         nodes.collect()
     }
 
-    /// What is pinned.
-    ///
-    /// # Errors
-    /// If the trust root can't be read, or both are given and contradict each other.
+    /// The pinned network.
+    /// || # Errors
+    /// If the trust root can't be read, or contradicts the network's name.
     pub fn pin(&self) -> Result<Option<Pin>, Failure> {
         let Some(file) = &self.trust_root else {
             return Ok(self.network.clone().map(Pin::Network));
@@ -239,9 +236,8 @@ impl RegistrySettings {
 }
 
 /// Reads a trust root.
-///
-/// # Errors
-/// If the file is none.
+/// || # Errors
+/// If the file is not a valid trust root.
 pub fn trust_root(file: &Path) -> Result<TrustRoot, Failure> {
     let wrong = |why: String| {
         Failure::environment(format!("{}: {why}", file.display()))
@@ -252,9 +248,8 @@ pub fn trust_root(file: &Path) -> Result<TrustRoot, Failure> {
 }
 
 impl Settings {
-    /// Reads the file. Paths in it are relative to where it is.
-    ///
-    /// # Errors
+    /// Reads the file. Paths in it are relative to its directory.
+    /// || # Errors
     /// If it or a file that it names can't be read.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let text = text(path)?;
@@ -300,12 +295,13 @@ impl Settings {
     }
 }
 
-/// The file that a setting names, unless it holds the certificate itself.
+/// The file that a setting names, unless the setting is the certificate itself.
 fn file(directory: &Path, setting: &str) -> Option<PathBuf> {
     (!setting.trim_start().starts_with(PEM)).then(|| directory.join(setting))
 }
 
-/// A file beside the settings; what it should hold is not shown in its place.
+/// A file relative to the settings' directory.
+/// A value that is the content instead of a path is refused, and not shown.
 fn beside(directory: &Path, file: &Path) -> Result<PathBuf, Failure> {
     match is_content(file) {
         true => Err(Failure::environment(
@@ -316,12 +312,12 @@ fn beside(directory: &Path, file: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Whether this is a text in PEM where the path to one should be: an error must not show it.
+/// Whether this is a PEM text where a path is expected: an error must not show it.
 pub fn is_content(path: &Path) -> bool {
     path.to_string_lossy().contains(PEM)
 }
 
-/// A key has no place among settings, and what is wrong with its line is shown with the line.
+/// Refuses settings that contain a private key, before the parser could show the line in an error.
 fn no_key(path: &Path, text: &str) -> Result<(), Failure> {
     let mut lines = (1_usize..).zip(text.lines());
     match lines.find(|(_, line)| line.contains(PRIVATE_KEY)) {
@@ -344,7 +340,7 @@ fn text(path: &Path) -> Result<String, Failure> {
         })
 }
 
-/// A device or a log that is named by mistake is not read to its end.
+/// Reads a file up to the maximum size, since a device or a log may be named by mistake.
 fn read_bounded(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     let mut file = std::fs::File::open(path)?.take(FILE_MAX.saturating_add(1));
@@ -504,7 +500,7 @@ mod tests {
         ] {
             assert!(read(of_readers).without_nodes().is_err(), "{of_readers}");
         }
-        // Each at the other's side, and what nobody can ask for.
+        // Settings for the other case, and impossible numbers.
         let wrong_keys = at.replace("w1+", "w2+");
         let refused = [
             read(&asked).shown_to().err(),
@@ -532,7 +528,7 @@ mod tests {
         assert!(read("[registry]\nopen_registration = true\n").open_registration);
     }
 
-    /// What the parser says it would have taken here.
+    /// The names that the parser lists as expected here.
     fn known(text: &str) -> BTreeSet<String> {
         let (_directory, read) = settings(text);
         let said = read.err().unwrap().message().to_owned();
@@ -546,7 +542,7 @@ mod tests {
             .collect()
     }
 
-    /// The first column of the tables, by the heading above; and their third.
+    /// The tables' first and third columns, by the heading above.
     fn documented() -> Vec<(String, Vec<(String, String)>)> {
         let text = include_str!("../../../docs/settings.md");
         let sections = text.split("\n## `").skip(1).map(|section| {
@@ -585,7 +581,7 @@ mod tests {
 
     #[test]
     fn the_reference_has_the_defaults() {
-        // Of lists of tables and of what is told in words there is none to compare.
+        // Lists of tables, and defaults given in words, can't be compared.
         let of = |heading: &str| {
             let documented = documented();
             let (_, rows) = documented
@@ -642,7 +638,7 @@ mod tests {
         for text in [
             format!("[issuer]\ncertificate_key = \"\"\"{lines}\"\"\"\n"),
             format!("[verifier]\ncertificate_key = \"{key}\"\n"),
-            // What the parser would show.
+            // The parser's error would show this line.
             format!("[issuer]\nkey = \"{key}\"\n"),
             format!("[tls]\nidentity = \"node\"\ncertificate = \"{certificate}\"\n"),
             format!("[registry]\ntrust_root = \"{certificate}\"\n"),

@@ -1,4 +1,4 @@
-//! The listener's certificate: given, or made by ourselves and kept in the data directory.
+//! The listener's certificate: given, or self-signed and kept in the data directory.
 
 use std::path::{Display, Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::exit::Failure;
 use crate::settings::is_content;
 use crate::{output, private_file};
 
-/// The record of the key of a certificate that was made here.
+/// The record with the key of a self-signed certificate.
 const KEY: &str = "tls_key";
 const SELF_MADE: &str = "self-made";
 const IN_PEM: &str = "--tls-certificate names the chain in PEM, --tls-key its key";
@@ -30,10 +30,9 @@ pub struct Roots {
 }
 
 impl Roots {
-    /// The certificates, as DER.
-    ///
-    /// # Errors
-    /// If the file can't be read, or holds none.
+    /// The DER certificates.
+    /// || # Errors
+    /// If the file can't be read, or holds no certificate.
     pub fn read(&self) -> Result<Vec<Vec<u8>>, Failure> {
         let Some(file) = &self.tls_root else {
             return Ok(Vec::new());
@@ -51,24 +50,23 @@ impl Roots {
     }
 }
 
-/// Where the certificate comes from.
+/// The source of the certificate.
 #[derive(Clone)]
 pub enum Source {
-    /// Files in PEM.
+    /// PEM files.
     Given {
         /// The chain, the leaf first.
         certificates: PathBuf,
-        /// Its key.
+        /// The private key.
         key: PathBuf,
     },
-    /// Made for the origin's host, and again where that is another.
+    /// Self-signed for the origin's host; made again if the host changes.
     SelfMade,
 }
 
 impl Source {
-    /// Reads or makes the certificate. One that others will refuse is told of.
-    ///
-    /// # Errors
+    /// Reads or makes the certificate; warns of one that clients will refuse.
+    /// || # Errors
     /// If a file can't be read or written, or holds no certificate.
     pub async fn load(&self, data: &Path, store: &Store, origin: &Url) -> Result<Tls, Failure> {
         let host = host_of(origin);
@@ -86,11 +84,10 @@ impl Source {
     }
 }
 
-/// On each SIGHUP reads the given files again, and shows what they hold from then on; where they are of no use, the
-/// certificate stays as it was.
-///
-/// # Errors
-/// If signals can't be listened to.
+/// On each SIGHUP reads the given files again, and uses their content from then on; if they are invalid, the
+/// certificate stays.
+/// || # Errors
+/// If signals can't be received.
 pub fn renew_on_hangup(given: Option<(Source, Tls)>, origin: &Url) -> Result<(), Failure> {
     let mut hangup = signal(SignalKind::hangup())?;
     let host = host_of(origin).to_owned();
@@ -125,7 +122,7 @@ fn host_of(origin: &Url) -> &str {
     origin.host_str().unwrap_or("localhost")
 }
 
-/// The next certificate in place of the last: none that others will refuse for one that they take.
+/// The next certificate, unless clients would refuse it and accept the last one.
 fn better(file: &Display<'_>, next: Tls, last: &Tls, host: &str) -> Result<Tls, Failure> {
     let now = Clock::default().now();
     match refused(&next, host, now) {
@@ -136,8 +133,8 @@ fn better(file: &Display<'_>, next: Tls, last: &Tls, host: &str) -> Result<Tls, 
     }
 }
 
-/// The certificate of these data, made anew for another host. Its key is sealed in the store; earlier builds wrote it to
-/// a file, which is taken in.
+/// The self-signed certificate of these data; made again for another host. Its key is sealed in the store. Earlier
+/// builds wrote the key to a file, which is moved into the store.
 async fn self_made(data: &Path, store: &Store, host: &str) -> Result<Tls, Failure> {
     let certificate = data.join("tls-certificate.pem");
     take_in(store, &data.join("tls-key.pem")).await?;
@@ -202,7 +199,7 @@ fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
     })
 }
 
-/// Why nobody will accept this certificate at this host now, whoever vouches for it.
+/// Why clients will refuse this certificate at this host now, whoever signed it.
 fn refused(tls: &Tls, host: &str, now: UnixTime) -> Option<String> {
     let own = tls.certificates.first()?;
     if !tls.is_for(host) {
@@ -281,7 +278,7 @@ mod tests {
         assert!(kept.message().contains("others will refuse it"), "{kept:?}");
         assert!(taken(&made("one.example"), &good).is_ok());
         assert!(taken(&good, &other).is_ok());
-        // Who shows such a one already, as behind a name of his own, may renew it.
+        // A certificate for another host may be renewed: the instance may be behind a proxy with a name of its own.
         assert!(taken(&made("other.example"), &other).is_ok());
     }
 

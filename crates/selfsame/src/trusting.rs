@@ -1,4 +1,4 @@
-//! Whom an instance trusts, read again while it runs.
+//! The parties that an instance trusts, read again while it runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,23 +12,21 @@ use crate::exit::Failure;
 use crate::output;
 use crate::settings::Settings;
 
-/// Where it stands whom an instance trusts.
+/// The sources of an instance's trust settings.
 #[derive(Clone)]
 pub struct Trusting {
-    /// The file of settings.
+    /// The settings file.
     pub file: PathBuf,
-    /// The issuers that the command line names beside it.
+    /// Further issuers from the command line.
     pub issuers: Vec<String>,
-    /// The origins that it named at the start.
+    /// The trusted origins at the start.
     pub origins: Vec<Url>,
 }
 
 impl Trusting {
-    /// On each SIGHUP reads the file again, and has the instance trust whom its `[trust]` names. Where the file is of no
-    /// use, all stays as it was.
-    ///
-    /// # Errors
-    /// If signals can't be listened to.
+    /// On each SIGHUP reads the file again and applies its `[trust]`. If the file is invalid, nothing changes.
+    /// || # Errors
+    /// If signals can't be received.
     pub fn renew_on_hangup(&self, app: &Arc<App>) -> Result<(), Failure> {
         let mut hangup = signal(SignalKind::hangup())?;
         let (trusting, app) = (self.clone(), app.clone());
@@ -46,7 +44,7 @@ impl Trusting {
         Ok(())
     }
 
-    /// What was done, in words.
+    /// Applies the file; returns a message about the result.
     fn renew(&self, app: &App) -> Result<String, Failure> {
         let mut next = Settings::read(&self.file)?.trust;
         next.issuers.extend(self.issuers.iter().cloned());
