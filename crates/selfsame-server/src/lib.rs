@@ -1,5 +1,6 @@
 //! HTTP: protocol endpoints, the API, and the pages.
-//! || Owns: sockets and TLS, routes, access control, limits, status codes, HTML. Does not own: the meaning of a
+//!
+//! Owns: sockets and TLS, routes, access control, limits, status codes, HTML. Does not own: the meaning of a
 //! request; each handler parses, calls one use case of `selfsame-app`, and shows the answer.
 
 mod api;

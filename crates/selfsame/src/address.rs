@@ -7,7 +7,8 @@ use crate::exit::Failure;
 const LOCALHOST: &str = "localhost";
 
 /// The address of an instance or a node from the command line.
-/// || # Errors
+///
+/// # Errors
 /// If its scheme is neither http nor https. [`check`] decides whether it may be called.
 pub fn parse(text: &str) -> Result<Url, String> {
     match Url::parse(text) {
@@ -19,7 +20,8 @@ pub fn parse(text: &str) -> Result<Url, String> {
 }
 
 /// Whether a token or a password may be sent there: over TLS, or to this machine.
-/// || # Errors
+///
+/// # Errors
 /// If others could read it in transit.
 pub fn check(url: &Url) -> Result<(), Failure> {
     if url.scheme() == "https" || is_here(url) {
@@ -34,7 +36,8 @@ pub fn check(url: &Url) -> Result<(), Failure> {
 }
 
 /// As [`check`], for an address from the settings, where plain http can be allowed by exact origin.
-/// || # Errors
+///
+/// # Errors
 /// As [`check`].
 pub fn check_unless_trusted(url: &Url, trusted: &[Url]) -> Result<(), Failure> {
     let mut trusted = trusted.iter();

@@ -38,7 +38,8 @@ struct Problem {
 impl Client {
     /// A client of the instance at `origin`; `token` is the operator's or a person's. `roots` are DER certificates that
     /// are trusted in addition to the system's.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If the token would be sent unencrypted, or TLS is not available on this machine.
     pub fn new(
         origin: Url,
@@ -66,7 +67,8 @@ impl Client {
     }
 
     /// `GET path`.
-    /// || # Errors
+    ///
+    /// # Errors
     /// The instance's error, or that it does not respond.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         self.send(Method::Get, path, Body::Empty).await
@@ -105,7 +107,8 @@ impl Client {
     }
 
     /// The state of a presentation request, once it is over or after this many seconds; uses long polling.
-    /// || # Errors
+    ///
+    /// # Errors
     /// As [`Self::get`].
     pub async fn verification(
         &self,
@@ -125,7 +128,8 @@ impl Client {
     }
 
     /// `GET path`, whatever the status: for errors whose body is not an RFC 9457 problem.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If the instance does not respond, or not with JSON.
     pub async fn get_any(&self, path: &str) -> Result<(u16, serde_json::Value), Failure> {
         let response = self.call(Method::Get, path, Body::Empty).await?;
@@ -222,7 +226,8 @@ fn json(body: &impl Serialize) -> Result<Body, Failure> {
 }
 
 /// Reads input for a body, up to the size that [`json`] sends: `/dev/zero` never ends.
-/// || # Errors
+///
+/// # Errors
 /// If it can't be read, or is larger than an instance accepts.
 pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -235,7 +240,8 @@ pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// The token of a registry's operator, for an instance that writes to that registry.
-/// || # Errors
+///
+/// # Errors
 /// As [`token_from`].
 pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
     private_file::read(
@@ -245,7 +251,8 @@ pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
 }
 
 /// The operator's token, from a file that `selfsame up` wrote.
-/// || # Errors
+///
+/// # Errors
 /// If the file can't be read, is empty, or is readable by others.
 pub fn token_from(file: &Path) -> Result<SecretString, Failure> {
     private_file::read(

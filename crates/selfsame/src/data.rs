@@ -11,7 +11,8 @@ use crate::exit::Failure;
 use crate::master_key::{self, Custody};
 
 /// The records in a data directory.
-/// || # Errors
+///
+/// # Errors
 /// If another process has them open, or they can't be read with this key.
 pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
     let vault = Vault::from_master(master_key::load(custody, data)?);
@@ -20,7 +21,8 @@ pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
 }
 
 /// The ledger in a data directory.
-/// || # Errors
+///
+/// # Errors
 /// If another process has it open, or it can't be read.
 pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, Failure> {
     let ledger = SqliteLedger::open(data.join(LEDGER_FILE));

@@ -161,7 +161,8 @@ impl Launch {
     }
 
     /// An instance on a free port; its data are removed with it.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If a temporary directory can't be created.
     pub fn ephemeral() -> Result<Self, Failure> {
         let directory = tempfile::tempdir()?;
@@ -174,7 +175,8 @@ impl Launch {
     }
 
     /// Starts it: opens the data, binds, serves.
-    /// || # Errors
+    ///
+    /// # Errors
     /// What prevents it from starting, and what to do about it.
     pub async fn start(self) -> Result<Running, Failure> {
         private_directory::take(&self.data)?;
@@ -471,7 +473,8 @@ impl Running {
     }
 
     /// A link that signs in the operator's browser.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If it can't be stored.
     pub async fn sign_in_link(&self) -> Result<String, Failure> {
         Ok(self.app.operator().link().await?.url)
@@ -488,7 +491,8 @@ impl Running {
     }
 
     /// Serves until `told` completes; then finishes the open requests and closes the data.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If serving ended by itself, or failed.
     pub async fn until(self, told: impl Future<Output = ()>) -> Result<(), Failure> {
         let ended = self.serving.until(told).await;

@@ -60,7 +60,8 @@ pub struct MasterKey {
 
 impl MasterKey {
     /// Where the master key of these data is kept, or will be kept.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If the passphrase for new data is empty, as it is when a variable was never set: it would protect nothing.
     pub fn custody(&self, data: &Path) -> Result<Custody, Failure> {
         match (&self.master_key_file, &self.passphrase) {
@@ -93,7 +94,8 @@ pub fn has_passphrase(data: &Path) -> bool {
 }
 
 /// Loads the master key.
-/// || # Errors
+///
+/// # Errors
 /// If it can't be read, or can't be created at the first start.
 pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
     match custody {

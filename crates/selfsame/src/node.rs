@@ -94,7 +94,8 @@ pub struct World {
 impl Node {
     /// Builds what resolves the DIDs of peers. What is learned of them is kept in memory, so that `selfsame tls
     /// identity` can use the folder meanwhile.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If a file can't be read, or the settings are inconsistent.
     pub async fn stand(&self) -> Result<Standing, Failure> {
         let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
@@ -123,7 +124,8 @@ impl Node {
 
     /// Opens the identity, reads what this node presents from now on, and closes it. Staples are renewed until the next
     /// call.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If the folder has no identity, is used by another process, or can't be opened with this master key; if there is
     /// no registry to staple from.
     pub async fn own(&self, standing: &Standing) -> Result<Own, Failure> {
@@ -196,7 +198,8 @@ impl Standing {
 }
 
 /// Resolution by this registry, without an identity and without storage.
-/// || # Errors
+///
+/// # Errors
 /// As [`Node::stand`].
 pub async fn resolving(registry: Url) -> Result<Gatherer, Failure> {
     let world = World {
@@ -211,7 +214,8 @@ pub async fn resolving(registry: Url) -> Result<Gatherer, Failure> {
 }
 
 /// What the identity in a node's folder presents; its master key is beside it. The folder is closed again.
-/// || # Errors
+///
+/// # Errors
 /// As [`Node::stand`].
 pub async fn material_of(folder: &Path) -> Result<Material, Failure> {
     let (master_key, world) = (MasterKey::default(), World::default());
@@ -241,7 +245,8 @@ pub fn reloaded<T>(read: Result<T, Failure>) -> Option<T> {
 }
 
 /// Opens a node's folder for its owner; creates it if `is_new`.
-/// || # Errors
+///
+/// # Errors
 /// As [`Node::stand`].
 pub async fn owner(
     folder: &Path,

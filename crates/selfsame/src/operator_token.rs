@@ -41,7 +41,8 @@ impl Keeping {
     }
 
     /// Forgets the token in this store if a new one is wanted: its file was lost or removed, or `renews` is set.
-    /// || # Errors
+    ///
+    /// # Errors
     /// The store's.
     pub async fn renew(&self, store: &Store) -> Result<(), Failure> {
         let is_gone = self.file.as_ref().is_some_and(|file| !file.exists());
@@ -53,7 +54,8 @@ impl Keeping {
 
     /// Writes a new token to the file, so that commands on this machine find it; returns it if it is kept in no file.
     /// An existing file must hold the token of these data.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If the file can't be read or written, or holds another token.
     pub fn keep(
         &self,

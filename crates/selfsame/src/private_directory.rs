@@ -29,7 +29,8 @@ pub const NETWORK_FOLDER: &str = "network";
 const NOBODYS: &str = "lost+found";
 
 /// Creates a directory that only its owner can read, or makes one private that is empty or ours.
-/// || # Errors
+///
+/// # Errors
 /// If it can't be created, or if others can read it and it has files that are not ours.
 pub fn take(path: &Path) -> Result<(), Failure> {
     let wrong = |error: io::Error| {

@@ -33,7 +33,8 @@ pub fn write(file: &Path, content: &[u8]) -> Result<(), Failure> {
 }
 
 /// Makes a file readable only by its owner.
-/// || # Errors
+///
+/// # Errors
 /// If it does not exist, or has another owner.
 pub fn close(file: &Path) -> Result<(), Failure> {
     std::fs::set_permissions(file, Permissions::from_mode(0o600))
@@ -41,7 +42,8 @@ pub fn close(file: &Path) -> Result<(), Failure> {
 }
 
 /// Reads the secret from a file that holds nothing else, without surrounding white space.
-/// || # Errors
+///
+/// # Errors
 /// If it can't be read, is empty, or is readable by others than its owner. `hint` says what to do if the file is
 /// missing or wrong.
 pub fn read(file: &Path, hint: &str) -> Result<SecretString, Failure> {

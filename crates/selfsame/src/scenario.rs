@@ -97,7 +97,8 @@ struct Walk<'a> {
 }
 
 /// Runs a scenario; calls `tell` after each step.
-/// || # Errors
+///
+/// # Errors
 /// The first step that fails.
 pub async fn play(
     scenario: Scenario,

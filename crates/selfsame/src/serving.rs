@@ -26,7 +26,8 @@ impl Serving {
     }
 
     /// Serves until `told` completes, then lets open requests finish.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If serving ended by itself, or failed.
     pub async fn until(self, told: impl Future<Output = ()>) -> Result<(), Failure> {
         let Self { stop, mut task } = self;

@@ -144,7 +144,8 @@ impl RegistrySettings {
     }
 
     /// Checks, where no nodes are named, that no settings for a registry elsewhere are present.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If the standstill, the network or the trust root is set: otherwise a new registry would start instead.
     pub fn without_nodes(&self) -> Result<(), Failure> {
         let of_readers = [
@@ -164,7 +165,8 @@ impl RegistrySettings {
     }
 
     /// The witnesses to which the registry that runs here sends its checkpoints.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If a witness has no address or an invalid key, or if settings for readers are present.
     pub fn shown_to(&self) -> Result<Vec<RegistryWitness>, Failure> {
         if self.witnesses_needed.is_some() {
@@ -186,7 +188,8 @@ impl RegistrySettings {
     }
 
     /// The witnesses that must have cosigned the checkpoints of a registry elsewhere.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If a key is invalid or has an address, or if the number required is impossible.
     pub fn quorum(&self) -> Result<WitnessQuorum, Failure> {
         let keys = self.witnesses.iter().map(|witness| match witness {
@@ -215,7 +218,8 @@ impl RegistrySettings {
     }
 
     /// The pinned network.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If the trust root can't be read, or contradicts the network's name.
     pub fn pin(&self) -> Result<Option<Pin>, Failure> {
         let Some(file) = &self.trust_root else {
@@ -236,7 +240,8 @@ impl RegistrySettings {
 }
 
 /// Reads a trust root.
-/// || # Errors
+///
+/// # Errors
 /// If the file is not a valid trust root.
 pub fn trust_root(file: &Path) -> Result<TrustRoot, Failure> {
     let wrong = |why: String| {
@@ -249,7 +254,8 @@ pub fn trust_root(file: &Path) -> Result<TrustRoot, Failure> {
 
 impl Settings {
     /// Reads the file. Paths in it are relative to its directory.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If it or a file that it names can't be read.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let text = text(path)?;

@@ -31,7 +31,8 @@ pub struct Roots {
 
 impl Roots {
     /// The DER certificates.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If the file can't be read, or holds no certificate.
     pub fn read(&self) -> Result<Vec<Vec<u8>>, Failure> {
         let Some(file) = &self.tls_root else {
@@ -66,7 +67,8 @@ pub enum Source {
 
 impl Source {
     /// Reads or makes the certificate; warns of one that clients will refuse.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If a file can't be read or written, or holds no certificate.
     pub async fn load(&self, data: &Path, store: &Store, origin: &Url) -> Result<Tls, Failure> {
         let host = host_of(origin);
@@ -86,7 +88,8 @@ impl Source {
 
 /// On each SIGHUP reads the given files again, and uses their content from then on; if they are invalid, the
 /// certificate stays.
-/// || # Errors
+///
+/// # Errors
 /// If signals can't be received.
 pub fn renew_on_hangup(given: Option<(Source, Tls)>, origin: &Url) -> Result<(), Failure> {
     let mut hangup = signal(SignalKind::hangup())?;

@@ -25,7 +25,8 @@ pub struct Trusting {
 
 impl Trusting {
     /// On each SIGHUP reads the file again and applies its `[trust]`. If the file is invalid, nothing changes.
-    /// || # Errors
+    ///
+    /// # Errors
     /// If signals can't be received.
     pub fn renew_on_hangup(&self, app: &Arc<App>) -> Result<(), Failure> {
         let mut hangup = signal(SignalKind::hangup())?;

@@ -1,4 +1,5 @@
-//! `selfsame anoncreds`: each step of AnonCreds by itself, JSON in and out, so that any implementation can be the other side.
+//! `selfsame anoncreds`: each step of AnonCreds separately, JSON in and out, so that any implementation can be the
+//! other party.
 
 mod choose;
 mod files;
@@ -54,7 +55,7 @@ enum Step {
 }
 
 impl AnonCreds {
-    /// Takes the step.
+    /// Runs the step.
     pub fn run(self) -> End {
         match self.step {
             Step::Schema(step) => step.run()?,

@@ -1,4 +1,4 @@
-//! `selfsame backup`: copies all that a running instance keeps.
+//! `selfsame backup`: backs up a running instance.
 
 use clap::Args;
 use selfsame_app::view::instance::CopyMade;
@@ -21,7 +21,7 @@ pub struct Backup {
 }
 
 impl Backup {
-    /// Asks for the copy and prints where it is.
+    /// Requests the backup and prints where it is.
     pub async fn run(self) -> End {
         let made: CopyMade = self
             .instance

@@ -1,4 +1,4 @@
-//! `selfsame bench`: measures, on a server of its own.
+//! `selfsame bench`: benchmarks, on a server of its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ use crate::interrupt::or_interrupted;
 use crate::node::resolving;
 use crate::output;
 
-/// How often an end asks the registry for one DID, and how long it waits in between.
+/// How often a TLS end asks the registry for a DID, and how long it waits between.
 const TRIES: usize = 5;
 const BREATH: Duration = Duration::from_millis(100);
 
@@ -172,7 +172,7 @@ impl What {
 }
 
 impl TlsEnd {
-    /// Its handshakes are made by this thread alone, and so are the calls to the registry.
+    /// This thread alone makes the handshakes and the calls to the registry.
     fn play(&self) -> End {
         crate::log::start();
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -185,8 +185,8 @@ impl TlsEnd {
     }
 }
 
-/// What the registry says. Where the machine is so busy that it says nothing in time, it is asked again; that takes as
-/// long as it takes.
+/// The registry's answer. If the registry does not answer in time because the machine is busy, tries again; the
+/// measured time includes that.
 async fn asked(gatherer: &Gatherer, need: &Need, now: UnixTime) -> tls_evidence::Answer {
     for _ in 1..TRIES {
         let answer = gatherer.gather(need, now).await;
@@ -213,7 +213,7 @@ impl Settings {
         if self.quick { quick } else { full }
     }
 
-    /// Makes the directory for the page: whether that can be is known before hours of measuring.
+    /// Creates the directory for the page, so that an error shows before hours of measuring.
     fn prepare(&self) -> Result<(), Failure> {
         let Some(directory) = &self.out else {
             return Ok(());
@@ -223,7 +223,7 @@ impl Settings {
             .map_err(|error| unwritten(directory, &error))
     }
 
-    /// What was found is printed first: it is not lost with a page that can't be written.
+    /// Prints the results before writing the page, so that they are not lost if the page can't be written.
     fn tell(&self, report: &Report, charts: &[Chart]) -> End {
         output::either(self.json, report, |report| report.table());
         if let Some(directory) = &self.out {

@@ -1,4 +1,4 @@
-//! `selfsame check`: looks through a data directory for damage, and makes a damaged ledger anew of its log.
+//! `selfsame check`: checks a data directory for damage, and rebuilds a damaged ledger from its log.
 
 mod report;
 
@@ -20,7 +20,7 @@ use crate::master_key::MasterKey;
 use crate::{master_key, output, private_directory};
 use report::{Kind, Report};
 
-/// Where a ledger is made anew, inside the data directory.
+/// The folder in the data directory where a ledger is rebuilt.
 const ANEW: &str = "ledger.anew";
 
 /// Look through a data directory for damage, while nothing runs on it.
@@ -49,7 +49,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Looks, makes anew if it was asked to, and prints what it found.
+    /// Checks, rebuilds if requested, and prints the result.
     pub async fn run(self) -> End {
         let has = |file: &str| self.data.join(file).exists();
         if !has(STORE_FILE) && !has(LEDGER_FILE) {
@@ -86,7 +86,7 @@ impl Check {
         })
     }
 
-    /// Looks through the records.
+    /// Checks the records.
     fn store(&self, report: &mut Report, tell: Tell<'_>) -> Result<Option<StoreFile>, Failure> {
         let custody = self.master_key.custody(&self.data)?;
         let vault = Vault::from_master(master_key::load(&custody, &self.data)?);
@@ -98,7 +98,7 @@ impl Check {
         Ok(Some(store))
     }
 
-    /// Looks through the ledger, and makes it anew.
+    /// Checks the ledger, and rebuilds it if requested.
     async fn ledger(
         &self,
         report: &mut Report,
@@ -134,7 +134,7 @@ impl Check {
         Ok(())
     }
 
-    /// Puts the ledger that was made anew in the place of a damaged one.
+    /// Replaces a damaged ledger with the rebuilt one.
     fn rebuild(
         &self,
         ledger: LedgerFile,
@@ -157,7 +157,7 @@ impl Check {
         Ok(())
     }
 
-    /// A file, unless it is so damaged that it can't be opened, which the report then says.
+    /// A file that could be opened. If it is too damaged to open, reports that and returns `None`.
     fn opened<T>(
         &self,
         report: &mut Report,
@@ -177,7 +177,7 @@ impl Check {
     }
 }
 
-/// What the network began with: as the node's folder, the store, or else the ledger itself says.
+/// The network's genesis: from the node's folder, the store, or else the ledger itself.
 fn genesis(store: Option<&StoreFile>, home: Option<&Home>, ledger: &LedgerFile) -> Option<Genesis> {
     if let Some(home) = home {
         return Some(home.genesis().clone());
@@ -186,14 +186,14 @@ fn genesis(store: Option<&StoreFile>, home: Option<&Home>, ledger: &LedgerFile) 
     kept.or_else(|| check::genesis_of(ledger).ok().flatten())
 }
 
-/// Where a ledger is made anew; gone with this.
+/// The folder where a ledger is rebuilt; removed on drop.
 struct Anew(PathBuf);
 
 impl Anew {
     fn begin(data: &Path) -> Result<Self, Failure> {
         let folder = data.join(ANEW);
         if folder.exists() {
-            // What a process left that was stopped meanwhile.
+            // Left behind by a process that was stopped during a rebuild.
             std::fs::remove_dir_all(&folder)?;
         }
         private_directory::take(&folder)?;
@@ -213,7 +213,7 @@ impl Drop for Anew {
     }
 }
 
-/// What is looked at, for who watches a terminal.
+/// The progress, for a person at a terminal.
 struct Progress(ProgressBar);
 
 impl Progress {

@@ -1,4 +1,4 @@
-//! `selfsame demo`: walks a scenario on an instance of its own, or on running ones.
+//! `selfsame demo`: runs a scenario on an instance of its own, or on running ones.
 
 use std::path::PathBuf;
 
@@ -125,7 +125,7 @@ pub fn tell_people(story: &Story) {
     ));
 }
 
-/// Yes if the story ended as it should.
+/// Yes if the scenario ended as expected.
 pub fn answer(story: &Story) -> Answer {
     let spent = story
         .after_spending

@@ -1,4 +1,4 @@
-//! `selfsame did`: the instance's own DIDs, and the resolution of anybody's.
+//! `selfsame did`: the instance's own DIDs, and the resolution of any DID.
 
 use clap::{Args, Subcommand};
 use selfsame_app::view::Listing;
@@ -72,7 +72,7 @@ struct Items {
     items: Vec<InstanceDid>,
 }
 
-/// Every DID that was made at the instance, page by page.
+/// Every DID of the instance, page by page.
 async fn all(instance: &Instance) -> Result<Items, Failure> {
     let operator = instance.operator()?;
     let mut items = Vec::new();
@@ -88,7 +88,7 @@ async fn all(instance: &Instance) -> Result<Items, Failure> {
 }
 
 impl Did {
-    /// Runs the verb.
+    /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
             Verb::New {
@@ -136,10 +136,10 @@ async fn resolve(did: &str, instance: &Instance) -> End {
     });
     match status {
         200 => Ok(Answer::Yes),
-        // DID Resolution §7.1: what was asked for is no DID, no moment, or of a method that is not known here.
+        // DID Resolution §7.1: not a valid DID, not a valid time, or an unsupported method.
         400 | 406 | 501 => Err(Failure::environment("this is nothing that the instance can resolve")
             .hint("a DID begins with its method, such as did:web:example.org; a time is written as 2026-11-01T12:00:00Z")),
-        // Nobody can say at this moment.
+        // Resolution is unavailable at this moment.
         500 | 503 => {
             let reason = result["didResolutionMetadata"]["reason"].as_str();
             let what = match reason {
@@ -153,9 +153,9 @@ async fn resolve(did: &str, instance: &Instance) -> End {
     }
 }
 
-/// Where the instance resolves it.
+/// The path at which the instance resolves it.
 fn resolution(did: &str) -> Result<String, Failure> {
-    // DID Core 1.0 §3.2.2: a fragment is looked up in the document, by who has it.
+    // DID Core 1.0 §3.2.2: a fragment is dereferenced in the document, by the client.
     if let Some((did, fragment)) = did.split_once('#') {
         return Err(Failure::environment(format!(
             "`#{fragment}` is a part of a document, and documents are resolved"
@@ -176,7 +176,7 @@ fn resolution(did: &str) -> Result<String, Failure> {
     })
 }
 
-/// The failure of a change, with where the DIDs are that can be changed.
+/// Adds to the failure of a change which DIDs can be changed.
 fn which(failure: Failure) -> Failure {
     failure.or_hint("`selfsame did show` lists the DIDs of the instance")
 }

@@ -1,4 +1,4 @@
-//! `selfsame issue`: makes an offer that a wallet can take.
+//! `selfsame issue`: makes an offer that a wallet can accept.
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `selfsame sign-in` and `selfsame invite`: links that are good once.
+//! `selfsame sign-in` and `selfsame invite`: links that work once.
 
 use clap::Args;
 use selfsame_app::view::instance::SignInLink;
@@ -30,7 +30,7 @@ pub struct Invite {
 }
 
 impl SignIn {
-    /// Asks for the link and prints it.
+    /// Requests the link and prints it.
     pub async fn run(self) -> End {
         let operator = self.instance.operator()?;
         let link: SignInLink = operator.post("/api/operator/links", &json!({})).await?;
@@ -40,7 +40,7 @@ impl SignIn {
 }
 
 impl Invite {
-    /// Asks for the link and prints it.
+    /// Requests the link and prints it.
     pub async fn run(self) -> End {
         let operator = self.instance.operator()?;
         let made: Invitation = operator.post("/api/wallet/invitations", &json!({})).await?;

@@ -1,4 +1,5 @@
-//! `selfsame present`: lets a wallet take an offer or answer a request, by its link, with a policy in place of a person.
+//! `selfsame present`: makes a wallet accept an offer or answer a request, given its link, with a policy in place of a
+//! person.
 
 use clap::Args;
 use selfsame_app::view::wallet::{Answered, CardSummary, OfferPreview, RequestPreview};
@@ -16,8 +17,8 @@ const THE_LINK: &str =
     "give the whole link in quotes: it begins with openid-credential-offer:// or openid4vp://";
 const ITS_CODE: &str =
     "the issuer sends the code another way than the link; give it with --tx-code";
-/// What links carry, by value or by reference: an offer (OpenID4VCI 1.0 §4.1), a request (RFC 9101 §5.1) or its query
-/// (OpenID4VP 1.0 §5.1). A link that a shell has cut has none of them.
+/// Parameters of complete links, by value or by reference: an offer (OpenID4VCI 1.0 §4.1), a request (RFC 9101 §5.1) or
+/// its query (OpenID4VP 1.0 §5.1). A link that the shell has cut off has none of them.
 const WHOLE: [&str; 5] = [
     "credential_offer",
     "credential_offer_uri",
@@ -61,7 +62,7 @@ struct Taken {
 }
 
 impl Present {
-    /// Takes or answers.
+    /// Accepts the offer, or answers the request.
     pub async fn run(self) -> End {
         let done = if self.link.starts_with("openid-credential-offer:") {
             self.offered().await
@@ -126,7 +127,7 @@ impl Present {
         })
     }
 
-    /// Whether the offer, as far as it can be looked at, asks for a transaction code.
+    /// Whether the offer, if it can be read, asks for a transaction code.
     async fn asks_for_code(&self, wallet: &Client) -> bool {
         let body = json!({"offer": self.link});
         let preview: Result<OfferPreview, Failure> =
@@ -134,7 +135,7 @@ impl Present {
         preview.is_ok_and(|preview| preview.tx_code.is_some())
     }
 
-    /// The person's wallet, opened with their password.
+    /// The person's wallet, after sign-in with their password.
     async fn wallet(&self) -> Result<Client, Failure> {
         let anybody = self.instance.anybody()?;
         let password = private_file::read(
@@ -151,7 +152,7 @@ impl Present {
     }
 }
 
-/// Whether the link carries what it is for.
+/// Whether the link has one of the parameters it needs.
 fn is_whole(link: &str) -> bool {
     let query = link.split_once('?').map_or("", |(_, query)| query);
     form_urlencoded::parse(query.as_bytes()).any(|(name, _)| WHOLE.contains(&&*name))

@@ -1,4 +1,4 @@
-//! `selfsame registry`: makes networks of validators, runs their nodes, asks how they are.
+//! `selfsame registry`: creates networks of validators, runs their nodes, shows their status.
 
 mod admit;
 mod archive;
@@ -22,7 +22,7 @@ use selfsame_abci::Engine;
 
 use crate::exit::{End, Failure};
 
-/// Where `cargo xtask cometbft` puts the engine, in a checkout.
+/// Where `cargo xtask cometbft` installs the engine, in a checkout.
 const BUILT: &str = "target/cometbft";
 
 /// Make and run a registry of several validators.
@@ -62,7 +62,7 @@ enum Verb {
 }
 
 impl Registry {
-    /// Runs the verb.
+    /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
             Verb::Init(init) => init.run().await,
@@ -91,10 +91,10 @@ pub struct EngineAt {
 }
 
 impl EngineAt {
-    /// The engine, if it is there and the release this is made for.
+    /// The engine, if it is installed and of the supported release.
     ///
     /// # Errors
-    /// If not, with the documented step to it.
+    /// If not, with the documented step to install it.
     pub async fn find(&self) -> Result<Engine, Failure> {
         if let Some(program) = &self.engine {
             return Ok(Engine::at(program).await?);

@@ -1,4 +1,4 @@
-//! `selfsame restore`: makes a data directory of a copy.
+//! `selfsame restore`: restores a backup into a new data directory.
 
 use std::io;
 use std::os::unix::fs::DirBuilderExt;

@@ -1,4 +1,4 @@
-//! `selfsame revoke`: withdraws a credential, for good or for now.
+//! `selfsame revoke`: revokes, suspends or reinstates a credential.
 
 use clap::Args;
 use selfsame_app::view::issuer::IssuedCredential;

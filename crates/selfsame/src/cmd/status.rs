@@ -1,4 +1,4 @@
-//! `selfsame status`: says how a running instance is.
+//! `selfsame status`: shows the status of a running instance.
 
 use clap::Args;
 use selfsame_app::view::instance::InstanceStatus;
@@ -16,7 +16,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Asks and prints.
+    /// Requests the status and prints it.
     pub async fn run(self) -> End {
         let status: InstanceStatus = self.instance.operator()?.get("/api/status").await?;
         output::either(self.instance.json, &status, lines);

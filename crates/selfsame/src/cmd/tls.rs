@@ -1,4 +1,4 @@
-//! `selfsame tls`: connections whose ends prove by DIDs and credentials who they are.
+//! `selfsame tls`: connections whose ends authenticate by DIDs and credentials.
 
 mod advice;
 mod client;
@@ -37,7 +37,7 @@ enum Verb {
 }
 
 impl Tls {
-    /// Runs the verb.
+    /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
             Verb::Server(server) => server.run().await,

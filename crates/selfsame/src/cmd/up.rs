@@ -1,4 +1,4 @@
-//! `selfsame up`: starts an instance and stays until it is told to go.
+//! `selfsame up`: starts an instance and runs it until it is stopped.
 
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ use crate::settings::Settings;
 use crate::tls::{Roots, Source};
 use crate::trusting::Trusting;
 
-/// A network on this machine serves at the ports from this one on, counted from the instance's own.
+/// Distance from the instance's port to the first port of a network on this machine.
 const BESIDE: u16 = 10;
 
 const WITHOUT_IT: &str =
@@ -115,7 +115,7 @@ pub struct Up {
 /// The warning for an instance whose DIDs only its own registry resolves.
 const TO_FEW: &str = "  What is issued names a did:selfsame, which nobody resolves without this registry. For wallets of others begin with new data, and without issuer_did = \"own\" under [issuer] (docs/settings.md).";
 
-/// How it starts and what it says.
+/// Whether it starts with the demonstration, and how it prints.
 #[derive(Clone, Copy)]
 struct Manner {
     no_demo: bool,
@@ -135,7 +135,7 @@ pub struct OperatorToken {
 }
 
 impl OperatorToken {
-    /// Has it kept so.
+    /// Applies these options to the launch.
     pub fn apply(self, launch: &mut Launch) {
         launch.token_file = self.operator_token_file;
         launch.renews_token = self.new_operator_token;
@@ -161,7 +161,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Whether the listener may do without TLS where other machines connect.
+    /// Whether the listener may serve plain http to other machines.
     pub fn plain_anywhere(&self) -> bool {
         self.allow_plain_http
     }
@@ -192,7 +192,7 @@ enum Role {
 }
 
 impl Up {
-    /// Starts, tells where to look, and stays.
+    /// Starts the instance, prints its addresses, and runs it.
     pub async fn run(self) -> End {
         crate::log::start();
         let manner = Manner {
@@ -214,7 +214,7 @@ impl Up {
         ended
     }
 
-    /// The network that is this instance's registry.
+    /// Starts the network that is this instance's registry.
     async fn network(&self, count: u16) -> Result<Loopback, Failure> {
         let engine = self.engine.find().await?;
         private_directory::take(&self.data)?;
@@ -243,7 +243,7 @@ impl Up {
             .hint("leave it out; of a registry elsewhere, name its nodes beside it and the keys alone (docs/registry.md)"));
         }
         agree(&launch).await?;
-        // Its person makes a wallet as anybody does.
+        // The demonstration's person creates a wallet as anyone would.
         let anybody = launch.wallet.registration == Registration::Open;
         let running = launch.start().await?;
         let story = if all && anybody && !manner.no_demo {
@@ -321,7 +321,7 @@ impl Up {
     }
 }
 
-/// Whether the registry's nodes, as far as they answer, are of the network that is pinned.
+/// Checks that the registry's nodes, as far as they respond, are of the pinned network.
 async fn agree(launch: &Launch) -> Result<(), Failure> {
     let pinned = match &launch.pin {
         Some(Pin::Trust(root)) => root.origin.clone(),
@@ -393,21 +393,21 @@ async fn first_scenario(running: &Running, manner: Manner) -> Result<Story, Fail
     Ok(story)
 }
 
-/// What a program is told once the instance serves.
+/// What the command prints in JSON once the instance serves.
 #[derive(Serialize)]
 struct Said {
     origin: Url,
-    /// The file of the operator's token, where it is kept in one.
+    /// The file of the operator's token, if it is kept in one.
     operator_token_file: Option<PathBuf>,
-    /// The operator's token, where it is new and kept nowhere.
+    /// The operator's token, if it is new and kept in no file.
     operator_token: Option<String>,
-    /// A link that signs the operator in: good once, for ten minutes.
+    /// A link that signs in the operator: works once, for ten minutes.
     sign_in: String,
-    /// Whether few can verify what it issues: only who knows its registry.
+    /// Whether only those who know its registry can verify what it issues.
     issues_to_few: bool,
     /// The nodes of the network that is its registry.
     validators: Vec<Url>,
-    /// The first scenario, if it was walked.
+    /// The first scenario, if it was run.
     demo: Option<Story>,
 }
 
@@ -480,7 +480,7 @@ fn tell_of(network: &Loopback) {
     }
 }
 
-/// Until Ctrl-C or SIGTERM, or until the terminal is gone.
+/// Completes on Ctrl-C or SIGTERM, or when the terminal is closed.
 pub async fn until_told_to_go() {
     match signal(SignalKind::terminate()) {
         Ok(mut terminate) => {
@@ -496,7 +496,8 @@ pub async fn until_told_to_go() {
     }
 }
 
-/// SIGHUP has files read again; but it is sent too where a terminal is closed, and nobody would see what runs on then.
+/// SIGHUP makes the instance read files again. A closed terminal sends SIGHUP too, and then the instance must not run
+/// on unseen.
 async fn until_the_terminal_is_gone() {
     let is_there = || std::io::stdin().is_terminal();
     match signal(SignalKind::hangup()) {

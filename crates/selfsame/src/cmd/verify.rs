@@ -1,4 +1,4 @@
-//! `selfsame verify`: judges a credential from a file, or asks for one and waits for the verdict.
+//! `selfsame verify`: verifies a credential from a file, or requests one and waits for the verdict.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -39,7 +39,7 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// Judges.
+    /// Verifies.
     pub async fn run(self) -> End {
         match &self.ask {
             Some(template) => self.ask(template).await,
@@ -77,7 +77,7 @@ impl Verify {
         let request: VerificationRequest = operator
             .post("/api/verifier/requests", &json!({"template": template}))
             .await?;
-        // The link goes where it does not disturb a reader of the JSON.
+        // The link goes to standard error, so that standard output holds only the JSON.
         output::complain(&request.uri);
         let status = operator.verification(&request.id, self.wait).await?;
         output::either(self.instance.json, &status, status_lines);

@@ -1,4 +1,4 @@
-//! The X.509 certificate that a node shows to peers who take no DID or credential.
+//! The X.509 certificate that a node presents to peers that accept no DID or credential.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct OwnCertificate {
 }
 
 impl OwnCertificate {
-    /// Of these files.
+    /// The certificate in these files.
     pub fn of(certificate: Option<PathBuf>, key: Option<PathBuf>) -> Self {
         Self {
             certificate,
@@ -34,7 +34,7 @@ impl OwnCertificate {
         }
     }
 
-    /// Reads both files; nothing where none are named.
+    /// Reads both files; `None` if none are named.
     ///
     /// # Errors
     /// If one is named without the other, can't be read, or does not belong to the other.

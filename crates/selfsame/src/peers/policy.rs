@@ -1,4 +1,4 @@
-//! Who is let in, as the command line says it, and what this node shows itself.
+//! The policy for peers, from the command line or settings, and the TLS configuration made from it.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -27,11 +27,11 @@ use crate::exit::Failure;
 
 /// The methods that a node resolves.
 const METHODS: &[&str] = &["key", "jwk", "web", "selfsame"];
-/// What an issuer may say of a machine.
+/// The claims that an issuer may make about a machine.
 const CLAIMS: [&str; 2] = ["dns", "service"];
-/// The kinds of credential that the template `machine` makes: as a W3C credential, and as an SD-JWT VC.
+/// The credential types of the template `machine`: as a W3C credential, and as an SD-JWT VC.
 const TYPES: [&str; 2] = ["MachineIdentity", "urn:selfsame:credential:machine"];
-/// Seconds that a revocation list may be old, within the time that it gives itself.
+/// Maximum age of a revocation list in seconds, within its own validity.
 const LIST_AGE: u64 = 7 * 86_400;
 const HINT: &str = "say whose word counts and who is expected, such as --trust-issuer DID --expect-claim \
                     dns=NAME, or --trust-did DID; there is no default";
@@ -107,22 +107,22 @@ impl Wire {
     }
 }
 
-/// What this node shows, and what it takes of peers beside their names.
+/// What this node presents, and its settings that do not depend on the peer's name.
 #[derive(Default)]
 pub struct Own {
     /// Its identity, if it has one.
     pub material: Option<Material>,
     /// Its certificate, if it has one.
     pub certificate: Option<CertificateIdentity>,
-    /// What it sends along.
+    /// The staples it sends.
     pub staples: Staples,
-    /// What of that it takes of peers; nothing unless told.
+    /// Its policy for staples of peers; `None` to accept none, the default.
     pub accepts: Option<StaplePolicy>,
-    /// What it resumes with; without, every handshake is a full one.
+    /// Its tickets; without them every handshake is a full one.
     pub resuming: Option<Resuming>,
-    /// What it speaks beside identities.
+    /// Application protocols and key exchanges.
     pub spoken: Spoken,
-    /// Of a client, what it calls: HOST:PORT.
+    /// For a client, the address it connects to: HOST:PORT.
     pub called: Option<String>,
 }
 
@@ -137,7 +137,7 @@ impl Own {
     }
 }
 
-/// Which end of a connection the policy is for.
+/// The peers that the policy is for.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Of {
     Servers,
@@ -145,17 +145,17 @@ enum Of {
 }
 
 impl Policy {
-    /// Takes the files that it names to be relative to this folder.
+    /// Resolves the files that it names relative to this folder.
     pub fn relative_to(&mut self, folder: &Path) {
         if let Some(file) = &mut self.trust_certificates {
             *file = folder.join(&*file);
         }
     }
 
-    /// How this node connects to the server it expects.
+    /// The configuration to connect to the expected server.
     ///
     /// # Errors
-    /// If nobody is expected, or a DID or a file can't be read.
+    /// If no peer is expected, or a DID or a file can't be read.
     pub fn client(&self, own: Own) -> Result<Arc<ClientConfig>, Failure> {
         let server = self.peers(Of::Servers, own.accepts.as_ref())?;
         let (resuming, called) = (own.resuming.clone(), own.called.clone());
@@ -169,7 +169,7 @@ impl Policy {
         }))
     }
 
-    /// Which server the hello names, where this host is called.
+    /// Sets the server name of the ClientHello; `called` is the address connected to.
     fn naming(&self, config: ClientConfig, called: Option<&str>) -> Result<ClientConfig, Failure> {
         match (&self.sni, &self.server_name, called.and_then(host_name)) {
             _ if self.no_sni => Ok(config.without_server_name()),
@@ -177,7 +177,7 @@ impl Policy {
                 Failure::environment(format!("{name} is no host name"))
                     .hint("write --sni as broker.example.org, without a port")
             }),
-            // What is called may be a name that no hello can carry.
+            // The address may be a name that a ClientHello can't carry.
             (None, None, Some(host)) => Ok(match config.clone().with_server_name(host) {
                 Ok(named) => named,
                 Err(_) => config,
@@ -186,7 +186,7 @@ impl Policy {
         }
     }
 
-    /// How this node takes clients; without `asks`, whoever they are.
+    /// The configuration to accept clients; without `asks` they need not authenticate.
     ///
     /// # Errors
     /// As [`Policy::client`].
@@ -282,11 +282,11 @@ impl Policy {
         Ok(IdentityPolicy::of_credentials(METHODS, issuers, expected))
     }
 
-    /// An issuer, whose keys are looked up as they are needed.
+    /// A trusted issuer; its keys are resolved when needed.
     fn issuer(&self, did: Did) -> TrustedIssuer {
         let mut issuer = TrustedIssuer::new(did, Vec::new());
         issuer.types = match self.trust_type.as_slice() {
-            // A file of settings says nothing of it.
+            // A settings file has no types.
             [] => TYPES.map(str::to_owned).to_vec(),
             types => types.to_vec(),
         };
@@ -340,7 +340,7 @@ impl Policy {
     }
 }
 
-/// The host of HOST:PORT where it is a name and no address (RFC 6066 §3).
+/// The host of HOST:PORT if it is a name, not an IP address (RFC 6066 §3).
 fn host_name(place: &str) -> Option<&str> {
     let (host, _) = place.rsplit_once(':')?;
     let host = host.strip_suffix('.').unwrap_or(host);
@@ -358,7 +358,7 @@ fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {
     texts.iter().map(read).collect()
 }
 
-/// DIDs of peers, which have to be of a method by which one can be let in.
+/// DIDs of peers; each must have a method by which peers can be authenticated.
 fn peers(texts: &[String]) -> Result<Vec<Did>, Failure> {
     let peers = dids(texts)?;
     let strange = peers.iter().find(|did| !METHODS.contains(&did.method()));
@@ -371,7 +371,7 @@ fn peers(texts: &[String]) -> Result<Vec<Did>, Failure> {
     }
 }
 
-/// What this node shows.
+/// The identity that this node presents.
 fn shown(own: Material, staples: Staples) -> Result<SsiIdentity, Failure> {
     let secret = own
         .key

@@ -1,4 +1,5 @@
-//! Resumption of a node's connections: where tickets are kept, what they are sealed with, and that all is judged anew.
+//! Resumption of a node's connections: where tickets are kept, the keys that seal them, and the new verification of
+//! peers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +9,12 @@ use selfsame_tls::identity::PeerPolicy;
 use selfsame_tls::resumption::{AtHand, Rejudge, Revalidate, Sessions, TicketKeys};
 use selfsame_tls::{ClientConfig, ServerConfig};
 
-/// Tickets that a client keeps.
+/// Maximum number of tickets that a client keeps.
 const SESSIONS: usize = 1024;
-/// A ticket's key seals for so long, and opens for as long again.
+/// How long a ticket key seals tickets; afterwards it opens them for as long again.
 const ROTATION: Duration = Duration::from_secs(12 * 3600);
 
-/// What a process resumes with. It ends with the process: nothing of it is written anywhere.
+/// The tickets and ticket keys of a process. They are kept in memory only.
 #[derive(Clone, Debug)]
 pub struct Resuming {
     sessions: Sessions,
@@ -22,7 +23,8 @@ pub struct Resuming {
 }
 
 impl Resuming {
-    /// Judges who resumes by what is at hand there. Its ticket keys are renewed for as long as the runtime lives.
+    /// Peers that resume are verified with the evidence in `at_hand`. The ticket keys are rotated as long as the
+    /// runtime lives.
     pub fn new(at_hand: Arc<dyn AtHand>) -> Self {
         let tickets = TicketKeys::new(random_seed());
         let renewed = tickets.clone();
@@ -39,22 +41,22 @@ impl Resuming {
         }
     }
 
-    /// Judges servers by this policy once more.
+    /// Verifies servers by this policy when they resume.
     pub fn servers(&self, policy: &PeerPolicy) -> Arc<dyn Revalidate> {
         Arc::new(Rejudge::servers(policy.clone(), Arc::clone(&self.at_hand)))
     }
 
-    /// Judges clients by this policy once more.
+    /// Verifies clients by this policy when they resume.
     pub fn clients(&self, policy: &PeerPolicy) -> Arc<dyn Revalidate> {
         Arc::new(Rejudge::clients(policy.clone(), Arc::clone(&self.at_hand)))
     }
 
-    /// A client that keeps and uses tickets.
+    /// A client configuration that keeps and uses tickets.
     pub fn client(&self, config: ClientConfig) -> ClientConfig {
         config.with_sessions(self.sessions.clone())
     }
 
-    /// A server that gives and takes tickets.
+    /// A server configuration that issues and accepts tickets.
     pub fn server(&self, config: ServerConfig) -> ServerConfig {
         config.with_tickets(self.tickets.clone())
     }

@@ -1,4 +1,4 @@
-//! What is spoken beside identities: application protocols and key exchanges.
+//! Application protocols and key exchanges.
 
 use clap::{Args, ValueEnum};
 use selfsame_tls::{Config, Group};
@@ -40,7 +40,7 @@ impl Exchange {
 }
 
 impl Spoken {
-    /// Has a connection speak so.
+    /// Sets both in a TLS configuration.
     pub fn apply(&self, config: &mut Config) {
         let protocols = self.alpn.iter();
         config.protocols = protocols.map(|name| name.as_bytes().to_vec()).collect();

@@ -1,11 +1,11 @@
-//! `[limits]`: how much there is for all, and how much of it for one address.
+//! `[limits]`: limits for all clients together, and for one address.
 
 use selfsame_server::{Limits, Proxies};
 use serde::Deserialize;
 
 use crate::exit::Failure;
 
-/// What of the server's limits can be set.
+/// The server's limits that can be set.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
@@ -32,13 +32,13 @@ impl Default for LimitSettings {
 }
 
 impl LimitSettings {
-    /// The most connections: there are no more descriptors to be had for one process.
+    /// Maximum number of connections: a process can't have more file descriptors.
     const MOST: usize = 1 << 20;
 
     /// The server's limits.
     ///
     /// # Errors
-    /// If one of them lets nobody in, or a proxy is no network.
+    /// If a limit would admit no one, or a proxy is not a network.
     pub fn limits(&self) -> Result<Limits, Failure> {
         for (name, value) in [
             ("connections", self.connections),

@@ -146,7 +146,8 @@ fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
 }
 
 /// The session cookie is `Lax`, so that a person who follows a scanned link from another site is signed in.
-/// || The browser's former session ends. From now on the browser is known, and other people's wrong passwords do not
+///
+/// The browser's former session ends. From now on the browser is known, and other people's wrong passwords do not
 /// slow it down.
 async fn opened(
     server: &Server,

@@ -1,4 +1,4 @@
-//! Which credential answers which referent: the first that can.
+//! Which credential answers which referent: the first one that can.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use selfsame_anoncreds::holder::{Chosen, Owned, candidates};
 use super::verifier::Known;
 use crate::exit::Failure;
 
-/// A credential, what it answers, and as of when it is not revoked.
+/// A credential, the referents it answers, and the revocation state it proves from.
 pub struct Hand<'a> {
     pub owned: Owned<'a>,
     attributes: BTreeMap<String, bool>,
@@ -16,7 +16,7 @@ pub struct Hand<'a> {
     pub state: Option<RevocationState>,
 }
 
-/// A hand for each credential, nothing chosen yet.
+/// A hand for each credential, with no referent assigned.
 pub fn hands<'a>(
     credentials: &'a [Credential],
     known: &'a Known,
@@ -44,8 +44,8 @@ pub fn hands<'a>(
     credentials.iter().map(hand).collect()
 }
 
-/// Gives each referent that is not in `alone` to the first hand that can answer it; those in `hidden` are not shown.
-/// What nobody can answer is left out, and named when the presentation is made.
+/// Assigns each referent that is not in `alone` to the first hand that can answer it; attributes in `hidden` are not
+/// revealed. A referent that no credential can answer is left out; making the presentation then reports it.
 pub fn deal(
     hands: &mut [Hand<'_>],
     request: &PresentationRequest,
@@ -69,7 +69,7 @@ pub fn deal(
 }
 
 impl Hand<'_> {
-    /// As the holder's operation wants it.
+    /// The choice in the form that the holder's operation takes.
     pub fn chosen(&self) -> Chosen<'_> {
         Chosen {
             credential: self.owned.credential,

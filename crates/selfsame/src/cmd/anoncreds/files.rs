@@ -17,7 +17,7 @@ use selfsame_crypto::ctx::Ctx;
 use crate::exit::Failure;
 use crate::{output, private_file};
 
-/// More than any message, so that a pipe without end is not read for ever.
+/// Maximum size of a message, in bytes, so that an endless pipe is not read for ever.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Reads a message from its file; `-` is standard input.
@@ -64,8 +64,8 @@ pub fn print<M: Message>(message: &M) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a file that is there already, before anything is computed or asked of others: for secrets, and for what nobody
-/// can make again.
+/// Refuses a file that exists already, before anything is computed or requested: for secrets, and for data that can't
+/// be made again.
 pub fn must_be_new(file: &Path) -> Result<(), Failure> {
     if file.exists() {
         let there = format!("{} is there already", file.display());
@@ -75,18 +75,18 @@ pub fn must_be_new(file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a message that only its owner may read into a new file.
+/// Writes a message into a new file that only its owner can read.
 pub fn keep<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
     private_file::write(file, message.to_json()?.as_json().as_bytes())
 }
 
-/// Writes a message that anybody may read.
+/// Writes a message that may be read by anyone.
 pub fn put<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
     std::fs::write(file, message.to_json()?.as_json())
         .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))
 }
 
-/// The time and the randomness of one step.
+/// The time and the source of randomness of one step.
 pub fn ctx() -> Ctx {
     selfsame_app::clock::Clock::default().ctx()
 }
@@ -116,7 +116,7 @@ pub fn numbered(text: &str) -> Result<(String, u64), String> {
     numbered.ok_or_else(|| "this wants ID=NUMBER".to_owned())
 }
 
-/// A file under an identifier: `ID=FILE`, split at the last `=`, since an identifier may have one.
+/// A file under an identifier: `ID=FILE`, split at the last `=`, since an identifier may contain one.
 pub fn identified(text: &str) -> Result<(String, PathBuf), String> {
     let (id, file) = text.rsplit_once('=').ok_or("this wants ID=FILE")?;
     Ok((id.to_owned(), PathBuf::from(file)))
@@ -126,7 +126,7 @@ fn is_pipe(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// What people call a file.
+/// The file's name in messages.
 fn place(file: &Path) -> String {
     if is_pipe(file) {
         "standard input".to_owned()
@@ -135,19 +135,19 @@ fn place(file: &Path) -> String {
     }
 }
 
-/// What is wrong with what a file says; a proper no stays one.
+/// A failure about a file's content; a negative answer remains one.
 pub fn of_file(file: &Path, error: Error) -> Failure {
     Failure::from(error).at(&place(file))
 }
 
-/// The names of what a definition's credentials say.
+/// The attribute names of a definition's credentials.
 pub fn attributes(of: &PreparedDefinition) -> String {
     let names = of.definition().value.primary.r.keys();
     let named = names.filter(|name| *name != LINK_SECRET);
     named.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// What to do about a message that is not the one that is wanted: it may be one of another kind.
+/// A hint about a message that is not of the wanted kind: it may be of another kind.
 fn guess(json: &[u8], wanted: &str) -> String {
     if json.trim_ascii().is_empty() {
         return "it is empty: did the step that writes it go well?".to_owned();
@@ -173,13 +173,13 @@ fn guess(json: &[u8], wanted: &str) -> String {
     }
 }
 
-/// What such a message is called, if this is one.
+/// The name of this kind of message, if the JSON is one.
 fn is<M: Message>(json: &[u8]) -> Option<&'static str> {
     M::from_json(json).is_ok().then_some(M::WHAT)
 }
 
 impl From<Error> for Failure {
-    /// What another party sent and does not hold is a proper no; what is named wrongly is the caller's.
+    /// A message from another party that does not verify is a negative answer; a wrong name is the caller's mistake.
     fn from(error: Error) -> Self {
         let text = error.to_string();
         match error {

@@ -114,7 +114,7 @@ pub struct Present {
 }
 
 impl Request {
-    /// Makes it, keeps what finishing it needs and prints it.
+    /// Makes the request, stores the secrets that finishing needs, and prints it.
     pub fn run(self) -> Result<(), Failure> {
         files::must_be_new(&self.metadata)?;
         let offer: CredentialOffer = files::read_or_pipe(self.offer.as_ref())?;
@@ -147,7 +147,7 @@ impl Request {
 }
 
 impl Process {
-    /// Checks it and prints it as its holder keeps it.
+    /// Checks the credential and prints it in the form that its holder stores.
     pub fn run(self) -> Result<(), Failure> {
         let credential: Credential = files::read_or_pipe(self.credential.as_ref())?;
         let metadata: CredentialRequestMetadata = files::read(&self.metadata)?;
@@ -158,7 +158,7 @@ impl Process {
         } else {
             Encoding::Recommended
         };
-        // One with a part for revocation and no registry is refused below.
+        // A credential with a revocation part is refused below if there is no registry.
         if credential.rev_reg_id.is_some() && registry.is_some() {
             self.check_told()?;
         }
@@ -198,7 +198,7 @@ impl Process {
 }
 
 impl Process {
-    /// Refuses to leave the place in a registry unchecked unless that is asked for.
+    /// Refuses to leave the place in a registry unchecked, unless that is requested.
     fn check_told(&self) -> Result<(), Failure> {
         let missing = match (&self.rev_reg_id, &self.tails) {
             (Some(_), Some(_)) => return Ok(()),
@@ -227,7 +227,7 @@ fn link_secret(file: &Path) -> Result<LinkSecret, Failure> {
 }
 
 impl Present {
-    /// Chooses what answers, proves it and prints the presentation.
+    /// Chooses credentials, makes the proof and prints the presentation.
     pub fn run(self) -> Result<(), Failure> {
         let request: PresentationRequest = files::read(&self.request)?;
         let known = self.published.read()?;
@@ -259,7 +259,7 @@ impl Present {
         files::print(&presentation)
     }
 
-    /// Refuses to hide or to say what nobody asks for: most likely another referent was meant.
+    /// Refuses to hide or to self-attest a referent that is not requested: most likely another one was meant.
     fn check_referents(&self, request: &PresentationRequest) -> Result<(), Failure> {
         let asked = &request.requested_attributes;
         let said = self.self_attest.iter().map(|(referent, _)| referent);
@@ -276,7 +276,7 @@ impl Present {
         }
     }
 
-    /// The state by the newest list that is not younger than the interval.
+    /// The revocation state by the newest list that is not newer than the interval.
     fn state(
         &self,
         hand: &choose::Hand<'_>,
@@ -315,10 +315,10 @@ impl Present {
     }
 }
 
-/// What people measure is nearer to what they compare it with.
+/// Values that people measure are closer to the bounds they are compared with.
 const SENSIBLE: u64 = 1_000_000_000;
 
-/// Says which comparisons nobody asks in earnest, since they hold for all values but those that are looked for.
+/// Warns of predicates that no sensible request has: they hold for all values except those that are looked for.
 fn strange_bounds(chosen: &[Chosen<'_>], request: &PresentationRequest) {
     for chosen in chosen {
         let values = &chosen.credential.values;
@@ -338,9 +338,9 @@ fn strange_bounds(chosen: &[Chosen<'_>], request: &PresentationRequest) {
     }
 }
 
-/// Refuses to send what will not be believed. All messages may be well formed and the proof be none: the credential is
-/// not finished, or bound to another link secret. Whether the verifier takes an older list or knows what it restricts, it
-/// knows itself, so neither is asked for here; all else has to hold.
+/// Refuses to send a presentation that would not verify. All messages may be well formed and the proof still invalid:
+/// the credential is not finished, or is bound to another link secret. The verifier alone knows which restrictions and
+/// which age of lists it accepts, so neither is checked here; everything else must hold.
 fn check_proof(
     presentation: &Presentation,
     request: &PresentationRequest,
@@ -380,7 +380,7 @@ fn unprovable(error: Error) -> Failure {
     }
 }
 
-/// The newest list of a registry that is not younger than the interval.
+/// The newest list of a registry that is not newer than the interval.
 fn newest<'a>(
     known: &'a Known,
     id: &str,
@@ -407,7 +407,7 @@ fn newest<'a>(
     Ok(list)
 }
 
-/// Which list would do.
+/// Which list would be suitable.
 fn early(interval: Interval) -> String {
     let last = interval.to.map(|to| format!(" as of {to} or before"));
     format!("a status list{} of", last.unwrap_or_default())

@@ -123,7 +123,7 @@ pub struct Issue {
 }
 
 impl NewSchema {
-    /// Makes it and prints it.
+    /// Makes the schema and prints it.
     pub fn run(self) -> Result<(), Failure> {
         let issuer = IssuerId::new(self.issuer)?;
         let attributes: Vec<&str> = self.attribute.iter().map(String::as_str).collect();
@@ -137,7 +137,7 @@ impl NewSchema {
 }
 
 impl NewDefinition {
-    /// Makes it, keeps its secrets and prints it.
+    /// Makes the definition, stores its secrets and prints it.
     pub fn run(self) -> Result<(), Failure> {
         files::must_be_new(&self.private)?;
         files::must_be_new(&self.proof)?;
@@ -162,7 +162,7 @@ impl NewDefinition {
 }
 
 impl Offer {
-    /// Makes it and prints it.
+    /// Makes the offer and prints it.
     pub fn run(self) -> Result<(), Failure> {
         let schema_id = SchemaId::new(self.schema_id)?;
         let cred_def_id = CredentialDefinitionId::new(self.cred_def_id)?;
@@ -176,7 +176,7 @@ impl Offer {
     }
 }
 
-/// A registry, its private part and its newest list, as `issue` wants them.
+/// A registry, its private part and its newest list, as `issue` takes them.
 struct Revocable {
     registry: RevocationRegistryDefinition,
     private: RevocationRegistryPrivate,
@@ -246,7 +246,7 @@ impl Issue {
     }
 }
 
-/// Refuses a value that is named twice: which one is to be signed?
+/// Refuses a value that is given twice, since only one can be signed.
 fn once_each(values: Vec<(String, String)>) -> Result<Vec<(String, String)>, Failure> {
     let mut names = BTreeSet::new();
     match values.iter().find(|(name, _)| !names.insert(name)) {
@@ -256,7 +256,7 @@ fn once_each(values: Vec<(String, String)>) -> Result<Vec<(String, String)>, Fai
     }
 }
 
-/// Whether the list has this place for revoked.
+/// Whether the list marks this place as revoked.
 fn is_revoked(place: &Place<'_>) -> bool {
     place.list.revocation_list.is_revoked(place.index) == Ok(true)
 }

@@ -1,4 +1,4 @@
-//! What an issuer proves of the key of a credential definition.
+//! The proofs that an issuer gives for the key of a credential definition.
 
 use std::path::PathBuf;
 
@@ -29,10 +29,10 @@ pub struct Key {
     json: bool,
 }
 
-/// What was found good.
+/// The proofs that verified.
 #[derive(Serialize)]
 struct Proven {
-    /// That Z and every R are powers of S, but for factors of small order.
+    /// That Z and every R are powers of S, except for factors of small order.
     key_correctness: bool,
     /// That Z, Rctxt and every R are powers of S, whatever the modulus is.
     all_bases: bool,
@@ -41,7 +41,7 @@ struct Proven {
 }
 
 impl Key {
-    /// Checks the proofs and says which there are.
+    /// Verifies the proofs and prints which there are.
     pub fn run(self) -> Result<(), Failure> {
         let definition = files::prepared(&self.cred_def)?;
         let offer: CredentialOffer = files::read_or_pipe(self.offer.as_ref())?;
@@ -74,7 +74,7 @@ impl Key {
     }
 }
 
-/// Whether credentials of this definition can carry a mark, in people's words.
+/// Whether credentials of this definition can carry a mark, in words.
 pub fn of_bases(definition: &PreparedDefinition) -> &'static str {
     if definition.key().all_bases_are_proven() {
         "the issuer proves that its key leaves no mark in what credentials show"
@@ -83,7 +83,7 @@ pub fn of_bases(definition: &PreparedDefinition) -> &'static str {
     }
 }
 
-/// Whether others than the issuer may be able to make credentials of this definition, in people's words.
+/// Whether parties other than the issuer may be able to make credentials of this definition, in words.
 pub fn of_primes(definition: &PreparedDefinition) -> &'static str {
     if definition.key().safe_primes_are_proven() {
         "the issuer proves that its modulus is made of safe primes, or of powers of one prime in place of p' or q'"

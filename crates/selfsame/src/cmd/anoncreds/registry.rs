@@ -105,7 +105,7 @@ struct Keys {
 }
 
 impl NewRegistry {
-    /// Makes it, writes its tails, keeps its secret and prints it.
+    /// Makes the registry, writes its tails, stores its secret and prints it.
     pub fn run(self) -> Result<(), Failure> {
         files::must_be_new(&self.private)?;
         files::must_be_new(&self.tails)?;
@@ -133,7 +133,7 @@ impl NewRegistry {
 }
 
 impl NewList {
-    /// Makes it and prints it.
+    /// Makes the first list and prints it.
     pub fn run(self) -> Result<(), Failure> {
         let definition: CredentialDefinition = files::read_or_pipe(self.cred_def.as_ref())?;
         let keys = self.keys.read(definition)?;
@@ -183,7 +183,7 @@ impl Revoke {
     }
 }
 
-/// An issuer at one of its registries, and the time of the next list.
+/// The issuer of a registry, and the time of the next list.
 struct Ready {
     issuer: Issuer,
     definition: RevocationRegistryDefinition,

@@ -64,7 +64,7 @@ pub struct Verify {
     json: bool,
 }
 
-/// What was published, read.
+/// The published objects that a verifier needs.
 pub struct Known {
     pub schemas: BTreeMap<String, Schema>,
     pub schema_numbers: BTreeMap<String, u64>,
@@ -74,7 +74,7 @@ pub struct Known {
 }
 
 impl Published {
-    /// Reads it all.
+    /// Reads all of them.
     pub fn read(&self) -> Result<Known, Failure> {
         let mut definitions = BTreeMap::new();
         for (id, file) in &self.cred_def {
@@ -95,7 +95,7 @@ fn read_all<M: Message>(files: &[PathBuf]) -> Result<Vec<M>, Failure> {
     files.iter().map(|file| files::read(file)).collect()
 }
 
-/// When the intervals that are asked for begin.
+/// The beginnings of the requested intervals.
 fn begins(request: &PresentationRequest) -> impl Iterator<Item = u64> {
     let attributes = request.requested_attributes.values();
     let predicates = request.requested_predicates.values();
@@ -105,8 +105,8 @@ fn begins(request: &PresentationRequest) -> impl Iterator<Item = u64> {
         .filter_map(|interval| interval?.from)
 }
 
-/// For each interval that begins after such a list, the newest of those lists that are older. (AnonCreds v1.0,
-/// "Collecting Data for Generating the Non-Revocation Proof": the list "active at the time of the `from` value".)
+/// For each interval that begins after such a list, the newest of the lists before it. (AnonCreds v1.0, "Collecting
+/// Data for Generating the Non-Revocation Proof": the list "active at the time of the `from` value".)
 fn overrides(in_force: &[RevocationStatusList], request: &PresentationRequest) -> Overrides {
     let mut overrides = Overrides::new();
     for list in in_force {
@@ -130,7 +130,7 @@ fn all<M: Message>(named: &[(String, PathBuf)]) -> Result<BTreeMap<String, M>, F
 }
 
 impl Known {
-    /// The same under typed identifiers, as the verifier wants it.
+    /// The objects under typed identifiers, as the verifier takes them.
     pub fn evidence(&self) -> Result<Evidence<'_>, Failure> {
         let numbers = typed(&self.schema_numbers, SchemaId::new)?;
         Ok(Evidence {
@@ -146,7 +146,7 @@ impl Known {
     }
 }
 
-/// The same values under identifiers of their own type.
+/// Converts the keys of a map to typed identifiers.
 fn typed<I: Ord, T>(
     named: &BTreeMap<String, T>,
     id: fn(String) -> Result<I, Error>,
@@ -158,7 +158,7 @@ fn typed<I: Ord, T>(
 }
 
 impl Verify {
-    /// Judges.
+    /// Verifies.
     pub fn run(self) -> End {
         let request: PresentationRequest = files::read(&self.request)?;
         let mut known = self.published.read()?;
@@ -205,7 +205,7 @@ impl Verify {
     }
 }
 
-/// The verdict as a table: each rule, then what is proven of which credential and as of when.
+/// The verdict as a table: each rule, then what is proven about which credential, and for what time.
 fn table(verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![verdict.outcome.as_str().to_uppercase()];
     let rules = verdict.rules.iter();
@@ -231,7 +231,7 @@ fn table(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Which attribute, what is known of it, by whom, in which state of which registry, as of when.
+/// An attribute: what is known of it, from which issuer, in which state of which registry, and for what time.
 fn answer_line(answer: &Answered) -> String {
     let attributes = answer.attributes.join(", ");
     let what = match answer.answer {
@@ -265,7 +265,7 @@ fn answer_line(answer: &Answered) -> String {
     line
 }
 
-/// An interval, each end open where none was asked for.
+/// An interval; an end that was not requested is open.
 fn span(interval: &Interval) -> String {
     let end = |end: Option<u64>| end.map_or("any time".to_owned(), |end| UnixTime(end).rfc3339());
     format!("{} to {}", end(interval.from), end(interval.to))

@@ -1,4 +1,4 @@
-//! What `selfsame check` says: a line for each part, and what to do.
+//! The report of `selfsame check`: a line for each part, and what to do.
 
 use std::path::Path;
 
@@ -11,33 +11,33 @@ const COPY: &str =
     "make a new directory of a copy: selfsame restore COPY --data NEW-DIRECTORY (docs/backup.md)";
 const JOIN: &str = "make a new node, which takes the ledger from the others, and remove this one: selfsame registry join (docs/network.md)";
 
-/// Whose data they are.
+/// The owner of the data.
 #[derive(Clone, Copy, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// An instance's.
+    /// An instance.
     Instance,
-    /// A node's of a network.
+    /// A node of a network.
     Node,
 }
 
-/// All that was found.
+/// All results.
 #[derive(Serialize)]
 pub struct Report {
     data: String,
     kind: Kind,
-    /// Whether nothing is damaged any more.
+    /// Whether nothing is damaged, or everything was repaired.
     pub sound: bool,
     parts: Vec<Part>,
-    /// Whether the log is whole, where a ledger was looked at.
+    /// Whether the log is complete, if a ledger was checked.
     log_is_whole: Option<bool>,
-    /// Where the damaged ledger is kept that another was put in the place of.
+    /// The file that keeps a damaged ledger after it was replaced.
     damaged_ledger: Option<String>,
     /// What to do.
     next: Vec<String>,
 }
 
-/// What was found of one part of a file.
+/// The result for one part of a file.
 #[derive(Serialize)]
 struct Part {
     file: &'static str,
@@ -49,7 +49,7 @@ struct Part {
 }
 
 impl Report {
-    /// Nothing was looked at yet.
+    /// A report without results.
     pub fn new(data: &Path, kind: Kind) -> Self {
         Self {
             data: data.display().to_string(),
@@ -62,7 +62,7 @@ impl Report {
         }
     }
 
-    /// Adds what was found of a file.
+    /// Adds the results for a file.
     pub fn add(&mut self, file: &'static str, looked: Vec<Looked>) {
         self.parts.extend(looked.into_iter().map(|looked| Part {
             file,
@@ -74,17 +74,17 @@ impl Report {
         }));
     }
 
-    /// Notes what a ledger could be made anew of.
+    /// Records whether the ledger could be rebuilt from its log.
     pub fn ledger(&mut self, found: &Found) {
         self.log_is_whole = Some(found.log_is_whole);
     }
 
-    /// Notes that a ledger was made anew.
+    /// Records that the ledger was rebuilt.
     pub fn rebuilt(&mut self, kept: &Path) {
         self.damaged_ledger = Some(kept.display().to_string());
     }
 
-    /// Decides what all of it comes to.
+    /// Decides the overall result and what to do.
     pub fn conclude(&mut self) {
         let wrong = |file: &str| {
             let parts = self.parts.iter();
@@ -129,7 +129,7 @@ impl Report {
         }
     }
 
-    /// The same for people.
+    /// The report for people.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut file = "";

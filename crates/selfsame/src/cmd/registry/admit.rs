@@ -1,4 +1,4 @@
-//! `selfsame registry admit`: which other nodes a node speaks to.
+//! `selfsame registry admit`: which other nodes a node connects to.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ struct Said {
 }
 
 impl Admit {
-    /// Admits it, or not.
+    /// Admits the peer, or dismisses it.
     pub async fn run(self) -> End {
         let home = Home::open(&self.home)?;
         match self.remove {

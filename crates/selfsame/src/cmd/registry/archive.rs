@@ -1,4 +1,4 @@
-//! `selfsame registry export` and `import`: a whole registry as one file, judged while it is read back.
+//! `selfsame registry export` and `import`: a whole registry as one file, verified when it is imported.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
@@ -25,7 +25,7 @@ use crate::output;
 use crate::private_directory;
 use crate::settings::trust_root;
 
-/// Where a ledger grows until all of it is judged.
+/// The folder where a ledger is built until all of it is verified.
 const UNFINISHED: &str = "ledger.unfinished";
 
 /// Write all that a registry holds into one file; the node, or the instance, must not run meanwhile.
@@ -64,7 +64,7 @@ pub struct Import {
     json: bool,
 }
 
-/// What was written or read.
+/// The result of an export or an import.
 #[derive(Serialize)]
 struct Told {
     network: String,
@@ -74,7 +74,7 @@ struct Told {
 }
 
 impl Export {
-    /// Writes and prints what was written.
+    /// Exports, and prints the result.
     pub async fn run(self) -> End {
         let archived = if self.data.join("node.json").exists() {
             of_node(&self.data, &self.file)?
@@ -88,7 +88,7 @@ impl Export {
 }
 
 impl Import {
-    /// Reads, judges and prints what was read.
+    /// Imports with verification, and prints the result.
     pub async fn run(self) -> End {
         let pinned = self.trust_root.as_deref().map(trust_root).transpose()?;
         let origin = pinned.map(|root| root.origin);
@@ -127,10 +127,10 @@ fn of_node(home: &Path, file: &Path) -> Result<Archived, Failure> {
     Ok(archive::export(&ledger, &checkpoint, &mut to)?)
 }
 
-/// The registry in the data directory of an instance that does not run.
+/// The registry in the data directory of an instance that is not running.
 ///
 /// # Errors
-/// If there is none, or it runs.
+/// If there is no registry, or the instance is running.
 pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failure> {
     if !data.join(LEDGER_FILE).exists() {
         return Err(Failure::environment(format!(
@@ -141,7 +141,7 @@ pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failur
     }
     let store = data::store(data, custody).await?;
     let own = (store.clone(), Keys::new(store), Clock::default());
-    // The name is for a network that is made; this one is there.
+    // The name is used only to found a network; this one exists.
     let setup = embedded::Setup::new("registry", data::ledger(data)?, own);
     Ok(Embedded::open(setup).await?)
 }
@@ -149,16 +149,16 @@ pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failur
 /// Writes an embedded registry into a new file.
 ///
 /// # Errors
-/// If the file is there already or can't be written.
+/// If the file exists already or can't be written.
 pub async fn to_file(embedded: &Embedded, file: &Path) -> Result<Archived, Failure> {
     let mut to = BufWriter::new(new(file)?);
     Ok(embedded.export(&mut to).await?)
 }
 
-/// Reads an export into a directory without a ledger, which has one only once all of it is judged.
+/// Imports an export into a directory without a ledger. The ledger appears there only when all of it is verified.
 ///
 /// # Errors
-/// If the export is refused, or there is a ledger.
+/// If the export is refused, or there is a ledger already.
 pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Archived, Failure> {
     let wrong =
         |path: &Path, why: String| Failure::environment(format!("{}: {why}", path.display()));
@@ -190,7 +190,7 @@ pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Arch
     if data.join("node.json").exists() {
         belongs_to(&Home::open(data)?, &archived)?;
     }
-    // What SQLite has not put into the file itself goes with it.
+    // The write-ahead log holds what SQLite has not yet moved into the file, so it is moved too.
     let log = |path: &Path| path.with_extension("sqlite-wal");
     if log(&at).exists() {
         std::fs::rename(log(&at), log(&finished))?;
@@ -200,7 +200,8 @@ pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Arch
     Ok(archived)
 }
 
-/// A node's network goes on exactly where its ledger ends; the checkpoint of that place hands readers over.
+/// A node's network must continue exactly where the imported ledger ends; the checkpoint of that height hands over to
+/// the new validators.
 fn belongs_to(home: &Home, archived: &Archived) -> Result<(), Failure> {
     if home.genesis().network() != archived.network || home.begins_after() != archived.height {
         return Err(Failure::environment(format!(

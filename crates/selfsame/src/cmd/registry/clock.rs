@@ -1,4 +1,4 @@
-//! `selfsame registry clock`: whether an instance's own registry believes the clock of its machine.
+//! `selfsame registry clock`: whether an instance's own registry trusts the clock of its machine.
 
 use clap::Args;
 use selfsame_app::view::registry::RegistryClock;
@@ -23,7 +23,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Asks, or confirms.
+    /// Requests the state, or confirms the clock.
     pub async fn run(self) -> End {
         let operator = self.instance.operator()?;
         let clock: RegistryClock = match self.confirm {

@@ -1,4 +1,4 @@
-//! A node's HTTP, as commands ask it: what anybody may, and what its operator may.
+//! A client of a node's HTTP interface: its public endpoints, and the operator's.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use url::Url;
 use crate::address;
 use crate::exit::Failure;
 
-/// Certificates, as DER, that are believed beside the system's.
+/// DER certificates that are trusted in addition to the system's.
 pub type Believed = Arc<[Vec<u8>]>;
 
-/// What anybody may ask of a node.
+/// A client of a node.
 pub struct Face {
     net: Net,
     url: Url,
@@ -25,16 +25,16 @@ impl Face {
     /// The node at this base URL.
     ///
     /// # Errors
-    /// If what is sent there would go in the clear, or no TLS can be had on this machine.
+    /// If requests would be sent unencrypted, or TLS is not available on this machine.
     pub fn new(url: &Url, believed: &Believed) -> Result<Self, Failure> {
         address::check(url)?;
         Self::checked(url, believed)
     }
 
-    /// The same at an address of the settings, which were checked as a whole.
+    /// The node at an address from the settings, which are checked elsewhere.
     ///
     /// # Errors
-    /// If no TLS can be had on this machine.
+    /// If TLS is not available on this machine.
     pub fn checked(url: &Url, believed: &Believed) -> Result<Self, Failure> {
         let settings = Settings {
             own_origins: vec![url.origin()],
@@ -47,10 +47,10 @@ impl Face {
         Ok(Self { net, url })
     }
 
-    /// Hands a signed transaction in.
+    /// Submits a signed transaction.
     ///
     /// # Errors
-    /// What the registry refuses it for, or that it does not answer.
+    /// Why the registry refuses it, or that the node does not respond.
     pub async fn write(&self, bytes: &[u8], token: SecretString) -> Result<Receipt, Failure> {
         let url = self.at("registry/transactions")?;
         let call = Call {
@@ -77,10 +77,10 @@ impl Face {
             .map_err(|error| Failure::ours(format!("the receipt is malformed: {error}")))
     }
 
-    /// What it answers at a path.
+    /// The response body for a path.
     ///
     /// # Errors
-    /// If it answers with no success, or not at all.
+    /// If the response is an error, or there is none.
     pub async fn get(&self, path: &str) -> Result<Vec<u8>, Failure> {
         let response = self.ask(path, Authorization::None).await?;
         match response.is_success() {
@@ -96,10 +96,10 @@ impl Face {
         }
     }
 
-    /// How it is, as its operator may know; none where an older release does not say.
+    /// The node's health, which only its operator may see; `None` if an older release does not have it.
     ///
     /// # Errors
-    /// If the token is not its operator's, or it does not answer.
+    /// If the token is not its operator's, or the node does not respond.
     pub async fn health(&self, token: SecretString) -> Result<Option<NodeHealth>, Failure> {
         let answer = self.ask("api/registry/node", Authorization::Bearer(token));
         let response = answer.await?;
@@ -112,10 +112,10 @@ impl Face {
         }
     }
 
-    /// What its engine answers to a call of a light client.
+    /// The engine's response to a call of a light client.
     ///
     /// # Errors
-    /// If it answers with no success, or not at all.
+    /// If the response is an error, or there is none.
     pub async fn light(&self, method: &str, params: Value) -> Result<Value, Failure> {
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let url = self.at("registry/engine")?;
@@ -156,7 +156,7 @@ impl Face {
     }
 }
 
-/// Where many nodes are told of, a line has no room for a hint beside it.
+/// A list of many nodes has one line for each, without room for a hint.
 fn unanswered(who: &str, error: &NetError) -> Failure {
     match error {
         NetError::Tls(_) => Failure::environment(format!(

@@ -1,4 +1,4 @@
-//! The files of a network beside those of its nodes: the trust root, the trustee's key, where each node serves.
+//! The files of a network besides those of its nodes: the trust root, the trustee's key, each node's address.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,28 @@ use crate::client::token_from;
 use crate::exit::Failure;
 use crate::private_file;
 
-/// What readers pin, in the network's folder.
+/// The trust root that readers pin, in the network's folder.
 pub const TRUST_ROOT: &str = "trust-root";
-/// The key that governs, in the network's folder.
+/// The trustee's key, in the network's folder.
 pub const TRUSTEE: &str = "trustee.key";
-/// Where a node serves, in its folder.
+/// The address that a node listens on, in its folder.
 const SERVE: &str = "serve.json";
-/// Where it served when it was last started, in its folder.
+/// The public base of its URLs at its last start, in its folder.
 const SERVED: &str = "served.json";
 
-/// Where a node serves its registry over HTTP, unless its command line says otherwise.
+/// The address of a node's HTTP interface, unless its command line sets another.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Serve {
-    /// The address it listens on.
+    /// The address to listen on.
     pub listen: SocketAddr,
 }
 
 impl Serve {
-    /// What a node's folder says.
+    /// Reads it from a node's folder.
     ///
     /// # Errors
-    /// If it says nothing.
+    /// If the file is missing or invalid.
     pub fn read(home: &Path) -> Result<Self, Failure> {
         let file = home.join(SERVE);
         let wrong = |why: String| {
@@ -43,19 +43,19 @@ impl Serve {
         serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))
     }
 
-    /// Puts it into a node's folder.
+    /// Writes it into a node's folder.
     ///
     /// # Errors
-    /// If it is there already or the disk fails.
+    /// If it exists already or the disk fails.
     pub fn write(&self, home: &Path) -> Result<(), Failure> {
         let text = serde_json::to_vec(self).map_err(|error| Failure::ours(error.to_string()))?;
         private_file::write(&home.join(SERVE), &text)
     }
 
-    /// The base of its addresses, as readers on this machine have it.
+    /// The base of its URLs, for readers on this machine.
     ///
     /// # Errors
-    /// If the address makes no URL.
+    /// If the address does not form a URL.
     pub fn url(&self) -> Result<Url, Failure> {
         let ip = self.listen.ip();
         let port = self.listen.port();
@@ -67,15 +67,15 @@ impl Serve {
     }
 }
 
-/// Where a node serves since it was started, as its command line has it.
+/// The address of a node since its last start, from its command line.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Served {
-    /// The public base of its addresses.
+    /// The public base of its URLs.
     origin: Url,
 }
 
-/// Notes in a node's folder where it serves from now on, for the commands that are given the folder.
+/// Records a node's address in its folder, for the commands that are given the folder.
 ///
 /// # Errors
 /// If the disk fails.
@@ -87,10 +87,10 @@ pub fn note_served(home: &Path, origin: &Url) -> Result<(), Failure> {
     replace(&home.join(SERVED), &text)
 }
 
-/// The base of a node's addresses: where it served last, or where it would at its first start.
+/// The base of a node's URLs: from its last start, or for its first one.
 ///
 /// # Errors
-/// If its folder says neither.
+/// If its folder has neither.
 pub fn url_of(home: &Path) -> Result<Url, Failure> {
     let file = home.join(SERVED);
     let bytes = match std::fs::read(&file) {
@@ -104,7 +104,7 @@ pub fn url_of(home: &Path) -> Result<Url, Failure> {
     Ok(served.origin)
 }
 
-/// Puts a file in the place of another, whole or not at all.
+/// Replaces a file atomically.
 pub fn replace(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let new = file.with_extension("new");
     if new.exists() {
@@ -114,18 +114,18 @@ pub fn replace(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(std::fs::rename(new, file)?)
 }
 
-/// The operator's token of a node that was started once.
+/// The operator's token of a node that has been started before.
 ///
 /// # Errors
-/// If it was not.
+/// If it has not.
 pub fn token(home: &Path) -> Result<SecretString, Failure> {
     token_from(&home.join("operator-token"))
 }
 
-/// Reads a key that governs.
+/// Reads a trustee's key.
 ///
 /// # Errors
-/// If the file is none.
+/// If the file is not a valid key.
 pub fn trustee(file: &Path) -> Result<PrivateKey, Failure> {
     let read = std::fs::read(file)
         .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))?;
@@ -134,7 +134,7 @@ pub fn trustee(file: &Path) -> Result<PrivateKey, Failure> {
         .map_err(|_| Failure::environment(format!("{}: this is no key in PKCS#8", file.display())))
 }
 
-/// The nodes' folders below a network's, in the order of their numbers.
+/// The nodes' folders in a network's folder, in the order of their numbers.
 ///
 /// # Errors
 /// If the folder can't be read.

@@ -1,4 +1,4 @@
-//! `selfsame registry init`: makes a network and says what to do with its files.
+//! `selfsame registry init`: creates a network and prints what to do with its files.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -22,11 +22,11 @@ use crate::output;
 use crate::private_file;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// The log that a network which was carried over begins with, for nodes that join later.
+/// The log that a carried-over network begins with, for nodes that join later.
 const CARRIED: &str = "carried.selfsame";
-/// CometBFT's own ports, for nodes on machines of their own.
+/// CometBFT's default port, for nodes on different machines.
 const P2P: u16 = 26_656;
-/// On one machine the engines' ports are so far above those of HTTP.
+/// On one machine, the distance from the HTTP ports to the engines' ports.
 const BESIDE: u16 = 100;
 
 /// Make a network: a folder for each node, the trust root for readers, the key that governs.
@@ -80,42 +80,42 @@ pub struct Plan {
     pub directory: PathBuf,
 }
 
-/// A network that was made.
+/// A new network.
 #[derive(Serialize)]
 pub struct Made {
     /// The network's name in DIDs: the digest of its genesis.
     pub network: String,
-    /// What readers pin.
+    /// The file of the trust root, which readers pin.
     pub trust_root: PathBuf,
-    /// The key that governs.
+    /// The file of the trustee's key.
     pub trustee_key: PathBuf,
     /// The nodes' folders.
     pub nodes: Vec<MadeNode>,
 }
 
-/// A node of it.
+/// A node of the new network.
 #[derive(Serialize)]
 pub struct MadeNode {
     /// Its folder.
     pub home: PathBuf,
-    /// Where it serves.
+    /// The address of its HTTP interface.
     pub listen: SocketAddr,
-    /// Where its engine meets the others.
+    /// The address of its engine for other engines.
     pub p2p: SocketAddr,
 }
 
-/// Where a node listens.
+/// The addresses of a node.
 pub struct Place {
-    /// For readers and writers.
+    /// The address for readers and writers.
     pub http: SocketAddr,
-    /// For the other engines.
+    /// The addresses of the engine.
     pub engine: Addresses,
 }
 
-/// Where a further node listens.
+/// The addresses of a further node.
 ///
 /// # Errors
-/// If no ports are to be had.
+/// If no ports are free.
 pub fn place(host: Option<IpAddr>, port: u16) -> Result<Place, Failure> {
     let places = match host {
         Some(host) => apart(&[host], port),
@@ -126,7 +126,7 @@ pub fn place(host: Option<IpAddr>, port: u16) -> Result<Place, Failure> {
 }
 
 impl Init {
-    /// Makes it and prints what to do with it.
+    /// Creates the network and prints what to do with it.
     pub async fn run(self) -> End {
         let apart = self.plan.hosts.iter().any(|host| !host.is_loopback());
         let made = match &self.from {
@@ -148,10 +148,10 @@ impl Init {
 }
 
 impl Plan {
-    /// Makes the network.
+    /// Creates the network.
     ///
     /// # Errors
-    /// If the folder is there already, can't be written, or the plan can't be.
+    /// If the folder exists already or can't be written, or if the plan is impossible.
     pub fn create(&self) -> Result<Made, Failure> {
         let places = self.places()?;
         let members = Self::members(&places);
@@ -172,11 +172,11 @@ impl Plan {
         finish(&self.directory, &network, &root, &places)
     }
 
-    /// Makes the network out of an instance's registry: its last block hands it over to the new validators, and each
-    /// node begins with its whole log, so that nothing of it has another number.
+    /// Creates the network from an instance's registry: the registry's last block hands over to the new validators.
+    /// Each node begins with the whole log, so every transaction keeps its number.
     ///
     /// # Errors
-    /// As [`Plan::create`]; if the instance runs, has no registry, or its registry was carried over before.
+    /// As [`Plan::create`]; if the instance is running, has no registry, or its registry was carried over before.
     pub async fn carry_over(&self, data: &Path, custody: &Custody) -> Result<Made, Failure> {
         let places = self.places()?;
         let founding = Founding::new(&self.directory, &Self::members(&places))?;
@@ -192,7 +192,7 @@ impl Plan {
         for home in network.homes() {
             archive::into(&file, home, None).await?;
         }
-        // Readers who begin now need not trust the one validator there was before.
+        // New readers need not trust the former single validator.
         let root = TrustRoot {
             set: validators,
             from_height: archived.height.saturating_add(1),
@@ -227,7 +227,7 @@ impl Plan {
     }
 }
 
-/// CometBFT's ports on each host; where several nodes are on one, the ports after them.
+/// CometBFT's default ports on each host; further nodes on the same host get the ports after them.
 fn apart(hosts: &[IpAddr], port: u16) -> Vec<Place> {
     let mut seen: BTreeMap<IpAddr, u16> = BTreeMap::new();
     let mut places = Vec::with_capacity(hosts.len());
@@ -254,7 +254,7 @@ fn keep_trustee(directory: &Path, trustee: &PrivateKey) -> Result<(), Failure> {
     private_file::write(&directory.join(TRUSTEE), secret.expose())
 }
 
-/// Writes what is beside the nodes' own files.
+/// Writes the files besides the nodes' own.
 fn finish(
     directory: &Path,
     network: &Network,
@@ -280,7 +280,7 @@ fn finish(
     })
 }
 
-/// Ports from the given one on where they are free, and any others where they are not.
+/// Consecutive ports from the given one if they are free, otherwise any free ports.
 fn on_this_machine(port: u16, count: u16) -> Result<Vec<Place>, Failure> {
     let at = |port: Option<u16>| Some(SocketAddr::new(LOOPBACK, port?));
     let wished = (0..count).map(|number| {
@@ -289,7 +289,7 @@ fn on_this_machine(port: u16, count: u16) -> Result<Vec<Place>, Failure> {
         Some([http, p2p, p2p.checked_add(BESIDE)?])
     });
     let mut places = Vec::with_capacity(usize::from(count));
-    // All are held until all are found, or one could be found twice.
+    // All sockets stay open until all ports are found, so that no port is found twice.
     let mut held = Vec::new();
     for ports in wished {
         let mut addresses = [SocketAddr::new(LOOPBACK, 0); 3];

@@ -1,4 +1,4 @@
-//! `selfsame registry join`: the folder of a further node, and where it takes the ledger from.
+//! `selfsame registry join`: creates the folder of a further node, and sets where it gets the ledger from.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -24,7 +24,7 @@ use crate::output;
 use crate::settings::trust_root;
 use crate::tls::Roots;
 
-/// How often a node is asked for a block that another one has, and how long after each time.
+/// How often a node is asked for a block that another node has, and the pause after each try.
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(200);
 
@@ -69,15 +69,15 @@ pub struct Joining {
     from: Vec<Url>,
 }
 
-/// What was made ready.
+/// The prepared node.
 #[derive(Serialize)]
 struct Ready {
     name: String,
     network: String,
-    /// How the other nodes' engines know it.
+    /// Its address for the other nodes' engines.
     #[serde(skip_serializing_if = "Option::is_none")]
     peer: Option<String>,
-    /// The block that the snapshot's headers begin with; none without a snapshot.
+    /// The block that the snapshot's headers begin with; `None` without a snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     trusted: Option<Trusted>,
 }
@@ -88,7 +88,7 @@ struct Trusted {
     hash: String,
 }
 
-/// The newest block's header, as the engine's light client reads it.
+/// The newest block's header, in the engine's format for light clients.
 #[derive(Deserialize)]
 struct Commit {
     result: Option<CommitResult>,
@@ -122,7 +122,7 @@ struct BlockId {
 }
 
 impl Join {
-    /// Makes it ready.
+    /// Prepares the node.
     pub async fn run(self) -> End {
         let (home, from) = self
             .joining
@@ -144,7 +144,7 @@ impl Join {
 }
 
 impl Joining {
-    /// Refuses a node whose folder is still to be made.
+    /// Refuses a node whose folder does not exist yet.
     pub fn is_made(&self) -> Result<(), Failure> {
         if self.home.exists() {
             return Ok(());
@@ -153,10 +153,10 @@ impl Joining {
         Err(missing.hint("`selfsame registry join` makes it; or --force, with --of"))
     }
 
-    /// The node's folder, made where it is not there, and told where to take the ledger from.
+    /// The node's folder, created if it is missing, and the source of its ledger.
     ///
     /// # Errors
-    /// If it can't be made, or the nodes do not agree on what it shall trust.
+    /// If it can't be created, or the nodes disagree on the block to trust.
     pub async fn home(
         &self,
         root: Option<&Path>,
@@ -186,7 +186,7 @@ impl Joining {
         Ok((home, Some(from)))
     }
 
-    /// Whether those named could vouch for each other.
+    /// Checks that the named nodes are enough to confirm each other.
     fn servers(&self) -> Result<(), Failure> {
         let origins = self.from.iter().map(Url::origin);
         let different = origins.map(|origin| origin.ascii_serialization());
@@ -217,7 +217,7 @@ impl Joining {
     }
 }
 
-/// A block that all the nodes have, each of which has proven that it is of this network.
+/// A block that all the nodes have, after each has proven that it is of this network.
 async fn agreed(
     from: &[Url],
     believed: &Believed,
@@ -256,7 +256,7 @@ async fn agreed(
     })
 }
 
-/// The height and the hash of a block as a node shows it: the newest, or one of this height.
+/// The height and the hash of a block of a node: the newest, or the one of this height.
 async fn block(face: &Face, chain: &str, height: Option<u64>) -> Result<(u64, [u8; 32]), Failure> {
     let params = height.map_or_else(
         || serde_json::json!({}),
@@ -264,7 +264,7 @@ async fn block(face: &Face, chain: &str, height: Option<u64>) -> Result<(u64, [u
     );
     let unread = || Failure::no("it shows no header of the engine");
     let mut tries = 0..TRIES;
-    // A node may be behind the first by a moment.
+    // A node may be a moment behind the first one.
     let signed = loop {
         let answer: Value = face.light("commit", params.clone()).await?;
         let commit: Commit = serde_json::from_value(answer).map_err(|_| unread())?;
@@ -287,7 +287,7 @@ async fn block(face: &Face, chain: &str, height: Option<u64>) -> Result<(u64, [u
     ))
 }
 
-/// What the operators of the other nodes have to do for a newcomer.
+/// What the operators of the other nodes must do to admit a new node.
 pub fn admission(peer: &str) -> String {
     format!(
         "Next, on the machine of each other node NODE, which speaks to none that it does not know:\n  selfsame registry admit NODE {peer}"

@@ -1,4 +1,4 @@
-//! A network on this machine alone: its nodes are processes of their own, so that one can be killed while the others go on.
+//! A network on this machine alone: each node is a separate process, so that the others continue if one is killed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,35 +20,35 @@ use crate::output;
 use crate::private_directory::NETWORK_FOLDER;
 use crate::settings::trust_root;
 
-/// Where it is made, so that half of one is never taken for a whole.
+/// The folder where a network is created, so that an incomplete one is never used.
 const UNFINISHED: &str = "network.unfinished";
-/// How long the nodes may take until the network has signed something.
+/// How long the nodes may take until the network has signed a checkpoint.
 const READY: Duration = Duration::from_secs(90);
-/// How much longer than the others a node may take.
+/// How much longer than the others a node may take to start.
 const LATE: Duration = Duration::from_secs(10);
 /// How long a node may take to stop.
 const GRACE: Duration = Duration::from_secs(30);
-/// How long a node that ended rests before it is started again.
+/// The pause before a node that ended is started again.
 const REST: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// Running nodes.
 pub struct Loopback {
-    /// How to reach them.
+    /// The nodes' addresses and tokens.
     pub nodes: Vec<RegistryNode>,
-    /// Whether any one of them may be killed, and the network goes on.
+    /// Whether the network continues if any one of them is killed.
     pub spares_one: bool,
-    /// What a reader holds on to.
+    /// The pin for readers.
     pub pin: Pin,
     stop: watch::Sender<bool>,
     kept: Vec<JoinHandle<()>>,
 }
 
 impl Loopback {
-    /// Starts a network of so many validators in a directory of data; made there at the first start.
+    /// Starts a network of this many validators in a data directory; creates it at the first start.
     ///
     /// # Errors
-    /// If there is one of another number, or it does not come up.
+    /// If there is a network with another number of validators, or it does not start.
     pub async fn start(
         data: &Path,
         validators: u16,
@@ -96,7 +96,7 @@ impl Loopback {
         Ok(started)
     }
 
-    /// Reaches the nodes that serve, and then the others, which may come back; says which those are.
+    /// Lists the nodes that serve first and then the others, which may come back; reports which those are.
     fn take(&mut self, homes: &[PathBuf], serving: BTreeMap<usize, RegistryNode>) {
         let others = homes.iter().enumerate();
         let others: Vec<_> = others
@@ -118,11 +118,11 @@ impl Loopback {
             .extend(others.into_iter().filter_map(|home| reached(home).ok()));
     }
 
-    /// Stops all nodes and waits for their end.
+    /// Stops all nodes and waits until they have ended.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         for kept in self.kept {
-            // It ends by itself.
+            // The task ends by itself.
             let _ = kept.await;
         }
     }
@@ -144,8 +144,8 @@ fn make(data: &Path, network: &Path, validators: u16, port: u16) -> Result<(), F
     Ok(std::fs::rename(unfinished, network)?)
 }
 
-/// Until as many nodes serve as the network needs to go on, and the others had a little longer: those that do, by their
-/// place.
+/// Waits until enough nodes serve for the network to continue, and then a little longer for the others; returns those
+/// that serve, by index.
 async fn ready(homes: &[PathBuf]) -> BTreeMap<usize, RegistryNode> {
     let mut asked = JoinSet::new();
     for (place, home) in homes.iter().cloned().enumerate() {
@@ -156,7 +156,7 @@ async fn ready(homes: &[PathBuf]) -> BTreeMap<usize, RegistryNode> {
         match asked.join_next().await {
             Some(Ok((place, Ok(node)))) => drop(found.insert(place, node)),
             Some(_) => {}
-            // Too few folders can be read; whoever waits says so.
+            // Too few folders can be read; the caller's time-out reports it.
             None => std::future::pending().await,
         }
     }
@@ -167,17 +167,17 @@ async fn ready(homes: &[PathBuf]) -> BTreeMap<usize, RegistryNode> {
             }
         }
     };
-    // Who is later than that is told of.
+    // Nodes that are later than that are reported.
     let _ = timeout(LATE, others).await;
     found
 }
 
-/// Whether so many of all validators sign what they agree on: more than two thirds.
+/// Whether this many of all validators are a quorum: more than two thirds.
 fn is_enough(serving: usize, all: usize) -> bool {
     serving.saturating_mul(3) > all.saturating_mul(2)
 }
 
-/// Until a node serves and its first checkpoint is signed.
+/// Waits until a node serves and has its first signed checkpoint.
 async fn serving(home: &Path) -> Result<RegistryNode, Failure> {
     let face = Face::new(&Serve::read(home)?.url()?, &Believed::default())?;
     while face.get("readyz").await.is_err() || face.get("registry/checkpoint").await.is_err() {
@@ -193,7 +193,7 @@ fn reached(home: &Path) -> Result<RegistryNode, Failure> {
     })
 }
 
-/// A node's process, started again whenever it ends.
+/// A node's process, which is started again whenever it ends.
 struct Process {
     name: String,
     home: PathBuf,
@@ -225,7 +225,8 @@ impl Process {
         }
     }
 
-    /// In a group of its own, so that Ctrl-C reaches us alone; on a leash, so that it ends with us however we end.
+    /// The child has its own process group, so that Ctrl-C reaches only this process; its standard input is a pipe, so
+    /// that it ends with this process however that ends.
     fn start(&self) -> std::io::Result<Child> {
         let mut log = std::fs::OpenOptions::new();
         let log = log
@@ -268,7 +269,7 @@ impl Process {
 }
 
 async fn asked_to(stop: &mut watch::Receiver<bool>) {
-    // Nobody left who could ask counts as asked.
+    // A closed channel counts as a request to stop.
     drop(stop.wait_for(|stop| *stop).await);
 }
 

@@ -1,4 +1,4 @@
-//! `selfsame registry node`: runs one node of a network until it is told to go.
+//! `selfsame registry node`: runs one node of a network until it is stopped.
 
 use std::io::Read as _;
 use std::net::SocketAddr;
@@ -44,7 +44,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Starts, tells where it serves, and stays.
+    /// Starts the node, prints its address, and runs it.
     pub async fn run(self) -> End {
         crate::log::start();
         let home = Home::open(&self.home)?;
@@ -109,7 +109,7 @@ impl Node {
     }
 }
 
-/// A thread of its own reads: one that the runtime waits for would keep it from ending.
+/// Reads on a separate thread: the runtime would wait for a read of its own before it could end.
 fn until_the_input_ends() -> Result<impl Future<Output = ()>, Failure> {
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     std::thread::Builder::new()
@@ -121,7 +121,7 @@ fn until_the_input_ends() -> Result<impl Future<Output = ()>, Failure> {
             drop(end);
         })?;
     Ok(async {
-        // Nothing is sent: the thread has ended.
+        // Nothing is sent: an error here means that the thread has ended.
         let _ = ended.await;
     })
 }

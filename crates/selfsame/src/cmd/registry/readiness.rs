@@ -1,5 +1,5 @@
-//! Whether a node can validate from now on: it has what the others have, and none of those is silent. Until it has caught
-//! up a new validator counts as lost, so the network would stand still with one fewer of the others gone.
+//! Whether a node is ready to validate: it has caught up with the others, and none of them is silent. A new validator
+//! counts as lost until it has caught up, so the network could tolerate one lost validator less.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use super::status::{Standing, ask};
 use crate::exit::Failure;
 use crate::output;
 
-/// So long is waited for who is late: where nothing is written, blocks are made every 30 s.
+/// How long to wait for late validators: without transactions, a block is made every 30 s.
 const PATIENCE: Duration = Duration::from_secs(70);
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Waits until a newcomer can validate beside those that a node of its network proves.
+/// Waits until a new node is ready to validate with the validators of its network, as `node` proves them.
 ///
 /// # Errors
-/// Why it can't.
+/// Why it is not ready.
 pub async fn ready(
     node: &Url,
     newcomer: &Url,
@@ -53,7 +53,7 @@ pub async fn ready(
     }
 }
 
-/// What stands in the way: the newcomer's lag, or validators that signed no checkpoint of those that were seen.
+/// What prevents it: the new node's lag, or validators that signed none of the checkpoints seen.
 fn obstacle(network: &Standing, newcomer: &Standing, signed: &BTreeSet<String>) -> Option<String> {
     let lag = network.height.saturating_sub(newcomer.height);
     if lag > 0 {

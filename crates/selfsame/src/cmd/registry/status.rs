@@ -1,4 +1,4 @@
-//! `selfsame registry status`: asks nodes, believes none of them, and says what they prove.
+//! `selfsame registry status`: queries nodes, verifies their answers, and reports what they prove.
 
 use std::path::{Path, PathBuf};
 
@@ -28,12 +28,12 @@ use crate::output;
 use crate::settings::trust_root as pinned;
 use crate::tls::Roots;
 
-/// Seconds by which clocks may differ.
+/// Maximum difference between clocks, in seconds.
 const SKEW: u64 = 60;
-/// Seconds that the newest checkpoint of a network may be old, as readers take it. Of a network at rest it becomes 90:
-/// a header has the time of the votes before it, and the next block but one is 60 s later.
+/// Maximum age of the newest checkpoint of a network, in seconds, as for readers. On an idle network the age reaches 90
+/// s: a header has the time of the votes before it, and the next block but one is 60 s later.
 const FRESH: u64 = 120;
-/// A node that is so many blocks behind is not merely late by a moment.
+/// A node that is this many blocks behind is not merely a moment late.
 const BEHIND: u64 = 10;
 
 /// Say how the nodes of a network are, and what they prove.
@@ -67,14 +67,14 @@ pub struct Status {
     json: bool,
 }
 
-/// A network as its nodes show it.
+/// The network according to its nodes.
 #[derive(Default, Serialize)]
 struct Shown {
     network: Option<String>,
     /// The validators of the newest state.
     validators: Vec<ShownValidator>,
     nodes: Vec<ShownNode>,
-    /// What is wrong, in words; nothing is where it is empty.
+    /// The problems, in words; empty if there are none.
     wrong: Vec<String>,
 }
 
@@ -89,19 +89,19 @@ struct ShownValidator {
 #[derive(Serialize)]
 struct ShownNode {
     node: String,
-    /// Whether what it says is proven.
+    /// Whether its answers are proven.
     verified: bool,
-    /// Why not.
+    /// Why they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
     #[serde(flatten)]
     standing: Option<Standing>,
-    /// What it tells its operator.
+    /// What only its operator may see.
     #[serde(skip_serializing_if = "Option::is_none")]
     own: Option<NodeHealth>,
 }
 
-/// What a node proves of the network.
+/// The state of the network, as a node proves it.
 #[derive(Clone, Serialize)]
 pub struct Standing {
     /// The block of its newest checkpoint.
@@ -109,12 +109,12 @@ pub struct Standing {
     transactions: u64,
     time: String,
     age_s: u64,
-    /// Blocks behind the node that is furthest.
+    /// Blocks behind the node with the highest block.
     lag: u64,
-    /// The checkpoint that says so.
+    /// The checkpoint that proves it.
     #[serde(skip)]
     checkpoint: checkpoint::Standing,
-    /// Who signed it.
+    /// The validators that signed it.
     #[serde(skip)]
     pub signers: Vec<String>,
     /// The present validators, with their powers.
@@ -123,7 +123,7 @@ pub struct Standing {
 }
 
 impl Status {
-    /// The trust root to judge by. One that is to be made begins with the genesis that the nodes have.
+    /// The trust root to verify with; `None` if `--advance` is to create it from the nodes' genesis.
     fn root(&self) -> Result<Option<TrustRoot>, Failure> {
         match self.trust_root.as_deref() {
             Some(file) if self.advance && !file.exists() => Ok(None),
@@ -131,7 +131,7 @@ impl Status {
         }
     }
 
-    /// Asks and prints.
+    /// Queries the nodes and prints the result.
     pub async fn run(self) -> End {
         let mut root = self.root()?;
         let believed: Believed = self.roots.read()?.into();
@@ -146,7 +146,7 @@ impl Status {
         if root.is_none() {
             root = first_genesis(&self.nodes, &believed).await;
         }
-        // At once: while one of them is silent, the network goes on.
+        // All at once, since the network moves on while one of them is silent.
         let asked: Vec<_> = (nodes.into_iter())
             .map(|(node, token)| {
                 tokio::spawn(shown_node(node, token, root.clone(), believed.clone()))
@@ -174,7 +174,7 @@ impl Status {
     }
 }
 
-/// A node's answers; and whom they lead to trust.
+/// A node's answers, and the trust root that they lead to.
 async fn shown_node(
     node: String,
     token: Option<SecretString>,
@@ -195,7 +195,7 @@ async fn shown_node(
             return (shown, None);
         }
     };
-    // Who may not know how it is still knows what it proves.
+    // What a node proves is shown even if its health is unknown.
     let (own, asked) = tokio::join!(own(&url, token, &believed), ask(&url, &mut root, &believed));
     match own {
         Ok(own) => shown.own = own,
@@ -213,7 +213,7 @@ async fn shown_node(
     }
 }
 
-/// Where the network begins, as the first of these nodes says that answers.
+/// The trust root from the genesis of the first of these nodes that responds.
 async fn first_genesis(nodes: &[String], believed: &Believed) -> Option<TrustRoot> {
     let asked = nodes.iter().cloned().map(|node| {
         let believed = believed.clone();
@@ -233,7 +233,7 @@ async fn genesis_of(face: &Face) -> Result<TrustRoot, Failure> {
     Ok(trust_root(&genesis))
 }
 
-/// What a node tells its operator.
+/// What a node shows only its operator.
 async fn own(
     url: &Url,
     token: Option<SecretString>,
@@ -245,7 +245,7 @@ async fn own(
     }
 }
 
-/// What the blocks have against a validator; each node that was there says the same.
+/// What blocks record against a validator; each node with these blocks reports the same.
 fn against(one: &Misbehaviour) -> String {
     let what = match one.kind.as_str() {
         "double_vote" => "voted for two blocks at one height",
@@ -257,7 +257,7 @@ fn against(one: &Misbehaviour) -> String {
     )
 }
 
-/// A token that no node is left for was meant for one that is missing, or stands at another's place.
+/// Refuses more tokens than nodes given as URLs: a node is missing, or a token is at another's place.
 fn too_many(nodes: &[String], tokens: usize) -> Result<(), Failure> {
     let urls = nodes.iter().filter(|node| is_url(node)).count();
     match tokens > urls {
@@ -269,7 +269,7 @@ fn too_many(nodes: &[String], tokens: usize) -> Result<(), Failure> {
     }
 }
 
-/// The operator's token of a node: of its folder, or the next that was named.
+/// The operator's token of a node: from its folder, or the next one named.
 fn token<'f>(
     node: &str,
     named: &mut impl Iterator<Item = &'f PathBuf>,
@@ -277,12 +277,12 @@ fn token<'f>(
     if is_url(node) {
         return named.next().map(|file| token_from(file)).transpose();
     }
-    // A node that was never started has none, and does not answer either.
+    // A node that was never started has no token, and does not respond either.
     Ok(files::token(Path::new(node)).ok())
 }
 
 impl Shown {
-    /// Measures each node by the one that is furthest.
+    /// Computes how far each node is behind the one with the highest block.
     fn compare(&mut self) {
         let standings = self.nodes.iter().filter_map(|node| node.standing.as_ref());
         let Some(furthest) = standings.max_by_key(|standing| standing.height).cloned() else {
@@ -305,7 +305,7 @@ impl Shown {
             })
             .collect();
     }
-    /// Says what is wrong.
+    /// Lists the problems.
     fn complain(&mut self) {
         let standings = self.nodes.iter().filter_map(|node| node.standing.as_ref());
         let youngest = standings.map(|standing| standing.age_s).min();
@@ -342,7 +342,7 @@ impl Shown {
     }
 }
 
-/// Compares what each node proves with what the one with the longest log does; says which contradict each other.
+/// Compares what each node proves with the node with the longest log; reports contradictions.
 async fn histories(nodes: &[ShownNode], believed: &Believed) -> Vec<String> {
     let proven = |node: &ShownNode| Some((node.node.clone(), node.standing.as_ref()?.checkpoint));
     let proven: Vec<_> = nodes.iter().filter_map(proven).collect();
@@ -374,7 +374,7 @@ async fn histories(nodes: &[ShownNode], believed: &Believed) -> Vec<String> {
     wrong
 }
 
-/// What the first transaction that only the longer log has, with the proof of its place, says of both.
+/// The relation that the first transaction beyond the shorter log shows, with the proof of its place.
 async fn by_next_entry(
     node: &str,
     at: &checkpoint::Standing,
@@ -394,7 +394,7 @@ async fn by_next_entry(
     })
 }
 
-/// The proof, from a node, that its log of `new` entries begins with that of `old`.
+/// A node's proof that its log of `new` entries begins with that of `old` entries.
 async fn consistency(
     node: &str,
     old: u64,
@@ -425,10 +425,10 @@ fn url(node: &str) -> Result<Url, Failure> {
     files::url_of(Path::new(node))
 }
 
-/// Whether a node proves that it is of the network which this root, or else its own genesis, begins.
+/// Verifies that a node is of the network of this trust root, or of its own genesis without one.
 ///
 /// # Errors
-/// Why it does not.
+/// Why it is not.
 pub async fn proven(
     url: &Url,
     root: &mut Option<TrustRoot>,
@@ -437,10 +437,10 @@ pub async fn proven(
     ask(url, root, believed).await.map(drop)
 }
 
-/// Reads the validators from a node, with all that proves them; and whom they lead to trust.
+/// Reads the validators from a node, with all proofs; also returns the trust root that they lead to.
 ///
 /// # Errors
-/// If it proves nothing under this root, or that of its own genesis.
+/// If the node proves nothing under this root, or under its own genesis without one.
 pub async fn ask(
     url: &Url,
     root: &mut Option<TrustRoot>,
@@ -481,8 +481,8 @@ pub async fn ask(
     Ok((standing, trust))
 }
 
-/// What a node says of the validators, judged; asked again from where it leads to, as long as there were more changes of
-/// them than one answer has.
+/// A node's answer about the validators, verified. If there were more changes of the validators than one answer holds,
+/// continues from the trust root it leads to.
 async fn validators_of(
     face: &Face,
     mut root: TrustRoot,
@@ -507,7 +507,7 @@ async fn validators_of(
     }
 }
 
-/// The one that knows the later validators, or the later checkpoint of the same.
+/// The trust root with the later validators, or with the later checkpoint if the validators are the same.
 fn later(one: Option<TrustRoot>, other: Option<TrustRoot>) -> Option<TrustRoot> {
     let age = |root: &TrustRoot| (root.from_height, root.seen.map(|seen| seen.height));
     one.into_iter().chain(other).max_by_key(age)
@@ -565,7 +565,7 @@ fn lines(shown: &Shown) -> Vec<String> {
 pub mod tests {
     use super::*;
 
-    /// A standing of that age and height, for tests.
+    /// A standing with this age and height, for tests.
     pub fn standing((age_s, height): (u64, u64)) -> Standing {
         Standing {
             height,

@@ -21,7 +21,7 @@ use crate::output;
 use crate::settings::trust_root;
 use crate::tls::Roots;
 
-/// How a member's DID of the genesis names his key.
+/// The name of a member's key in the DID of the genesis.
 const FIRST_KEY: &str = "key-1";
 
 /// Who changes the validators, and where.
@@ -77,7 +77,7 @@ pub struct Remove {
 }
 
 impl Add {
-    /// Looks whether the node can validate, and adds it.
+    /// Checks that the node is ready to validate, and adds it.
     pub async fn run(self) -> End {
         let change = &self.change;
         if !self.force {
@@ -131,7 +131,7 @@ impl Add {
 }
 
 impl Remove {
-    /// Removes.
+    /// Removes the validator.
     pub async fn run(self) -> End {
         let genesis = self.change.genesis().await?;
         let receipt = self
@@ -146,7 +146,7 @@ impl Remove {
     }
 }
 
-/// What is left to do for the others' operators: who validates no longer may still hand transactions in.
+/// What the operators of the other nodes must still do: a former validator may still submit transactions.
 fn dismissal(name: &str) -> String {
     format!(
         "{name} may go on as a node that follows. Where it shall not, each operator of the others ends that, by the name in\n{name}/node.json:\n  selfsame registry admit HOME NAME@IP:PORT --remove"
@@ -158,7 +158,7 @@ impl Change {
         Face::new(&self.node, &self.roots.read()?.into())
     }
 
-    /// The genesis of the network that the node serves.
+    /// The genesis of the network of the node.
     async fn genesis(&self) -> Result<Genesis, Failure> {
         let bytes = self.face()?.get("registry/genesis").await?;
         let genesis = Genesis::from_bytes(&bytes).map_err(|_| {

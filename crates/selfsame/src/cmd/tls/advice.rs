@@ -1,21 +1,21 @@
-//! What to do about a refusal, for who reads of it on the command line.
+//! Hints for a refused handshake, for the person at the command line.
 
 use selfsame_tls::{Alert, Error};
 
-/// Where there was no place for a handshake.
+/// The hint if there was no room for a handshake.
 pub const CROWDED: &str = "others are in the middle of theirs, and it may come again; of a proxy, --handshakes says how many \
                            there may be, and --per-address how many connections of one address";
 
-/// Which end this process is.
+/// The end of the connection that this process is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum End {
-    /// It connects.
+    /// The end that connects.
     Client,
-    /// It is connected to.
+    /// The end that accepts connections.
     Server,
 }
 
-/// What the person could do where we refused the peer, or it refused us; nothing where that is not plain.
+/// What the person can do if this end refused the peer, or the peer refused this end; `None` if that is not clear.
 pub fn of(error: &Error, end: End) -> Option<&'static str> {
     match error {
         Error::Refused(refusal) => {
@@ -30,7 +30,7 @@ pub fn of(error: &Error, end: End) -> Option<&'static str> {
     }
 }
 
-/// What can be done about what the reason says, whatever the alert: one alert stands for several reasons.
+/// The hint for a reason, whatever the alert: one alert stands for several reasons.
 fn by_reason(reason: &str) -> Option<&'static str> {
     let mut hints = HINTS.into_iter();
     hints.find_map(|(words, hint)| reason.contains(words).then_some(hint))
@@ -249,7 +249,7 @@ mod tests {
 
     const CANNOT: &str = "the client cannot be asked for an identity we accept";
     const LASTED: &str = "the connection has lasted as long as one may";
-    /// A refusal of an end's own, and a part of its hint.
+    /// Refusals by this end, each with a part of its hint.
     const OURS: [(Alert, &str, End, &str); 10] = [
         (
             Alert::HandshakeFailure,
@@ -307,7 +307,7 @@ mod tests {
         ),
         (Alert::AccessDenied, LASTED, End::Client, "--longest"),
     ];
-    /// A refusal by the other side, and a part of the hint.
+    /// Refusals by the other end, each with a part of the hint.
     const THEIRS: [(Alert, End, &str); 6] = [
         (Alert::AccessDenied, End::Client, "--longest"),
         (Alert::AccessDenied, End::Client, "does not expect"),
@@ -317,7 +317,7 @@ mod tests {
         (Alert::NoApplicationProtocol, End::Client, "--alpn"),
     ];
 
-    /// What each end is told of a refusal of its own, and of one by the other side; nothing stands for no hint.
+    /// The hints for refusals by this end and by the other end; an empty text means no hint.
     #[test]
     fn each_refusal_has_the_hint_for_its_reason_and_its_end() {
         for (alert, reason, end, words) in OURS {

@@ -1,4 +1,4 @@
-//! `selfsame tls client`: connects, prints who answers, and carries standard input and output.
+//! `selfsame tls client`: connects, prints the server's identity, and relays standard input and output.
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::output;
 use crate::peers::{Policy, Spoken};
 
 const DIAL: Duration = Duration::from_secs(10);
-/// How long a server that took us may be silent before it is taken at that.
+/// How long to wait for a word from a server after the handshake; silence counts as acceptance.
 const WORD: Duration = Duration::from_secs(5);
-/// Bytes of standard input that are sent at a time.
+/// Bytes of standard input per write.
 const CHUNK: usize = 8 * 1024;
 
 /// Connect, print who answers, and carry standard input and output.
@@ -101,7 +101,7 @@ impl Client {
     }
 }
 
-/// Reads HOST:PORT, where no name is looked up yet.
+/// Parses HOST:PORT, without looking up the name.
 ///
 /// # Errors
 /// If there is no port.
@@ -113,7 +113,8 @@ pub fn place(text: &str) -> Result<String, String> {
     }
 }
 
-/// In TLS 1.3 a client is done before the server has judged it; what the server sends next tells.
+/// In TLS 1.3 a client finishes the handshake before the server has verified it; the server's next message shows the
+/// result.
 async fn ask_for_word(mut stream: Stream<TcpStream>, mut report: Report) -> End {
     let word = async {
         stream.shutdown().await?;
@@ -134,7 +135,7 @@ async fn ask_for_word(mut stream: Stream<TcpStream>, mut report: Report) -> End 
     })
 }
 
-/// What is typed or piped in, read on a thread of its own: a read that nobody waits for any more holds up no end.
+/// Standard input, read on a separate thread, so that a pending read does not keep the process from ending.
 fn typed() -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = channel(1);
     std::thread::spawn(move || {
@@ -151,8 +152,8 @@ fn typed() -> Receiver<io::Result<Vec<u8>>> {
     receiver
 }
 
-/// Carries what is typed until that ends and what is heard until the server ends. `is_terminal` says that nobody types
-/// any more once the server has ended; of a pipe, the rest is sent all the same.
+/// Relays input to the server until the input ends, and output until the server ends. With `is_terminal` the relay ends
+/// with the server; the rest of a pipe is still sent.
 async fn carry<S, W>(
     stream: S,
     mut typed: Receiver<io::Result<Vec<u8>>>,
@@ -202,7 +203,7 @@ async fn talk(stream: Stream<TcpStream>) -> End {
                 },
             )
         }
-        // The server is not to be spoken with any more.
+        // The peer's time has lapsed: nothing more may be sent to the server.
         Err(error) if error.get_ref().is_some_and(|why| why.is::<Lapse>()) => {
             Err(Failure::no(error.to_string()))
         }

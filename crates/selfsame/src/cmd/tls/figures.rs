@@ -1,4 +1,4 @@
-//! What a proxy counts, in Prometheus form, on a loopback address of its own.
+//! A proxy's metrics in Prometheus format, on a loopback address of their own.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,19 +18,19 @@ use super::tell::by;
 use crate::exit::Failure;
 use crate::output;
 
-/// Bytes of a request's head.
+/// Maximum size of a request's head, in bytes.
 const MOST_HEAD: usize = 4096;
-/// What a reader may take.
+/// Time-out of a request.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Readers at the same time.
+/// Maximum number of concurrent readers.
 const READERS: usize = 8;
-/// Peers that are counted by name.
+/// Maximum number of peers counted by name.
 const MOST_PEERS: usize = 256;
-/// What all others are called.
+/// The name for all other peers.
 const OTHERS: &str = "other";
 const BREATH: Duration = Duration::from_millis(50);
 
-/// The counts.
+/// The counters.
 #[derive(Debug, Default)]
 pub struct Figures {
     full: AtomicU64,
@@ -45,14 +45,14 @@ pub struct Figures {
     peers: Mutex<BTreeMap<Known, u64>>,
 }
 
-/// Who was let in, and how that was proved.
+/// A peer that was admitted, and how it authenticated.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Known {
     by: &'static str,
     name: String,
 }
 
-/// Who refused whom and why; all of it is one of few fixed texts.
+/// Who refused whom, and why; each field has one of a few fixed texts.
 #[derive(Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 struct Refused {
     by: &'static str,
@@ -86,7 +86,7 @@ impl Refused {
     }
 }
 
-/// A connection that is open; it is not any more when this is dropped.
+/// An open connection; dropping it counts it as closed.
 pub struct Open(Arc<Figures>);
 
 impl Drop for Open {
@@ -96,18 +96,18 @@ impl Drop for Open {
 }
 
 impl Figures {
-    /// A connection was accepted and is now dealt with.
+    /// A connection was accepted.
     pub fn open(self: &Arc<Self>) -> Open {
         self.open.fetch_add(1, Ordering::Relaxed);
         Open(Arc::clone(self))
     }
 
-    /// There was no room for a connection.
+    /// A connection was turned away for want of room.
     pub fn turned_away(&self) {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A handshake with this peer went well.
+    /// A handshake with this peer succeeded.
     pub fn accepted(&self, peer: &PeerKind, is_resumed: bool) {
         self.know(peer);
         let count = if is_resumed {
@@ -118,8 +118,8 @@ impl Figures {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a peer by its name. Many names would be as many lines for who reads them, and anybody with a credential may
-    /// make some: those beyond the bound are counted together.
+    /// Counts a peer by its name. Each name is a line in the metrics, and anyone with a credential may create names, so
+    /// those beyond the limit are counted together.
     fn know(&self, kind: &PeerKind) {
         let mut known = Known {
             by: by(kind),
@@ -133,7 +133,7 @@ impl Figures {
         *count = count.saturating_add(1);
     }
 
-    /// A handshake did not.
+    /// A handshake failed.
     pub fn refused(&self, error: &Error) {
         self.count(match error {
             Error::Tls(error) => Refused::of(error),
@@ -143,7 +143,7 @@ impl Figures {
         });
     }
 
-    /// An open connection was ended by us.
+    /// This end closed an open connection.
     pub fn lapsed(&self, lapse: &Lapse) {
         self.count(match lapse {
             Lapse::Over(refusal) | Lapse::Unknown(refusal) => {
@@ -153,7 +153,8 @@ impl Figures {
         });
     }
 
-    /// A connection ended, after so much was carried. In TLS 1.3 a server's refusal comes after the client's handshake.
+    /// A connection ended after carrying these bytes. In TLS 1.3 a server's refusal arrives after the client's
+    /// handshake.
     pub fn ended(&self, carried: Carried, ended: &io::Result<()>) {
         self.up.fetch_add(carried.up, Ordering::Relaxed);
         self.down.fetch_add(carried.down, Ordering::Relaxed);
@@ -163,7 +164,7 @@ impl Figures {
         }
     }
 
-    /// The identity was read again, or could not be.
+    /// The identity was read again, or could not be read.
     pub fn reloaded(&self, is_new: bool) {
         let count = match is_new {
             true => &self.reloaded,
@@ -257,7 +258,7 @@ impl Figures {
     }
 }
 
-/// A label's value as the text format has it.
+/// A label value, escaped for the text format.
 fn escaped(value: &str) -> String {
     let value = value.replace('\\', "\\\\").replace('"', "\\\"");
     value.replace('\n', "\\n")
@@ -274,10 +275,10 @@ fn counter(text: &mut String, name: &str, help: &str, values: &[(&str, u64)]) {
     }
 }
 
-/// Answers `GET /metrics` there for as long as the process lives, and says where.
+/// Serves `GET /metrics` there for as long as the process lives, and reports the address.
 ///
 /// # Errors
-/// If the address is not one of loopback, is taken or none of ours.
+/// If the address is not on loopback, is in use, or is not on this machine.
 pub async fn tell(address: SocketAddr, figures: Arc<Figures>) -> Result<(), Failure> {
     if !address.ip().is_loopback() {
         return Err(Failure::environment(format!(

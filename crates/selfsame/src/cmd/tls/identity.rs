@@ -1,4 +1,4 @@
-//! `selfsame tls identity`: what a node is: its DID, its key, its credential.
+//! `selfsame tls identity`: a node's identity: its DID, its key, its credential.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -100,12 +100,12 @@ struct Folder {
 impl Folder {
     async fn open(&self, is_new: bool) -> Result<Arc<App>, Failure> {
         let app = owner(&self.identity, &self.master_key, &self.world, is_new).await?;
-        // What was begun before, such as a write to the registry, goes on.
+        // Unfinished work continues, such as a write to the registry.
         app.start().await?;
         Ok(app)
     }
 
-    /// Says it by the options of this command, where an instance has settings.
+    /// Words the hint with the options of this command, where an instance has settings.
     fn failed(&self, error: selfsame_app::Error) -> Failure {
         let failure = Failure::from(error);
         let is_of_settings = failure
@@ -117,7 +117,7 @@ impl Folder {
         }
     }
 
-    /// The same of an offer that was not taken.
+    /// The failure for an offer that was not accepted, worded in the same way.
     fn not_taken(&self, error: selfsame_app::Error) -> Failure {
         let failure = Failure::from(error);
         if failure.message().contains("https address") {
@@ -139,7 +139,7 @@ impl Folder {
 const REGISTRY: &str = "name the registry and the file with its operator token: --registry URL --registry-token-file FILE";
 
 impl Identity {
-    /// Runs the verb.
+    /// Runs the subcommand.
     pub async fn run(self) -> End {
         crate::log::start();
         let (folder, identity) = match self.verb {

@@ -1,4 +1,4 @@
-//! `selfsame tls proxy`: puts TLS in front of any TCP service, or dials out with TLS for any TCP client.
+//! `selfsame tls proxy`: adds TLS in front of any TCP service, or connects with TLS for any TCP client.
 
 mod carry;
 mod header;
@@ -24,7 +24,7 @@ use crate::node::{Node, Standing, reloaded, settings};
 use crate::output;
 use crate::peers::{Policy, Spoken};
 
-/// A breath after an accept that failed, so that a want of resources does not turn in circles.
+/// The pause after a failed accept, so that a lack of resources does not cause a busy loop.
 const BREATH: Duration = Duration::from_millis(50);
 
 /// Put TLS in front of any TCP service, or dial out with TLS for any TCP client.
@@ -111,13 +111,13 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// So many connections of one address.
+    /// Maximum number of connections of one address.
     fn share(&self) -> usize {
         let share = self.per_address.unwrap_or(self.connections.div_ceil(4));
         share.clamp(1, self.connections)
     }
 
-    /// Those of handshakes under way, by the same share.
+    /// The limits for unfinished handshakes; one address has the same share of them.
     fn under_way(&self) -> UnderWay {
         let share = self.handshakes.saturating_mul(self.share());
         UnderWay {
@@ -127,7 +127,7 @@ impl Bounds {
         }
     }
 
-    /// Plain connections are this machine's own, and share nothing.
+    /// Plain connections come from this machine, so they have no limit per address.
     fn room(&self, is_inward: bool) -> Room {
         let share = if is_inward {
             self.share()
@@ -139,7 +139,7 @@ impl Bounds {
 }
 
 impl Proxy {
-    /// Carries until it is told to stop.
+    /// Runs the proxy until it is stopped.
     pub async fn run(self) -> End {
         if self.json {
             output::complain_in_json();
@@ -190,7 +190,7 @@ impl Proxy {
         Ok(Answer::Yes)
     }
 
-    /// What is carried where.
+    /// The direction, with the TLS configuration.
     fn way(&self, terms: Terms, standing: &Standing) -> Result<Way, Failure> {
         let settings = settings(&standing.app, Arc::clone(&standing.gather) as _);
         match (terms, &self.to, &self.connect) {
@@ -207,7 +207,7 @@ impl Proxy {
         }
     }
 
-    /// Who is shown and let in, by the identity and the policy as their files are now.
+    /// The TLS configuration from the current identity and policy files.
     async fn terms(&self, standing: &Standing) -> Result<Terms, Failure> {
         let mut own = self.node.own(standing).await?;
         own.spoken = self.spoken.clone();
@@ -226,13 +226,13 @@ fn unsaid() -> Failure {
         .hint("--listen with --to, or --listen-plain with --connect")
 }
 
-/// A proxy at work.
+/// A running proxy.
 struct Running {
     shared: Arc<Shared>,
     again: Arc<Again>,
 }
 
-/// What it takes to begin anew without stopping.
+/// What reloading needs.
 struct Again {
     proxy: Proxy,
     standing: Standing,
@@ -292,7 +292,7 @@ impl Running {
         }
     }
 
-    /// Reads the identity and the policy's files again, beside what is carried. If that fails all stays as it is.
+    /// Reads the identity and the policy files again without interrupting connections. On failure nothing changes.
     fn reload(&self) {
         let (shared, again) = (Arc::clone(&self.shared), Arc::clone(&self.again));
         tokio::spawn(async move {

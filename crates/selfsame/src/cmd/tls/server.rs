@@ -1,4 +1,4 @@
-//! `selfsame tls server`: listens, prints who connects, and echoes or prints what they send.
+//! `selfsame tls server`: listens, prints the identity of each client, and echoes or prints what it sends.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use crate::node::{Node, Standing, reloaded, settings};
 use crate::output;
 use crate::peers::{Policy, Spoken};
 
-/// A connection that says nothing for so long is closed.
+/// A connection that is idle for this long is closed.
 const IDLE: Duration = Duration::from_secs(300);
-/// Connections at the same time, a quarter of them from one address.
+/// Maximum number of concurrent connections; a quarter of them from one address.
 const CONNECTIONS: usize = 256;
-/// A breath after an accept that failed, so that a want of resources does not turn in circles.
+/// The pause after a failed accept, so that a lack of resources does not cause a busy loop.
 const BREATH: Duration = Duration::from_millis(50);
 
 /// Listen, print who connects, and echo or print what they send.
@@ -94,7 +94,7 @@ impl Server {
         }
     }
 
-    /// Serves those who come, at the same time; with `--once`, the first.
+    /// Serves clients concurrently; with `--once`, only the first.
     async fn listen_on(
         self: &Arc<Self>,
         listener: &TcpListener,
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// Who is let in and what is shown, by the identity and the policy's files as they are now.
+    /// The TLS configuration from the current identity and policy files.
     async fn config(&self, standing: &Standing) -> Result<Arc<ServerConfig>, Failure> {
         let mut own = self.node.own(standing).await?;
         own.spoken = self.spoken.clone();
@@ -197,10 +197,10 @@ impl Server {
     }
 }
 
-/// Listens, and says where.
+/// Listens, and reports the address.
 ///
 /// # Errors
-/// If the address is taken or none of ours.
+/// If the address is in use or not on this machine.
 pub async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::environment(format!("{address}: {error}"))

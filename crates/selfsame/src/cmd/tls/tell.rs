@@ -1,4 +1,4 @@
-//! What is told of a peer: who it is, each rule that was looked at, and how it was refused.
+//! The report on a peer: its identity, each rule that was checked, and why it was refused.
 
 use selfsame_credential::verdict::Rule;
 use selfsame_crypto::encoding::hex_encode;
@@ -10,51 +10,51 @@ use serde::Serialize;
 
 use super::advice;
 
-/// A connection, or why there is none.
+/// A connection, or the reason for its refusal.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// Whether there is a connection.
     pub accepted: bool,
-    /// How the peer proved who it is: `nobody`, `certificate`, `did` or `credential`.
+    /// How the peer authenticated: `nobody`, `certificate`, `did` or `credential`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<&'static str>,
     /// The peer's DID.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub did: Option<String>,
-    /// Who vouches for it.
+    /// The issuer of its credential.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// What its credential claims.
+    /// The claims of its credential.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<serde_json::Value>,
     /// The peer's X.509 certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Shown>,
-    /// Seconds since it proved this, if that was in an earlier handshake which this connection resumes.
+    /// Seconds since the peer authenticated, if it did so in an earlier handshake that this connection resumes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed: Option<u64>,
     /// Each rule.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Seconds since what was looked up held for sure.
+    /// Seconds since the fetched evidence was certainly current.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age: Option<u64>,
     /// Why there is no connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What could be done about it.
+    /// What can be done about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<&'static str>,
 }
 
-/// An X.509 certificate, as it names itself.
+/// An X.509 certificate.
 #[derive(Debug, Default, Serialize)]
 pub struct Shown {
     /// The subject's attributes.
     pub subject: String,
     /// The alternative names, each with its kind.
     pub names: Vec<String>,
-    /// The digest of the certificate, by which it is known whatever it says.
+    /// The certificate's SHA-256 digest, which identifies it whatever it states.
     pub sha256: String,
 }
 
@@ -78,7 +78,7 @@ impl Shown {
 }
 
 impl Report {
-    /// Of a peer that was let in.
+    /// The report on an admitted peer.
     pub fn of(peer: &Peer, now: selfsame_crypto::time::UnixTime) -> Self {
         let mut report = Self {
             accepted: true,
@@ -105,7 +105,7 @@ impl Report {
         report
     }
 
-    /// Of a handshake that failed.
+    /// The report on a failed handshake.
     pub fn refused(error: &Error, end: advice::End) -> Self {
         Self {
             reason: Some(error.to_string()),
@@ -118,7 +118,7 @@ impl Report {
         }
     }
 
-    /// In lines for people.
+    /// The report as lines for people.
     pub fn lines(&self) -> Vec<String> {
         if let Some(reason) = &self.reason {
             let hint = self.hint.map(|hint| format!("hint: {hint}"));
@@ -162,7 +162,7 @@ impl Report {
     }
 }
 
-/// How a peer proved who it is.
+/// How a peer authenticated.
 pub fn by(kind: &PeerKind) -> &'static str {
     match kind {
         PeerKind::Anonymous => "nobody",
@@ -172,7 +172,7 @@ pub fn by(kind: &PeerKind) -> &'static str {
     }
 }
 
-/// Whether the other side, or we, said no for a reason of identity or protocol: a proper no, and not a broken network.
+/// Whether either side refused for a reason of identity or protocol: a negative answer, not a network failure.
 pub fn is_refusal(error: &Error) -> bool {
     matches!(
         error,
@@ -180,7 +180,7 @@ pub fn is_refusal(error: &Error) -> bool {
     )
 }
 
-/// The same of an error of a stream.
+/// As [`is_refusal`], for a stream's error.
 pub fn is_refused_stream(error: &std::io::Error) -> bool {
     matches!(
         tls_error(error),

@@ -1,4 +1,4 @@
-//! One connection through a proxy: the handshake, the other end, the bytes, and what is told of it.
+//! One connection through a proxy: the handshake, the other end, the bytes, and the report.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,23 +22,23 @@ use super::Bounds;
 use super::header::header;
 use crate::output;
 
-/// One direction of service.
+/// The direction of a proxy.
 pub enum Way {
-    /// TLS comes in, plain goes out to the service, which is told who came or not.
+    /// TLS in, plain out to the service; the last field says whether the service gets a header about the client.
     Inward(Acceptor<dyn Gather>, String, bool),
-    /// Plain comes in, TLS goes out.
+    /// Plain in, TLS out.
     Outward(Connector<dyn Gather>, String),
 }
 
-/// Who is shown and let in.
+/// The TLS configuration: what is presented, and which peers are admitted.
 pub enum Terms {
-    /// Where TLS comes in.
+    /// For TLS in.
     Server(Arc<ServerConfig>),
-    /// Where TLS goes out.
+    /// For TLS out.
     Client(Arc<ClientConfig>),
 }
 
-/// All that a connection needs.
+/// What all connections share.
 pub struct Shared {
     pub way: Way,
     pub watch: Watch,
@@ -48,7 +48,7 @@ pub struct Shared {
     pub json: bool,
 }
 
-/// What is told of a connection.
+/// The report on a connection.
 #[derive(Serialize)]
 pub struct Told {
     #[serde(flatten)]
@@ -60,24 +60,24 @@ pub struct Told {
     cut: Option<String>,
 }
 
-/// Dials the other end; an error names it.
+/// Connects to the other end; an error names it.
 async fn reach(to: &str, within: Duration) -> io::Result<TcpStream> {
     let dialled = selfsame_net::dial(to, within).await;
     dialled.map_err(|error| io::Error::new(error.kind(), format!("{to}: {error}")))
 }
 
 impl Shared {
-    /// Further connections go by this configuration, and those that are open are judged by it.
+    /// Sets the configuration for new connections, and to verify the open ones again.
     pub fn goes(&self, terms: Terms) {
         match (&self.way, terms) {
             (Way::Inward(acceptor, ..), Terms::Server(config)) => acceptor.reconfigure(config),
             (Way::Outward(connector, _), Terms::Client(config)) => connector.reconfigure(config),
-            // A proxy does not turn round.
+            // A proxy never changes its direction.
             (Way::Inward(..), Terms::Client(_)) | (Way::Outward(..), Terms::Server(_)) => {}
         }
     }
 
-    /// Carries a connection to its end.
+    /// Relays a connection to its end.
     pub async fn carry(&self, stream: TcpStream, from: SocketAddr) -> Told {
         let _best_effort = stream.set_nodelay(true);
         match self.connected(stream, from).await {
@@ -114,7 +114,7 @@ impl Shared {
     ) -> Result<(Report, Carried, io::Result<()>), Error> {
         let dial = Duration::from_secs(self.bounds.dial);
         let (mut secure, mut plain, is_inward) = match &self.way {
-            // The service hears of nobody who was not let in.
+            // The service is called only for an admitted client.
             Way::Inward(acceptor, to, tells) => {
                 let secure = acceptor.accept_from(stream, from.ip()).await?;
                 let mut plain = reach(to, dial).await?;
@@ -147,7 +147,7 @@ impl Shared {
             if let Some(lapse) = error.get_ref().and_then(|why| why.downcast_ref::<Lapse>()) {
                 secure.end(*lapse).await;
             }
-            // A plain end would pass for a proper one.
+            // A regular close would look like a complete transfer.
             let _best_effort = plain.set_zero_linger();
         }
         Ok((report, carried, ended))
@@ -160,7 +160,7 @@ impl Shared {
         }
     }
 
-    /// Until the connection has to end, whatever its ends want.
+    /// Completes when the connection must end, whatever its two ends want.
     async fn lapse(&self, peer: &Peer, from: SocketAddr) -> io::Error {
         let lapse = match &self.way {
             Way::Inward(acceptor, ..) => acceptor.lapse(peer, self.watch).await,
@@ -172,7 +172,7 @@ impl Shared {
         io::Error::new(io::ErrorKind::ConnectionAborted, lapse)
     }
 
-    /// Prints what came of it.
+    /// Prints the report.
     pub fn tell(&self, told: &Told) {
         output::either(self.json, told, |told| {
             let who = told.report.lines().into_iter().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the service behind is told of who connected: a header of the PROXY protocol, version 2, before the first byte.
+//! The header that informs the service about the client, before the first byte: PROXY protocol, version 2.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,7 +9,7 @@ use selfsame_tls::identity::PeerKind;
 
 /// PROXY protocol §2.2.
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
-/// Version 2, and a connection that is made for another.
+/// Version 2, and the command PROXY.
 const PROXY: u8 = 0x21;
 const TCP_OVER_IPV4: u8 = 0x11;
 const TCP_OVER_IPV6: u8 = 0x21;
@@ -17,21 +17,21 @@ const TYPE_ALPN: u8 = 0x01;
 const TYPE_SSL: u8 = 0x20;
 const SSL_VERSION: u8 = 0x21;
 const SSL_CN: u8 = 0x22;
-/// PP2_CLIENT_SSL, and with it that a certificate was shown in this connection or in the session it resumes.
+/// PP2_CLIENT_SSL; the client showed a certificate in this connection or in the session that it resumes.
 const OVER_TLS: u8 = 0x01;
 const CERTIFIED: u8 = 0x02 | 0x04;
-/// Ours, of those for applications (§2.2.8).
+/// Our type, from the range for applications (§2.2.8).
 const TYPE_DID: u8 = 0xe0;
 const TYPE_ISSUER: u8 = 0xe1;
 const TYPE_CLAIMS: u8 = 0xe2;
 const TYPE_CERTIFICATE: u8 = 0xe3;
 
-/// The header for a peer that came from the first address to the second, and the protocol that was agreed.
+/// The header for a peer that connected from the first address to the second, and the agreed protocol.
 ///
-/// A DID never stands where a certificate's name does: whoever may certify names could pass for any DID there.
+/// A DID never takes the place of a certificate's name: otherwise an authority for names could impersonate any DID.
 ///
 /// # Errors
-/// If there is more to tell than fits into a header.
+/// If the content does not fit into a header.
 pub fn header(
     kind: &PeerKind,
     from: SocketAddr,
@@ -44,7 +44,7 @@ pub fn header(
     }
     let mut over = vec![OVER_TLS];
     let mut own = Vec::new();
-    // Zero says that a certificate was shown and verified (§2.2.6).
+    // Zero means that a certificate was shown and verified (§2.2.6).
     let verified = u32::from(!matches!(kind, PeerKind::Certificate(_)));
     let mut names = verified.to_be_bytes().to_vec();
     names.extend(field(SSL_VERSION, b"TLSv1.3")?);
@@ -154,7 +154,7 @@ mod tests {
             None,
         );
         let has = |part: &[u8]| told.windows(part.len()).any(|window| window == part);
-        // Shown, and verified.
+        // A certificate was shown, and verified.
         assert!(has(&[0x20, 0, 26, 7, 0, 0, 0, 0]));
         assert!(has(&[&[0x22, 0, 8][..], b"sensor 7"].concat()));
         assert!(has(&[&[0xe3, 0, 32][..], &sha256(&leaf)].concat()));
