@@ -1,13 +1,13 @@
-//! The AnonCreds command line, walked as its transcript is written, revocation included.
+//! The AnonCreds command line, run as in its transcript, revocation included.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Files first, each after `-- NAME --`; then `-- session --`: commands after `$ `, the lines they print, and `? CODE`
-/// where they do not end with 0. `< FILE` and `> FILE` redirect; `...` stands for any lines, `[..]` for any text.
+/// for an exit code other than 0. `< FILE` and `> FILE` redirect; `...` stands for any lines, `[..]` for any text.
 const TRANSCRIPT: &str = include_str!("anoncreds.transcript");
-/// The same form: what a newcomer gets wrong, with the samples of `vectors/anoncreds` as files, by their paths there.
+/// A transcript of typical mistakes, with the samples of `vectors/anoncreds` as files, by their paths there.
 const WRONG: &str = include_str!("anoncreds-wrong.transcript");
 const GUIDE: &str = include_str!("../../../docs/anoncreds.md");
 
@@ -58,7 +58,7 @@ fn the_guide_shows_the_commands_of_the_transcript() {
     }
 }
 
-/// Puts the transcript's files into the folder and takes each of its steps there.
+/// Writes the transcript's files into the folder and runs each of its steps there.
 fn walk(transcript: &str, folder: &Path) {
     let mut files = files(transcript);
     let session = files.remove("session").expect("a session");
@@ -124,7 +124,7 @@ fn exchanges(session: &str) -> Vec<Exchange<'_>> {
     exchanges
 }
 
-/// Runs a command in this folder: its exit code, what it printed and what it complained of.
+/// Runs a command in this folder; returns its exit code, standard output and standard error.
 fn run(line: &str, folder: &Path) -> (i32, String, String) {
     let words = words(line);
     let (mut arguments, mut input, mut output) = (Vec::new(), None, None);
@@ -158,7 +158,7 @@ fn run(line: &str, folder: &Path) -> (i32, String, String) {
     )
 }
 
-/// Words between spaces; single quotes hold them together.
+/// Words between spaces; single quotes group words.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for (number, part) in line.split('\'').enumerate() {

@@ -1,4 +1,4 @@
-//! The short run of each bench prints every figure that docs/benchmarks.md names, and no other.
+//! The quick run of each benchmark prints exactly the figures that docs/benchmarks.md names.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -32,7 +32,7 @@ fn so_does_the_short_run_of_the_registry() {
 )]
 fn so_does_the_short_run_of_tls() {
     let mut documented = documented("tls");
-    // `cargo xtask test` builds the program; without it the bench says nothing of OpenSSL.
+    // `cargo xtask test` builds the program; without it the benchmark has no figures for OpenSSL.
     let openssl = std::env::var_os("SELFSAME_OPENSSL_END");
     let arguments = match &openssl {
         Some(program) => vec![OsStr::new("--openssl"), program],
@@ -91,7 +91,7 @@ fn where_no_page_can_be_written_nothing_is_measured() {
     );
 }
 
-/// Each bench wants the whole machine, or its servers do not answer in time.
+/// Each benchmark needs the whole machine, or its servers time out.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn printed(bench: &str) -> BTreeSet<String> {
@@ -105,7 +105,7 @@ fn printed_with(bench: &str, arguments: &[&OsStr]) -> BTreeSet<String> {
         .args(arguments)
         .output()
         .unwrap();
-    // 1 says that a bar was not kept: this build is not the one that bars are for.
+    // Code 1 says that a bar was not kept, which is expected: the bars are for another build.
     let code = output.status.code();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(matches!(code, Some(0 | 1)), "{code:?}: {errors}");
@@ -119,7 +119,7 @@ fn printed_with(bench: &str, arguments: &[&OsStr]) -> BTreeSet<String> {
         .collect()
 }
 
-/// The names in the first column of the bench's tables, `N` put in as the row says.
+/// The names in the first column of the benchmark's tables, with `N` replaced as the row says.
 fn documented(bench: &str) -> BTreeSet<String> {
     let page = include_str!("../../../docs/benchmarks.md");
     let section = page

@@ -1,5 +1,5 @@
-//! The crash test: an instance is killed at random instants and more under 32 clients; afterwards every
-//! acknowledged credential, spent code, index and revocation is looked for over the API.
+//! The crash test: an instance is killed repeatedly at random instants, under 32 clients. Afterwards every acknowledged
+//! credential, spent code, index and revocation is looked up over the API.
 #![expect(
     clippy::disallowed_methods,
     reason = "a test of a process measures real time and opens its own connections"
@@ -27,19 +27,19 @@ use instance::{Instance, free_port};
 
 const CLIENTS: usize = 32;
 const KILLS: usize = 200;
-/// How long the last instance is given, should those before it have been too slow.
+/// How long the last instance may run, if the earlier ones were too slow.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What was acknowledged to the clients, as they wrote it down.
+/// What was acknowledged to the clients, as they recorded it.
 #[derive(Default)]
 struct Acknowledged {
     /// Cards by the client that holds them.
     cards: BTreeMap<usize, BTreeSet<String>>,
-    /// Links of single-use offers that were taken.
+    /// Links of single-use offers that were accepted.
     spent: Vec<(usize, String, String)>,
     /// Credentials that were revoked.
     revoked: BTreeSet<String>,
-    /// Requests that were answered and judged valid.
+    /// Requests that were answered and verified as valid.
     judged: BTreeSet<String>,
 }
 
@@ -48,13 +48,13 @@ impl Acknowledged {
         self.cards.values().map(BTreeSet::len).sum()
     }
 
-    /// Whether there is something to look for afterwards.
+    /// Whether there is enough to look up afterwards.
     fn is_enough(&self) -> bool {
         self.pairs() > KILLS && !self.revoked.is_empty() && !self.judged.is_empty()
     }
 }
 
-/// The body of a success, or nothing: refused, or the instance was not there.
+/// The body of a success; `None` if the request was refused or the instance was down.
 fn ok(api: &Api, method: &'static str, path: &str, body: Option<&Value>) -> Option<Value> {
     let reply = api.send(method, path, body).ok()?;
     reply.is_success().then(|| reply.json())
@@ -89,7 +89,7 @@ fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_times() 
 
     let mut kills = 0;
     while kills < KILLS {
-        // Random enough: two bytes of the system's randomness, 1 to 250 ms of work between ready and dead.
+        // Random enough: two bytes of the system's randomness give 1 to 250 ms of work between start and kill.
         let [low, high, ..] = selfsame_crypto::seal::random_seed();
         let pause = u64::from(u16::from_le_bytes([low, high])) % 250 + 1;
         thread::sleep(Duration::from_millis(pause));
@@ -98,7 +98,7 @@ fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_times() 
         instance = Instance::start(&data, port, &[]);
         instance.ready();
     }
-    // On a machine with much to do few of them come to an end between two kills.
+    // On a busy machine few requests finish between two kills.
     let began = Instant::now();
     while !known.lock().unwrap().is_enough() && began.elapsed() < PATIENCE {
         thread::sleep(Duration::from_millis(500));
@@ -144,7 +144,7 @@ impl Client {
         while !stop.load(Ordering::Relaxed) {
             let turn = round.fetch_add(1, Ordering::Relaxed);
             if self.turn(turn).is_none() {
-                // Killed in between: what was not acknowledged may or may not have happened.
+                // Killed before an acknowledgement: the action may or may not have happened.
                 thread::sleep(Duration::from_millis(20));
             }
         }
@@ -244,7 +244,7 @@ fn check(operator: &Api, people: &[Api], known: &Acknowledged) {
         .unwrap();
         assert_eq!(status["state"], "answered", "the verdict on {id} is lost");
     }
-    // Every spent offer is spent; taking a sample of them again is refused.
+    // Every spent offer is spent; accepting a sample of them again is refused.
     for (at, (number, id, uri)) in known.spent.iter().enumerate() {
         let offer = ok(operator, "GET", &format!("/api/issuer/offers/{id}"), None).unwrap();
         assert_eq!(

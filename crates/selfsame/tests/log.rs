@@ -1,5 +1,5 @@
-//! What the log may never hold: an instance logs all it can while everything happens once, then each secret and each
-//! claim is looked for in what it wrote.
+//! What the log may never contain: an instance logs at the highest level while everything happens once, then each
+//! secret and each claim is searched for in its log.
 #![expect(
     clippy::disallowed_methods,
     reason = "a test of a process measures real time and opens its own connections"
@@ -24,10 +24,10 @@ const PASSWORD: &str = "a long walk in the rain";
 const EMAIL: &str = "rosa.beispiel@example.org";
 
 const TRANSACTION_CODE: &str = "transaction code";
-/// So many are used, since each is but six digits.
+/// Number of codes in the test, since each has only six digits.
 const CODES: usize = 5;
 
-/// What must not be found, each with its name.
+/// Values that must not be found, each with its name.
 #[derive(Default)]
 struct Secrets(Vec<(&'static str, String)>);
 
@@ -65,7 +65,7 @@ fn cookie(reply: &http::Reply) -> Value {
     json!(value.map(|(_, value)| value))
 }
 
-/// What stands after `name=` in a link.
+/// The value after `name=` in a link.
 fn parameter(link: &str, name: &str) -> Value {
     let link = Url::parse(link).unwrap();
     let found = link.query_pairs().find(|(known, _)| known == name);
@@ -76,7 +76,7 @@ fn last_segment(link: &Value) -> Value {
     json!(link.as_str().and_then(|link| link.rsplit('/').next()))
 }
 
-/// A wallet of somebody else's takes an offer to where it has an access token and a nonce.
+/// A foreign wallet redeems an offer until it has an access token and a nonce.
 fn redeem(anybody: &Api, offer: &Value, secrets: &mut Secrets) {
     let offered = parameter(offer["uri"].as_str().unwrap(), "credential_offer");
     let offered: Value = serde_json::from_str(offered.as_str().unwrap()).unwrap();
@@ -106,7 +106,7 @@ fn redeem(anybody: &Api, offer: &Value, secrets: &mut Secrets) {
     secrets.add("access token", &token["access_token"]);
 }
 
-/// Everything once: an operator who signs in, a person, an offer, a card, a presentation, a verdict, a revocation.
+/// Everything once: an operator's sign-in, a person, an offer, a card, a presentation, a verdict, a revocation.
 fn walk(instance: &Instance, secrets: &mut Secrets) {
     let operator = instance.operator();
     let anybody = operator.with_token("");
@@ -197,7 +197,7 @@ fn no_secret_and_no_claim_is_ever_logged_even_when_all_is_logged() {
     for (name, secret) in others {
         assert_eq!(finds(secret), None, "the log holds the {name}");
     }
-    // A few digits are part of a time or of a number now and then: what is logged of one is logged of all.
+    // A few digits may occur in a time or a number by chance; a logged secret would occur for all codes.
     assert_eq!(codes.len(), CODES);
     assert!(
         codes.iter().any(|(_, code)| finds(code).is_none()),

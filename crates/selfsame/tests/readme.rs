@@ -1,4 +1,4 @@
-//! The README's terminal session, executed: what it shows is what the command prints.
+//! The README's terminal session, executed: the commands must print what it shows.
 
 use std::process::Command;
 
@@ -31,7 +31,7 @@ fn session(text: &str) -> Vec<Exchange<'_>> {
     exchanges
 }
 
-/// Whether lines are as expected; a line of `...` stands for any lines.
+/// Whether the lines are as expected; a line of `...` stands for any lines.
 fn lines_match(expected: &[&str], actual: &[&str]) -> bool {
     match (expected.split_first(), actual.split_first()) {
         (None, None) => true,
@@ -46,7 +46,7 @@ fn lines_match(expected: &[&str], actual: &[&str]) -> bool {
     }
 }
 
-/// Whether a line is as expected; `[..]` stands for any text, and runs of spaces count as one.
+/// Whether the line is as expected; `[..]` stands for any text, and runs of spaces count as one.
 fn line_matches(expected: &str, actual: &str) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (expected, actual) = (words(expected), words(actual));

@@ -1,4 +1,4 @@
-//! Many credentials issued and presented in one instance over HTTP: what was for the moment leaves nothing behind.
+//! Many credentials issued and presented in one instance over HTTP: temporary records leave nothing behind.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 
 const CYCLES: usize = 500;
 const PEOPLE: usize = 10;
-/// How long a nonce is good.
+/// How long a nonce is valid.
 const NONCE_SECONDS: u64 = 300;
 
 /// A whole instance, behind the real server, whose records expire by its own clock.
@@ -110,7 +110,7 @@ async fn count(store: &Store, tenant: &TenantId, kind: &str) -> usize {
     store.list(tenant, kind, &page).await.unwrap().len()
 }
 
-/// What is for the moment only, by the tenant that holds it.
+/// Temporary records, by the tenant that holds them.
 async fn passing(store: &Store, people: &[Person]) -> Vec<(String, usize)> {
     let tenant = |name| TenantId::parse(name).unwrap();
     let mut counts = Vec::new();
@@ -161,8 +161,8 @@ async fn five_hundred_cycles_leave_the_cards_and_nothing_that_was_for_the_moment
 
     let status = app.status().await.unwrap();
     assert_eq!((status.outbox_waiting, status.outbox_dead), (0, 0));
-    // Flows ended with what they were for; the rest waits for its time. On a machine with much to do that of the first
-    // nonces is over by now.
+    // Flows removed their records when they ended; the remaining records expire by time. On a busy machine the first
+    // nonces have expired by now.
     let nonces = passing(&store, &people).await[0].1;
     let took = app.clock().now().seconds_since(began);
     assert!(nonces == CYCLES || took >= NONCE_SECONDS, "{nonces}");
@@ -180,7 +180,7 @@ async fn five_hundred_cycles_leave_the_cards_and_nothing_that_was_for_the_moment
     app.clock().advance(8 * 24 * 3600);
     let gone: Vec<(String, usize)> = left.iter().map(|(kind, _)| (kind.clone(), 0)).collect();
     assert_eq!(passing(&store, &people).await, gone);
-    // Not only unreadable: the instance removes them by itself, until nothing is left to be removed.
+    // Expired records are not only unreadable: the instance removes them by itself, until none are left.
     let mut purged = u64::MAX;
     for _ in 0..240 {
         tokio::time::sleep(Duration::from_millis(500)).await;

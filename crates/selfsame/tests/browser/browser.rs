@@ -1,4 +1,4 @@
-//! Headless Chromium behind its driver, with helpers that find things as a person does.
+//! Headless Chromium behind its driver, with helpers that find things on a page as a person does.
 
 use std::{
     fs,
@@ -19,21 +19,21 @@ use crate::process::Process;
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What the person's system is set to.
+/// The person's colour scheme.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Scheme {
     Light,
     Dark,
 }
 
-/// What the person uses.
+/// How the person operates the page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Hand {
     Mouse,
     Keyboard,
 }
 
-/// A browser with a fresh profile. Dropping it ends it.
+/// A browser with a fresh profile; dropping it closes the browser.
 pub struct Browser {
     client: Client,
     driver: Process,
@@ -45,15 +45,15 @@ const TAB: &str = "\u{E004}";
 const ENTER: &str = "\u{E007}";
 const SPACE: &str = " ";
 const SELECT_ALL: &str = "\u{E009}a\u{E000}";
-/// How often the driver may miss a port that is free for both kinds of addresses.
+/// How often the driver may fail to find a port that is free for both kinds of addresses.
 const MISSES_MAX: usize = 10;
-/// No page of ours has more to tab through.
+/// Maximum number of Tab presses; no page of ours has more focusable elements.
 const TABS_MAX: usize = 150;
-/// A page that shows news may replace what was just found, but not so often.
+/// A live page may replace an element that was just found, but not this often.
 const RENEWALS_MAX: usize = 20;
 
-/// The driver and its address. It lets the system choose a port of `::1`, asks for the same one of `127.0.0.1`, and
-/// ends where anybody has that: then it has to be asked again.
+/// The driver and its address. It lets the system choose a port of `::1`, requests the same port of `127.0.0.1`, and
+/// ends if that is taken, so it is started again.
 async fn started() -> (Process, String) {
     let ready = "started successfully on port ";
     let mut taken = String::new();
@@ -74,7 +74,7 @@ async fn started() -> (Process, String) {
 }
 
 impl Browser {
-    /// Starts Chromium with a window of a desk's size.
+    /// Starts Chromium with a window of desktop size.
     pub async fn start(scheme: Scheme) -> Self {
         let (driver, address) = started().await;
         let mut builder = ClientBuilder::new(HttpConnector::new());
@@ -92,13 +92,13 @@ impl Browser {
         }
     }
 
-    /// The same for a person who has no mouse.
+    /// Operates the page by keyboard only.
     pub fn by_keyboard(mut self) -> Self {
         self.hand = Hand::Keyboard;
         self
     }
 
-    /// The folder of the browser's profile, by which its processes are known.
+    /// The folder of the browser's profile, which identifies its processes.
     pub fn folder(&self) -> &Path {
         self.driver.folder()
     }
@@ -110,7 +110,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("{address}: {error}"));
     }
 
-    /// The size of the page, as on a phone or at a desk.
+    /// The size of the page, as on a phone or on a desktop.
     pub async fn resize(&self, width: u32, height: u32) {
         let metrics = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
@@ -119,7 +119,7 @@ impl Browser {
             .await;
     }
 
-    /// Keeps a picture of the whole page, however long, and goes back to this size.
+    /// Saves a picture of the whole page, however long, and restores this size.
     pub async fn picture(&self, name: &str, (width, height): (u32, u32)) {
         let length = self
             .evaluate("return document.documentElement.scrollHeight")
@@ -137,7 +137,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("{command}: {error}"));
     }
 
-    /// Where it is.
+    /// The current address.
     pub async fn address(&self) -> String {
         self.client
             .current_url()
@@ -146,19 +146,19 @@ impl Browser {
             .expect("an address")
     }
 
-    /// The button of the browser that goes back.
+    /// Presses the browser's back button.
     pub async fn back(&self) {
         self.client.back().await.expect("a page before this one");
     }
 
-    /// Presses the button or follows the link of this name.
+    /// Presses the button or follows the link with this name.
     pub async fn press(&self, name: &str) {
         let name = quoted(name);
         self.click(&format!("normalize-space()={name} or @aria-label={name}"))
             .await;
     }
 
-    /// Presses the first button or link whose text contains this, such as a card by its title.
+    /// Presses the first button or link whose text contains this text, such as a card by its title.
     pub async fn press_about(&self, text: &str) {
         self.click(&format!("contains(normalize-space(), {})", quoted(text)))
             .await;
@@ -185,7 +185,8 @@ impl Browser {
         panic!("press {condition}: the page takes it away again and again");
     }
 
-    /// Tabs on until this has the focus, and a person can see that it has. An error if the page has replaced it.
+    /// Presses Tab until this element has the focus, and checks that the focus is visible. An error if the page has
+    /// replaced the element.
     async fn reach(&self, element: &Element) -> Result<(), CmdError> {
         for _ in 0..TABS_MAX {
             let focus = self.client.active_element().await;
@@ -220,7 +221,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("fill {label}: {error}"));
     }
 
-    /// Fills in the field a selector finds, where two fields of a page have the same label.
+    /// Fills in the field that a selector finds, for pages where two fields have the same label.
     pub async fn set(&self, selector: &str, value: &str) {
         let field = self.element(selector).await;
         if self.hand == Hand::Keyboard {
@@ -233,7 +234,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("set {selector}: {error}"));
     }
 
-    /// What stands in the field a selector finds.
+    /// The value of the field that a selector finds.
     pub async fn value(&self, selector: &str) -> String {
         let value = self.element(selector).await.prop("value").await;
         value
@@ -264,7 +265,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("tick {label}: {error}"));
     }
 
-    /// Types keys into what has the focus; `\u{E004}` is Tab, `\u{E007}` Enter.
+    /// Types keys into the focused element; `\u{E004}` is Tab, `\u{E007}` Enter.
     pub async fn keys(&self, keys: &str) {
         for _ in 0..RENEWALS_MAX {
             let focus = self.client.active_element().await;
@@ -295,7 +296,7 @@ impl Browser {
         }
     }
 
-    /// Whether the page shows a text before the patience ends.
+    /// Whether the page shows a text within the time-out.
     pub async fn sees(&self, text: &str, patience: Duration) -> bool {
         for _ in 0..=patience.as_millis() / PAUSE.as_millis() {
             if self.visible().await.contains(text) {
@@ -306,16 +307,16 @@ impl Browser {
         false
     }
 
-    /// All text that a person can see.
+    /// All visible text.
     pub async fn visible(&self) -> String {
-        // A page that is just being left has no body for a moment.
+        // A page that is being left has no body for a moment.
         match self.client.find(Locator::Css("body")).await {
             Ok(body) => body.text().await.unwrap_or_default(),
             Err(_) => String::new(),
         }
     }
 
-    /// An attribute of the first element a selector finds, such as the `href` of a link; waits for it.
+    /// An attribute of the first element that a selector finds, such as the `href` of a link; waits for it.
     pub async fn attribute(&self, selector: &str, name: &str) -> Option<String> {
         for _ in 0..RENEWALS_MAX {
             match self.element(selector).await.attr(name).await {
@@ -343,7 +344,7 @@ impl Browser {
         }
     }
 
-    /// What a script, run in the page, returns; it may wait for something.
+    /// The value that a script, run in the page, returns; it may be asynchronous.
     pub async fn evaluate(&self, script: &str) -> Value {
         let script = format!("return (async () => {{ {script} }})()");
         self.client
@@ -352,7 +353,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
-    /// Keeps a picture of the page as target/screenshots/NAME.png, and says where.
+    /// Saves a picture of the page as target/screenshots/NAME.png; returns its path.
     pub async fn screenshot(&self, name: &str) -> PathBuf {
         let picture = self
             .client
@@ -368,7 +369,7 @@ impl Browser {
         path
     }
 
-    /// Fails if the page logged an error since the last look: a script that threw, something blocked or missing.
+    /// Fails if the page logged an error since the last check: a script that threw, something blocked or missing.
     pub async fn expect_no_errors(&self) {
         let errors = self.errors().await;
         assert!(
@@ -378,7 +379,7 @@ impl Browser {
         );
     }
 
-    /// The errors the page logged since the last look.
+    /// The errors that the page logged since the last check.
     pub async fn errors(&self) -> Vec<String> {
         let log = self.client.issue_cmd(Log).await.expect("the browser's log");
         let entries = log.as_array().cloned().unwrap_or_default();
@@ -413,7 +414,7 @@ impl Browser {
     }
 }
 
-/// A text as XPath writes it; our labels have no double quotes.
+/// A text as an XPath literal; our labels have no double quotes.
 fn quoted(text: &str) -> String {
     assert!(!text.contains('"'), "a label with a quote: {text}");
     format!("\"{text}\"")
@@ -445,7 +446,7 @@ fn capabilities(profile: &Path, scheme: Scheme) -> Value {
     })
 }
 
-/// Where Chromium is; distributions call it by different names.
+/// Where Chromium is; its name differs between distributions.
 fn chromium() -> String {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let found = names.iter().find_map(|name| {
@@ -460,7 +461,7 @@ fn chromium() -> String {
     found.expect("Chromium; `cargo xtask test` installs it")
 }
 
-/// A command of Chromium's own protocol for developers.
+/// A command of the Chrome DevTools Protocol.
 #[derive(Debug)]
 struct Developer {
     command: &'static str,
@@ -483,7 +484,7 @@ impl WebDriverCompatibleCommand for Developer {
     }
 }
 
-/// Chromium's own command for what a page has logged.
+/// Chromium's command to read a page's log.
 #[derive(Debug)]
 struct Log;
 

@@ -1,14 +1,14 @@
-//! A whole instance of its own for one test: the built binary on a free port with fresh data.
+//! A whole instance for one test: the built binary on a free port with fresh data.
 
 use std::path::Path;
 
 use crate::process::Process;
 
-/// A running instance; it ends, and its data go, when dropped.
+/// A running instance; dropping it stops it and removes its data.
 pub struct Instance {
     /// The base of its addresses, with a slash at the end.
     pub origin: String,
-    /// The link that signs the operator in, once.
+    /// The link that signs in the operator, once.
     pub sign_in: String,
     /// The operator's token.
     pub token: String,
@@ -20,7 +20,7 @@ impl Instance {
         Self::with("").await
     }
 
-    /// One with these settings.
+    /// An instance with these settings.
     pub async fn with(settings: &str) -> Self {
         let arguments = |folder: &Path| {
             let data = folder.join("data").display().to_string();

@@ -1,4 +1,4 @@
-//! What pages do by themselves when something is in their way: an answer that does not come, a session that is over.
+//! How pages cope with problems: an answer that does not arrive, a session that has ended.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{
     walk::{Desk, PURPOSE},
 };
 
-/// Sends a form that leads nowhere: twice, twice after Escape, and once after the patience is over.
+/// Sends a form whose answer never arrives: twice, twice after Escape, and once after the time-out.
 const SENDS: &str = "
 let sent = 0;
 addEventListener('submit', event => { if (!event.defaultPrevented) sent++; event.preventDefault(); });
@@ -24,7 +24,7 @@ await new Promise(resolve => setTimeout(resolve, 8500));
 counts.push(send());
 return counts;";
 
-/// Follows a stream that a proxy answers with an error at first.
+/// Follows a stream for which a proxy returns an error at first.
 const FAILING: &str = "
 const address = document.querySelector('script[type=module]').src.replace('app.js', 'stream.js');
 const { whileSeen } = await import(address);

@@ -1,7 +1,7 @@
 //! Clicks through the pages in headless Chromium, as a person would: by labels, buttons and visible text.
 //!
-//! These tests need Chromium and its driver, so plain `cargo test` lists them as ignored;
-//! `cargo xtask test` installs both where they are missing and runs them.
+//! These tests need Chromium and its driver, so plain `cargo test` lists them as ignored; `cargo xtask test` installs
+//! both if they are missing and runs them.
 
 mod browser;
 mod instance;

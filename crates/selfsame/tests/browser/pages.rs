@@ -1,4 +1,5 @@
-//! Every page by itself, with real content: on a phone and at a desk, light and dark, by keyboard, and without errors.
+//! Every page by itself, with real content: on a phone and on a desktop, light and dark, by keyboard, and without
+//! errors.
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use crate::{
     walk::{Desk, PURPOSE, Phone},
 };
 
-/// Pages that are there from the start.
+/// Pages that exist from the start.
 const PAGES: [(&str, &str); 20] = [
     ("start", ""),
     ("issuer", "issuer"),
@@ -35,12 +36,12 @@ const PAGES: [(&str, &str); 20] = [
     ("operator", "operator"),
 ];
 
-/// Pages of which nothing came, with their statuses.
+/// Error pages, with their statuses.
 const REFUSALS: [(&str, &str); 3] = [("over", "410"), ("forbidden", "403"), ("lost", "404")];
 
 const DEVICES: [(&str, (u32, u32)); 2] = [("desk", (1200, 800)), ("phone", (360, 740))];
 
-/// Pages of a story in which everything has happened once, by name and address.
+/// Pages of a story in which everything happens once, by name and address.
 #[expect(
     clippy::cognitive_complexity,
     reason = "one story, told in the order in which it happens"
@@ -74,7 +75,7 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     phone.follow(&offers[2]).await;
     browser.expect("No longer available").await;
     pages.push(("over", browser.address().await));
-    // Chromium logs its status.
+    // Chromium logs the status of the page.
     browser.errors().await;
     phone.follow(&offers[3]).await;
     browser.expect("It will contain").await;
@@ -89,7 +90,7 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     browser.press_about("Immunization record").await;
     browser.expect("Musterfrau").await;
     pages.push(("wallet-card", browser.address().await));
-    // Another browser's result.
+    // The result of another browser's request.
     let result = valid.replace("/view/", "/results/") + "?response_code=guessed";
     pages.extend([("verdict-valid", valid), ("verdict-revoked", revoked)]);
     pages.push(("forbidden", result));
@@ -98,7 +99,7 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     pages
 }
 
-/// Fails if something on the page came from elsewhere.
+/// Fails if something on the page was loaded from elsewhere.
 async fn expect_own(browser: &Browser, instance: &Instance) {
     let loaded = browser
         .evaluate("return performance.getEntriesByType('resource').map(entry => entry.name)")
@@ -116,7 +117,7 @@ async fn expect_own(browser: &Browser, instance: &Instance) {
     assert!(foreign.is_empty(), "loaded from elsewhere: {foreign:?}");
 }
 
-/// What may not be found on any page, and the script that looks for it.
+/// Faults that no page may have, and the script that finds them.
 const FAULTS: [(&str, &str); 4] = [
     ("is wider than the screen", WIDER),
     ("has fields without a label", UNLABELLED),
@@ -128,7 +129,7 @@ const WIDER: &str = "const width = document.documentElement.clientWidth; if (doc
 
 const UNLABELLED: &str = "return [...document.querySelectorAll('input:not([type=hidden]), select, textarea')].filter(field => !field.labels.length && !field.ariaLabel).map(field => field.outerHTML)";
 
-/// Text whose contrast with what is behind it is below WCAG 2.2 §1.4.3; text upon drawn cards is left out.
+/// Text whose contrast with its background is below WCAG 2.2 §1.4.3; text on drawn cards is excluded.
 const FAINT: &str = r"
 const parse = text => { const c = document.createElement('canvas').getContext('2d', {willReadFrequently: true}); c.clearRect(0, 0, 1, 1); c.fillStyle = text; c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data]; };
 const light = ([r, g, b]) => { const f = v => { v /= 255; return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
@@ -143,7 +144,7 @@ for (const e of document.querySelectorAll('body *')) {
 }
 return found;";
 
-/// What can be pressed on a phone but is too small for a finger (WCAG 2.2 §2.5.8), links within text aside.
+/// Controls that are too small for a finger on a phone (WCAG 2.2 §2.5.8), except links within text.
 const SMALL: &str = "return [...document.querySelectorAll('button, input:not([type=hidden]), select, summary, a.button, nav a')].filter(e => e.checkVisibility() && !e.classList.contains('visually-hidden')).filter(e => { const target = (e.type === 'checkbox' || e.type === 'radio') ? e.closest('label') : e; const r = target.getBoundingClientRect(); return r.height < 24 || r.width < 24; }).map(e => e.outerHTML.slice(0, 120))";
 
 #[tokio::test]
@@ -172,7 +173,7 @@ async fn every_page_fits_a_phone_and_a_desk_in_light_and_dark() {
                 if let Some((_, status)) = refusal {
                     browser.expect(status).await;
                 }
-                // Chromium logs the status of what is not there.
+                // Chromium logs the status of an error page.
                 let expected = usize::from(refusal.is_some());
                 if errors.len() > expected {
                     faults.push(format!("{picture} logged: {errors:?}"));

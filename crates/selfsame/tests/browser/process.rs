@@ -1,4 +1,4 @@
-//! A child process with its output in a file; it is killed when dropped, with all it started.
+//! A child process with its output in a file; dropping it kills it with all processes it started.
 
 use std::{
     fs::{self, File},
@@ -13,14 +13,14 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A running program, its folder for data, and what it has printed so far.
+/// A running program, its data folder, and its output so far.
 pub struct Process {
     child: Child,
     folder: TempDir,
 }
 
 impl Process {
-    /// Starts a program with arguments that may depend on a fresh folder of its own.
+    /// Starts a program with arguments that may depend on a fresh folder.
     pub fn start(
         program: &str,
         arguments: impl FnOnce(&Path) -> Vec<String>,
@@ -44,24 +44,24 @@ impl Process {
         self.folder.path()
     }
 
-    /// All it has printed so far.
+    /// Its output so far.
     pub fn output(&self) -> String {
         let bytes = fs::read(self.folder().join(OUTPUT)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Waits for the first line it prints that contains `needle`.
+    /// Waits for the first output line that contains `needle`.
     pub async fn line_with(&mut self, needle: &str) -> String {
         self.seek(needle)
             .await
             .unwrap_or_else(|why| panic!("{why}"))
     }
 
-    /// The same, or how it ended and what it printed.
+    /// The line, or how the process ended and its output.
     pub async fn seek(&mut self, needle: &str) -> Result<String, String> {
         for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
             let output = self.output();
-            // The last line may still be half written.
+            // The last line may be incomplete.
             let whole = output.rfind('\n').map_or("", |end| &output[..end]);
             if let Some(line) = whole.lines().find(|line| line.contains(needle)) {
                 return Ok(line.to_owned());
@@ -87,7 +87,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         kill(&format!("-{}", self.child.id()));
         let _ = self.child.wait();
-        // Chromium leaves its driver's group; its command line still names our folder.
+        // Chromium leaves its driver's process group; its command line still names our folder.
         for _ in 0..1_500 {
             let left = mentioning(self.folder());
             if left.is_empty() {
@@ -99,7 +99,7 @@ impl Drop for Process {
     }
 }
 
-/// Kills a process, or with a leading `-` its group; one that is gone already is no error.
+/// Kills a process, or its group with a leading `-`; a process that has ended already is not an error.
 fn kill(id: &str) {
     let _ = Command::new("kill")
         .args(["-KILL", "--", id])

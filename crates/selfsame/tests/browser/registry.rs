@@ -1,4 +1,4 @@
-//! Through the registry's pages: what somebody sees who comes to check, without signing in anywhere.
+//! The registry's pages, as a visitor without any account sees them.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     instance::Instance,
 };
 
-/// Registers a DID as a tool does that knows von-network, and gives the DID as it resolves.
+/// Registers a DID as von-network's clients do; returns the DID as it resolves.
 async fn register(browser: &Browser, instance: &Instance, seed: &str) -> String {
     let token = &instance.token;
     let script = format!(
@@ -35,7 +35,7 @@ async fn walk(browser: &Browser) {
     browser.press("Registry").await;
     browser.expect("Newest blocks").await;
 
-    // By words to the list, from there to the transaction, and its proof.
+    // From a text search to the list, to the transaction, to its proof.
     browser
         .fill(
             "Search for a DID, a number, a hash, a name, or words",
@@ -61,7 +61,7 @@ async fn walk(browser: &Browser) {
         .expect("As JSON, with the transaction and the checkpoint")
         .await;
 
-    // Who validates, and Indy's ledgers.
+    // The validators, and Indy's ledgers.
     browser.open(&instance.page("registry")).await;
     browser.press("Validators").await;
     browser.expect("1 of 1 signed the newest checkpoint").await;

@@ -1,4 +1,4 @@
-//! The rig itself, tried on a small page of its own: what a broken rig would let through, no walk would catch.
+//! Tests of the test helpers on a small page: a broken helper would hide errors in every other test.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -24,7 +24,7 @@ const PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Rig<
   }, 200);
 </script>";
 
-/// Serves one page to everyone for as long as the test runs, and says where.
+/// Serves one page for as long as the test runs; returns its address.
 fn serve(page: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("its address");

@@ -1,5 +1,5 @@
-//! The whole way through the pages, with an operator at a desk and a person with a phone:
-//! issue, accept, present, verify, revoke, refuse.
+//! The whole flow through the pages, with an operator on a desktop and a person with a phone: issue, accept, present,
+//! verify, revoke, refuse.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use crate::{
     instance::Instance,
 };
 
-/// The operator, who issues and verifies.
+/// The operator, who issues and verifies credentials.
 pub struct Desk<'a>(pub &'a Instance, pub &'a Browser);
 
-/// The person, who holds.
+/// The person, who holds credentials.
 pub struct Phone<'a>(pub &'a Instance, pub &'a Browser);
 
 pub const PURPOSE: &str = "Proof of vaccination at a border or an event";
-/// The next result that the page asks for is lost on its way.
+/// Makes the next result that the page requests fail on its way.
 const LOSES_ONE_RESULT: &str = "
 const real = window.fetch;
 window.fetch = (address, ...more) => {
@@ -23,7 +23,7 @@ window.fetch = (address, ...more) => {
   window.fetch = real;
   return Promise.reject(new TypeError('lost'));
 };";
-/// The page again as it is while what was shown is being used up.
+/// Shows the page again as it is while a credential is being used up.
 const WAITS_AGAIN: &str = "
 const place = document.querySelector('[data-result]');
 place.innerHTML = '<p class=waiting>It is being used up.</p>';
@@ -35,12 +35,12 @@ const PASSWORD: &str = "a long walk in the rain";
 impl<'a> Desk<'a> {
     pub async fn open(instance: &'a Instance, browser: &'a Browser) -> Self {
         browser.open(&instance.sign_in).await;
-        // The page that follows the link leads on by itself.
+        // The page of the sign-in link redirects by itself.
         browser.expect("Choose a credential to issue").await;
         Self(instance, browser)
     }
 
-    /// Makes an offer and hands over its link.
+    /// Makes an offer; returns its link.
     pub async fn offer(&self, template: &str) -> String {
         let Self(instance, browser) = self;
         browser.open(&instance.page("issuer")).await;
@@ -50,7 +50,7 @@ impl<'a> Desk<'a> {
         browser.value("#link").await
     }
 
-    /// Asks for a presentation and hands over the link.
+    /// Requests a presentation; returns its link.
     pub async fn ask(&self, purpose: &str) -> String {
         let Self(instance, browser) = self;
         browser.open(&instance.page("verifier")).await;
@@ -60,7 +60,7 @@ impl<'a> Desk<'a> {
         browser.value("#link").await
     }
 
-    /// Asks for a prescription, with one of the form's boxes ticked or none.
+    /// Requests a prescription, with at most one of the form's boxes ticked.
     async fn ask_for_prescription(&self, ticked: Option<&str>) -> String {
         let Self(instance, browser) = self;
         browser
@@ -74,7 +74,7 @@ impl<'a> Desk<'a> {
         browser.value("#link").await
     }
 
-    /// Lets somebody do this to prescriptions in the issuer's place.
+    /// Delegates an action on prescriptions to another party, on the issuer's behalf.
     async fn delegate(&self, to: &str, what: &str) {
         let Self(instance, browser) = self;
         browser.open(&instance.page("issuer")).await;
@@ -86,7 +86,7 @@ impl<'a> Desk<'a> {
         browser.attribute(".badge.is-active", "class").await;
     }
 
-    /// The outcome, which the page shows by itself when it is there.
+    /// The outcome, which the page shows by itself when it arrives.
     pub async fn outcome(&self) -> Option<String> {
         self.1.attribute("[data-outcome]", "data-outcome").await
     }
@@ -96,13 +96,13 @@ impl<'a> Desk<'a> {
         browser.open(&instance.page("issuer")).await;
         browser.press_about("Revoke").await;
         browser.attribute(".badge.is-revoked", "class").await;
-        // The list that says so is out within a second.
+        // The status list with the change is published within a second.
         tokio::time::sleep(Duration::from_millis(1_100)).await;
     }
 }
 
 impl<'a> Phone<'a> {
-    /// Makes a wallet.
+    /// Creates a wallet.
     pub async fn open(instance: &'a Instance, browser: &'a Browser) -> Self {
         browser.open(&instance.page("wallet")).await;
         browser.press("New here? Create a wallet").await;
@@ -128,7 +128,7 @@ impl<'a> Phone<'a> {
         self.1.expect(template).await;
     }
 
-    /// Looks at what would be shown, and shows it.
+    /// Reviews what would be shared, and shares it.
     pub async fn share(&self, request: &str) -> String {
         self.follow(request).await;
         self.1.expect("What would leave your wallet").await;
@@ -322,7 +322,7 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
     let instance = Instance::start().await;
     let browser = Browser::start(Scheme::Light).await;
 
-    // Without a session, or with a wrong one, there is a door.
+    // Without a valid session, the pages ask for sign-in.
     browser.open(&instance.page("verifier")).await;
     browser.expect("prints a sign-in link").await;
     browser.fill("Operator token", "not the token").await;
@@ -334,7 +334,7 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
     browser.press("Sign in another way").await;
     browser.expect("Operator token").await;
 
-    // An offer that is taken, opened again by its taker; and a form that is sent a second time.
+    // A person opens an accepted offer again; and a form is sent a second time.
     let desk = Desk::open(&instance, &browser).await;
     let offer = desk.offer("Clinical note").await;
     let phone = Phone::open(&instance, &browser).await;
@@ -352,7 +352,7 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
         .await;
     browser.expect("Ask the issuer for a new one.").await;
 
-    // A request that is answered, opened again.
+    // A person opens an answered request again.
     let request = desk.ask("Second opinion").await;
     phone.share(&request).await;
     phone.follow(&request).await;
@@ -361,7 +361,7 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
         .await;
     browser.expect("Ask for a new one.").await;
 
-    // A wrong password, and what is no link.
+    // A wrong password, and a text that is not a link.
     browser.open(&instance.page("wallet")).await;
     browser.fill("Received a link or a QR code?", "hello").await;
     browser.press("Open").await;
@@ -370,7 +370,7 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
         .await;
     browser.open(&instance.page("wallet")).await;
     browser.press("Sign out").await;
-    // Else the way out and the next page race each other.
+    // Waits for this page, so that signing out is done before the next page is opened.
     browser.expect("Prove it anywhere.").await;
     browser.open(&instance.page("wallet/keys")).await;
     browser.expect("continue to the page you wanted").await;

@@ -1,4 +1,4 @@
-//! Bad input at the issuer's endpoints: the specification's error, and nothing changes.
+//! Bad input at the issuer's endpoints: the specification's error, and no change.
 
 use selfsame_crypto::KeyType;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn the_token_endpoint_refuses_what_the_specification_refuses() {
         400,
         "invalid_request",
     );
-    // None of it has spent the code.
+    // None of these requests has used up the code.
     let token = succeeded("/issuer/token", &holder.redeem(&[]));
     let members: Vec<&str> = token
         .as_object()
@@ -196,7 +196,7 @@ fn a_proof_that_breaks_a_rule_is_an_invalid_proof() {
         );
         assert_error(&reply, 400, "invalid_proof");
     }
-    // Nothing of that has spent anything.
+    // None of these requests has used up the nonce.
     let reply = holder.ask(&token, &[holder.proof(&nonce)]);
     assert!(
         reply.is_success(),

@@ -1,4 +1,4 @@
-//! `selfsame check`: damage found while nothing runs, and a ledger made anew of its log.
+//! `selfsame check`: damage found while nothing runs, and a ledger rebuilt from its log.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn check(data: &Path, arguments: &[&str]) -> (i32, Value, String) {
     (code, report, complaints)
 }
 
-/// Stops an instance, which puts all that it keeps into its files, and waits until they are free.
+/// Stops an instance, which writes everything to its files, and waits until they are unlocked.
 fn stop(world: &mut World) {
     let id = world.instance.id().to_string();
     let asked = std::process::Command::new("kill")
@@ -34,7 +34,7 @@ fn stop(world: &mut World) {
     world.instance.kill();
 }
 
-/// What is damaged, by file and part.
+/// The damaged parts, by file and part.
 fn damaged(report: &Value) -> Vec<String> {
     let parts = report["parts"].as_array().unwrap().iter();
     let damaged = parts.filter(|part| !part["damage"].as_array().unwrap().is_empty());
@@ -42,7 +42,7 @@ fn damaged(report: &Value) -> Vec<String> {
     damaged.map(name).collect()
 }
 
-/// Flips a bit of what stands behind this, wherever it stands in a file.
+/// Flips a bit after each occurrence of this text in a file.
 fn flip(file: &Path, behind: &str) {
     let mut content = std::fs::read(file).unwrap();
     let length = behind.len();
@@ -103,7 +103,7 @@ fn a_check_names_rows_that_are_not_what_was_written_and_folders_without_data() {
     std::fs::write(Path::new(&copy).join("master-key"), key).unwrap();
     let store = Path::new(&copy).join("store.sqlite");
     assert_eq!(check(Path::new(&copy), &[]).0, 0, "a copy is sound");
-    // A record's columns stand one behind the other: the tenant and the kind, then what is sealed.
+    // A record's columns are adjacent: the tenant and the kind, then the sealed value.
     flip(&store, "registrygenesisown");
     let (code, report, _) = check(Path::new(&copy), &[]);
     assert_eq!(code, 1, "{report}");

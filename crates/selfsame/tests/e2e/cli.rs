@@ -1,4 +1,4 @@
-//! The command line against a running instance: what it prints, in lines and in JSON, and how it ends.
+//! The command line against a running instance: what it prints, in lines and in JSON, and its exit codes.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::foreign::Holder;
 use crate::instance::free_port;
 use crate::rig::{World, command, get, items, offer, person, run, selfsame, text, write_private};
 
-/// What a command prints that must end well.
+/// The output of a command that must succeed.
 #[track_caller]
 fn said(world: &World, arguments: &[&str]) -> String {
     let (code, printed, complaints) = run(&mut command(world, arguments));
@@ -131,7 +131,7 @@ fn no_token_and_no_password_is_sent_in_the_clear_to_another_machine() {
     let secret = folder.path().join("secret");
     write_private(&secret, "secret");
     let secret = secret.to_str().unwrap();
-    // No address of anybody (RFC 5737): a command that called it would wait.
+    // A reserved address that no host has (RFC 5737): a command that called it would wait.
     let far = "http://192.0.2.2:7380/";
     let present = ["present", "openid4vp://?request_uri=x", "--instance", far];
     let wallet = ["--email", "maja@example.org", "--password-file", secret];
@@ -364,7 +364,7 @@ fn a_did_selfsame_is_rotated_and_deactivated_and_keeps_its_history() {
         let (code, then) = json_of(&world, &["did", "resolve", &url]);
         assert_eq!((code, key(&then)), (0, key(expected)), "{url}: {then}");
     }
-    // Both versions may be of the same second; none is of a time before.
+    // Both versions may be from the same second; none is earlier.
     for (time, code) in [(created.as_str(), 0), ("2020-01-01T00:00:00Z", 1)] {
         let url = format!("{did}?versionTime={time}");
         assert_eq!(json_of(&world, &["did", "resolve", &url]).0, code, "{url}");
@@ -424,7 +424,7 @@ fn a_credential_is_issued_taken_shown_verified_and_revoked_by_commands() {
     );
     let taken = said(&world, &[&["present", link.as_str()], &wallet[..]].concat());
     assert!(taken.contains("Immunization"), "{taken}");
-    // Taken once, it is gone: a proper no.
+    // An offer can be accepted once; the second time is a negative answer.
     let (code, _, complaints) = run(&mut command(
         &world,
         &[&["present", link.as_str()], &wallet[..]].concat(),
@@ -483,7 +483,7 @@ fn a_credential_is_issued_taken_shown_verified_and_revoked_by_commands() {
     assert_eq!(code, 2);
 }
 
-/// The link of the request that was made last.
+/// The link of the newest request.
 fn newest_request(world: &World) -> String {
     for _ in 0..2_400 {
         let listed = get(&world.operator, "/api/verifier/requests");

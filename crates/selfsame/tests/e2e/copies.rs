@@ -1,4 +1,4 @@
-//! Copies of an instance: made while it runs, put back, and what then must not happen twice.
+//! Backups of an instance: made while it runs, restored, and what must not happen twice afterwards.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::rig::{
     take, text, verdict,
 };
 
-/// The directory of a copy made now.
+/// The directory of a new backup.
 pub fn copied(world: &World) -> String {
     let mut command = selfsame();
     command.args([

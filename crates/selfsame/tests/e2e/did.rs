@@ -1,4 +1,4 @@
-//! The Universal Resolver's face: statuses, forms, the envelope, versions, and the document hosted for did:web.
+//! The Universal Resolver API: statuses, representations, the envelope, versions, and the document hosted for did:web.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::rig::{World, post, put, text};
 const ENVELOPE: &str = "application/did-resolution";
 
 fn resolve(world: &World, did: &str, accept: Option<&str>) -> Reply {
-    // A DID's own percent signs are encoded once more to stand in a path.
+    // A DID's own percent signs are encoded again in a path.
     let path = format!("/1.0/identifiers/{}", did.replace('%', "%25"));
     let request = world.anybody().request("GET", &path);
     let request = match accept {
@@ -19,7 +19,7 @@ fn resolve(world: &World, did: &str, accept: Option<&str>) -> Reply {
     request.send().unwrap()
 }
 
-/// That an answer is a resolution result with this status and no document unless it succeeded.
+/// Checks that an answer is a resolution result with this status, and has a document only on success.
 #[track_caller]
 fn assert_envelope(reply: &Reply, status: u16) -> Value {
     let body = reply.json();
@@ -108,7 +108,7 @@ fn the_form_of_the_answer_is_what_was_asked_for() {
         Some("application/did;q=0.1, application/did-resolution;q=0.9"),
     );
     assert_envelope(&preferring, 200);
-    // A DID may come percent-encoded, as one segment.
+    // A DID may be percent-encoded as one segment.
     let encoded = format!("/1.0/identifiers/{}", key.replace(':', "%3A"));
     assert_envelope(&world.anybody().send("GET", &encoded, None).unwrap(), 200);
 }
@@ -231,7 +231,7 @@ fn a_further_did_web_is_hosted_too_and_its_key_rotates() {
     );
 }
 
-/// The document where the method's specification has it.
+/// The document at the path of the method's specification.
 fn did_json(world: &World, did: &str) -> Value {
     let path = did
         .splitn(4, ':')

@@ -1,4 +1,4 @@
-//! Who is let in where: tokens, hosts, origins, forms, passwords; what the API refuses; what the log tells.
+//! Access: tokens, hosts, origins, forms, passwords; what the API refuses; what the log records.
 
 use serde_json::{Value, json};
 
@@ -195,7 +195,7 @@ fn a_form_without_its_sessions_token_is_refused() {
         set.contains("HttpOnly") && set.contains("SameSite="),
         "{set}"
     );
-    // The session rides on a cookie, so a write without its form token is not the person's.
+    // The session is a cookie, so a write without the session's form token may not come from the person.
     let with_cookie = |request: Request| request.header("Cookie", &session).send().unwrap();
     assert_eq!(with_cookie(anybody.request("GET", "/wallet")).status, 200);
     assert_eq!(
@@ -218,7 +218,7 @@ fn a_form_without_its_sessions_token_is_refused() {
 /// The name and value of the last cookie an answer sets.
 fn cookie(reply: &Reply) -> String {
     let mut sets = reply.all("set-cookie");
-    // A browser that has signed in is known by a cookie of its own, which is no session.
+    // A browser that has signed in is recognised by another cookie, which is not a session.
     let set = sets.find(|set| !set.starts_with("selfsame-known"));
     let set = set.unwrap_or_else(|| panic!("no cookie: {}", reply.status));
     set.split(';').next().unwrap().to_owned()

@@ -1,4 +1,5 @@
-//! Strangers, written by hand: a wallet, an issuer, a verifier and a web server that say exactly what a test wants.
+//! Foreign parties, written by hand: a wallet, an issuer, a verifier and a web server that send exactly what a test
+//! needs.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -45,7 +46,7 @@ pub fn parameter(link: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.into_owned())
 }
 
-/// A key with the DID it makes.
+/// A key and its DID.
 pub struct Key {
     private: PrivateKey,
 }
@@ -103,7 +104,7 @@ impl Key {
     }
 }
 
-/// A JWT of these parts with no signature at all.
+/// A JWT of these parts without a signature.
 pub fn unsigned(header: &Value, payload: &Value) -> String {
     let part = |value: &Value| base64url_encode(value.to_string().as_bytes());
     format!("{}.{}.", part(header), part(payload))
@@ -171,7 +172,7 @@ impl Holder {
             .unwrap()
     }
 
-    /// A token, where that works.
+    /// A token; the request must succeed.
     pub fn token(&self) -> String {
         text(
             &succeeded("/issuer/token", &self.redeem(&[])),
@@ -197,7 +198,7 @@ impl Holder {
         json!({"aud": self.audience(), "iat": now(), "nonce": nonce})
     }
 
-    /// A proof that is right in all.
+    /// A valid proof.
     pub fn proof(&self, nonce: &str) -> String {
         self.key
             .sign(&self.proof_header(), &self.proof_claims(nonce))
@@ -220,7 +221,7 @@ impl Holder {
         self.request(token, &body)
     }
 
-    /// The credential, where that works.
+    /// A credential; the request must succeed.
     pub fn credential(&self) -> String {
         let reply = self.ask(&self.token(), &[self.proof(&self.nonce())]);
         text(
@@ -235,7 +236,7 @@ pub fn holder(world: &World, changes: &Value) -> Holder {
     Holder::of(&offer(&world.operator, changes), &world.anybody())
 }
 
-/// A request of a verifier as a foreign wallet reads it.
+/// A verifier's request, as a foreign wallet reads it.
 pub struct Asked {
     pub client_id: String,
     pub nonce: String,
@@ -244,14 +245,14 @@ pub struct Asked {
     pub query: String,
 }
 
-/// A new request whose link has everything in it.
+/// A new request whose link contains everything.
 pub fn ask(operator: &Api) -> Value {
     let asked = json!({"template": "immunization", "client_id_prefix": "redirect_uri"});
     post(operator, "/api/verifier/requests", &asked)
 }
 
 impl Asked {
-    /// Reads a link with everything in it.
+    /// Reads a link that contains everything.
     pub fn read(asked: &Value) -> Self {
         let link = text(asked, "uri");
         let of =
@@ -341,7 +342,7 @@ pub fn claims_of(presentation: &str) -> Map<String, Value> {
     processed.claims.as_object().unwrap().clone()
 }
 
-/// What a foreign server heard.
+/// A request that a foreign server received.
 #[derive(Clone, Debug)]
 pub struct Heard {
     pub method: String,
@@ -350,7 +351,7 @@ pub struct Heard {
     pub body: String,
 }
 
-/// What a foreign server says.
+/// A response of a foreign server.
 #[derive(Clone, Debug)]
 pub struct Said {
     status: u16,
@@ -373,7 +374,7 @@ impl Said {
         Self::new(200, "application/json", body.to_string())
     }
 
-    /// 64 MiB of white space, packed into little.
+    /// 64 MiB of white space, compressed.
     pub fn exploding() -> Self {
         let packed = Vec::new();
         let mut encoder = flate2::write::GzEncoder::new(packed, flate2::Compression::best());
@@ -394,7 +395,7 @@ impl Said {
 
 type Handler = Box<dyn Fn(&Heard) -> Said + Send + Sync>;
 
-/// A foreign web server on loopback; what it says can be changed while it runs.
+/// A foreign web server on loopback; its responses can be changed while it runs.
 pub struct Stranger {
     pub origin: Url,
     handler: Arc<Mutex<Handler>>,
@@ -402,7 +403,7 @@ pub struct Stranger {
 }
 
 impl Stranger {
-    /// A server that has nothing to say yet.
+    /// A server without responses.
     pub fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let origin = format!(
@@ -433,7 +434,7 @@ impl Stranger {
         format!("{}{path}", self.origin)
     }
 
-    /// Everything it heard so far, which is then forgotten.
+    /// The requests received since the last call.
     pub fn heard(&self) -> Vec<Heard> {
         std::mem::take(&mut *self.heard.lock().unwrap())
     }
@@ -488,7 +489,7 @@ fn read(stream: &mut TcpStream) -> Option<Heard> {
     })
 }
 
-/// The object with members replaced, and those that are null taken away.
+/// The object with these members replaced; `null` removes a member.
 pub fn changed(mut object: Value, changes: &Value) -> Value {
     for (name, value) in changes.as_object().unwrap() {
         match value {

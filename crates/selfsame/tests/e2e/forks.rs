@@ -1,4 +1,4 @@
-//! Two histories under one name: an instance's data were copied, and both copies went on.
+//! Two histories of one registry: an instance's data were copied, and both copies continued.
 
 use std::path::Path;
 use std::time::Duration;
@@ -69,7 +69,7 @@ fn who_reads_a_registry_of_two_histories_is_told_with_503_until_its_operator_set
     let first = operator.send("GET", &path, None).unwrap();
     says_two_histories(&first, &nodes);
     assert_eq!(first.json()["didResolutionMetadata"]["retryAfter"], 3_600);
-    // On the page too, and nothing is written.
+    // The page shows the same, and nothing is written.
     let page = operator.send("GET", &format!("/resolver?did={did}"), None);
     let page = page.unwrap();
     let said = String::from_utf8_lossy(&page.body);
@@ -86,7 +86,7 @@ fn who_reads_a_registry_of_two_histories_is_told_with_503_until_its_operator_set
     assert_eq!(code, 2, "{complaints}");
     assert!(complaints.contains("signed two histories"), "{complaints}");
 
-    // It remembers: neither of them is believed alone after a restart.
+    // The reader remembers the fork: after a restart it trusts neither history alone.
     reader.kill();
     drop(one);
     let mut reader = Instance::start(&data, free_port(), &arguments);
@@ -95,7 +95,7 @@ fn who_reads_a_registry_of_two_histories_is_told_with_503_until_its_operator_set
     assert_eq!(again.status, 503, "{again:?}");
     reader.kill();
 
-    // The operator decides which one holds, as docs/network.md says.
+    // The operator decides which history holds, as docs/network.md says.
     let settled = world.file("settled");
     is_settled(&settled, &other);
     let pin = "trust_root = \"settled\"\n";
@@ -112,7 +112,7 @@ fn who_reads_a_registry_of_two_histories_is_told_with_503_until_its_operator_set
     assert!(!log.contains("no network is pinned"), "{log}");
     reader.kill();
 
-    // The other one is refused as ever.
+    // The other history is still refused.
     let mut one = Instance::start(&world.file("data"), free_port(), &[]);
     one.ready();
     std::fs::write(&file, settings(pin, &[&one])).unwrap();
@@ -127,7 +127,7 @@ fn who_reads_a_registry_of_two_histories_is_told_with_503_until_its_operator_set
     }
 }
 
-/// What a reader of these nodes is told in its file of settings.
+/// The settings file of a reader of these nodes.
 fn settings(pin: &str, nodes: &[&Instance]) -> String {
     let mut settings = format!("[registry]\n{pin}");
     for node in nodes {
@@ -139,9 +139,9 @@ fn settings(pin: &str, nodes: &[&Instance]) -> String {
     settings
 }
 
-/// Has a node prove what a trust root of its own holds: a checkpoint that it signs from now on.
+/// Advances a trust root to a checkpoint that a node signs from now on.
 fn is_settled(file: &Path, node: &Instance) {
-    // One that was signed in the second in which two were found may be of either.
+    // A checkpoint signed in the second in which the fork was found may be from either history.
     std::thread::sleep(Duration::from_secs(4));
     let mut advance = selfsame();
     advance.args(["registry", "status", node.origin.as_str(), "--advance"]);

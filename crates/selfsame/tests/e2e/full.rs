@@ -1,4 +1,4 @@
-//! A disk without room: what is refused, what still works, and what comes back by itself.
+//! A full disk: what is refused, what still works, and what recovers by itself.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,11 +10,12 @@ use crate::http::{Api, Reply};
 use crate::instance::{Instance, free_port};
 use crate::rig::{get, items, offer, person, post, take};
 
-/// Enough to start on and to issue something; little enough to be filled at once.
+/// Enough to start and to issue something; small enough to be filled at once.
 const MEBIBYTES: u32 = 48;
 /// How long an instance may take to notice that there is room again.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What is freed by moving pages from the log to the file is filled again; it is not freed for ever.
+/// Checkpointing moves pages from the log to the file and frees space, which is filled again; that happens a limited
+/// number of times.
 const ATTEMPTS: usize = 400;
 
 #[test]
@@ -65,7 +66,7 @@ fn an_instance_on_a_full_disk_refuses_to_write_serves_what_it_has_and_goes_on_on
     post(&operator, "/api/dids", &did);
 }
 
-/// Fills the disk until a request is refused for want of room.
+/// Fills the disk until a request is refused because the disk is full.
 fn full(filler: &Path, api: &Api, (path, body): (&str, &Value)) -> Reply {
     for _ in 0..ATTEMPTS {
         fill(filler);

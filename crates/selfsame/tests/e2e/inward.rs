@@ -1,4 +1,4 @@
-//! Links that point into the machine or its network: refused with the reason, and nothing is sent there.
+//! Links that point to the machine or its network: refused with the reason, and nothing is sent there.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -14,7 +14,7 @@ use crate::foreign::{Key, Said, Stranger, foreign_credential, form, parameter};
 use crate::http::{Api, Reply};
 use crate::rig::{World, get, offer, post, text};
 
-/// Listens on loopback, both kinds of addresses, and counts who comes.
+/// Listens on loopback, on both kinds of addresses, and counts connections.
 struct Trap {
     port: u16,
     count: Arc<AtomicUsize>,
@@ -25,7 +25,7 @@ impl Trap {
         let v4 = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = v4.local_addr().unwrap().port();
         let count = Arc::new(AtomicUsize::new(0));
-        // A machine without IPv6 has nothing to be reached there.
+        // On a machine without IPv6 nothing can be reached there.
         let v6 = TcpListener::bind(("::1", port)).ok();
         for listener in [Some(v4), v6].into_iter().flatten() {
             let count = count.clone();
@@ -36,7 +36,7 @@ impl Trap {
             });
         }
         let trap = Self { port, count };
-        // It does count.
+        // The counter works.
         std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
         while trap.count.load(Ordering::SeqCst) == 0 {
             thread::sleep(Duration::from_millis(1));
@@ -54,7 +54,7 @@ impl Trap {
         );
     }
 
-    /// Addresses that lead here or elsewhere inward, in every spelling.
+    /// Addresses that lead here or to another internal host, in every spelling.
     fn addresses(&self) -> Vec<String> {
         let port = self.port;
         let mut hosts: Vec<String> = [
@@ -105,7 +105,8 @@ impl Trap {
     }
 }
 
-/// Names that resolve inward without saying so: those of the hosts file, and the machine's own.
+/// Names that resolve to internal addresses although they do not look like it: those of the hosts file, and the
+/// machine's own.
 fn names_of_this_machine() -> BTreeSet<String> {
     let hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
     let lines = hosts
@@ -124,14 +125,14 @@ fn names_of_this_machine() -> BTreeSet<String> {
             .ok()
             .map(|name| name.trim().to_owned()),
     );
-    // Some of them are multicast groups of the link, which nothing can be sent to by TCP.
+    // Some of them are link-local multicast groups, to which TCP can't send.
     names.retain(|name| {
         !name.is_empty() && !name.starts_with("ip6-all") && !name.starts_with("ip6-mcast")
     });
     names
 }
 
-/// A refusal that says why, to the person and in the log.
+/// A refusal that gives the reason, to the person and in the log.
 #[track_caller]
 fn assert_refused(what: &str, reply: &Reply) {
     let body = reply.json();
@@ -249,7 +250,7 @@ fn requests_that_point_inward_are_refused_and_nothing_is_sent_there() {
                 ("dcql_query", &query),
             ],
         );
-        // Looking at it sends nothing; an answer or a refusal would.
+        // A preview sends nothing; an answer or a refusal would.
         let looked = asked(&person, &plain);
         if looked.is_success() {
             let declined = person.send(
@@ -267,7 +268,7 @@ fn requests_that_point_inward_are_refused_and_nothing_is_sent_there() {
     trap.assert_untouched();
 }
 
-/// What a wallet says to an offer of a foreign issuer whose documents are ours, changed by `lead`.
+/// A wallet's response to an offer of a foreign issuer whose documents are ours, changed by `lead`.
 fn led(trap: &Trap, lead: impl Fn(&Stranger, &str) -> Said + Send + Sync + 'static) -> Reply {
     let stranger = Arc::new(Stranger::new());
     let world = World::start(&["--trust-origin", stranger.origin.as_str()]);
@@ -329,7 +330,7 @@ fn an_issuer_cannot_lead_a_wallet_inward() {
             )
         });
         assert_refused(endpoint, &accepted);
-        // The same as of a name that nobody has: why is in the log.
+        // The answer is the same as for a name that does not exist; the reason is in the log.
         let detail = accepted.json()["detail"].as_str().unwrap().to_owned();
         assert!(
             detail.contains("can't be reached now"),
@@ -382,7 +383,7 @@ fn a_credential_cannot_lead_a_verifier_inward() {
         }
     }
     trap.assert_untouched();
-    // That is not for want of a way: the same credential without a list is fine.
+    // The credential itself is verifiable: without a list it is valid.
     let judged = judge(&foreign_credential(&issuer, &holder, &json!({})));
     assert_eq!(judged["outcome"], "valid", "{judged}");
 }

@@ -1,4 +1,4 @@
-//! What is issued tells no two people apart by its times.
+//! The times in credentials do not tell people apart.
 
 use selfsame_crypto::encoding::base64url_decode;
 use serde_json::{Value, json};
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use crate::foreign::holder;
 use crate::rig::World;
 
-/// What the issuer signed.
+/// The payload that the issuer signed.
 fn payload(credential: &str) -> Value {
     let jwt = credential.split('~').next().unwrap();
     let part = jwt.split('.').nth(1).unwrap();
     serde_json::from_slice(&base64url_decode(part).unwrap()).unwrap()
 }
 
-/// Every instant in it: numbers of seconds of our time, and texts that are instants.
+/// Every time in it: numbers in the range of present Unix times, and texts that are times.
 fn instants(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Number(number) if number.as_u64().is_some_and(|at| at > 1_000_000_000) => {

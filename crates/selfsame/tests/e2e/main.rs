@@ -1,4 +1,4 @@
-//! The real binary, end to end, through HTTP and the command line alone.
+//! The real binary, end to end, only through HTTP and the command line.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests of a process measure real time and open their own connections"

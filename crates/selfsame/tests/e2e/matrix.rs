@@ -1,4 +1,4 @@
-//! Every format, issuer's DID method and client-id prefix with each other, and everything an offer can be.
+//! Every combination of format, issuer's DID method and client-id prefix, and every option of an offer.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn walk(world: &World, prefixes: &[&str]) {
     let operator = &world.operator;
     for (at, format) in FORMATS.into_iter().enumerate() {
         for (which, prefix) in prefixes.iter().enumerate() {
-            // Half of the offers travel by reference.
+            // Half of the offers are passed by reference.
             let by_reference = (at + which) % 2 == 1;
             let person = world.person(&format!("{at}-{which}"));
             let made = offer(
@@ -55,7 +55,7 @@ fn walk(world: &World, prefixes: &[&str]) {
     }
 }
 
-/// The walk with an issuer and a verifier known by DIDs of one method.
+/// The walk with an issuer and a verifier that are identified by DIDs of one method.
 fn walk_by(did_method: &str) {
     let settings = format!(
         "[issuer]\ndid_method = \"{did_method}\"\nissuer_did = \"own\"\n[verifier]\ndid_method = \"{did_method}\"\n"
@@ -86,7 +86,7 @@ fn credentials_of_a_did_selfsame_live_and_die_in_every_format() {
     walk_by("selfsame");
 }
 
-/// An authority's certificate, and one it made for the issuer and verifier at this port, with its key; all PEM.
+/// An authority's certificate, and one it issued to the issuer and verifier at this port, with its key; all PEM.
 fn certified(port: u16) -> [String; 3] {
     let key = KeyPair::generate().unwrap();
     let mut authority = CertificateParams::default();
@@ -102,7 +102,7 @@ fn certified(port: u16) -> [String; 3] {
     [anchor, leaf, key.serialize_pem()]
 }
 
-/// An instance known by certificates, which trusts this anchor, or its own.
+/// An instance identified by certificates, which trusts this anchor, or its own.
 fn by_certificate(anchor: Option<&str>) -> World {
     World::prepared(&[], |folder, port| {
         let [own, leaf, key] = certified(port);
@@ -252,7 +252,7 @@ fn labels(lines: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// A claim's value that is part of nothing else by chance, as three digits are of a port.
+/// A claim's value that occurs nowhere else by chance, unlike three digits, which may be in a port.
 const PARTICULAR: &str = "a quite particular vaccine";
 
 /// An offer with this value in it.
@@ -294,7 +294,8 @@ fn consent_and_history_show_precisely_what_the_verifier_learns() {
         let status = verdict(operator, &asked);
         assert_eq!(status["verdict"]["outcome"], "valid", "{status}");
         let learnt = shown(template, &status);
-        // An SD-JWT shows what was asked and what its issuer made undisclosable; the others can only show all.
+        // An SD-JWT reveals the requested claims and those that its issuer made undisclosable; the others can only
+        // reveal all.
         if format == "dc+sd-jwt" {
             let expected = ["Disease", "Series complete", "Vaccine (CVX)"].map(str::to_owned);
             assert_eq!(learnt, BTreeSet::from(expected));
@@ -303,7 +304,7 @@ fn consent_and_history_show_precisely_what_the_verifier_learns() {
             assert_eq!(learnt.len(), template["claims"].as_array().unwrap().len());
         }
         assert!(status.to_string().contains(PARTICULAR), "{status}");
-        // Of an SD-JWT the object around what is kept back leaves too, by its name alone.
+        // For an SD-JWT the object around a withheld claim is revealed too, but only its name.
         let mut left = learnt.clone();
         left.extend((format == "dc+sd-jwt").then(|| "patient".to_owned()));
         assert_eq!(consented, left, "{format}: consent is not what left");
@@ -341,7 +342,7 @@ fn a_verdict_names_each_rule_with_its_paragraph() {
         let status = verdict(operator, &asked);
         let credential = &status["verdict"]["credentials"][0];
         let rules = credential["rules"].as_array().unwrap();
-        // Rules on a list stand once for each list, of which W3C credentials have two, told apart by what they are for.
+        // There is one rule for each status list; W3C credentials have two lists, with different purposes.
         let name = |rule: &Value| rule["name"].as_str().unwrap().to_owned();
         let lists: BTreeSet<&str> = rules
             .iter()
@@ -405,7 +406,7 @@ fn copies_have_keys_and_indices_of_their_own() {
         })
         .collect();
     assert_eq!(places.len(), 5, "{records:?}");
-    // Neighbours by time are no neighbours in the list.
+    // Credentials issued one after the other are not adjacent in the list.
     let indices: Vec<u64> = places.iter().map(|(_, index)| *index).collect();
     assert!(
         indices.windows(2).any(|pair| pair[1] - pair[0] > 1),

@@ -1,4 +1,4 @@
-//! Operating it: TLS with a certificate that is made or given, and an end that is told.
+//! Operation: TLS with a self-signed or given certificate, and shutdown on a signal.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::http::Api;
 use crate::rig::{run, selfsame, text, write_private};
 use crate::starting::{Up, started};
 
-/// `selfsame status` of what serves there.
+/// `selfsame status` of that instance.
 fn status(said: &Value, root: Option<&Path>) -> (i32, String, String) {
     let mut command = selfsame();
     command.args(["status", "--json", "--instance", &text(said, "origin")]);
@@ -73,7 +73,7 @@ fn an_instance_that_is_told_to_stop_ends_well_and_goes_on_with_the_same_data() {
     assert_eq!(status(&said, None).0, 0);
 }
 
-/// Whether it ends with success once it is sent SIGTERM.
+/// Whether it ends with success after SIGTERM.
 fn stopped(up: &mut Up) -> bool {
     let id = up.0.id().to_string();
     assert!(

@@ -1,11 +1,11 @@
-//! What is over: an offer that was taken or a request that was answered says so, and what to do; nothing changes.
+//! Ended objects: an accepted offer or an answered request says that it has ended, and what to do; nothing changes.
 
 use serde_json::{Value, json};
 
 use crate::http::{Api, Reply};
 use crate::rig::{World, answer, get, items, offer, post, refused, take, text, verdict};
 
-/// Over for good, in words, with what to do.
+/// Checks that the answer says that it has ended for good, and what to do.
 #[track_caller]
 fn assert_over(reply: &Reply, what: &str, to_do: &str) {
     let body = reply.json();

@@ -1,4 +1,4 @@
-//! What can be used once is used once, however many try at the same instant.
+//! What can be used once is used once, however many clients try at the same time.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Barrier};
@@ -10,7 +10,7 @@ use crate::foreign::{Asked, Holder, ask, binding, bound, holder};
 use crate::http::Reply;
 use crate::rig::{World, assert_error, get, items, offer, text, verdict};
 
-/// What 32 clients get who do the same at the same instant.
+/// The answers to 32 clients that send the same request at the same time.
 fn race(what: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Vec<Reply> {
     let (what, start) = (Arc::new(what), Arc::new(Barrier::new(32)));
     let clients = (0..32).map(|number| {
@@ -117,7 +117,7 @@ fn one_request_answered_by_32_wallets_at_once_is_answered_once() {
     let presentation = bound(&credential, &holder.key, &binding(&asked));
     let replies = race(move |_| asked.present(&presentation));
     assert_eq!(winners(&replies), 1);
-    // A few are judged at once; others are to come back.
+    // A few are verified at once; the others must try again.
     for reply in replies.iter().filter(|reply| !reply.is_success()) {
         match reply.status {
             429 => assert!(reply.header("retry-after").is_some(), "{reply:?}"),

@@ -1,4 +1,5 @@
-//! Bad input wherever it can come in: the specification's error, one line in the log that says why, and nothing changes.
+//! Bad input at every place that takes input: the specification's error, one line in the log with the reason, and no
+//! change.
 
 use serde_json::{Value, json};
 
@@ -22,14 +23,14 @@ fn everything(world: &World, person: &Api) -> Value {
     })
 }
 
-/// What is sent, the status it deserves, and the code on the wire where the specification has one.
+/// The request, its answer, the expected status, and the specification's error code, if it has one.
 type Case<'a> = (&'a str, Reply, u16, Option<&'a str>);
 
 fn deep() -> String {
     format!("{}{}", "[".repeat(5000), "]".repeat(5000))
 }
 
-/// What a wallet may send to the issuer.
+/// Requests of a wallet to the issuer.
 fn to_the_issuer<'a>(world: &World, (holder, token): (&Holder, &str)) -> Vec<Case<'a>> {
     let anybody = world.anybody();
     let redeem = |body: String| {
@@ -126,7 +127,7 @@ fn to_the_issuer<'a>(world: &World, (holder, token): (&Holder, &str)) -> Vec<Cas
     ]
 }
 
-/// What a wallet may send to the verifier.
+/// Requests of a wallet to the verifier.
 fn to_the_verifier<'a>(asked: &Asked) -> Vec<Case<'a>> {
     let state = asked.state.as_str();
     let wrong = [("vp_token", "{}"), ("state", "other")];
@@ -153,7 +154,7 @@ fn to_the_verifier<'a>(asked: &Asked) -> Vec<Case<'a>> {
     ]
 }
 
-/// What may stand in links, addresses and bodies of the API.
+/// Links, addresses and bodies for the API.
 fn to_the_api<'a>(world: &World, person: &Api) -> Vec<Case<'a>> {
     let (anybody, operator) = (world.anybody(), &world.operator);
     let get = |path: &str| anybody.send("GET", path, None).unwrap();
@@ -257,7 +258,7 @@ fn each_bad_input_has_the_specifications_error_and_a_reason_in_the_log_and_chang
             let told = [&body["error"], &body["code"]];
             assert!(told.contains(&&json!(code)), "{what}: {body}");
         }
-        // The answer has the number that its line in the log has.
+        // The answer has the same number as its line in the log.
         let number: u64 = reply.header("x-request-id").unwrap().parse().unwrap();
         let line = lines
             .iter()
@@ -269,7 +270,7 @@ fn each_bad_input_has_the_specifications_error_and_a_reason_in_the_log_and_chang
     }
     assert_eq!(everything(&world, &person), before);
 
-    // And all of it goes on.
+    // Valid requests still work.
     let nonce = holder.nonce();
     assert_eq!(holder.ask(&token, &[holder.proof(&nonce)]).status, 200);
     let credential = issued(&world.operator, &made).remove(0);

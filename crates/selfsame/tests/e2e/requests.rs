@@ -1,4 +1,5 @@
-//! A foreign verifier that breaks the rules: the wallet refuses, tells whom it may tell, and shows nothing.
+//! A foreign verifier that breaks the rules: the wallet refuses, reports the error only where it may, and shares
+//! nothing.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use crate::rig::{World, get, items, offer, post, take};
 
 const OBJECT: &str = "application/oauth-authz-req+jwt";
 
-/// A verifier that signs with its DID's key, or says so.
+/// A verifier that signs with its DID's key, or claims to.
 struct Verifier {
     key: Key,
     site: Stranger,
@@ -46,7 +47,7 @@ impl Verifier {
         })
     }
 
-    /// Serves this object and gives the link that leads to it.
+    /// Serves this object; returns the link to it.
     fn publish(&self, content_type: &'static str, object: String) -> String {
         self.site.says(move |heard| match heard.target.as_str() {
             "/request" => Said::new(200, content_type, object.clone()),
@@ -87,11 +88,11 @@ fn answer(person: &Api, link: &str) -> Reply {
         .unwrap()
 }
 
-/// How long is waited for what must be told, and for what must not.
+/// How long to wait for a report that must come, and for one that must not.
 const PATIENCE: Duration = Duration::from_secs(60);
 const NEVER: Duration = Duration::from_millis(800);
 
-/// What was posted to the verifier's response URI; waits for it, since refusals are told in passing.
+/// What was posted to the verifier's response URI; waits for it, since refusals are reported in the background.
 fn told(site: &Stranger, patience: Duration) -> Vec<Heard> {
     let began = Instant::now();
     let mut told: Vec<Heard> = Vec::new();
@@ -418,15 +419,15 @@ fn an_authentic_request_that_breaks_a_rule_is_refused_with_the_specifications_co
     drop(world);
 }
 
-/// What an issuer says at a path in place of the right thing.
+/// An issuer's false response at a path.
 type Lie = Box<dyn Fn(&str) -> Option<Said> + Send + Sync>;
 
-/// A lie at paths that end so.
+/// A false response at paths that contain this text.
 fn at(end: &'static str, said: Said) -> Lie {
     Box::new(move |path| path.contains(end).then(|| said.clone()))
 }
 
-/// What no document of an issuer's may look like, said in the place of each of them.
+/// Malformed responses, in place of each of an issuer's documents.
 fn lies_everywhere() -> Vec<(String, Lie)> {
     let json = |body: &str| Said::new(200, "application/json", body);
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
@@ -519,7 +520,7 @@ fn lies() -> Vec<(&'static str, Lie)> {
 
 #[test]
 fn an_issuer_that_breaks_the_rules_gets_nothing_into_a_wallet() {
-    // Each lie comes from an issuer of its own, since a wallet keeps what it has learnt of one for a while.
+    // Each one comes from a separate issuer, since a wallet caches what an issuer serves.
     let special = lies().into_iter().map(|(what, lie)| (what.to_owned(), lie));
     let liars: Vec<(String, Lie, Stranger)> = special
         .chain(lies_everywhere())

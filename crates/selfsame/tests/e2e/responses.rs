@@ -1,4 +1,5 @@
-//! What wallets answer a verifier: tampered with, replayed, foreign; refused by the protocol or judged as it deserves.
+//! Wallets' answers to a verifier: tampered with, replayed, foreign; refused by the protocol or given the right
+//! verdict.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ use crate::foreign::{
 use crate::http::Api;
 use crate::rig::{World, assert_error, get, text};
 
-/// The outcome that a verifier comes to on one presentation of a fresh request.
+/// The verifier's outcome for one presentation in a new request.
 fn judged(operator: &Api, present: impl FnOnce(&Asked) -> String) -> Value {
     let made = ask(operator);
     let asked = Asked::read(&made);
@@ -20,7 +21,7 @@ fn judged(operator: &Api, present: impl FnOnce(&Asked) -> String) -> Value {
     }
     let path = format!("/api/verifier/requests/{}", text(&made, "id"));
     let mut status = get(operator, &path);
-    // What does not count is refused, and the request stays open.
+    // A refused answer does not count, and the request stays open.
     if status["state"] == "fetched" {
         assert!(!reply.is_success());
         status["verdict"] = status["refused"]["last"].clone();
@@ -28,7 +29,7 @@ fn judged(operator: &Api, present: impl FnOnce(&Asked) -> String) -> Value {
     status
 }
 
-/// That a presentation is judged so, and never taken for valid.
+/// Checks that a presentation has this outcome, and is never valid.
 #[track_caller]
 fn assert_outcome(what: &str, status: &Value, outcome: &str) {
     assert_eq!(status["verdict"]["outcome"], outcome, "{what}: {status}");
@@ -151,7 +152,7 @@ fn a_presentation_that_was_tampered_with_is_judged_invalid() {
             assert!(!reason.contains(claim), "{what}: {reason}");
         }
     }
-    // A claim that was asked for is kept back: genuine, and not what was asked.
+    // A requested claim is withheld: the credential is genuine, but does not answer the request.
     let kept_back = judged(&|asked| {
         let jwt = credential.split('~').next().unwrap();
         bound(&format!("{jwt}~"), &holder.key, &binding(asked))
@@ -331,7 +332,7 @@ fn foreign_credentials_are_judged_by_whom_the_configuration_trusts() {
     };
     let token = |body: String| Said::new(200, "application/statuslist+jwt", body);
     let signed = |(header, payload): (Value, Value)| token(issuer.sign(&header, &payload));
-    // Each list has an address of its own, since a verifier keeps what it has fetched for a while.
+    // Each list has an address of its own, since a verifier caches lists.
     let by_list = |name: &str, said: &dyn Fn(&str) -> Said| {
         let uri = lists.url(name);
         let said = said(&uri);

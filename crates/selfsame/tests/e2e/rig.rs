@@ -1,4 +1,4 @@
-//! What every test does: start an instance, offer, take, ask, answer, read the verdict.
+//! The steps that all tests share: start an instance, offer, accept, request, answer, read the verdict.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::http::{Api, Reply};
 use crate::instance::{Instance, free_port};
 
-/// An instance with data of its own.
+/// An instance with its own data.
 pub struct World {
     folder: TempDir,
     pub instance: Instance,
@@ -23,17 +23,17 @@ impl World {
         Self::configured("", arguments)
     }
 
-    /// The same with a file of settings.
+    /// An instance with a settings file.
     pub fn configured(settings: &str, arguments: &[&str]) -> Self {
         Self::prepared(arguments, |_, _| settings.to_owned())
     }
 
-    /// The same with settings made for its port, and files beside them.
+    /// An instance with settings for its port, and files beside them.
     pub fn prepared(arguments: &[&str], settings: impl FnOnce(&Path, u16) -> String) -> Self {
         Self::prepared_at("127.0.0.1", arguments, settings)
     }
 
-    /// The same on another address of this machine.
+    /// An instance on another address of this machine.
     pub fn prepared_at(
         listen: &str,
         arguments: &[&str],
@@ -59,17 +59,17 @@ impl World {
         }
     }
 
-    /// The API for nobody in particular.
+    /// The API without a token.
     pub fn anybody(&self) -> Api {
         self.operator.with_token("")
     }
 
-    /// A place for files of the test.
+    /// The path of a file of the test.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// All lines of the log with this message, oldest first.
+    /// All log lines with this message, oldest first.
     #[track_caller]
     pub fn logged(&self, message: &str) -> Vec<Value> {
         let log = self.instance.log();
@@ -99,31 +99,31 @@ pub fn command(world: &World, arguments: &[&str]) -> Command {
     command
 }
 
-/// The command, to be given arguments.
+/// The command, without arguments.
 pub fn selfsame() -> Command {
     Command::new(env!("CARGO_BIN_EXE_selfsame"))
 }
 
-/// A new person with a wallet there.
+/// A new person with a wallet at that instance.
 pub fn person(wallet: &Api, name: &str) -> Api {
     let who = json!({"email": format!("{name}@example.org"), "password": "correct horse battery"});
     let session = post(wallet, "/api/wallet/register", &who);
     wallet.with_token(&text(&session, "token"))
 }
 
-/// What a successful POST answers.
+/// The answer to a POST that must succeed.
 #[track_caller]
 pub fn post(api: &Api, path: &str, body: &Value) -> Value {
     succeeded(path, &api.send("POST", path, Some(body)).unwrap())
 }
 
-/// What a successful PUT answers.
+/// The answer to a PUT that must succeed.
 #[track_caller]
 pub fn put(api: &Api, path: &str, body: &Value) -> Value {
     succeeded(path, &api.send("PUT", path, Some(body)).unwrap())
 }
 
-/// What a successful GET answers.
+/// The answer to a GET that must succeed.
 #[track_caller]
 pub fn get(api: &Api, path: &str) -> Value {
     succeeded(path, &api.send("GET", path, None).unwrap())
@@ -140,7 +140,7 @@ pub fn succeeded(path: &str, reply: &Reply) -> Value {
     reply.json()
 }
 
-/// What a refused POST answers.
+/// The answer to a POST that must be refused.
 #[track_caller]
 pub fn refused(api: &Api, path: &str, body: &Value) -> Reply {
     let reply = api.send("POST", path, Some(body)).unwrap();
@@ -172,7 +172,7 @@ pub fn offer(operator: &Api, changes: &Value) -> Value {
     post(operator, "/api/issuer/offers", &body)
 }
 
-/// The cards that come of an offer.
+/// Accepts an offer; returns its cards.
 #[track_caller]
 pub fn take(person: &Api, offer: &Value) -> Vec<Value> {
     let taken = post(
@@ -183,7 +183,7 @@ pub fn take(person: &Api, offer: &Value) -> Vec<Value> {
     items(&taken).to_vec()
 }
 
-/// The issuer's records of what came of an offer.
+/// The issuer's records of an offer's credentials.
 pub fn issued(operator: &Api, offer: &Value) -> Vec<Value> {
     let listed = get(
         operator,
@@ -192,13 +192,13 @@ pub fn issued(operator: &Api, offer: &Value) -> Vec<Value> {
     items(&listed).to_vec()
 }
 
-/// Withdraws a credential, or takes that back.
+/// Sets a credential's status.
 pub fn set_status(operator: &Api, credential: &Value, status: &str) -> Value {
     let path = format!("/api/issuer/credentials/{}/status", text(credential, "id"));
     put(operator, &path, &json!({"status": status}))
 }
 
-/// Shows to a verifier what it asks, by the policy `newest`.
+/// Answers a verifier's request by the policy `newest`.
 #[track_caller]
 pub fn answer(person: &Api, asked: &Value) -> Value {
     post(
@@ -208,7 +208,7 @@ pub fn answer(person: &Api, asked: &Value) -> Value {
     )
 }
 
-/// How a request stands; waits for its end.
+/// The state of a request; waits until it is over.
 #[track_caller]
 pub fn verdict(verifier: &Api, asked: &Value) -> Value {
     get(
@@ -217,7 +217,7 @@ pub fn verdict(verifier: &Api, asked: &Value) -> Value {
     )
 }
 
-/// Judges again until the outcome is as expected, for as long as a changed list may take to be out.
+/// Verifies again until the outcome is as expected, for as long as publishing a changed list may take.
 #[track_caller]
 pub fn recheck_until(verifier: &Api, asked: &Value, outcome: &str) {
     let path = format!("/api/verifier/requests/{}/recheck", text(asked, "id"));
@@ -235,7 +235,7 @@ pub fn recheck_until(verifier: &Api, asked: &Value, outcome: &str) {
     }
 }
 
-/// Runs a command and gives its exit code, its output and its complaints.
+/// Runs a command; returns its exit code, standard output and standard error.
 pub fn run(command: &mut Command) -> (i32, String, String) {
     let output = command.output().unwrap();
     let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -246,14 +246,14 @@ pub fn run(command: &mut Command) -> (i32, String, String) {
     )
 }
 
-/// Writes a file that only the owner may read.
+/// Writes a file that only its owner can read.
 pub fn write_private(file: &Path, text: &str) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::write(file, text).unwrap();
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// An error answer of OAuth (RFC 6749 §5.2), which all endpoints of both protocols share.
+/// Checks an OAuth error (RFC 6749 §5.2), which all endpoints of both protocols share.
 #[track_caller]
 pub fn assert_error(reply: &Reply, status: u16, code: &str) {
     let body = reply.json();
@@ -277,7 +277,7 @@ pub fn assert_error(reply: &Reply, status: u16, code: &str) {
     }
 }
 
-/// An error answer of the API (RFC 9457).
+/// Checks an error of the API (RFC 9457).
 #[track_caller]
 pub fn assert_problem(reply: &Reply, status: u16) {
     let body = reply.json();
@@ -301,7 +301,7 @@ pub fn assert_problem(reply: &Reply, status: u16) {
     );
 }
 
-/// The challenge of a resource that did not take a bearer token (RFC 6750 §3.1).
+/// Checks the challenge for a refused bearer token (RFC 6750 §3.1).
 #[track_caller]
 pub fn assert_challenge(reply: &Reply, code: &str) {
     let challenge = reply.header("www-authenticate").unwrap_or_default();

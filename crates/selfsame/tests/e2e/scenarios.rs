@@ -1,4 +1,4 @@
-//! Both scenarios: in one process that comes and goes, and across four processes with data of their own.
+//! Both scenarios: in one temporary instance, and across four processes with their own data.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::rig::{get, run, selfsame};
 
 const SCENARIOS: [&str; 2] = ["immunization", "prescription"];
 
-/// Whether the demonstration printed one object with exactly the members it promises, and the right end.
+/// Checks that the demonstration printed one object with exactly the documented members, and ended as expected.
 #[track_caller]
 fn assert_story(scenario: &str, (code, printed, complaints): (i32, String, String)) {
     assert_eq!(code, 0, "{printed}{complaints}");
@@ -73,7 +73,7 @@ fn a_scenario_for_people_shows_each_rule_with_its_paragraph() {
     );
 }
 
-/// Issuer, wallet, verifier and registry, each a process of its own.
+/// Issuer, wallet, verifier and registry, each in a process of its own.
 #[test]
 fn both_scenarios_pass_across_four_processes() {
     let folder = tempfile::tempdir().unwrap();

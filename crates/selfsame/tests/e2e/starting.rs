@@ -1,4 +1,4 @@
-//! Starting: what `up` says to programs, and how it goes on from a start that failed or a token that is lost.
+//! Starting: what `up` prints for programs, and how it recovers from a failed start or a lost token.
 
 use std::fs::{Permissions, set_permissions};
 use std::io::{BufRead as _, BufReader};
@@ -15,7 +15,7 @@ use crate::http::Api;
 use crate::instance::{Instance, free_port};
 use crate::rig::{post, run, selfsame, text, write_private};
 
-/// A running `up`; it ends when dropped.
+/// A running `up`; dropping it stops it.
 pub struct Up(pub Child);
 
 impl Drop for Up {
@@ -33,13 +33,13 @@ fn up(data: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Starts one, and gives the one line that it prints once it serves.
+/// Starts an instance; returns the one line that it prints once it serves.
 #[track_caller]
 pub fn started(data: &Path, arguments: &[&str]) -> (Up, Value) {
     spoken(&mut up(data, arguments))
 }
 
-/// Runs one, and gives the one line that it prints once it serves.
+/// Runs a command; returns the one line that it prints once it serves.
 #[track_caller]
 fn spoken(command: &mut Command) -> (Up, Value) {
     let mut up = Up(command.stdout(Stdio::piped()).spawn().unwrap());
@@ -50,7 +50,7 @@ fn spoken(command: &mut Command) -> (Up, Value) {
     (up, said)
 }
 
-/// How an instance answers who shows this token.
+/// The instance's status for a request with this token.
 fn answers(said: &Value, token: &str) -> u16 {
     let origin = Url::parse(&text(said, "origin")).unwrap();
     let reply = Api::new(&origin, token).send("GET", "/api/status", None);
@@ -245,7 +245,7 @@ fn a_token_file_that_is_empty_readable_by_others_or_of_other_data_starts_nothing
         assert_hint(&mut up(&data, &[]), "remove the file");
     }
     std::fs::remove_file(&file).unwrap();
-    // Written without a thought, it is everybody's.
+    // Written with default permissions, the file is readable by everyone.
     std::fs::write(&file, &right).unwrap();
     set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
     assert_hint(&mut up(&data, &[]), "chmod 600");

@@ -1,4 +1,4 @@
-//! What a command says where something is refused: of the thing that is wrong, and of nothing else.
+//! Error messages: each names what is wrong, and nothing else.
 
 use crate::rig::{World, command, offer, person, run, text, write_private};
 

@@ -1,4 +1,4 @@
-//! A registry as a file, and an instance's own registry carried over into a network.
+//! A registry exported to a file, and an instance's own registry carried over into a network.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::processes::{self, Network, ends_with, selfsame, until, walks};
 use crate::rig::{get, post, text};
 use crate::turn;
 
-/// The numbers and hashes of a registry.
+/// The numbers and hashes of a registry's transactions.
 fn entries(registry: &Api) -> Vec<Value> {
     let listed = get(registry, "/api/registry/entries?first=1&count=200");
     let entries = listed["items"].as_array().unwrap().iter();
@@ -62,7 +62,7 @@ fn what_is_exported_is_imported_to_the_same_app_hash_and_an_altered_export_is_re
     assert!(!folder.path().join("refused/ledger.sqlite").exists());
 }
 
-/// A fifth node begins where the network began, and catches up with the others.
+/// A fifth node starts from the network's beginning, and catches up with the others.
 fn joins(network: &mut Network) {
     let (fifth, of) = (network.home(4), network.home(0));
     let mut added = selfsame();
@@ -78,7 +78,7 @@ fn joins(network: &mut Network) {
     network.join(4);
 }
 
-/// What a stopped node exports, which is what is read back under the network's trust root.
+/// What a stopped node exports, which is then imported under the network's trust root.
 fn exported(network: &Network, folder: &Path) -> Value {
     let file = folder.join("of-network");
     let mut export = selfsame();
@@ -111,7 +111,7 @@ fn an_instances_own_registry_goes_on_in_a_network_number_by_number() {
     let from = ["--from", data.to_str().unwrap()];
     let mut network = Network::make(&folder.path().join("network"), &from);
     assert_eq!(network.made["network"], status["network"]);
-    // Only one of the two may go on with the log.
+    // Only one of the two may continue the log.
     let mut up = selfsame();
     let said = ends_with(
         2,
@@ -139,7 +139,7 @@ fn an_instances_own_registry_goes_on_in_a_network_number_by_number() {
     );
     let token = std::fs::read_to_string(network.home(0).join("operator-token")).unwrap();
     let node = Api::new(&Url::parse(&network.url(0)).unwrap(), &token);
-    // Another node may have taken the write, and this one hears of it.
+    // Another node may have accepted the write, which this one receives later.
     until("the network writes on", || {
         entries(&node).len() > before.len() + 1
     });
@@ -160,7 +160,7 @@ fn an_instances_own_registry_goes_on_in_a_network_number_by_number() {
     });
     network.stop();
     let written = exported(&network, folder.path());
-    // One more at least: the fifth validator.
+    // At least one more: the fifth validator.
     let least = u64::try_from(after.len()).unwrap();
     assert!(written["transactions"].as_u64() > Some(least), "{written}");
 }

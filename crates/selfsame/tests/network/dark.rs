@@ -1,4 +1,5 @@
-//! Nodes of a network are shut down one by one while the scenarios run: each step says what can't be done, and why.
+//! The nodes of a network are stopped one by one while the scenarios run: each step reports what is not possible, and
+//! why.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,13 +21,14 @@ fn nodes_are_shut_down_one_by_one_and_each_step_says_what_cannot_be_done_and_why
     let (origin, token) = (instance.origin.to_string(), instance.token_file());
     walks(&origin, &token);
 
-    // One may go.
+    // One node may be lost.
     network.nodes[3].take().unwrap().stop();
     walks(&origin, &token);
     let pharmacy = Pharmacy::of(&instance);
     pharmacy.prescribe();
 
-    // With two gone nothing can be written. What needs no write goes on, to the verdict of a revoked credential.
+    // With two nodes lost nothing can be written. Everything that needs no write works, including the verdict on a
+    // revoked credential.
     network.nodes[2].take().unwrap().stop();
     let walked = story(&mut scenario("immunization", &origin, &token));
     assert_eq!(walked["after_revocation"], "revoked");
@@ -35,20 +37,20 @@ fn nodes_are_shut_down_one_by_one_and_each_step_says_what_cannot_be_done_and_why
         said.contains("it is stored and will be sent again"),
         "{said}"
     );
-    // A use that the registry has not taken is no use yet, and says so.
+    // A use that the registry has not accepted does not count yet, and the answer says so.
     let spending = pharmacy.spend();
     let shown = pharmacy.request(&spending);
     assert_eq!(shown["spending"]["state"], "pending", "{shown}");
     assert_eq!(shown["verdict"], Value::Null, "{shown}");
 
-    // With the last but one gone reads are still proven; with all gone there is nobody to ask.
+    // With one node left, reads are still proven; with none left, there is no node to read from.
     network.nodes[1].take().unwrap().stop();
     let walked = story(&mut scenario("immunization", &origin, &token));
     assert_eq!(walked["verdict"], "valid");
     network.nodes[0].take().unwrap().stop();
     cannot_write(&origin, &token, "the registry can't be reached");
 
-    // Back again: what waited is written once, and everything goes on.
+    // The nodes return: pending writes are made once, and everything works again.
     for node in [0, 1, 2] {
         network.start_node(node);
     }
@@ -65,8 +67,8 @@ fn nodes_are_shut_down_one_by_one_and_each_step_says_what_cannot_be_done_and_why
     ends_with_one_log(network, instance, &pharmacy);
 }
 
-/// What the scenario ends with that has to write. A node waits ten seconds for its block before it says why there is
-/// none: on a machine with much to do it may be given up before, and is asked again.
+/// The end of the scenario that has to write. A node waits ten seconds for its block before it reports why there is
+/// none. On a busy machine the client may give up earlier, so it tries again.
 #[track_caller]
 fn cannot_write(origin: &str, token: &Path, why: &str) -> String {
     let mut said = String::new();
@@ -83,8 +85,8 @@ fn cannot_write(origin: &str, token: &Path, why: &str) -> String {
     panic!("not a word of {why}: {said}");
 }
 
-/// What was kept is written too: each of the DIDs is made in the log once, and the use that waited is one use. With the
-/// last node back, all have that log, and one app hash.
+/// Pending writes are made too: each of the DIDs is in the log once, and the pending use is one use. With the last node
+/// back, all nodes have that log, and one app hash.
 fn ends_with_one_log(mut network: Network, instance: Instance, pharmacy: &Pharmacy) {
     let dids = || {
         let all = get(&pharmacy.operator, "/api/dids")["items"].clone();
@@ -132,7 +134,7 @@ fn ends_with_one_log(mut network: Network, instance: Instance, pharmacy: &Pharma
     assert_eq!(app_hashes, vec![app_hashes[0].clone(); 4]);
 }
 
-/// All that a node has in its log.
+/// All transactions in a node's log.
 fn log_of(network: &Network, node: usize) -> Vec<Value> {
     let token = std::fs::read_to_string(network.home(node).join("operator-token")).unwrap();
     let node = Api::new(&Url::parse(&network.url(node)).unwrap(), &token);
@@ -150,7 +152,7 @@ fn log_of(network: &Network, node: usize) -> Vec<Value> {
     }
 }
 
-/// A doctor, a pharmacy that may dispense in his name, and a person, all at one instance.
+/// A doctor, a pharmacy that may dispense on the doctor's behalf, and a person, all at one instance.
 struct Pharmacy {
     operator: Api,
     person: Api,
@@ -174,7 +176,7 @@ impl Pharmacy {
         }
     }
 
-    /// The wallet has one.
+    /// Gives the wallet a prescription.
     fn prescribe(&self) {
         let new = json!({"template": "prescription", "examples": true});
         let offer = post(&self.operator, "/api/issuer/offers", &new);
@@ -182,7 +184,7 @@ impl Pharmacy {
         post(&self.person, "/api/wallet/offers/accept", &taken);
     }
 
-    /// It is shown to be used up; the request.
+    /// Shows the prescription to be used up; returns the request.
     fn spend(&self) -> String {
         let ask = json!({"template": "prescription", "spend": true, "spender": self.did});
         let request = post(&self.operator, "/api/verifier/requests", &ask);
@@ -190,7 +192,7 @@ impl Pharmacy {
         let answered = self
             .person
             .send("POST", "/api/wallet/requests/answer", Some(&answer));
-        // The wallet may be told that the verifier has not finished; what it sent is kept there.
+        // The wallet may get the answer that the verifier has not finished; the verifier keeps what it sent.
         answered.unwrap();
         text(&request, "id")
     }

@@ -1,4 +1,4 @@
-//! What validators did against the protocol, as an operator learns of it.
+//! What validators did against the protocol, as an operator sees it.
 
 use serde_json::json;
 use url::Url;

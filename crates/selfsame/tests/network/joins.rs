@@ -1,4 +1,5 @@
-//! A fifth node joins by a snapshot, becomes a validator, and is needed from then on; and what `status` says meanwhile.
+//! A fifth node joins by a snapshot, becomes a validator, and is needed from then on; with the output of `status`
+//! meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,7 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
         join
     };
     let two = [network.url(0), network.url(1)];
-    // One node alone could show it anything; a node of nowhere shows nothing.
+    // A single node could show false blocks; an address without a node shows nothing.
     let said = ends_with(2, &mut join(&two[..1]));
     assert!(said.contains("from two nodes at least"), "{said}");
     let twice = [two[0].clone(), two[0].clone()];
@@ -46,10 +47,10 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
     assert!(said.contains("does not answer"), "{said}");
     let said = ends_with(0, &mut join(&two));
     assert!(said.contains("selfsame registry admit NODE "), "{said}");
-    // The node that it was made of knows it; the others are told.
+    // The node that it was made from knows it; the others are told about it.
     (1..4).for_each(|node| network.admit(node, 4));
     network.join(4);
-    // A snapshot is of a block with two after it: it is there sooner where the network goes on.
+    // A snapshot needs two further blocks; it is available sooner if the network writes.
     until("the newcomer has taken the ledger", || {
         walks(&origin, &token);
         network.status()["nodes"][4]["verified"] == true
@@ -58,7 +59,7 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
         let nodes = network.status()["nodes"].clone();
         nodes[4]["transactions"] == nodes[0]["transactions"]
     });
-    // Its log begins with the first transaction, its engine with a later block: that came by a snapshot.
+    // Its log begins with the first transaction, but its engine with a later block, so the log came by a snapshot.
     let token_of_fifth = std::fs::read_to_string(fifth.join("operator-token")).unwrap();
     let newcomer = Api::new(&Url::parse(&network.url(4)).unwrap(), &token_of_fifth);
     let first = get(&newcomer, "/api/registry/entries?first=1&count=1");
@@ -78,7 +79,7 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
     ends_with(0, add.arg("--token-file").arg(of.join("operator-token")));
     until("it signs", || network.signs("node-5"));
 
-    // Four of five are needed: without the fifth one's votes nothing would be written now.
+    // Four of five are needed: without the fifth node's vote nothing could be written.
     network.nodes[0].take().unwrap().kill();
     walks(&origin, &token);
     drop(instance);
@@ -93,7 +94,7 @@ fn a_node_made_of_public_files_gets_and_hands_in_nothing_until_it_is_admitted() 
     let (origin, token) = (instance.origin.to_string(), instance.token_file());
     walks(&origin, &token);
 
-    // What is no secret of a node's folder is enough to make one that knows all others.
+    // The public files of a node's folder are enough to make a node that knows all others.
     let public = folder.path().join("public");
     std::fs::create_dir_all(public.join("engine/config")).unwrap();
     for file in ["node.json", "genesis.cbor", "engine/config/genesis.json"] {
@@ -115,7 +116,7 @@ fn a_node_made_of_public_files_gets_and_hands_in_nothing_until_it_is_admitted() 
         "{log}"
     );
 
-    // Its engine may have given up by now.
+    // Its engine may have ended by now.
     network.admit(0, 4);
     network.nodes[4].take().unwrap().stop();
     network.start_node(4);
@@ -133,7 +134,7 @@ fn status_shows_each_node_with_its_height_and_why_one_does_not_take_part() {
     until("nothing is wrong", || {
         network.status()["wrong"] == json!([])
     });
-    // An answer of a node may be late, and an engine may seem well until it ends once more.
+    // A node may answer late, and an engine may seem healthy until it ends again.
     let says = |network: &Network, code, words: &str| {
         until(words, || {
             let mut status = selfsame();
@@ -144,7 +145,7 @@ fn status_shows_each_node_with_its_height_and_why_one_does_not_take_part() {
     };
     says(&network, 0, "blocks stored");
 
-    // An engine that can't start again: its settings are broken while it runs, then it is killed.
+    // An engine that can't start again: its settings are damaged while it runs, then it is killed.
     let engine = network.home(1).join("engine");
     let settings = engine.join("config/config.toml");
     let kept = std::fs::read(&settings).unwrap();
@@ -164,7 +165,7 @@ fn status_shows_each_node_with_its_height_and_why_one_does_not_take_part() {
     until("it takes part again", || {
         network.status()["wrong"] == json!([])
     });
-    // One that is gone is wrong too, and the others are not.
+    // A stopped node is a problem too, and the others are not.
     network.nodes[2].take().unwrap().kill();
     says(&network, 1, "node-3: it does not answer");
     network.stop();

@@ -1,4 +1,4 @@
-//! Networks of validators end to end: the real binary with the real engine, through HTTP and the command line alone.
+//! Networks of validators end to end: the real binary with the real engine, only through HTTP and the command line.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests of a process measure real time, read where the engine is, and open their own connections"
@@ -27,7 +27,7 @@ mod up;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Networks take their turns: each has eight processes.
+/// One network at a time: each has eight processes.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {

@@ -11,12 +11,12 @@ fn an_instance_elsewhere_walks_the_scenario_while_a_node_is_killed_and_comes_bac
     let (mut network, instance) = Network::with_instance(folder.path(), &[0, 1, 2, 3]);
     walks(instance.origin.as_str(), &instance.token_file());
 
-    // The first is the one that is asked first.
+    // The instance calls the first node first.
     network.nodes[0].take().unwrap().kill();
     for _ in 0..3 {
         walks(instance.origin.as_str(), &instance.token_file());
     }
-    // An answer of the other one may be late, and is asked for again.
+    // The other node may answer late, so the request is repeated.
     until(
         "the one that is gone is seen to be, and the other is not",
         || {
@@ -64,11 +64,11 @@ fn a_validator_is_added_and_another_removed_and_the_network_goes_on() {
     let mut join = selfsame();
     join.args(["registry", "join"]).arg(&fifth);
     ends_with(0, join.arg("--of").arg(&of));
-    // One that does not run yet would count as lost.
+    // A node that does not run yet would count as lost.
     let said = ends_with(2, &mut change(&adding));
     assert!(said.contains("--force adds it at once"), "{said}");
     ends_with(0, change(&adding).arg("--force"));
-    // A trustee alone may: the key of a checkpoint is none that governs.
+    // Only a trustee may change validators: a checkpoint's key may not.
     let mut other = selfsame();
     other.args(["registry", "remove-validator", "node-1", "--key"]);
     other
@@ -96,14 +96,14 @@ fn a_validator_is_added_and_another_removed_and_the_network_goes_on() {
         let set = shown["validators"].as_array().unwrap();
         set.len() == 4 && set.iter().all(|one| one["name"] != "node-1")
     });
-    // Readers who move on with the network need not trust the first any more.
+    // Readers that advance their trust root with the network need not trust the first validator any more.
     let root = network.folder.join("trust-root");
     let before = std::fs::read(&root).unwrap();
     let mut advance = selfsame();
     advance.args(["registry", "status", "--advance", "--trust-root"]);
     ends_with(0, advance.arg(&root).arg(network.home(2)));
     assert_ne!(std::fs::read(&root).unwrap(), before);
-    // With the fifth, three of four are left when the first two have gone.
+    // With the fifth node, three of four remain after the first two are gone.
     network.nodes[0].take().unwrap().kill();
     network.nodes[1].take().unwrap().kill();
     let settings = folder.path().join("settings.toml");

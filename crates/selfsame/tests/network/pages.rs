@@ -1,4 +1,4 @@
-//! The pages and von-network's addresses on a node of a network, for whoever looks and believes no node.
+//! The pages and von-network's addresses on a node of a network, whose proofs need no trust in the node.
 
 use serde_json::{Value, json};
 use url::Url;
@@ -15,7 +15,7 @@ fn page(node: &Api, path: &str) -> String {
     body
 }
 
-/// Which validators are not under the newest checkpoint, as von-network's addresses say.
+/// The validators that have not signed the newest checkpoint, by von-network's addresses.
 fn missing(node: &Api) -> Vec<String> {
     let status = get(node, "/status?validators=1");
     let all = status["validators"].as_array().unwrap().iter();
@@ -40,7 +40,7 @@ fn a_nodes_pages_show_the_validators_and_who_is_gone_and_prove_what_they_show() 
     );
     let absent = page(&node, "/registry/object?id=resource/none");
     assert!(absent.contains("Absent, and proven"), "{absent}");
-    // Found by its words, in the search and among the domain ledger's operations.
+    // Found by a text search, and among the domain ledger's operations.
     let id = did.rsplit(':').next().unwrap();
     until("the search finds it", || {
         let found = page(&node, "/registry/search?q=create");
@@ -53,7 +53,7 @@ fn a_nodes_pages_show_the_validators_and_who_is_gone_and_prove_what_they_show() 
         "{genesis}"
     );
     assert_eq!(get(&node, "/status")["ready"], true);
-    // The instance that uses the network resolves it with the time it holds at.
+    // The instance that uses the network resolves the DID with the time of the checkpoint.
     let resolved = get(&operator, &format!("/1.0/identifiers/{did}"));
     let as_of = &resolved["didResolutionMetadata"]["asOf"];
     assert!(as_of["height"].as_u64() >= Some(1), "{resolved}");
@@ -65,7 +65,7 @@ fn a_nodes_pages_show_the_validators_and_who_is_gone_and_prove_what_they_show() 
             "{validators}"
         );
     }
-    // A node's data are not copied: begun with a copy it could vote twice.
+    // A node has no backup: a restored node could vote twice.
     let mut backup = selfsame();
     backup.args(["backup", "--instance", &network.url(1), "--token-file"]);
     let said = ends_with(2, backup.arg(network.home(1).join("operator-token")));
@@ -73,9 +73,9 @@ fn a_nodes_pages_show_the_validators_and_who_is_gone_and_prove_what_they_show() 
     assert!(said.contains("selfsame registry join"), "{said}");
 
     network.nodes[3].take().unwrap().kill();
-    // The others sign without it from now on, and the pages say so.
+    // The others sign without it, and the pages show that.
     until("it is shown who is gone", || {
-        // What is written now may take longer than is waited for it.
+        // A write may now take longer than the client waits for it.
         operator.send("POST", "/api/dids", Some(&new)).unwrap();
         let gone = missing(&node);
         let shown = page(&node, "/registry/validators");

@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::instance::{Instance, free_port, held};
 
-/// Generous: a network of eight processes starts on two cores that others use too.
+/// Generous: a network of eight processes starts on two cores that other processes use too.
 pub const PATIENCE: Duration = Duration::from_secs(300);
-/// The engines' ports are so far above those of HTTP, each kind above the other, where these are free.
+/// The distance of the engines' ports from those of HTTP, and between the two kinds, if these are free.
 const BESIDE: u16 = 100;
 
-/// The command, with the engine that the tests are given.
+/// The command, with the engine that the tests use.
 pub fn selfsame() -> Command {
     let built = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -30,7 +30,7 @@ pub fn selfsame() -> Command {
     command
 }
 
-/// What a command prints and complains of, if its exit code is this.
+/// A command's standard output and standard error; its exit code must be this.
 #[track_caller]
 pub fn ends_with(code: i32, command: &mut Command) -> String {
     let output = command.output().unwrap();
@@ -43,13 +43,13 @@ pub fn ends_with(code: i32, command: &mut Command) -> String {
     said
 }
 
-/// The object a command prints.
+/// The object that a command prints.
 #[track_caller]
 pub fn json(command: &mut Command) -> Value {
     serde_json::from_str(&ends_with(0, command)).unwrap()
 }
 
-/// A command that runs until it is told to go.
+/// A command that runs until it is stopped.
 pub struct Running {
     child: Child,
     log: PathBuf,
@@ -71,7 +71,7 @@ impl Running {
         }
     }
 
-    /// Waits until it has said this.
+    /// Waits until it has printed this text.
     pub fn says(&mut self, what: &str) -> String {
         let began = Instant::now();
         loop {
@@ -87,17 +87,17 @@ impl Running {
     }
 
     pub fn said(&self) -> String {
-        // The last character may be half written.
+        // The last character may be incomplete.
         String::from_utf8_lossy(&std::fs::read(&self.log).unwrap()).into_owned()
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// SIGINT, as Ctrl-C; waits for its end.
+    /// Sends SIGINT, as Ctrl-C does; waits for its end.
     pub fn stop(&mut self) {
         signal(self.child.id(), "-INT");
         let began = Instant::now();
@@ -124,7 +124,7 @@ pub fn signal(process: u32, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// The processes with this text in an argument, apart from this one.
+/// The processes with this text in an argument, except this one.
 pub fn processes_of(text: &str) -> Vec<(u32, String)> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let found = entries.filter_map(|entry| {
@@ -145,16 +145,16 @@ pub fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// A network in a folder, whose nodes are processes.
+/// A network in a folder; its nodes are processes.
 pub struct Network {
     pub folder: PathBuf,
     pub nodes: Vec<Option<Running>>,
-    /// What `registry init` has printed.
+    /// The output of `registry init`.
     pub made: Value,
 }
 
 impl Network {
-    /// Makes one of four.
+    /// Makes a network of four nodes.
     pub fn make(folder: &Path, arguments: &[&str]) -> Self {
         let mut init = selfsame();
         init.args(["registry", "init", "--json", "--port"])
@@ -184,7 +184,8 @@ impl Network {
         });
     }
 
-    /// One of four that runs, and an instance elsewhere that asks these nodes of it and trusts what it pins alone.
+    /// A running network of four, and an instance elsewhere that uses these nodes of it and trusts only the pinned
+    /// network.
     pub fn with_instance(folder: &Path, nodes: &[usize]) -> (Self, Instance) {
         let mut network = Self::make(&folder.join("network"), &[]);
         network.start();
@@ -204,7 +205,7 @@ impl Network {
         self.nodes[node] = Some(Running::start(&mut command, &log));
     }
 
-    /// Starts a node whose folder was made later, and goes on with it as one of the others.
+    /// Starts a node whose folder was made later, and adds it to the others.
     pub fn join(&mut self, node: usize) {
         assert_eq!(self.nodes.len(), node);
         let serve = std::fs::read(self.home(node).join("serve.json")).unwrap();
@@ -217,7 +218,7 @@ impl Network {
         self.nodes[node].as_mut().unwrap().says("Ctrl-C");
     }
 
-    /// Has this node speak to one that was made later.
+    /// Makes this node connect to one that was made later.
     pub fn admit(&self, at: usize, newcomer: usize) {
         let node = std::fs::read(self.home(newcomer).join("node.json")).unwrap();
         let node: Value = serde_json::from_slice(&node).unwrap();
@@ -241,7 +242,7 @@ impl Network {
         format!("http://localhost:{}/", port(&self.made["nodes"][node]))
     }
 
-    /// What `registry status` shows, whether or not any node proves anything.
+    /// The output of `registry status`, whether or not a node proves anything.
     pub fn status(&self) -> Value {
         let mut status = selfsame();
         status
@@ -271,21 +272,21 @@ impl Network {
     }
 }
 
-/// Where a node listens.
+/// The port that a node listens on.
 fn port(node: &Value) -> u16 {
     let listen = node["listen"].as_str().unwrap();
     listen.rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
-/// Holds a node's ports, which were found free, until it listens there. One that is taken is somebody else's: the
-/// node has another.
+/// Holds a node's ports, which were free, until it listens there. If one is taken, another process has it, and the node
+/// gets another port.
 fn hold(node: &Value) {
     for number in 0..3 {
         let _ = held(port(node) + number * BESIDE);
     }
 }
 
-/// Walks both scenarios on a running instance: the second one spends, and revokes by delegation.
+/// Runs both scenarios on a running instance: the second one uses up a credential, and revokes by delegation.
 #[track_caller]
 pub fn walks(origin: &str, token: &Path) {
     let story = json(&mut scenario("immunization", origin, token));

@@ -1,4 +1,4 @@
-//! `selfsame up --validators 4`: a network on this machine that comes and goes with the instance.
+//! `selfsame up --validators 4`: a network on this machine that starts and stops with the instance.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ fn the_scenario_walks_on_four_validators_with_one_killed_and_nothing_is_left_beh
         processes_of(&data.display().to_string()).is_empty()
     });
 
-    // The same network goes on, and dies with its instance, however that dies.
+    // The same network starts again, and ends with its instance, however that ends.
     let mut again = up(&data, port);
     walks(&again.origin, &token);
     again.running.kill();

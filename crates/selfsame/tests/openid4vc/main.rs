@@ -1,5 +1,5 @@
-//! OpenID4VCI and OpenID4VP crossed with the packages @openid4vc/openid4vci and @openid4vc/openid4vp, which others build
-//! their wallets, issuers and verifiers of: `cargo xtask cross openid4vc`.
+//! Interoperability of OpenID4VCI and OpenID4VP with the packages @openid4vc/openid4vci and @openid4vc/openid4vp, from
+//! which others build wallets, issuers and verifiers: `cargo xtask cross openid4vc`.
 #![expect(
     clippy::disallowed_methods,
     reason = "a test of processes starts them, and measures real time"

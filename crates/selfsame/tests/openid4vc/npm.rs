@@ -1,4 +1,4 @@
-//! Both ways: what they issue and ask for by our wallet, what we issue and ask for by theirs.
+//! Both directions: our wallet with their issuer and verifier, and their wallet with ours.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::http::Api;
 use crate::instance::{Instance, free_port};
 
-/// An issuer, a verifier or a holder of theirs; it ends when dropped.
+/// An issuer, a verifier or a holder of theirs; dropping it stops it.
 struct Peer {
     child: Child,
     told: ChildStdin,
@@ -39,7 +39,7 @@ impl Peer {
         writeln!(self.told, "{what}").unwrap();
     }
 
-    /// The next thing that it says.
+    /// The next message that it prints.
     fn hear(&mut self) -> Value {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
@@ -72,7 +72,7 @@ fn person(instance: &Instance) -> Api {
     anybody.with_token(session["token"].as_str().unwrap())
 }
 
-/// An instance that calls these ports of this machine.
+/// An instance that may call these ports of this machine.
 fn started(ports: &[u16]) -> (tempfile::TempDir, Instance) {
     let folder = tempfile::tempdir().unwrap();
     let origins: Vec<String> = ports
@@ -125,11 +125,11 @@ fn our_wallet_takes_what_their_issuer_offers_and_shows_it_to_their_verifier() {
         let mut verifier = Peer::start("verifier", &asked);
         let answer = json!({"request": verifier.hear()["request"], "policy": "newest"});
         post(&person, "/api/wallet/requests/answer", &answer);
-        // What was not asked for stays in the wallet.
+        // A claim that was not requested stays in the wallet.
         assert_eq!(verifier.hear(), json!({"claims": {"given_name": "Inés ✓"}}));
     }
 
-    // They judge what they get: this issuer is another.
+    // They verify what they receive: this issuer is another one.
     let asked = json!({
         "port": ports[3], "issuer": offered["other"], "signed": true, "names": ["given_name"],
     });
@@ -178,7 +178,7 @@ fn their_wallet_takes_what_our_issuer_offers_and_shows_it_to_our_verifier() {
     let path = format!("/api/issuer/credentials/{id}/status");
     let reply = operator.send("PUT", &path, Some(&revoked)).unwrap();
     assert!(reply.is_success());
-    // The verifier's own list may be five seconds old.
+    // The verifier's cached list may be five seconds old.
     std::thread::sleep(Duration::from_secs(7));
     assert_eq!(show("decentralized_identifier"), "revoked");
 }

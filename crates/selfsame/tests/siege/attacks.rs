@@ -1,4 +1,4 @@
-//! The attacks, each as a stranger would run it: by many connections, from some addresses.
+//! The attacks, each as an outsider would run it: with many connections, from several addresses.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, TcpStream, UdpSocket};
@@ -34,15 +34,15 @@ pub const ATTACKS: [&str; 14] = [
     "slow proofs",
 ];
 
-/// Heavy cards in the attacker's wallet.
+/// Number of heavy cards in the attacker's wallet.
 const HEAVY: usize = 40;
-/// Cards there with a status list of their own.
+/// Number of cards in it with their own status lists.
 const LISTED: usize = 200;
-/// What the attacker's request asks for, so that a preview looks at each card for each. Their claims are as many as a
-/// request may name.
+/// Number of queries in the attacker's request, so that a preview examines each card for each query. They have as many
+/// claims as a request may name.
 const QUERIES: usize = 48;
 
-/// What an attacker knows.
+/// What an attacker knows about the instance.
 pub struct Target {
     origin: Url,
     host: u16,
@@ -51,13 +51,13 @@ pub struct Target {
     query: String,
     token: String,
     issuance: Value,
-    /// A request for a credential of W3C's.
+    /// A request for a W3C credential.
     w3c: Value,
 }
 
 impl Target {
-    /// An attacker has seen the link of a request, as everybody has who stood before the counter.
-    /// He has a wallet, too, and his own issuer filled it.
+    /// An attacker has seen the link of a request, as anyone at the counter has. The attacker also has a wallet, filled
+    /// by the attacker's own issuer.
     pub fn of(world: &World, host: &Host, issuer: &Issuer) -> Self {
         let wallet = world.person("mallory");
         issuer.fill(&wallet, "heavy", HEAVY);
@@ -112,7 +112,7 @@ impl Target {
     }
 }
 
-/// Attacks until then.
+/// Runs an attack until then.
 pub fn run(name: &str, target: &Target, until: Instant) {
     match name {
         "heavy documents" => documents(target, "m", until),
@@ -139,12 +139,12 @@ fn next() -> u64 {
     NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
-/// One of so many addresses.
+/// One of this many addresses.
 fn address(of: u64) -> String {
     format!("203.0.113.{}", next() % of)
 }
 
-/// Repeats this on so many threads.
+/// Repeats an action on this many threads.
 fn crowd(threads: usize, until: Instant, act: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -157,7 +157,7 @@ fn crowd(threads: usize, until: Instant, act: impl Fn() + Sync) {
     });
 }
 
-/// A DID whose host takes the call and never answers.
+/// A DID whose host accepts the connection and never answers.
 fn silent(target: &Target) -> String {
     format!("did:web:localhost%3A{}:silent{}", target.host, next())
 }
@@ -208,7 +208,7 @@ fn idle(target: &Target, until: Instant) {
     });
 }
 
-/// All the connections that an instance has, and more, by one address that is not this machine's own.
+/// More connections than an instance has, from one address that is not this machine's own.
 fn one_address(target: &Target, until: Instant) {
     let Some(address) = outer_address() else {
         println!("this machine has no address beside loopback: nothing is attacked");
@@ -222,7 +222,7 @@ fn one_address(target: &Target, until: Instant) {
     });
 }
 
-/// The address by which this machine would reach others. Nothing is sent.
+/// This machine's address towards others. Nothing is sent.
 pub fn outer_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;
@@ -230,7 +230,7 @@ pub fn outer_address() -> Option<IpAddr> {
     (!address.is_loopback() && !address.is_unspecified()).then_some(address)
 }
 
-/// Looks, six at a time, at a request that asks a full wallet for much.
+/// Previews, six at a time, a request that asks much of a full wallet.
 fn full_wallet(target: &Target, until: Instant) {
     let names: Vec<String> = (0..20).map(|number| format!("c{number}")).collect();
     let claims: Vec<Value> = names.iter().map(|name| json!({ "path": [name] })).collect();
@@ -260,7 +260,7 @@ fn full_wallet(target: &Target, until: Instant) {
     });
 }
 
-/// What the attacker asks for is not refused: else nothing is attacked.
+/// The attack's requests must succeed: otherwise nothing is attacked.
 fn succeeds(reply: std::io::Result<Reply>) -> Value {
     let reply = reply.unwrap();
     let said = String::from_utf8_lossy(&reply.body);
@@ -268,7 +268,7 @@ fn succeeds(reply: std::io::Result<Reply>) -> Value {
     reply.json()
 }
 
-/// Looks at cards whose status lists are a stranger's, two million members each.
+/// Views cards whose status lists are an outsider's, with two million members each.
 fn lists(target: &Target, until: Instant) {
     let all = url(&target.origin, "api/wallet/credentials?limit=200");
     let asked = |url: &Url| {
@@ -293,7 +293,7 @@ fn lists(target: &Target, until: Instant) {
     });
 }
 
-/// A connection on which a request was begun.
+/// A connection on which a request has begun.
 fn opened(target: &Target, first: &str, more: &str) -> Option<TcpStream> {
     let port = target.origin.port().unwrap();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
@@ -305,7 +305,7 @@ fn opened(target: &Target, first: &str, more: &str) -> Option<TcpStream> {
     Some(stream)
 }
 
-/// Keeps so many connections, and begins anew what was ended.
+/// Keeps this many connections open, and replaces those that end.
 fn hold(count: usize, until: Instant, connect: impl Fn() -> Option<TcpStream>) {
     let mut held: Vec<TcpStream> = Vec::new();
     while Instant::now() < until {
@@ -329,7 +329,7 @@ fn is_open(stream: &mut TcpStream) -> bool {
     }
 }
 
-/// Answers of a megabyte whose disclosures are full of small objects, by an issuer on a host that never answers.
+/// Answers of a megabyte with disclosures full of small objects, by an issuer on a host that never answers.
 fn heavy_answers(target: &Target, until: Instant) {
     let small = vec![json!({ "a": 0 }); 4_900];
     let disclosure = |number: usize| {
@@ -361,7 +361,7 @@ fn heavy_answers(target: &Target, until: Instant) {
     });
 }
 
-/// Answers about somebody whose DID is on a host that never answers, in a credential that nobody signed.
+/// Answers about a holder whose DID is on a host that never answers, in an unsigned credential.
 fn slow_holders(target: &Target, until: Instant) {
     let text = |name: &str| target.w3c[name].as_str().unwrap();
     let path = Url::parse(text("response_uri")).unwrap();
@@ -418,7 +418,7 @@ fn slow_proofs(target: &Target, until: Instant) {
     });
 }
 
-/// Wrong passwords for the account of somebody whose address is known.
+/// Wrong passwords for an account whose address is known.
 fn guesses(target: &Target, until: Instant) {
     let path = url(&target.origin, "api/wallet/sessions");
     crowd(8, until, || {

@@ -1,4 +1,4 @@
-//! Honest people meanwhile: what they ask, and how long it takes.
+//! Honest users during an attack: their requests, and how long these take.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -14,16 +14,16 @@ use crate::{RECOVERY, url};
 
 const EMAIL: &str = "honest@example.org";
 const PASSWORD: &str = "rain on the tin roof";
-/// Honest people ask from here.
+/// The address of honest users.
 const ADDRESS: &str = "198.51.100.7";
 
-/// Who uses the instance as it is meant to be used.
+/// A user of the instance.
 pub struct Honest {
     origin: Url,
     watched: Url,
 }
 
-/// How long honest requests took.
+/// How long the honest requests took.
 #[derive(Default)]
 pub struct Report {
     took: Vec<Duration>,
@@ -67,7 +67,7 @@ impl Honest {
         .map(|request| request.header("X-Forwarded-For", ADDRESS))
     }
 
-    /// Asks all the time, until both the time is over and `meanwhile` has ended.
+    /// Sends requests until both the time is over and `meanwhile` has returned.
     pub fn during(&self, least: Duration, meanwhile: impl FnOnce()) -> Report {
         let (over, report) = (AtomicBool::new(false), Mutex::new(Report::default()));
         let began = Instant::now();
@@ -92,14 +92,14 @@ impl Honest {
                     std::thread::sleep(Duration::from_millis(50));
                 }
             });
-            // Also where it panics: the scope waits for the others.
+            // Also after a panic: the scope waits for the other threads.
             let _ended = Ended(&over);
             meanwhile();
         });
         report.into_inner().unwrap()
     }
 
-    /// How long it takes until every request takes no more than thrice what it took in calm times, and a tenth of a
+    /// How long it takes until every request takes at most three times as long as without an attack, plus a tenth of a
     /// second.
     pub fn recovery(&self, calm: &Report) -> Duration {
         let (began, usual) = (
@@ -118,7 +118,7 @@ impl Honest {
     }
 }
 
-/// Says at its end that it is over.
+/// Sets the flag when dropped.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -155,7 +155,7 @@ impl Report {
         }
     }
 
-    /// Takes the worse of both.
+    /// Keeps the worse of both.
     pub fn add(&mut self, other: &Self, memory: u64) {
         if other.slowest() >= self.slowest() {
             self.took.clone_from(&other.took);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A server on loopback, which an instance is told to take for a public one.
+/// A server on loopback, which the instance is configured to treat as a public one.
 pub struct Host(u16);
 
 impl Host {
@@ -48,7 +48,7 @@ fn serve(mut stream: TcpStream, port: u16) -> Option<()> {
     stream.write_all(body.as_bytes()).ok()
 }
 
-/// A DID document with as much in it as fits: thousands of small objects, hundreds of them, or one long text.
+/// A DID document with as much content as fits: thousands of small objects, hundreds of them, or one long text.
 fn document(path: &str, port: u16) -> Value {
     let name = path.trim_start_matches('/').trim_end_matches("/did.json");
     let id = format!("did:web:localhost%3A{port}:{name}");

@@ -1,4 +1,4 @@
-//! The attacker's issuer: it gives a wallet whatever it asks for, as heavy as a wallet takes it.
+//! The attacker's issuer: it gives a wallet whatever the wallet requests, as large as the wallet accepts.
 
 use selfsame_credential::ClaimPath;
 use selfsame_credential::sd_jwt::{DigestAlgorithm, Issue};
@@ -12,14 +12,14 @@ use crate::foreign::{Heard, Key, PRE_AUTHORIZED, Said, Stranger, now};
 use crate::http::Api;
 use crate::rig::post;
 
-/// The type of every credential that it issues.
+/// The type of all its credentials.
 pub const TYPE: &str = "urn:example:heavy";
-/// Claims of a heavy card that can be disclosed one by one: with them it stays below the 128 KiB that a wallet keeps.
+/// Number of disclosable claims of a heavy card: with these it stays below the 128 KiB that a wallet accepts.
 const CLAIMS: usize = 600;
-/// Members of the list that each card of a light kind points to; compressed, they are some two thousand bytes.
+/// Number of members of the list that each light card points to; compressed, they are some two thousand bytes.
 const LIST: usize = 2_000_000;
 
-/// A server of an issuer that nobody trusts.
+/// The server of an untrusted issuer.
 pub struct Issuer(Stranger);
 
 impl Issuer {
@@ -35,7 +35,7 @@ impl Issuer {
         self.0.origin.as_str()
     }
 
-    /// Fills a wallet with so many cards of a kind: `heavy`, or `listed`, each with a status list of its own.
+    /// Fills a wallet with this many cards of a kind: `heavy`, or `listed`, each with its own status list.
     pub fn fill(&self, wallet: &Api, kind: &str, count: usize) {
         for number in 0..count {
             let offer = json!({
@@ -65,7 +65,7 @@ fn said(heard: &Heard, key: &Key, origin: &str, list: &str) -> Said {
             "token_endpoint": format!("{origin}/token"),
             "grant_types_supported": [PRE_AUTHORIZED],
         })),
-        // The code is the token: it says which card is wanted.
+        // The code is used as the token: it names the card.
         "/token" => {
             let code = url::form_urlencoded::parse(heard.body.as_bytes())
                 .find(|(name, _)| name == "pre-authorized_code")
@@ -160,7 +160,7 @@ fn signed(key: &Key, mut claims: Value, holder: &Value) -> String {
     draft.finish(&signature)
 }
 
-/// So many members that are all zero, compressed as the ZLIB of a status list.
+/// This many members that are all zero, compressed as the ZLIB of a status list.
 fn compressed() -> String {
     use std::io::Write as _;
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());

@@ -1,5 +1,5 @@
-//! A siege: every known way of shutting an instance out, against a process that may have 1 GiB of data, while honest
-//! people go on using it. `cargo xtask siege` runs it; its last line is the summary.
+//! A siege: every known denial-of-service attack, against a process limited to 1 GiB of data, while honest people use
+//! it. `cargo xtask siege` runs it; its last line is the summary.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -37,20 +37,20 @@ use crate::instance::free_port;
 use crate::issuer::Issuer;
 use crate::rig::World;
 
-/// What the process may have of memory for data.
+/// The memory for data that the process may have, in bytes.
 const LIMIT: u64 = 1 << 30;
 /// How long each attack lasts.
 const ATTACK: Duration = Duration::from_secs(20);
-/// An honest request may take so long, in 99 of 100 cases.
+/// Maximum duration of an honest request, in 99 of 100 cases.
 const SLOWEST: Duration = Duration::from_secs(1);
-/// `/livez` may take so long, in 99 of 100 cases.
+/// Maximum duration of `/livez`, in 99 of 100 cases.
 const SLOWEST_LIFE: Duration = Duration::from_millis(100);
-/// After an attack all is as before within so long.
+/// Maximum time after an attack until everything is as before.
 const RECOVERY: Duration = Duration::from_secs(5);
-/// What the attacker's process is told by.
+/// The variable with the attacker process's instructions.
 const TOLD: &str = "SELFSAME_SIEGE";
 
-/// What `cargo xtask siege` runs, and nothing else does.
+/// Only `cargo xtask siege` runs this.
 mod siege {
     use super::*;
 
@@ -63,7 +63,8 @@ mod siege {
             "[limits]\ntrusted_proxies = [\"127.0.0.1\"]\n[health]\nlisten = \"127.0.0.1:{watched}\"\n"
         );
         let issuer = Issuer::start();
-        // All addresses are listened on, so that there is one to attack from that is not this machine's own.
+        // The instance listens on all addresses, so that an attack can come from an address that is not this machine's
+        // own.
         let arguments = [
             "--trust-origin",
             &origin,
@@ -107,7 +108,7 @@ mod siege {
         assert!(held);
     }
 
-    /// The attacker's own process.
+    /// The attacker's process.
     #[test]
     #[ignore = "the siege starts it"]
     fn attacker() {
@@ -122,8 +123,7 @@ mod siege {
     }
 }
 
-/// Runs an attack in a process of its own, to which the system gives what others leave: the machine is not to be what
-/// falls.
+/// Runs an attack in a separate process with low priority, so that the attack does not starve the machine itself.
 fn attack(name: &str, target: &Target) {
     let told = json!({ "attack": name, "target": target.tell() });
     let status = Command::new("nice")
@@ -143,7 +143,7 @@ fn attack(name: &str, target: &Target) {
     assert!(status.success(), "{name}: the attacker ended by itself");
 }
 
-/// Bounds the memory that a process may have. The allocator must not have reserved it whole at the start.
+/// Limits the memory that a process may have. Its allocator must not have reserved all of it at the start.
 fn limited(process: u32) {
     let has = status(process, "VmData:");
     assert!(
@@ -158,12 +158,12 @@ fn limited(process: u32) {
     assert!(status.success());
 }
 
-/// The MiB that a process has in memory; none where it has ended.
+/// The MiB that a process has in memory; 0 if it has ended.
 fn memory(process: u32) -> u64 {
     status(process, "VmRSS:")
 }
 
-/// A line of a process' status, in MiB.
+/// A value from a process's status, in MiB.
 fn status(process: u32, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with(name));

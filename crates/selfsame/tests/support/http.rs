@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 client that sends exactly what a test says, right or wrong, one connection a request.
+//! A small HTTP/1.1 client that sends exactly what a test says, valid or not, with one connection a request.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde_json::Value;
 use url::Url;
 
-/// Longer than any answer may take, shorter than a person who watches the tests waits.
+/// Longer than any answer may take, shorter than a person who watches the tests would wait.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A request to be sent as it is.
+/// A request, sent as it is.
 #[derive(Clone, Debug)]
 pub struct Request {
     method: &'static str,
@@ -20,7 +20,7 @@ pub struct Request {
     body: Option<Vec<u8>>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
@@ -44,7 +44,7 @@ impl Request {
         self
     }
 
-    /// Sends this in `Host` in place of the address's own.
+    /// Sends this `Host` in place of the address's own.
     pub fn under(mut self, host: &str) -> Self {
         self.host = Some(host.to_owned());
         self
@@ -67,11 +67,11 @@ impl Request {
         self.body("application/json", serde_json::to_vec(body).unwrap())
     }
 
-    /// Connects and waits for the whole answer.
+    /// Connects and waits for the whole response.
     pub fn send(&self) -> io::Result<Reply> {
         let host = self.url.host_str().unwrap_or_default();
         let port = self.url.port_or_known_default().unwrap_or(80);
-        // Instances listen on 127.0.0.1; `localhost` may be more than that.
+        // Instances listen on 127.0.0.1; `localhost` may have more addresses.
         let host = if host == "localhost" {
             "127.0.0.1"
         } else {
@@ -80,7 +80,7 @@ impl Request {
         let mut stream = TcpStream::connect((host, port))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        // A server that refuses a body early may close before it is sent whole; its answer counts.
+        // A server that refuses a body early may close the connection before the body is sent; its response counts.
         let sent = stream
             .write_all(&self.head())
             .and_then(|()| stream.write_all(self.body.as_deref().unwrap_or_default()));
@@ -116,7 +116,7 @@ impl Request {
 }
 
 impl Reply {
-    /// A whole answer, or nothing if it was cut off.
+    /// A whole response; `None` if it was cut off.
     fn parse(bytes: &[u8]) -> Option<Self> {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
         let head = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -148,7 +148,7 @@ impl Reply {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The values of all headers of this name.
+    /// The values of all headers with this name.
     pub fn all<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r str> {
         let named = self.headers.iter().filter(move |(known, _)| known == name);
         named.map(|(_, value)| value.as_str())
@@ -158,7 +158,7 @@ impl Reply {
         (200..300).contains(&self.status)
     }
 
-    /// The body as JSON; `null` if it is none.
+    /// The body as JSON; `null` if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
@@ -179,7 +179,7 @@ fn unchunked(mut rest: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// One instance's API, with the token of the operator or of a person.
+/// An instance's API, with the token of the operator or of a person.
 #[derive(Clone, Debug)]
 pub struct Api {
     pub origin: Url,
@@ -194,12 +194,12 @@ impl Api {
         }
     }
 
-    /// The same API for somebody else.
+    /// The same API with another token.
     pub fn with_token(&self, token: &str) -> Self {
         Self::new(&self.origin, token)
     }
 
-    /// What it says who asks.
+    /// The token that it sends.
     pub fn token(&self) -> &str {
         &self.token
     }
@@ -209,7 +209,7 @@ impl Api {
         Request::new(method, &self.origin.join(path).unwrap()).bearer(&self.token)
     }
 
-    /// The answer, whatever it is; an error if there is none.
+    /// The response, whatever its status; an error if there is none.
     pub fn send(
         &self,
         method: &'static str,

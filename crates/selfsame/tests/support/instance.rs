@@ -1,4 +1,4 @@
-//! An instance of its own for one test: the built binary on a free port.
+//! An instance for one test: the built binary on a free port.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -12,26 +12,26 @@ use url::Url;
 
 use crate::http::Api;
 
-/// How long it may take to start on a machine with much to do.
+/// How long it may take to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A running instance; it ends when dropped.
+/// A running instance; dropping it stops it.
 pub struct Instance {
     child: Child,
     data: PathBuf,
-    /// Where this process sees its data.
+    /// The data directory as this process sees it.
     seen_at: PathBuf,
     /// The base of its addresses.
     pub origin: Url,
 }
 
 impl Instance {
-    /// Starts one on this port with its data in this directory, and its log beside it.
+    /// Starts an instance on this port with its data in this directory, and its log beside it.
     pub fn start(data: &Path, port: u16, arguments: &[&str]) -> Self {
         Self::start_in(&[], data, port, arguments)
     }
 
-    /// The same with something in its environment.
+    /// Starts it with additional environment variables.
     pub fn start_in(
         environment: &[(&str, &str)],
         data: &Path,
@@ -41,7 +41,7 @@ impl Instance {
         Self::start_at("127.0.0.1", environment, data, port, arguments)
     }
 
-    /// The same on another address of this machine.
+    /// Starts it on another address of this machine.
     pub fn start_at(
         listen: &str,
         environment: &[(&str, &str)],
@@ -57,7 +57,7 @@ impl Instance {
         Self::spawn(command, data, port)
     }
 
-    /// The same on a disk of this many MiB of its own, which nobody else sees but below `/proc/PID/root`.
+    /// Starts it on a separate disk of this many MiB, which other processes see only below `/proc/PID/root`.
     pub fn start_on_small_disk(mebibytes: u32, data: &Path, port: u16) -> Self {
         let mount = r#"mount -t tmpfs -o size="$1"m,mode=700 none "$2" && shift 2 && exec "$@""#;
         std::fs::create_dir(data).unwrap();
@@ -110,7 +110,7 @@ impl Instance {
         }
     }
 
-    /// Its process.
+    /// Its process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -120,12 +120,12 @@ impl Instance {
         self.seen_at.join("operator-token")
     }
 
-    /// The directory of its data, as this process sees it.
+    /// The data directory as this process sees it.
     pub fn seen_at(&self) -> &Path {
         &self.seen_at
     }
 
-    /// The API for the operator.
+    /// The API with the operator's token.
     pub fn operator(&self) -> Api {
         Api::new(
             &self.origin,
@@ -133,16 +133,16 @@ impl Instance {
         )
     }
 
-    /// All lines that were logged so far.
+    /// All log lines so far.
     pub fn log(&self) -> String {
         let bytes = std::fs::read(self.data.with_extension("log")).unwrap();
-        // The last one may be half written.
+        // The last line may be incomplete.
         let whole = bytes.iter().rposition(|byte| *byte == b'\n');
         let lines = whole.map_or(&[][..], |end| &bytes[..=end]);
         String::from_utf8(lines.to_vec()).unwrap()
     }
 
-    /// SIGKILL: nothing of it runs on.
+    /// Sends SIGKILL, which ends the whole process.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -167,11 +167,11 @@ fn up(listen: &str, port: u16, data: &Path) -> [OsString; 6] {
     ]
 }
 
-/// The ports that this process was given.
+/// The ports that this process holds.
 static HELD: Mutex<Vec<TcpSocket>> = Mutex::new(Vec::new());
 
-/// A port that nobody listens on now. It is bound for as long as this process lives, so that the system gives it to
-/// nobody else; whoever asks for it by its number gets it, as long as nobody listens there.
+/// A port that no process listens on. It stays bound for as long as this process lives, so that the system gives it to
+/// no other. A process that asks for it by number gets it, as long as none listens there.
 pub fn free_port() -> u16 {
     held(0).unwrap()
 }

@@ -1,4 +1,4 @@
-//! An HTTP service behind two proxies, by credentials of our own issuer; and who is refused.
+//! An HTTP service behind two proxies, with credentials of our own issuer; and who is refused.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -43,7 +43,7 @@ fn answer(mut stream: TcpStream) {
     let _ = stream.write_all(&vec![b'x'; BODY]);
 }
 
-/// A proxy in front of `service` that takes everybody the issuer vouches for.
+/// A proxy in front of `service` that admits every peer with a credential of the issuer.
 fn inward(node: &Node<'_>, issuer: &str, service: SocketAddr) -> Listening {
     Listening::start(&mut before(node, issuer, service))
 }
@@ -56,7 +56,7 @@ pub fn before(node: &Node<'_>, issuer: &str, service: SocketAddr) -> Command {
     command
 }
 
-/// A proxy beside a client, that dials the broker.
+/// A proxy for a client, which connects to the broker.
 fn outward(node: &Node<'_>, issuer: &str, to: SocketAddr) -> Listening {
     Listening::start(&mut beside(node, issuer, to))
 }
@@ -70,14 +70,14 @@ pub fn beside(node: &Node<'_>, issuer: &str, to: SocketAddr) -> Command {
     command
 }
 
-/// What a client gets that knows nothing of it.
+/// The response length that a client without TLS gets.
 pub fn request(proxy: &Listening) -> Option<usize> {
     let url = Url::parse(&format!("http://{}/", proxy.address)).unwrap();
     let reply = Request::new("GET", &url).send().ok()?;
     (reply.status == 200).then_some(reply.body.len())
 }
 
-/// A client that only says who answers.
+/// A client that only prints the server's identity.
 fn client(node: &Node<'_>, to: SocketAddr, policy: &[&str]) -> Command {
     let mut command = node.tls("client");
     command.arg(to.to_string()).args(policy).arg("--json");
@@ -106,7 +106,7 @@ fn assert_refused((code, verdict): &(i32, Value), alert: &str) {
     assert!(reason.contains(alert), "{alert} is not in {verdict}");
 }
 
-/// Asks until the answer is a refusal with this alert, for as long as news may take to get about.
+/// Repeats the command until it is refused with this alert, for as long as news may take to spread.
 #[track_caller]
 fn refused_in_the_end(command: &mut Command, alert: &str) {
     let began = Instant::now();
@@ -129,7 +129,7 @@ fn two_proxies_carry_an_http_service_by_credentials_of_our_own_issuer() {
     let near = inward(&broker, &issuer, service());
     let far = outward(&sensor, &issuer, near.address);
 
-    // A client that knows nothing of it, and a service that knows nothing of it.
+    // Neither the client nor the service knows about the proxies.
     for _ in 0..3 {
         assert_eq!(request(&far), Some(BODY));
         let (here, there) = (near.tells(), far.tells());
@@ -182,10 +182,11 @@ fn who_is_not_vouched_for_or_not_expected_is_refused_and_the_service_hears_nothi
     let broker = Node::vouched(&world, ("broker", "key"), "vc+jwt");
     let sensor = Node::vouched(&world, ("sensor", "jwk"), "vc+jwt");
     let stranger = Node::vouched(&elsewhere, ("stranger", "key"), "vc+jwt");
-    // Nobody listens there: whoever was let in would be told so.
+    // No process listens there: an admitted client would get an error about that.
     let proxy = inward(&broker, &issuer, SocketAddr::from(([127, 0, 0, 1], 9)));
 
-    // Its own issuer is not trusted there, and it can't look up who vouches for the broker either; so it is let look.
+    // Its own issuer is not trusted there, and it can't resolve the broker's issuer either; so it trusts the broker's
+    // DID.
     let mut strange = client(&stranger, proxy.address, &["--trust-did", &broker.did]);
     let answer = asked(&mut strange);
     assert_eq!(answer.0, 1, "{answer:?}");
@@ -259,7 +260,7 @@ fn who_has_a_credential_of_another_issuer_or_none_is_refused_with_the_reason() {
         .args(["--registry", world.instance.origin.as_str()]);
     assert_eq!(asked(&mut nobody).0, 1);
     assert_eq!(server.tells()["accepted"], false);
-    // The one it is for is let in.
+    // The node whose DID is expected is admitted.
     let answer = asked(&mut client(&sensor, server.address, &named));
     assert_eq!(
         (answer.0, &answer.1["accepted"]),
@@ -318,7 +319,7 @@ fn who_connects_again_resumes_and_who_was_revoked_meanwhile_does_not() {
     let sensor = Node::vouched(&world, ("sensor", "selfsame"), "vc+jwt");
     let meter = Node::vouched(&world, ("meter", "selfsame"), "vc+jwt");
     let service = service();
-    // One uses what it has looked up for as long as this test may take, the other but for a second.
+    // One proxy reuses what it has looked up for as long as this test may take, the other for a second.
     let patient = Listening::start(before(&broker, &issuer, service).args(["--reuse", "600"]));
     let wary = Listening::start(before(&broker, &issuer, service).args(["--reuse", "1"]));
 
@@ -352,7 +353,7 @@ fn who_connects_again_resumes_and_who_was_revoked_meanwhile_does_not() {
     assert_cut_off(&of_meter, &wary);
 }
 
-/// Whoever stands behind this proxy comes with tickets, and is refused as revoked as soon as that is known.
+/// A client of this proxy resumes with tickets, and is refused as revoked as soon as the revocation is known.
 #[track_caller]
 fn assert_cut_off(proxy: &Listening, by: &Listening) {
     let began = Instant::now();

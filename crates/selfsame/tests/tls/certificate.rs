@@ -1,4 +1,5 @@
-//! Nodes with an X.509 certificate beside their identity or in its place, met by rustls, which knows of neither.
+//! Nodes with an X.509 certificate beside or in place of their identity, against rustls, which knows no DIDs or
+//! credentials.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -21,7 +22,7 @@ use crate::rig::{World, run, selfsame, text};
 
 const NAME: &str = "node.example.org";
 
-/// An authority, and the files of two certificates of it.
+/// An authority, and the files of two certificates that it issued.
 struct Authority {
     folder: PathBuf,
     issuer: Issuer<'static, KeyPair>,
@@ -57,13 +58,13 @@ impl Authority {
         self.folder.join(format!("{name}.{kind}"))
     }
 
-    /// Tells a command to show a certificate.
+    /// Adds the options to present a certificate.
     fn shown(&self, name: &str, command: &mut Command) {
         command.arg("--certificate").arg(self.at(name, "pem"));
         command.arg("--certificate-key").arg(self.at(name, "key"));
     }
 
-    /// Tells a command to take certificates of this authority.
+    /// Adds the options to accept certificates of this authority.
     fn trusted(&self, command: &mut Command) {
         command
             .arg("--trust-certificates")
@@ -83,7 +84,7 @@ impl Authority {
         (vec![certificate], key)
     }
 
-    /// A client of rustls, which shows this certificate or nothing.
+    /// A rustls client that presents this certificate or none.
     fn client(
         &self,
         to: SocketAddr,
@@ -92,7 +93,7 @@ impl Authority {
         self.client_of(to, shown, &[])
     }
 
-    /// The same, which speaks these protocols.
+    /// A rustls client that offers these protocols.
     fn client_of(
         &self,
         to: SocketAddr,
@@ -164,7 +165,7 @@ fn a_server_shows_its_did_to_who_asks_for_it_and_its_certificate_to_others() {
     drop(plain);
     assert_eq!(text(&server.tells(), "by"), "certificate");
 
-    // Whoever has none is still not let in.
+    // A client without a certificate is still refused.
     let mut nobody = authority.client(server.address, None);
     let _ = nobody.write_all(b"hello");
     assert!(nobody.read_exact(&mut answer).is_err());
@@ -297,7 +298,7 @@ fn a_certificate_that_can_t_be_shown_is_told() {
     assert!(complaints.contains("--certificate-key"), "{complaints}");
 }
 
-/// A service that says what it was sent up to the first of these bytes, and goes on as an echo.
+/// A service that records what it received up to the first of these bytes, and then echoes.
 fn listening_service() -> (SocketAddr, std::sync::mpsc::Receiver<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -406,7 +407,7 @@ fn a_proxy_serves_clients_that_show_nothing_where_it_is_told_to_and_speaks_their
     assert_eq!(client.conn.alpn_protocol(), Some(&b"h2"[..]));
     let group = client.conn.negotiated_key_exchange_group().unwrap().name();
     assert_eq!(group, rustls::NamedGroup::secp256r1);
-    // Another protocol is none of ours.
+    // Another protocol is refused.
     let mut other = authority.client_of(proxy.address, None, &[b"mqtt"]);
     assert!(
         other

@@ -1,4 +1,4 @@
-//! An instance that listens for nodes beside everybody else.
+//! An instance that listens for nodes on a second listener.
 
 use std::fs::rename;
 use std::io::{Read as _, Write as _};

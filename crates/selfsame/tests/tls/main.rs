@@ -1,4 +1,5 @@
-//! `selfsame tls` with real processes: nodes with credentials of our own issuer, proxies between them, and who is refused.
+//! `selfsame tls` with real processes: nodes with credentials of our own issuer, proxies between them, and who is
+//! refused.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests of a process measure real time and open their own connections"

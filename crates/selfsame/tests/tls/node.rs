@@ -1,4 +1,4 @@
-//! Nodes: their identities, made and fetched on the command line, and the processes that connect by them.
+//! Nodes: their identities, made and fetched on the command line, and the processes that use them.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::rig::{World, post, run, selfsame, text};
 
-/// Longer than anything here takes on a machine with much to do.
+/// Longer than anything here takes on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A node's identity in its folder.
@@ -22,7 +22,7 @@ pub struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// A node with a DID of this method and nothing that vouches for it.
+    /// A node with a DID of this method and no credential.
     pub fn new(world: &'a World, name: &str, method: &str) -> Self {
         let folder = world.file(name);
         let mut made = identity(world, &["new", "--method", method], &folder);
@@ -32,7 +32,7 @@ impl<'a> Node<'a> {
         Self { world, folder, did }
     }
 
-    /// The same with a credential of the instance's issuer.
+    /// A node that has a credential of the instance's issuer.
     pub fn vouched(world: &'a World, (name, method): (&str, &str), format: &str) -> Self {
         let node = Self::new(world, name, method);
         let host = format!("{name}.example.org");
@@ -51,12 +51,12 @@ impl<'a> Node<'a> {
         node
     }
 
-    /// Ends its DID.
+    /// Deactivates its DID.
     pub fn deactivate(&self) {
         assert_eq!(self.changed("deactivate")["state"], "deactivated");
     }
 
-    /// Gives its DID a new key.
+    /// Rotates the key of its DID.
     pub fn rotate(&self) {
         assert_eq!(self.changed("update")["did"], self.did.as_str());
     }
@@ -69,7 +69,7 @@ impl<'a> Node<'a> {
         json_of(&mut change)
     }
 
-    /// A command of `selfsame tls` as this node, which looks things up at its instance.
+    /// A command of `selfsame tls` as this node, which resolves DIDs at its instance.
     pub fn tls(&self, verb: &str) -> Command {
         let mut command = selfsame();
         command.args(["tls", verb, "--identity"]).arg(&self.folder);
@@ -78,14 +78,14 @@ impl<'a> Node<'a> {
     }
 }
 
-/// A node whose DID is its key, so that no instance is needed; its DID.
+/// A node with a did:key, so that no instance is needed; returns its DID.
 pub fn keyed(folder: &Path) -> String {
     let mut command = selfsame();
     command.args(["tls", "identity", "new", "--json", "--identity"]);
     text(&json_of(command.arg(folder)), "did")
 }
 
-/// The DID that credentials of the instance's issuer name.
+/// The issuer's DID in the instance's credentials.
 pub fn issuer(world: &World) -> String {
     let status = crate::rig::get(&world.operator, "/api/status");
     status["issuer_dids"][0].as_str().unwrap().to_owned()
@@ -108,7 +108,7 @@ fn at(command: &mut Command, world: &World) {
     command.args(["--trust-origin", origin, "--registry", origin]);
 }
 
-/// What a command that must end well says.
+/// The output of a command that must succeed.
 #[track_caller]
 fn json_of(command: &mut Command) -> Value {
     let (code, printed, complaints) = run(command);
@@ -116,11 +116,11 @@ fn json_of(command: &mut Command) -> Value {
     serde_json::from_str(&printed).unwrap()
 }
 
-/// A process that listens; it ends when dropped.
+/// A process that listens; dropping it stops it.
 pub struct Listening {
     child: Child,
     pub address: SocketAddr,
-    /// What it complained of before it listened.
+    /// What it wrote to standard error before it listened.
     pub said: Vec<String>,
     told: Receiver<String>,
     complaints: Receiver<String>,
@@ -165,7 +165,7 @@ impl Listening {
         }
     }
 
-    /// The next line it complains with that has these words.
+    /// The next line on standard error that contains these words.
     #[track_caller]
     pub fn complains(&self, words: &str) -> String {
         loop {
@@ -177,14 +177,14 @@ impl Listening {
         }
     }
 
-    /// The next line it prints, as JSON.
+    /// The next line on standard output, as JSON.
     #[track_caller]
     pub fn tells(&self) -> Value {
         let line = self.told.recv_timeout(PATIENCE).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"))
     }
 
-    /// Tells it to stop, as a service manager does, and gives its exit code.
+    /// Stops it with a signal, as a service manager does; returns its exit code.
     pub fn stop(self) -> Option<i32> {
         self.signal("-TERM");
         self.ends()
@@ -197,7 +197,7 @@ impl Listening {
         assert!(told.success());
     }
 
-    /// Waits until it ends, and gives its exit code.
+    /// Waits until it ends; returns its exit code.
     pub fn ends(mut self) -> Option<i32> {
         let began = Instant::now();
         loop {
@@ -217,7 +217,7 @@ impl Drop for Listening {
     }
 }
 
-/// The lines of a pipe, read beside the test so that the process never waits.
+/// The lines of a pipe, read on a thread so that the process never blocks.
 fn lines(pipe: impl std::io::Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! A proxy while it runs: a new key without a restart, figures, and a stop that lets what is open end.
+//! A running proxy: a new key without a restart, metrics, and a stop that lets open connections end.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use crate::http::Request;
 use crate::node::{Listening, Node, PATIENCE, issuer, keyed};
 use crate::rig::{World, get, items, selfsame, set_status};
 
-/// What a proxy has counted.
+/// A proxy's metrics.
 pub fn figures(proxy: &Listening) -> String {
     let mut said = proxy.said.iter();
     let url = said
@@ -26,7 +26,7 @@ pub fn figures(proxy: &Listening) -> String {
     String::from_utf8(reply.body).unwrap()
 }
 
-/// One of these figures, all lines of it together.
+/// One metric, summed over all its lines.
 fn sum(figures: &str, name: &str) -> u64 {
     let lines = figures.lines().filter(|line| line.starts_with(name));
     lines
@@ -34,7 +34,7 @@ fn sum(figures: &str, name: &str) -> u64 {
         .sum()
 }
 
-/// Asks until it is answered, or until it is not, for as long as news may take to get about.
+/// Repeats a request until it is answered, or until it is not, for as long as news may take to spread.
 #[track_caller]
 fn until(proxy: &Listening, is_answered: bool) {
     let began = Instant::now();
@@ -56,14 +56,14 @@ fn a_proxy_takes_a_new_key_without_being_started_again() {
     let far = Listening::start(far.args(["--reuse", "1"]));
     assert_eq!(request(&far), Some(BODY));
 
-    // The DID has another key now, which the running proxy does not know of yet.
+    // The DID has another key now, which the running proxy does not know yet.
     broker.rotate();
     until(&far, false);
     near.signal("-HUP");
     near.complains("were read again");
     until(&far, true);
 
-    // What can't be read changes nothing.
+    // Files that can't be read change nothing.
     let aside = broker.folder.with_extension("aside");
     std::fs::rename(&broker.folder, &aside).unwrap();
     near.signal("-HUP");
@@ -89,7 +89,7 @@ fn a_proxy_takes_a_new_key_without_being_started_again() {
     assert!(down >= 2 * BODY as u64, "{counted}");
 }
 
-/// A service that sends back what comes.
+/// An echo service.
 fn echo() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -104,7 +104,7 @@ fn echo() -> SocketAddr {
     address
 }
 
-/// Two proxies whose nodes know each other by their DIDs, the one in front of the service first.
+/// Two proxies whose nodes trust each other's DIDs; the one in front of the service first.
 fn pair(folder: &Path, service: SocketAddr, more: &[&str]) -> (Listening, Listening) {
     let (one, other) = (folder.join("one"), folder.join("other"));
     let (of_one, of_other) = (keyed(&one), keyed(&other));
@@ -157,7 +157,7 @@ fn a_proxy_that_is_told_to_stop_lets_what_is_open_end_and_takes_nothing_new() {
     exchange(&mut open, b"after");
     open.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(open.read(&mut [0; 1]).unwrap(), 0);
-    // Whoever only looked whether it listens was told of as well.
+    // The connection that only checked whether the proxy listens was reported too.
     let told = loop {
         let told = near.tells();
         if told["accepted"] == true {
@@ -183,7 +183,7 @@ fn a_proxy_that_is_told_to_stop_waits_no_longer_than_its_grace() {
     near.signal("-TERM");
     near.complains("1 connections were cut at the end");
     assert_eq!(near.ends(), Some(0));
-    // A cut, not an end.
+    // The connection was cut, not closed regularly.
     assert!(open.read(&mut [0; 1]).is_err());
 }
 
@@ -220,7 +220,7 @@ fn gone(stream: &mut TcpStream) -> bool {
     }
 }
 
-/// What is told of the first connection that was let in.
+/// The report on the first admitted connection.
 fn told(proxy: &Listening) -> serde_json::Value {
     loop {
         let told = proxy.tells();
@@ -241,7 +241,7 @@ fn an_open_connection_ends_once_its_peer_is_revoked() {
     let far = Listening::start(&mut beside(&sensor, &issuer, near.address));
     let mut open = TcpStream::connect(far.address).unwrap();
     exchange(&mut open, b"before");
-    // Judged several times meanwhile, and let in each time.
+    // The peer was verified several times meanwhile, and admitted each time.
     std::thread::sleep(Duration::from_secs(4));
     exchange(&mut open, b"still");
     // The newest is the sensor's.

@@ -1,4 +1,4 @@
-//! An instance that calls origins by DIDs in place of certificates.
+//! An instance that calls origins with DIDs in place of certificates.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use crate::instance::free_port;
 use crate::node::{Listening, keyed};
 use crate::rig::{World, selfsame};
 
-/// A plain HTTP service that answers every request with this.
+/// A plain HTTP service that answers every request with this document.
 fn serving(document: Value) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -42,7 +42,7 @@ fn answer(mut stream: TcpStream, body: &str) -> std::io::Result<()> {
 fn an_origin_that_is_reached_by_dids_is_believed_by_its_did_and_by_nothing_else() {
     let ports = [free_port(), free_port()];
     let mut dids = Vec::new();
-    // Both origins are expected to be `host`; behind the second is somebody else.
+    // Both origins are expected to be `host`; behind the second is another node.
     let world = World::prepared(&[], |folder, _| {
         for name in ["own", "host", "stranger"] {
             dids.push(keyed(&folder.join(name)));
@@ -100,7 +100,7 @@ fn an_origin_that_is_reached_by_dids_is_believed_by_its_did_and_by_nothing_else(
         told["reason"].as_str().unwrap().contains("access_denied"),
         "{told}"
     );
-    // The connection that was let in stays open for the next call; it ends with the proxy.
+    // The admitted connection stays open for the next call; it ends with the proxy.
     host.signal("-TERM");
     assert_eq!(host.tells()["did"], dids[0].as_str());
 }

@@ -1,4 +1,4 @@
-//! What a client says: to everybody on the way before anything is proved, and to who called it.
+//! What a client reveals: in the ClientHello before authentication, and to the person who ran it.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -17,7 +17,7 @@ fn client(to: &str) -> Command {
     command
 }
 
-/// The hello of a client that calls this host; nobody answers.
+/// The ClientHello of a client that connects to this host; there is no answer.
 fn hello(host: &str, more: &[&str]) -> Vec<u8> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = format!("{host}:{}", listener.local_addr().unwrap().port());
@@ -42,7 +42,7 @@ fn the_host_that_is_called_is_named_in_the_hello_unless_it_is_to_be_left_out() {
     };
     assert!(names(&hello("localhost", &[]), "localhost"));
     assert!(!names(&hello("localhost", &["--no-sni"]), "localhost"));
-    // An address is no name (RFC 6066 §3).
+    // An IP address is not a server name (RFC 6066 §3).
     assert!(!names(&hello("127.0.0.1", &[]), "127.0.0.1"));
     let other = hello("localhost", &["--sni", "other.example"]);
     assert!(names(&other, "other.example") && !names(&other, "localhost"));
@@ -62,7 +62,7 @@ fn all_on_standard_error_is_json_where_that_is_asked_for_and_nothing_elsewhere()
         }
         let (code, _, said) = run(&mut called);
         assert_eq!(code, 2, "{said}");
-        // What the log says, what went wrong, and a hint.
+        // The log, the error, and a hint.
         assert!(said.contains("DEBUG") && said.contains("hint: "), "{said}");
         for line in said.lines() {
             let object = serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object());

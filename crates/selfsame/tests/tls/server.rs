@@ -30,7 +30,7 @@ fn a_server_takes_another_identity_without_being_started_again() {
     server.complains("were read again");
     assert_eq!((is_there(&first), is_there(&second)), (Some(1), Some(0)));
 
-    // What can't be read changes nothing.
+    // Files that can't be read change nothing.
     fs::rename(at("own"), at("next")).unwrap();
     server.signal("-HUP");
     server.complains("stay as they were");
@@ -58,7 +58,7 @@ fn a_server_serves_the_next_client_while_one_goes_on_talking() {
     assert_eq!(server.tells()["accepted"], true);
     let second = client().arg("--json").output().unwrap();
     assert_eq!(second.status.code(), Some(0));
-    // The first one is there still.
+    // The first connection is still open.
     assert_eq!(first.try_wait().unwrap(), None);
     drop(first.stdin.take());
     assert!(first.wait().unwrap().success());

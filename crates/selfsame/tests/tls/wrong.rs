@@ -1,4 +1,4 @@
-//! What is told to who asks wrongly: what it is, and what to do.
+//! Error messages for wrong usage: what is wrong, and what to do.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -163,7 +163,7 @@ fn who_is_refused_is_told_what_to_do_about_it() {
     assert!(refused(&one, &of_other, Some(client)).contains("--trust-did"));
     assert!(refused(&one, &of_server, Some(other)).contains("does not expect this node"));
     assert!(refused(&one, &of_server, None).contains("--identity"));
-    // What answers there speaks something else.
+    // The service there does not speak TLS.
     let plain = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = plain.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -196,7 +196,7 @@ fn what_a_node_keeps_is_for_its_owner_alone() {
         printed.contains(&did) && printed.contains("no credential yet"),
         "{printed}"
     );
-    // A did:key is its key.
+    // A did:key is derived from its key, so it can't change.
     let mut update = tls(&["identity", "update", "--identity"]);
     assert_told(update.arg(&identity), &["did:key"]);
 }
