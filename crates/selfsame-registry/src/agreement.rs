@@ -32,7 +32,7 @@ pub struct Acceptance {
 /// A change of the author agreement: one came into force, or the last one was put out of force.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AgreementInForce {
-    /// The agreement that came into force; `None` where one was put out of force.
+    /// The agreement that came into force; `None` if one was put out of force.
     pub agreement: Option<Agreement>,
     /// The receipt of the transaction that changed it.
     pub receipt: Receipt,

@@ -21,11 +21,11 @@ pub struct Consume {
     pub handle: [u8; 32],
     /// Whether it is used up or revoked.
     pub action: Action,
-    /// The name of the issuer's delegation; `None` where the author is the issuer.
+    /// The name of the issuer's delegation; `None` if the author is the issuer.
     pub delegation: Option<String>,
 }
 
-/// The use or the revocation of a credential, as it stands in the registry.
+/// The use or the revocation of a credential, in the registry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Consumption {
     /// Whether it was used up or revoked.
@@ -34,7 +34,7 @@ pub struct Consumption {
     pub kind: String,
     /// The author of the transaction.
     pub by: Identifier,
-    /// The name of the delegation; `None` where the author is the issuer.
+    /// The name of the delegation; `None` if the author is the issuer.
     pub delegation: Option<String>,
     /// The receipt of the transaction.
     pub receipt: Receipt,

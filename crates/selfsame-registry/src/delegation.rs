@@ -33,14 +33,14 @@ pub struct Delegation {
     pub until: UnixTime,
 }
 
-/// A delegation as it stands in the registry.
+/// A delegation in the registry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GivenDelegation {
     /// The delegation as the issuer wrote it.
     pub delegation: Delegation,
     /// The receipt of the transaction that gave it.
     pub receipt: Receipt,
-    /// The receipt of the transaction that withdrew it; `None` while it stands.
+    /// The receipt of the transaction that withdrew it; `None` if it was not withdrawn.
     pub withdrawn: Option<Receipt>,
 }
 

@@ -1,4 +1,4 @@
-//! The head: all that has to be kept besides the state to go on with the next block.
+//! The head: everything besides the state that is needed to continue with the next block.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
@@ -10,7 +10,7 @@ use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 const DOMAIN: &str = "selfsame/head/1";
 
-/// Where a registry stands after a block.
+/// A registry after a block.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Head {
     /// Its height; 0 before the first block.

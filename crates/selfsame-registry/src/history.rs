@@ -44,12 +44,12 @@ impl<'a, T: Version> History<'a, T> {
         }
     }
 
-    /// The number of the present version; `None` where there is no version.
+    /// The number of the present version; `None` if there is no version.
     pub(crate) fn present(&self) -> Result<Option<Present>, StateError> {
         read(self.state, &self.key)
     }
 
-    /// The number of the present version, 0 where there is none.
+    /// The number of the present version, 0 if there is none.
     pub(crate) fn count(&self) -> Result<u64, StateError> {
         Ok(self.present()?.unwrap_or_default().version)
     }
@@ -62,7 +62,7 @@ impl<'a, T: Version> History<'a, T> {
         }
     }
 
-    /// The version of a number; an error where it is missing.
+    /// The version with this number; an error if it is missing.
     pub(crate) fn version(&self, number: u64) -> Result<T, StateError> {
         read(self.state, &Key::Version(&self.key, number))?
             .ok_or_else(|| StateError(format!("version {number} of {} is missing", self.key)))

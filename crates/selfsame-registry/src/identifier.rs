@@ -37,8 +37,9 @@ impl Identifier {
         Self::of_key(key) == Some(*self) || Self::of_seed_key(key) == Some(*self)
     }
 
-    /// What the key signs whose owner lets others register this identifier of Indy's form (docs/did-method.md §3.1). It
-    /// fixes half of the key alone, and anybody can make a key of that half and anything else.
+    /// The bytes that a key's owner signs to let others register this identifier of Indy's form (docs/did-method.md
+    /// §3.1). The identifier fixes only half of the key, and anyone can make a key with that half and another second
+    /// half.
     pub fn consent_bytes(&self, network: &str) -> Vec<u8> {
         encode(|to| {
             to.array(3).text(CONSENT).text(network).item(self);

@@ -29,7 +29,7 @@ use crate::rules::Rules;
 use crate::state::{Key, Overlay, StateError, StateRead, Used, Writes, read};
 use crate::transaction::{Signature, Transaction};
 
-/// The block, the rules and the state that a transaction is judged against.
+/// The block, the rules and the state that a transaction is checked against.
 #[derive(Clone, Copy)]
 pub(crate) struct Situation<'a> {
     pub(crate) rules: Rules,

@@ -198,8 +198,8 @@ impl Machine {
         &self.first
     }
 
-    /// Whether a transaction would be accepted in the next block, alone and at this time. Gives its receipt where it
-    /// was accepted before, else `None`.
+    /// Whether a transaction would be accepted in the next block, alone and at this time. Returns its receipt if it was
+    /// accepted before, otherwise `None`.
     pub fn check(
         &self,
         tx: &Transaction,
@@ -399,7 +399,7 @@ impl Room {
         }
     }
 
-    /// Takes the room for a transaction; false, and takes nothing, where there is too little.
+    /// Takes the room for a transaction; returns false, and takes nothing, if there is too little.
     fn takes(&mut self, length: usize) -> bool {
         let bytes = u64::try_from(length)
             .ok()

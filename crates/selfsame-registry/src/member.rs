@@ -10,7 +10,7 @@ use crate::receipt::{Receipt, Version};
 /// A role as it was given or taken.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Membership {
-    /// The role; `None` where it was taken.
+    /// The role; `None` if it was taken away.
     pub role: Option<Role>,
     /// The author who gave or took it; `None` in a genesis.
     pub by: Option<Identifier>,

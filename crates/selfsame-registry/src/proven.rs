@@ -1,4 +1,4 @@
-//! Signatures that were found good, so that a transaction's are checked once and not each time it is judged.
+//! Signatures that were found valid, so that those of a transaction are verified once and not at each check.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,15 +11,15 @@ use crate::refusal::{Refusal, SignatureFault};
 use crate::transaction::Signature;
 
 const DOMAIN: &[u8] = b"selfsame/proven/1";
-/// So many are remembered in each of two halves: more than wait for a network's blocks.
+/// Maximum number of signatures in each of two halves: more than the transactions that wait for a network's blocks.
 const HALF_MAX: usize = 8_192;
 
-/// Good signatures, the latest of them; clones share them. Whether one is good depends on nothing but the bytes its
-/// digest is of, so an answer from here is the one a check would give. A wrong one is never remembered.
+/// The latest valid signatures; clones share them. The validity of a signature depends only on the bytes of its digest,
+/// so an answer from here is the one that a verification would give. An invalid signature is never stored.
 #[derive(Clone, Default)]
 pub(crate) struct Proven(Arc<Mutex<Halves>>);
 
-/// What is looked up in the older half moves to the newer; when that is full it becomes the older.
+/// A signature that is found in the older half moves to the newer one; when that is full it becomes the older one.
 #[derive(Default)]
 struct Halves {
     newer: BTreeSet<[u8; 32]>,
@@ -41,7 +41,7 @@ impl Proven {
         signature: &Signature,
     ) -> Result<(), Refusal> {
         let algorithm = key.key_type().default_algorithm();
-        // No name of a type begins another, and what stands before is of a fixed length.
+        // No key type's name is a prefix of another's, and the parts before it have a fixed length.
         let parts = [
             DOMAIN,
             &signed.hash,

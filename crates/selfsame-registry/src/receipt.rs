@@ -18,7 +18,7 @@ pub struct Receipt {
     pub tx_hash: [u8; 32],
 }
 
-/// A record that stands under a number and never changes.
+/// A numbered record that never changes.
 pub(crate) trait Version: Item {
     /// The transaction that made it.
     fn receipt(&self) -> &Receipt;

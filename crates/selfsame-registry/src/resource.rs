@@ -1,5 +1,5 @@
-//! DID-linked resources, with cheqd's meanings: immutable, addressed by a UUID in the collection of
-//! their DID; a further one of the same name and type is the next version.
+//! DID-linked resources, as defined by cheqd: immutable, addressed by a UUID in the collection of their DID; another
+//! one with the same name and type is the next version.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ pub struct Resource {
     pub data: Data,
 }
 
-/// The bytes of a resource, or their digest where they are kept elsewhere.
+/// The bytes of a resource, or their digest if they are kept elsewhere.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Data {
     /// The bytes.
@@ -42,7 +42,7 @@ pub enum Data {
     Digest([u8; 32]),
 }
 
-/// A resource as it stands in the registry.
+/// A resource in the registry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PublishedResource {
     /// The resource as it was published.

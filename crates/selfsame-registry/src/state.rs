@@ -14,13 +14,13 @@ use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 /// Changes of the state, by key.
 pub type Writes = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Where the machine reads from.
+/// The source that the machine reads from.
 pub trait StateRead {
     /// The value under a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError>;
 }
 
-/// The state cannot be read, or holds what the machine did not write.
+/// The state cannot be read, or holds something that the machine did not write.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the registry's state cannot be read: {0}")]
 pub struct StateError(pub String);

@@ -1,4 +1,4 @@
-//! Status lists: which list its issuer anchored under a URI, and when.
+//! Status lists: which list an issuer anchored under a URI, and when.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};

@@ -93,7 +93,7 @@ impl Server {
         self.0.app.registry().map_err(Problem::from)
     }
 
-    /// Whether anybody may register DIDs.
+    /// Whether anyone may register DIDs.
     pub(crate) fn open_registration(&self) -> bool {
         self.0.open_registration
     }

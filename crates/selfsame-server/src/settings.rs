@@ -36,11 +36,11 @@ pub struct Settings {
 pub struct Nodes {
     /// The socket.
     pub listener: TcpListener,
-    /// Decides which nodes are let in.
+    /// Decides which nodes are admitted.
     pub acceptor: Acceptor,
 }
 
-/// The node that sent a request, as an extension of the request: it was let in and has proved its identity.
+/// The node that sent a request, as an extension of the request: it was admitted and has proved its identity.
 #[derive(Clone, Debug)]
 pub struct NodePeer(pub Arc<selfsame_tls::identity::Peer>);
 

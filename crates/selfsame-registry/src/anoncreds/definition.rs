@@ -13,7 +13,7 @@ pub struct Definition {
     pub json: String,
     /// The definition that it succeeds.
     pub successor_of: Option<Succession>,
-    /// When its key expires, in seconds since 1970; never where there is no time.
+    /// When its key expires, in seconds since 1970; `None` if it never expires.
     pub valid_until: Option<UnixTime>,
 }
 
@@ -27,7 +27,7 @@ pub struct Succession {
     pub until: UnixTime,
 }
 
-/// A credential definition as it stands in the registry.
+/// A credential definition in the registry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PublishedDefinition {
     /// The definition as it was published.

@@ -69,7 +69,7 @@ impl ObjectName {
         self.kind
     }
 
-    /// Where it stands in the state; the parts have no slashes, so nothing else stands there.
+    /// Its path in the state; the parts have no slashes, so each path is unique.
     pub(crate) fn path(&self) -> String {
         let [first, second] = &self.parts;
         format!("{}/{}/{first}/{second}", self.owner, self.kind)

@@ -20,7 +20,7 @@ pub struct RevocationEntry {
     pub revoked: Vec<u32>,
 }
 
-/// An entry as it stands in the registry.
+/// An entry in the registry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RevocationVersion {
     /// The accumulator before.
@@ -57,7 +57,7 @@ impl Bits {
         Self(vec![0; bytes])
     }
 
-    /// With these places set; `None` where one is set already, or is outside of the registry.
+    /// Sets or clears the bits of these places; `None` if one is set or clear already, or is outside the registry.
     pub(crate) fn with(mut self, places: &[u32], set: bool) -> Option<Self> {
         for place in places {
             let byte = self.0.get_mut(usize::try_from(place >> 3).ok()?)?;

@@ -55,7 +55,7 @@ impl Step<'_> {
         }
     }
 
-    /// Why a delegation does not cover this use by the author; `None` where it does.
+    /// Why a delegation does not cover this use by the author; `None` if it does.
     fn fault_of(&self, given: &GivenDelegation, consume: &Consume) -> Option<DelegationFault> {
         let GivenDelegation {
             delegation,

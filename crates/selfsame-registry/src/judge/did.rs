@@ -32,9 +32,9 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A member registers a key for its owner. The DID holds that key alone, so that only its owner controls it. The
-    /// owner need not sign where the identifier is a digest of the whole key. An identifier of Indy's form holds half
-    /// of the key, so without the owner's signature anybody could take it, with another key of the same half.
+    /// A member registers a key for its owner. The DID holds only that key, so that only its owner controls it. The
+    /// owner need not sign if the identifier is a digest of the whole key. An identifier of Indy's form holds half of
+    /// the key, so without the owner's signature anyone could take it, with another key that has the same half.
     pub(super) fn register_did(
         &mut self,
         subject: Identifier,
@@ -58,7 +58,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A signature is verified even where it is not needed: every signature in the log is good.
+    /// A signature is verified even if it is not required: every signature in the log is valid.
     fn owner_consents(
         &self,
         subject: Identifier,

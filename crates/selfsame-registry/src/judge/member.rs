@@ -9,7 +9,7 @@ use crate::state::{Key, StateError, read};
 
 use super::{Step, active};
 
-/// The role of a DID before and after an operation; none where it has no role.
+/// The role of a DID before and after an operation; `None` without a role.
 #[derive(Clone, Copy)]
 struct Change {
     before: Option<Role>,

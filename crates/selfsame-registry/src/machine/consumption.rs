@@ -9,7 +9,7 @@ use crate::state::{Key, StateError, StateRead, read};
 use super::Machine;
 
 impl Machine {
-    /// The use or the revocation of an issuer's credential; `None` where it is neither used up nor revoked.
+    /// The use or the revocation of an issuer's credential; `None` if it is neither used up nor revoked.
     pub fn consumption(
         &self,
         state: &dyn StateRead,

@@ -1,4 +1,4 @@
-//! The fate of a transaction, read from the state, for an author who need not believe a node that says it was refused.
+//! The fate of a transaction, read from the state, for an author who does not trust a node that reports a refusal.
 
 use selfsame_anoncreds::format::{
     CredentialDefinition, Message, RevocationRegistryDefinition, Schema,

@@ -82,7 +82,7 @@ impl Machine {
         Ok(heights)
     }
 
-    /// The steward who runs a validator; `None` where the genesis or a trustee added it.
+    /// The steward who runs a validator; `None` if the genesis or a trustee added it.
     pub fn validator_owner(
         &self,
         state: &dyn StateRead,

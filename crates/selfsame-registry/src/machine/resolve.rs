@@ -43,8 +43,8 @@ impl Machine {
         }
     }
 
-    /// The number and the content of the present version of a DID, to make an update from. The content is `None` where
-    /// the DID is deactivated.
+    /// The number and the content of the present version of a DID, to make an update from. The content is `None` if the
+    /// DID is deactivated.
     pub fn present(
         &self,
         state: &dyn StateRead,

@@ -1,4 +1,4 @@
-//! Accepted objects, read again to judge a later object that refers to them. They are read without the rules they were
+//! Accepted objects, read again to check a later object that refers to them. They are read without the rules they were
 //! accepted by: those may be stricter by now, and such a block must not stop the node.
 
 use std::collections::BTreeSet;
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::state::StateError;
 
-/// The JSON of an object that stands in the state.
+/// The JSON of an object in the state.
 pub(super) struct Again(Value);
 
 impl Again {
-    /// Reads an accepted object; an error where it is not JSON, so that the state is damaged.
+    /// Reads an accepted object; an error if it is not JSON, which means that the state is damaged.
     pub(super) fn read(json: &str) -> Result<Self, StateError> {
         let value = serde_json::from_str(json);
         value.map(Self).map_err(|error| {
