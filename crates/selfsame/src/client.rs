@@ -211,8 +211,7 @@ pub fn refusal(status: u16, body: &[u8]) -> Failure {
     }
 }
 
-/// A JSON body within the size that an instance accepts. The instance would cut off a larger one, which looks like a
-/// broken connection.
+/// A JSON body. A body that is too large is refused here, since the instance would cut the connection.
 fn json(body: &impl Serialize) -> Result<Body, Failure> {
     let bytes = serde_json::to_vec(body).map_err(|error| Failure::ours(error.to_string()))?;
     if bytes.len() > API_BODY_MAX {

@@ -14,8 +14,7 @@ use crate::{output, private_file};
 
 /// The file of the master key in the data directory, unless it is kept elsewhere.
 pub const KEY_FILE: &str = "master-key";
-/// The file of the passphrase's salt and cost parameters in the data directory. It is not secret, but the data are lost
-/// without it.
+/// The file of the passphrase's salt and cost parameters. It is not secret, but the data are lost without it.
 pub const SALT_FILE: &str = "passphrase-salt";
 const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
 

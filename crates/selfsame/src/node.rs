@@ -92,8 +92,8 @@ pub struct World {
 }
 
 impl Node {
-    /// Builds what resolves the DIDs of peers. What is learned of them is kept in memory, so that `selfsame tls
-    /// identity` can use the folder meanwhile.
+    /// Builds what resolves the DIDs of peers. Results are kept in memory, so the folder stays free for the command
+    /// `selfsame tls identity`.
     ///
     /// # Errors
     /// If a file can't be read, or the settings are inconsistent.
@@ -122,8 +122,7 @@ impl Node {
         Duration::from_secs(self.reuse.max(1))
     }
 
-    /// Opens the identity, reads what this node presents from now on, and closes it. Staples are renewed until the next
-    /// call.
+    /// Opens the identity, reads what this node presents, and closes it. Staples are renewed until the next call.
     ///
     /// # Errors
     /// If the folder has no identity, is used by another process, or can't be opened with this master key; if there is

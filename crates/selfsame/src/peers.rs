@@ -1,5 +1,4 @@
-//! Peers in TLS 1.3 with DIDs and credentials: which peers this side admits, what it presents to them, which
-//! application protocol it speaks.
+//! Peers in TLS 1.3 with DIDs and credentials: which of them are admitted, what this side presents, and the protocol.
 
 mod certificate;
 mod policy;

@@ -12,8 +12,8 @@ use crate::exit::Failure;
 use crate::master_key::{KEY_FILE, SALT_FILE};
 use crate::operator_token::TOKEN_FILE;
 
-/// A data directory that is in use has at least one of these files, unless it holds a network or a node; no other
-/// software uses these names.
+/// A data directory in use has one of these files at least, unless it holds a network; no other software uses the
+/// names.
 const OURS: [&str; 7] = [
     STORE_FILE,
     LEDGER_FILE,

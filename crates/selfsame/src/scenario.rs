@@ -155,8 +155,8 @@ impl Walk<'_> {
         })
     }
 
-    /// The doctor lets the pharmacy use up and revoke prescriptions; the pharmacy dispenses one prescription and
-    /// revokes another.
+    /// The doctor delegates using up and revoking to the pharmacy, which dispenses one prescription and revokes
+    /// another.
     async fn prescription(&mut self, wallet: &Client) -> Result<Ends, Failure> {
         let name = "prescription";
         let (issuer, verifier) = (&self.cast.issuer, &self.cast.verifier);

@@ -127,8 +127,7 @@ pub fn count(rules: &[RuleLine]) -> String {
     words.join(", ")
 }
 
-/// The claims of a presentation as lines, without technical members. Claims of our own templates have the template's
-/// labels and order.
+/// The claims of a presentation as lines, without technical members; in our own templates' order and with their labels.
 pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
     const TECHNICAL: [&str; 13] = [
         "iss",

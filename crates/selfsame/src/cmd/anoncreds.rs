@@ -1,5 +1,4 @@
-//! `selfsame anoncreds`: each step of AnonCreds separately, JSON in and out, so that any implementation can be the
-//! other party.
+//! `selfsame anoncreds`: each step of AnonCreds separately, with JSON in and out, for use with any implementation.
 
 mod choose;
 mod files;

@@ -1,5 +1,4 @@
-//! `selfsame present`: makes a wallet accept an offer or answer a request, given its link, with a policy in place of a
-//! person.
+//! `selfsame present`: has a wallet accept an offer or answer a request, by a policy in place of a person's consent.
 
 use clap::Args;
 use selfsame_app::view::wallet::{Answered, CardSummary, OfferPreview, RequestPreview};

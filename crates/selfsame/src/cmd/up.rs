@@ -496,8 +496,7 @@ pub async fn until_told_to_go() {
     }
 }
 
-/// SIGHUP makes the instance read files again. A closed terminal sends SIGHUP too, and then the instance must not run
-/// on unseen.
+/// SIGHUP makes the instance read files again; a closed terminal sends it too, and then the instance must stop.
 async fn until_the_terminal_is_gone() {
     let is_there = || std::io::stdin().is_terminal();
     match signal(SignalKind::hangup()) {

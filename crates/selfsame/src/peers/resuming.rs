@@ -1,5 +1,4 @@
-//! Resumption of a node's connections: where tickets are kept, the keys that seal them, and the new verification of
-//! peers.
+//! Resumption of a node's connections: where tickets are kept, their keys, and the new verification of peers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +22,7 @@ pub struct Resuming {
 }
 
 impl Resuming {
-    /// Peers that resume are verified with the evidence in `at_hand`. The ticket keys are rotated as long as the
-    /// runtime lives.
+    /// Peers that resume are verified with the evidence in `at_hand`. Ticket keys rotate as long as the runtime lives.
     pub fn new(at_hand: Arc<dyn AtHand>) -> Self {
         let tickets = TicketKeys::new(random_seed());
         let renewed = tickets.clone();

@@ -147,8 +147,7 @@ fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
 
 /// The session cookie is `Lax`, so that a person who follows a scanned link from another site is signed in.
 ///
-/// The browser's former session ends. From now on the browser is known, and other people's wrong passwords do not
-/// slow it down.
+/// The browser's former session ends. The browser is now known, and others' wrong passwords do not slow it down.
 async fn opened(
     server: &Server,
     headers: &HeaderMap,

@@ -64,8 +64,7 @@ pub fn print<M: Message>(message: &M) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a file that exists already, before anything is computed or requested: for secrets, and for data that can't
-/// be made again.
+/// Refuses an existing file, before anything is computed or requested: for secrets, and for data that can't be remade.
 pub fn must_be_new(file: &Path) -> Result<(), Failure> {
     if file.exists() {
         let there = format!("{} is there already", file.display());

@@ -200,8 +200,7 @@ pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Arch
     Ok(archived)
 }
 
-/// A node's network must continue exactly where the imported ledger ends; the checkpoint of that height hands over to
-/// the new validators.
+/// A node's network must continue where the imported ledger ends; the checkpoint there hands over to the validators.
 fn belongs_to(home: &Home, archived: &Archived) -> Result<(), Failure> {
     if home.genesis().network() != archived.network || home.begins_after() != archived.height {
         return Err(Failure::environment(format!(

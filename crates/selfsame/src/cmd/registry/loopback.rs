@@ -144,8 +144,7 @@ fn make(data: &Path, network: &Path, validators: u16, port: u16) -> Result<(), F
     Ok(std::fs::rename(unfinished, network)?)
 }
 
-/// Waits until enough nodes serve for the network to continue, and then a little longer for the others; returns those
-/// that serve, by index.
+/// Waits until enough nodes serve for a quorum, and a little longer for the others; returns those that serve, by index.
 async fn ready(homes: &[PathBuf]) -> BTreeMap<usize, RegistryNode> {
     let mut asked = JoinSet::new();
     for (place, home) in homes.iter().cloned().enumerate() {

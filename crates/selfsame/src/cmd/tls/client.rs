@@ -113,8 +113,7 @@ pub fn place(text: &str) -> Result<String, String> {
     }
 }
 
-/// In TLS 1.3 a client finishes the handshake before the server has verified it; the server's next message shows the
-/// result.
+/// In TLS 1.3 a client's handshake ends before the server has verified it; the server's next message tells the result.
 async fn ask_for_word(mut stream: Stream<TcpStream>, mut report: Report) -> End {
     let word = async {
         stream.shutdown().await?;

@@ -153,8 +153,7 @@ impl Figures {
         });
     }
 
-    /// A connection ended after carrying these bytes. In TLS 1.3 a server's refusal arrives after the client's
-    /// handshake.
+    /// A connection ended after carrying these bytes. In TLS 1.3 a server's refusal follows the client's handshake.
     pub fn ended(&self, carried: Carried, ended: &io::Result<()>) {
         self.up.fetch_add(carried.up, Ordering::Relaxed);
         self.down.fetch_add(carried.down, Ordering::Relaxed);
