@@ -1,7 +1,9 @@
 //! What a judgement or a pure step needs from outside, and what was gathered for it.
 
+mod reading;
+
+use std::any::Any;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_crypto::hash::{sha256, sha256_parts};
@@ -9,10 +11,10 @@ use selfsame_crypto::jws::Compact;
 use selfsame_crypto::{KeyHandle, PublicKey, time::UnixTime};
 use selfsame_did::{Did, Options, Plan, Resolution, ResolutionError, plan};
 
-use crate::format::Format;
+use self::reading::Readings;
+pub(crate) use self::reading::{Reading, Text};
 use crate::single_use::Use;
 use crate::status;
-use crate::verify::{Presented, Subject};
 
 /// Something a pure step wants fetched or done; it may be repeated without harm.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -83,7 +85,7 @@ pub struct Evidence {
     began: Option<UnixTime>,
     asked_again: HashSet<Need>,
     genuine: Genuine,
-    read: Read,
+    readings: Readings,
     resolved: Resolved,
 }
 
@@ -104,39 +106,7 @@ struct Signatures {
 #[derive(Clone, Debug, Default)]
 struct Resolved(Arc<Mutex<Vec<Arc<Resolution>>>>);
 
-/// What was read of presented texts while this was gathered: a step that is run again does not read them again.
-#[derive(Clone, Default)]
-struct Read(Arc<Mutex<Vec<Known>>>);
-
-/// A text, what it says, and how many bytes of a budget that took.
-struct Known {
-    text: Text,
-    subject: Arc<Subject>,
-    bytes: usize,
-}
-
-/// A text, its format, and whether it was read as a presentation.
-struct Text(String, Format, bool);
-
-/// Texts remembered at most; further ones are read each time.
-const READ_MAX: usize = 16;
-
-impl Text {
-    fn is(&self, presented: &Presented<'_>) -> bool {
-        self.1 == presented.format
-            && self.2 == presented.expected.is_some()
-            && self.0 == presented.raw
-    }
-}
-
-impl fmt::Debug for Read {
-    /// Claims are nobody's business who debugs.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Read")
-    }
-}
-
-/// Whoever names keys was asked longer ago than so many seconds if she is to be asked once more for one she did not name.
+/// An issuer's keys are fetched once more, if they lack the key, when they were fetched more seconds ago than this.
 const OUTDATED_AFTER: u64 = 2;
 /// Signatures remembered at most; the oldest is forgotten first.
 const GENUINE_MAX: usize = 2_048;
@@ -234,29 +204,20 @@ impl Evidence {
         Ok(Some(resolution))
     }
 
-    /// What was read of this text before, and how many bytes of a budget that took.
-    pub(crate) fn subject(&self, presented: &Presented<'_>) -> Option<(Arc<Subject>, usize)> {
-        let read = self.read.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = read.iter().find(|known| known.text.is(presented));
-        known.map(|known| (known.subject.clone(), known.bytes))
+    /// What was read of this text before.
+    pub(crate) fn reading<T: Any + Clone>(&self, text: Text<'_>) -> Option<Reading<T>> {
+        self.readings.find(text)
     }
 
-    /// Remembers what was read of a text, and how many bytes of a budget that took.
-    pub(crate) fn remember(
-        &self,
-        presented: &Presented<'_>,
-        (subject, bytes): (&Arc<Subject>, usize),
-    ) {
-        let mut read = self.read.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if read.len() < READ_MAX {
-            let (raw, is_presentation) = (presented.raw.to_owned(), presented.expected.is_some());
-            let text = Text(raw, presented.format, is_presentation);
-            read.push(Known {
-                text,
-                subject: subject.clone(),
-                bytes,
-            });
-        }
+    /// Remembers what was read of a text.
+    pub(crate) fn remember<T: Any + Send + Sync>(&self, text: Text<'_>, reading: Reading<T>) {
+        self.readings.remember(text, reading);
+    }
+
+    /// How many texts are remembered.
+    #[cfg(test)]
+    pub(crate) fn readings(&self) -> usize {
+        self.readings.count()
     }
 
     /// The resolution of `did`, if it was asked for.
@@ -349,42 +310,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn a_text_that_was_read_is_known_again_as_what_it_was_read_as() {
-        let jwt = |payload: &str| {
-            let claims = json!({"vc": {"type": ["VerifiableCredential"]}, "sub": payload});
-            Unsigned::new(&json!({"alg": "ES256"}), &claims).finish(&[0; 64])
-        };
-        let (evidence, one, other) = (Evidence::default(), jwt("one"), jwt("other"));
-        let presented = |raw| Presented {
-            format: Format::JwtVcJson,
-            raw,
-            expected: None,
-        };
-        let needs = |raw| {
-            crate::verify::needs(&presented(raw), &Default::default(), &evidence, UnixTime(0))
-                .is_ok()
-        };
-        assert!(evidence.subject(&presented(&one)).is_none());
-        assert!(needs(&one) && needs(&one) && needs(&other));
-        assert_eq!(evidence.read.0.lock().unwrap().len(), 2);
-        assert!(evidence.subject(&presented(&one)).is_some());
-        let binding = crate::verify::Binding {
-            audience: "a".to_owned(),
-            nonce: "n".to_owned(),
-        };
-        let as_presentation = Presented {
-            expected: Some(&binding),
-            ..presented(&one)
-        };
-        assert!(evidence.subject(&as_presentation).is_none());
-        let as_other_format = Presented {
-            format: Format::VcJwt,
-            ..presented(&one)
-        };
-        assert!(evidence.subject(&as_other_format).is_none());
-    }
 
     #[test]
     fn a_did_that_says_all_of_itself_is_worked_out_once_and_others_are_asked_for() {

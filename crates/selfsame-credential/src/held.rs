@@ -9,9 +9,9 @@ use crate::{
     format::Format,
     sd_jwt::{Processed, SdJwt, SdJwtError},
     status::{Reference, StatusError},
+    subject::Subject,
     validity::Validity,
     vc_jwt::{Model, VcJwt, VcJwtError},
-    verify::Subject,
 };
 
 /// A credential in a wallet. Its issuer's signature is judged by [`crate::verify::verify`], not here.

@@ -17,11 +17,12 @@ pub use crate::budget::Budget;
 
 use self::checklist::{Checklist, Law};
 use crate::{
-    evidence::{Evidence, Need, Step},
+    evidence::{Evidence, Need, Reading, Step, Text},
     format::Format,
     held::Held,
     issuer_key::Roots,
-    sd_jwt::{ProcessError, Processed, SdJwt, SdJwtError, Withheld, vc},
+    sd_jwt::{SdJwt, SdJwtError, Withheld, vc},
+    subject::Subject,
     vc_jwt::{Model, VcJwt, VcJwtError, VpJwt},
     verdict::{Policy, Verdict},
 };
@@ -70,17 +71,6 @@ pub struct Examination<'a> {
     expected: Option<&'a Binding>,
 }
 
-/// What a text says.
-#[derive(Debug)]
-pub(crate) enum Subject {
-    SdJwt {
-        sd_jwt: Arc<SdJwt>,
-        processed: Result<Arc<Processed>, ProcessError>,
-    },
-    Credential(Arc<VcJwt>),
-    Presentation(Box<VpJwt>),
-}
-
 /// All a judgement rests on.
 #[derive(Clone, Copy)]
 struct Court<'a> {
@@ -125,12 +115,22 @@ pub fn verify(
     }
 }
 
+impl<'a> Presented<'a> {
+    fn text(&self) -> Text<'a> {
+        Text {
+            raw: self.raw,
+            format: self.format.as_str(),
+            is_presentation: self.expected.is_some(),
+        }
+    }
+}
+
 impl<'a> Examination<'a> {
     /// Reads what was presented.
     pub fn new(presented: &Presented<'a>) -> Result<Self, Malformed> {
         let mut budget = Budget::of(presented.raw);
         Ok(Self {
-            subject: Arc::new(Subject::read(presented, &mut budget)?),
+            subject: Arc::new(read(presented, &mut budget)?),
             expected: presented.expected,
         })
     }
@@ -147,16 +147,19 @@ impl<'a> Examination<'a> {
         evidence: &Evidence,
         budget: &mut Budget,
     ) -> Result<Self, Malformed> {
-        let subject = match evidence.subject(presented) {
-            Some((known, bytes)) => match budget.take_bytes(bytes) {
-                Some(()) => known,
+        let subject = match evidence.reading::<Arc<Subject>>(presented.text()) {
+            Some(known) => match budget.take_bytes(known.bytes) {
+                Some(()) => known.subject,
                 None => return Err(too_much(presented.format)),
             },
             None => {
                 let before = budget.left();
-                let subject = Arc::new(Subject::read(presented, budget)?);
-                let bytes = before.saturating_sub(budget.left());
-                evidence.remember(presented, (&subject, bytes));
+                let subject = Arc::new(read(presented, budget)?);
+                let reading = Reading {
+                    subject: subject.clone(),
+                    bytes: before.saturating_sub(budget.left()),
+                };
+                evidence.remember(presented.text(), reading);
                 subject
             }
         };
@@ -260,34 +263,31 @@ impl<'a> Examination<'a> {
     }
 }
 
-impl Subject {
-    /// A function of the text, its format, whether it is to be a presentation, and what it may take.
-    fn read(presented: &Presented<'_>, budget: &mut Budget) -> Result<Self, Malformed> {
-        let raw = presented.raw;
-        Ok(match (Model::of(presented.format), presented.expected) {
-            (None, _) => {
-                let sd_jwt = SdJwt::parse_within(raw, budget).map_err(sd_jwt::malformed)?;
-                let processed = sd_jwt.process().map(Arc::new);
-                Self::SdJwt {
-                    sd_jwt: Arc::new(sd_jwt),
-                    processed,
-                }
+/// Reads a text. The result depends on the text, its format, whether it is to be a presentation, and the budget alone.
+fn read(presented: &Presented<'_>, budget: &mut Budget) -> Result<Subject, Malformed> {
+    let raw = presented.raw;
+    Ok(match (Model::of(presented.format), presented.expected) {
+        (None, _) => {
+            let sd_jwt = SdJwt::parse_within(raw, budget).map_err(sd_jwt::malformed)?;
+            let processed = sd_jwt.process().map(Arc::new);
+            Subject::SdJwt {
+                sd_jwt: Arc::new(sd_jwt),
+                processed,
             }
-            (Some(model), None) => {
-                let credential =
-                    VcJwt::parse_within(raw, model, budget).map_err(vc_jwt::malformed)?;
-                // RFC 9901 §4: the last tilde is part of an SD-JWT. One that lost it looks like another JWT.
-                if credential.jwt().header.is_of_type(vc::TYP) {
-                    return Err(sd_jwt::malformed(SdJwtError::Form));
-                }
-                Self::Credential(Arc::new(credential))
+        }
+        (Some(model), None) => {
+            let credential = VcJwt::parse_within(raw, model, budget).map_err(vc_jwt::malformed)?;
+            // RFC 9901 §4: the last tilde is part of an SD-JWT. One that lost it looks like another JWT.
+            if credential.jwt().header.is_of_type(vc::TYP) {
+                return Err(sd_jwt::malformed(SdJwtError::Form));
             }
-            (Some(model), Some(_)) => {
-                let presentation = VpJwt::parse_within(raw, model, budget);
-                Self::Presentation(Box::new(presentation.map_err(vc_jwt::malformed)?))
-            }
-        })
-    }
+            Subject::Credential(Arc::new(credential))
+        }
+        (Some(model), Some(_)) => {
+            let presentation = VpJwt::parse_within(raw, model, budget);
+            Subject::Presentation(Box::new(presentation.map_err(vc_jwt::malformed)?))
+        }
+    })
 }
 
 fn too_much(format: Format) -> Malformed {

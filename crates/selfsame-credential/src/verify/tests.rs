@@ -149,6 +149,38 @@ fn what_comes_together_shares_one_budget_however_often_it_is_looked_at() {
 }
 
 #[test]
+fn a_text_that_was_read_is_known_again_as_what_it_was_read_as() {
+    let jwt = |payload: &str| {
+        let claims = json!({"vc": {"type": ["VerifiableCredential"]}, "sub": payload});
+        selfsame_crypto::jws::Unsigned::new(&json!({"alg": "ES256"}), &claims).finish(&[0; 64])
+    };
+    let (evidence, one, other) = (Evidence::default(), jwt("one"), jwt("other"));
+    let presented = |raw| Presented {
+        format: Format::JwtVcJson,
+        raw,
+        expected: None,
+    };
+    let needs = |raw| super::needs(&presented(raw), &Policy::default(), &evidence, NOW).is_ok();
+    let is_known =
+        |presented: &Presented<'_>| evidence.reading::<Arc<Subject>>(presented.text()).is_some();
+    assert!(!is_known(&presented(&one)));
+    assert!(needs(&one) && needs(&one) && needs(&other));
+    assert_eq!(evidence.readings(), 2);
+    assert!(is_known(&presented(&one)));
+    let binding = binding();
+    let as_presentation = Presented {
+        expected: Some(&binding),
+        ..presented(&one)
+    };
+    assert!(!is_known(&as_presentation));
+    let as_other_format = Presented {
+        format: Format::VcJwt,
+        ..presented(&one)
+    };
+    assert!(!is_known(&as_other_format));
+}
+
+#[test]
 fn no_rule_stands_twice_in_a_list_of_laws() {
     let presentation = [super::vc_jwt::CREDENTIAL_LAWS, super::vc_jwt::HOLDER_LAWS].concat();
     for laws in [super::sd_jwt::LAWS, &presentation] {

@@ -1,0 +1,82 @@
+//! What was read of presented texts while evidence was gathered: a step that runs again does not read them again.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Texts remembered at most; further ones are read each time.
+const MAX: usize = 16;
+
+/// A presented text, and what decides how it is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'a> {
+    /// The text.
+    pub raw: &'a str,
+    /// The name of its format.
+    pub format: &'static str,
+    /// Whether it is read as a presentation.
+    pub is_presentation: bool,
+}
+
+/// What was read of a text, and how many bytes of a budget that took.
+#[derive(Clone)]
+pub(crate) struct Reading<T> {
+    pub subject: T,
+    pub bytes: usize,
+}
+
+/// The readings so far. Clones share them. The types of the readings are known to those who read, not here.
+#[derive(Clone, Default)]
+pub(super) struct Readings(Arc<Mutex<Vec<Known>>>);
+
+struct Known {
+    raw: String,
+    format: &'static str,
+    is_presentation: bool,
+    subject: Box<dyn Any + Send + Sync>,
+    bytes: usize,
+}
+
+impl Known {
+    fn is_of(&self, text: Text<'_>) -> bool {
+        self.format == text.format
+            && self.is_presentation == text.is_presentation
+            && self.raw == text.raw
+    }
+}
+
+impl fmt::Debug for Readings {
+    /// Claims do not belong in what is printed for debugging.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Readings")
+    }
+}
+
+impl Readings {
+    pub fn find<T: Any + Clone>(&self, text: Text<'_>) -> Option<Reading<T>> {
+        let readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = readings.iter().find(|known| known.is_of(text))?;
+        Some(Reading {
+            subject: known.subject.downcast_ref::<T>()?.clone(),
+            bytes: known.bytes,
+        })
+    }
+
+    pub fn remember<T: Any + Send + Sync>(&self, text: Text<'_>, reading: Reading<T>) {
+        let mut readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if readings.len() < MAX {
+            readings.push(Known {
+                raw: text.raw.to_owned(),
+                format: text.format,
+                is_presentation: text.is_presentation,
+                subject: Box::new(reading.subject),
+                bytes: reading.bytes,
+            });
+        }
+    }
+
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
