@@ -1,8 +1,18 @@
-//! The credential formats, by the identifiers OpenID4VCI and OpenID4VP use.
+//! The table of the credential formats. A further format is a folder here, and its lines in [`Format`].
+
+mod entry;
+mod jwt_vc;
+pub mod sd_jwt_vc;
+mod vc_jwt;
+pub mod w3c;
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+
+use self::entry::Entry;
+pub(crate) use self::entry::{Credential, Kept, Subject};
+pub use self::entry::{Description, HeldError, Typing};
 
 /// A credential format, named as in OpenID4VCI 1.0 Appendix A.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -22,13 +32,22 @@ impl Format {
     /// Every format there is.
     pub const ALL: [Self; 3] = [Self::SdJwtVc, Self::JwtVcJson, Self::VcJwt];
 
+    pub(crate) const fn entry(self) -> &'static Entry {
+        match self {
+            Self::SdJwtVc => &sd_jwt_vc::ENTRY,
+            Self::JwtVcJson => &jwt_vc::ENTRY,
+            Self::VcJwt => &vc_jwt::ENTRY,
+        }
+    }
+
+    /// The facts on the format.
+    pub const fn describe(self) -> &'static Description {
+        &self.entry().description
+    }
+
     /// The format's identifier on the wire.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::SdJwtVc => "dc+sd-jwt",
-            Self::JwtVcJson => "jwt_vc_json",
-            Self::VcJwt => "vc+jwt",
-        }
+        self.describe().name
     }
 }
 
@@ -49,7 +68,7 @@ impl FromStr for Format {
     }
 }
 
-/// The name is of no credential format this crate knows.
+/// This crate knows no credential format of that name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("unknown credential format")]
 pub struct UnknownFormat;

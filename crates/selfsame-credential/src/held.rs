@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use selfsame_crypto::{Jwk, PublicKey, jws, time::UnixTime};
+use selfsame_crypto::{PublicKey, jws, time::UnixTime};
 use serde_json::{Map, Value};
 
+pub use crate::format::HeldError;
 use crate::{
-    format::Format,
-    sd_jwt::{Processed, SdJwt, SdJwtError},
+    format::{Credential, Format, Kept, Subject},
+    sd_jwt::SdJwt,
     status::{Reference, StatusError},
-    subject::Subject,
     validity::Validity,
-    vc_jwt::{Model, VcJwt, VcJwtError},
 };
 
 /// A credential in a wallet. Its issuer's signature is judged by [`crate::verify::verify`], not here.
@@ -21,53 +20,19 @@ pub struct Held {
     pub format: Format,
     /// The credential as its issuer made it.
     pub raw: String,
-    content: Content,
+    content: Arc<dyn Credential>,
     validity: Validity,
     statuses: Vec<Reference>,
-}
-
-#[derive(Clone, Debug)]
-enum Content {
-    /// With its claims, disclosed.
-    SdJwt(Arc<SdJwt>, Arc<Processed>),
-    VcJwt(Arc<VcJwt>),
-}
-
-/// Why a text cannot be held as a credential.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum HeldError {
-    /// It is no SD-JWT.
-    #[error(transparent)]
-    SdJwt(#[from] SdJwtError),
-    /// It is no W3C credential as a JWT.
-    #[error(transparent)]
-    VcJwt(#[from] VcJwtError),
-    /// Its disclosures do not fit its payload.
-    #[error(transparent)]
-    Disclosures(#[from] crate::sd_jwt::ProcessError),
-    /// It is bound to a key already, as only presentations are (RFC 9901 §7.2).
-    #[error("an issuer gave a presentation in place of a credential")]
-    KeyBinding,
-    /// A time in it is not written as specified.
-    #[error("a time in the credential is not written as specified")]
-    Time,
-    /// Its status entry is not as specified.
-    #[error("the status entry of the credential is not as specified")]
-    Status,
 }
 
 impl Held {
     /// Reads a credential of this format.
     pub fn parse(raw: &str, format: Format) -> Result<Self, HeldError> {
-        let (content, validity) = match Model::of(format) {
-            None => sd_jwt(raw)?,
-            Some(model) => vc_jwt(raw, model)?,
-        };
-        let statuses = match &content {
-            Content::SdJwt(_, processed) => Reference::in_jwt_claims(&processed.claims)
-                .map(|reference| reference.into_iter().collect()),
-            Content::VcJwt(credential) => credential.statuses(),
-        };
+        let Kept {
+            credential,
+            validity,
+            statuses,
+        } = (format.entry().hold)(raw)?;
         // A mechanism that is unknown here is for the verifier to judge.
         let statuses = match statuses {
             Ok(statuses) => statuses,
@@ -77,7 +42,7 @@ impl Held {
         Ok(Self {
             format,
             raw: raw.to_owned(),
-            content,
+            content: credential,
             validity,
             statuses,
         })
@@ -85,58 +50,32 @@ impl Held {
 
     /// The memory it takes, in bytes.
     pub fn weight(&self) -> usize {
-        let read = match &self.content {
-            Content::SdJwt(sd_jwt, _) => sd_jwt.weight(),
-            Content::VcJwt(credential) => credential.weight(),
-        };
-        read.saturating_add(self.raw.len())
+        self.content.weight().saturating_add(self.raw.len())
     }
 
     /// All claims, disclosed: an SD-JWT VC's processed payload, or the W3C credential.
     pub fn claims(&self) -> &Value {
-        match &self.content {
-            Content::SdJwt(_, processed) => &processed.claims,
-            Content::VcJwt(credential) => credential.credential(),
-        }
+        self.content.claims()
     }
 
     /// What the JWT says beside [`Held::claims`]: claims of a VCDM 1.1 JWT that stand outside of `vc`.
     pub fn beside(&self) -> Option<&Map<String, Value>> {
-        match &self.content {
-            Content::SdJwt(..) => None,
-            Content::VcJwt(credential) => Some(credential.beside()),
-        }
+        self.content.beside()
     }
 
     /// The SD-JWT, for presenting it.
     pub fn sd_jwt(&self) -> Option<&SdJwt> {
-        match &self.content {
-            Content::SdJwt(sd_jwt, _) => Some(sd_jwt),
-            Content::VcJwt(_) => None,
-        }
+        self.content.sd_jwt()
     }
 
     /// The issuer's identifier; none where its certificate alone names it.
     pub fn issuer(&self) -> Option<&str> {
-        match &self.content {
-            Content::SdJwt(sd_jwt, _) => sd_jwt.payload().get("iss").and_then(Value::as_str),
-            Content::VcJwt(credential) => credential.issuer(),
-        }
+        self.content.issuer()
     }
 
     /// The types: `vct` and `aka_vcts`, or those of the W3C credential.
     pub fn types(&self) -> Vec<&str> {
-        match &self.content {
-            Content::SdJwt(sd_jwt, _) => {
-                let others = sd_jwt.payload().get("aka_vcts").and_then(Value::as_array);
-                let types = sd_jwt.payload().get("vct").into_iter();
-                types
-                    .chain(others.into_iter().flatten())
-                    .filter_map(Value::as_str)
-                    .collect()
-            }
-            Content::VcJwt(credential) => credential.types(),
-        }
+        self.content.types()
     }
 
     /// From when until when it may be accepted.
@@ -156,73 +95,30 @@ impl Held {
 
     /// The key the issuer confirmed as the holder's (`cnf.jwk`).
     pub fn holder_key(&self) -> Option<PublicKey> {
-        let jwk = match &self.content {
-            Content::SdJwt(sd_jwt, _) => {
-                let cnf = sd_jwt.payload().get("cnf")?;
-                Jwk::from_value(cnf.get("jwk")?).ok()?
-            }
-            Content::VcJwt(credential) => credential.confirmed_key()?.ok()?,
-        };
-        PublicKey::from_jwk(&jwk).ok()
+        PublicKey::from_jwk(&self.content.confirmed_key()?).ok()
     }
 
     /// The DID the credential was issued to, where it is bound to one.
     pub fn holder_did(&self) -> Option<&str> {
-        let subject = match &self.content {
-            Content::SdJwt(_, processed) => processed.claims.get("sub").and_then(Value::as_str),
-            Content::VcJwt(credential) => credential.subject(),
-        };
+        let subject = self.content.subject_id();
         subject.filter(|subject| subject.starts_with("did:"))
     }
 
-    /// Whether the holder can prove that it is his.
+    /// Whether the holder can prove that they hold it.
     pub fn is_holder_bound(&self) -> bool {
-        let by_did = matches!(self.content, Content::VcJwt(_)) && self.holder_did().is_some();
+        let by_did = self.format.describe().binds_to_did && self.holder_did().is_some();
         by_did || self.holder_key().is_some()
     }
 
     /// What it says, for its examination: what was read once is not read again.
-    pub(crate) fn subject(&self) -> Subject {
-        match &self.content {
-            Content::SdJwt(sd_jwt, processed) => Subject::SdJwt {
-                sd_jwt: sd_jwt.clone(),
-                processed: Ok(processed.clone()),
-            },
-            Content::VcJwt(credential) => Subject::Credential(credential.clone()),
-        }
+    pub(crate) fn subject(&self) -> Arc<dyn Subject> {
+        self.content.subject()
     }
 
     /// The header of the issuer's JWT.
     pub fn header(&self) -> &jws::Header {
-        match &self.content {
-            Content::SdJwt(sd_jwt, _) => &sd_jwt.jwt().header,
-            Content::VcJwt(credential) => &credential.jwt().header,
-        }
+        self.content.header()
     }
-}
-
-type Read = (Content, Validity);
-
-fn sd_jwt(raw: &str) -> Result<Read, HeldError> {
-    let sd_jwt = SdJwt::parse(raw)?;
-    if sd_jwt.key_binding().is_some() {
-        return Err(HeldError::KeyBinding);
-    }
-    let processed = sd_jwt.process()?;
-    let validity = processed
-        .claims
-        .as_object()
-        .map(Validity::of_jwt)
-        .transpose();
-    let validity = validity.map_err(|_| HeldError::Time)?.unwrap_or_default();
-    let content = Content::SdJwt(Arc::new(sd_jwt), Arc::new(processed));
-    Ok((content, validity))
-}
-
-fn vc_jwt(raw: &str, model: Model) -> Result<Read, HeldError> {
-    let credential = VcJwt::parse(raw, model)?;
-    let validity = credential.validity().map_err(|_| HeldError::Time)?;
-    Ok((Content::VcJwt(Arc::new(credential)), validity))
 }
 
 #[cfg(test)]

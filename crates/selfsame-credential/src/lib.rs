@@ -20,17 +20,17 @@ pub mod format;
 pub mod held;
 mod issuer_key;
 pub mod path;
+mod rules;
 pub mod sd_jwt;
 pub mod signer;
 pub mod single_use;
 pub mod status;
-mod subject;
 #[cfg(test)]
 mod testing;
 pub mod validity;
-pub mod vc_jwt;
 pub mod verdict;
 pub mod verify;
+pub mod w3c;
 
 pub use evidence::{Evidence, Fetched, Need, Step, Unavailable};
 pub use format::Format;

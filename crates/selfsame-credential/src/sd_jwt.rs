@@ -1,20 +1,17 @@
-//! SD-JWT (RFC 9901): reading, processing, issuing, presenting, key binding.
+//! SD-JWT (RFC 9901): reading, processing, and choosing what is disclosed.
 
 pub mod digest;
-pub mod issue;
 pub mod key_binding;
 mod parse;
 pub mod present;
 pub mod process;
-pub mod vc;
 
 use selfsame_crypto::{json, jws};
 use serde_json::Value;
 
 pub use self::{
     digest::DigestAlgorithm,
-    issue::{Draft, Issue, IssueError},
-    key_binding::{KeyBinding, KeyBindingDraft},
+    key_binding::KeyBinding,
     present::Presentation,
     process::{ProcessError, Processed, Withheld},
 };

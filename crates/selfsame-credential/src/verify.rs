@@ -1,29 +1,20 @@
 //! Verification: what it needs, and the judgement once that is gathered. Nothing here fetches or knows the time.
 
-mod checklist;
-mod holder;
-mod issuer;
-mod sd_jwt;
-mod single_use;
-mod status;
-mod vc_jwt;
-
 use std::{collections::HashSet, sync::Arc};
 
 use selfsame_crypto::time::UnixTime;
 use serde_json::Value;
 
-pub use crate::budget::Budget;
-
-use self::checklist::{Checklist, Law};
+pub use crate::{
+    budget::Budget,
+    rules::{Binding, Malformed},
+};
 use crate::{
     evidence::{Evidence, Need, Reading, Step, Text},
-    format::Format,
+    format::{Format, Subject},
     held::Held,
-    issuer_key::Roots,
-    sd_jwt::{SdJwt, SdJwtError, Withheld, vc},
-    subject::Subject,
-    vc_jwt::{Model, VcJwt, VcJwtError, VpJwt},
+    rules::Court,
+    sd_jwt::Withheld,
     verdict::{Policy, Verdict},
 };
 
@@ -38,54 +29,11 @@ pub struct Presented<'a> {
     pub expected: Option<&'a Binding>,
 }
 
-/// What binds a presentation to one verifier and one moment.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Binding {
-    /// The verifier; in OpenID4VP its client identifier with the prefix.
-    pub audience: String,
-    /// The verifier's nonce.
-    pub nonce: String,
-}
-
-/// What was received cannot be read at all; [`verify`] says the same as a verdict.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{detail} ({})", law.paragraph)]
-pub struct Malformed {
-    law: &'static Law,
-    detail: Detail,
-}
-
-/// The reasons for which something cannot be read.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-enum Detail {
-    #[error(transparent)]
-    SdJwt(#[from] SdJwtError),
-    #[error(transparent)]
-    VcJwt(#[from] VcJwtError),
-}
-
 /// Something presented, read once, so that rounds of gathering and the judgement do not read it again.
 #[derive(Debug)]
 pub struct Examination<'a> {
-    subject: Arc<Subject>,
+    subject: Arc<dyn Subject>,
     expected: Option<&'a Binding>,
-}
-
-/// All a judgement rests on.
-#[derive(Clone, Copy)]
-struct Court<'a> {
-    policy: &'a Policy,
-    evidence: &'a Evidence,
-    now: UnixTime,
-}
-
-impl<'a> Court<'a> {
-    fn roots(&self) -> Roots<'a> {
-        Roots {
-            anchors: &self.policy.trust_anchors,
-            now: self.now,
-        }
-    }
 }
 
 /// What is still missing before [`verify`] can judge; empty when nothing is.
@@ -116,6 +64,17 @@ pub fn verify(
 }
 
 impl<'a> Presented<'a> {
+    /// Reads the text. The result depends on the text, its format, whether it is to be a presentation, and the budget
+    /// alone.
+    fn read(&self, budget: &mut Budget) -> Result<Arc<dyn Subject>, Malformed> {
+        let entry = self.format.entry();
+        let read = match self.expected {
+            None => entry.read_credential,
+            Some(_) => entry.read_presentation,
+        };
+        read(self.raw, budget)
+    }
+
     fn text(&self) -> Text<'a> {
         Text {
             raw: self.raw,
@@ -130,7 +89,7 @@ impl<'a> Examination<'a> {
     pub fn new(presented: &Presented<'a>) -> Result<Self, Malformed> {
         let mut budget = Budget::of(presented.raw);
         Ok(Self {
-            subject: Arc::new(read(presented, &mut budget)?),
+            subject: presented.read(&mut budget)?,
             expected: presented.expected,
         })
     }
@@ -147,14 +106,14 @@ impl<'a> Examination<'a> {
         evidence: &Evidence,
         budget: &mut Budget,
     ) -> Result<Self, Malformed> {
-        let subject = match evidence.reading::<Arc<Subject>>(presented.text()) {
+        let subject = match evidence.reading::<Arc<dyn Subject>>(presented.text()) {
             Some(known) => match budget.take_bytes(known.bytes) {
                 Some(()) => known.subject,
-                None => return Err(too_much(presented.format)),
+                None => return Err((presented.format.entry().too_much)()),
             },
             None => {
                 let before = budget.left();
-                let subject = Arc::new(read(presented, budget)?);
+                let subject = presented.read(budget)?;
                 let reading = Reading {
                     subject: subject.clone(),
                     bytes: before.saturating_sub(budget.left()),
@@ -172,17 +131,14 @@ impl<'a> Examination<'a> {
     /// Takes what a wallet has read: a bare credential.
     pub fn of(held: &Held) -> Self {
         Self {
-            subject: Arc::new(held.subject()),
+            subject: held.subject(),
             expected: None,
         }
     }
 
     /// Which elements of arrays are kept from whoever judges.
     pub fn withheld(&self) -> Option<&Withheld> {
-        match self.subject.as_ref() {
-            Subject::SdJwt { processed, .. } => processed.as_ref().ok().map(|it| &it.withheld),
-            Subject::Credential(_) | Subject::Presentation(_) => None,
-        }
+        self.subject.withheld()
     }
 
     /// What is still missing before [`Examination::verify`] can judge.
@@ -192,14 +148,7 @@ impl<'a> Examination<'a> {
             evidence,
             now,
         };
-        let needs = match self.subject.as_ref() {
-            Subject::SdJwt { sd_jwt, .. } => sd_jwt::needs(sd_jwt, court),
-            Subject::Credential(credential) => vc_jwt::needs(credential, None, court),
-            Subject::Presentation(presentation) => {
-                let holder = vc_jwt::holder_need(presentation, evidence);
-                vc_jwt::needs(presentation.credential(), holder, court)
-            }
-        };
+        let needs = self.subject.needs(court);
         let mut seen = HashSet::new();
         needs
             .into_iter()
@@ -233,76 +182,7 @@ impl<'a> Examination<'a> {
             evidence,
             now,
         };
-        match self.subject.as_ref() {
-            Subject::SdJwt { sd_jwt, processed } => {
-                let mut list = Checklist::new(&[sd_jwt::LAWS]);
-                let received = sd_jwt::Received {
-                    sd_jwt,
-                    processed,
-                    expected: self.expected,
-                };
-                sd_jwt::judge(received, &court, &mut list);
-                let claims = processed.as_ref().ok().map(|processed| &processed.claims);
-                list.conclude(claims)
-            }
-            Subject::Credential(credential) => {
-                let mut list = Checklist::new(&[vc_jwt::CREDENTIAL_LAWS]);
-                vc_jwt::judge(credential, &court, &mut list);
-                list.conclude(Some(credential.credential()))
-            }
-            Subject::Presentation(presentation) => {
-                let mut list = Checklist::new(&[vc_jwt::CREDENTIAL_LAWS, vc_jwt::HOLDER_LAWS]);
-                let issuer = vc_jwt::judge(presentation.credential(), &court, &mut list);
-                if let Some(expected) = self.expected {
-                    let presented = (presentation.as_ref(), issuer);
-                    vc_jwt::judge_presentation(presented, expected, &court, &mut list);
-                }
-                list.conclude(Some(presentation.credential().credential()))
-            }
-        }
-    }
-}
-
-/// Reads a text. The result depends on the text, its format, whether it is to be a presentation, and the budget alone.
-fn read(presented: &Presented<'_>, budget: &mut Budget) -> Result<Subject, Malformed> {
-    let raw = presented.raw;
-    Ok(match (Model::of(presented.format), presented.expected) {
-        (None, _) => {
-            let sd_jwt = SdJwt::parse_within(raw, budget).map_err(sd_jwt::malformed)?;
-            let processed = sd_jwt.process().map(Arc::new);
-            Subject::SdJwt {
-                sd_jwt: Arc::new(sd_jwt),
-                processed,
-            }
-        }
-        (Some(model), None) => {
-            let credential = VcJwt::parse_within(raw, model, budget).map_err(vc_jwt::malformed)?;
-            // RFC 9901 §4: the last tilde is part of an SD-JWT. One that lost it looks like another JWT.
-            if credential.jwt().header.is_of_type(vc::TYP) {
-                return Err(sd_jwt::malformed(SdJwtError::Form));
-            }
-            Subject::Credential(Arc::new(credential))
-        }
-        (Some(model), Some(_)) => {
-            let presentation = VpJwt::parse_within(raw, model, budget);
-            Subject::Presentation(Box::new(presentation.map_err(vc_jwt::malformed)?))
-        }
-    })
-}
-
-fn too_much(format: Format) -> Malformed {
-    match Model::of(format) {
-        None => sd_jwt::malformed(SdJwtError::TooMuch),
-        Some(_) => vc_jwt::malformed(VcJwtError::TooMuch),
-    }
-}
-
-impl Malformed {
-    /// The same as a verdict.
-    pub fn verdict(&self) -> Verdict {
-        let mut list = Checklist::new(&[]);
-        list.fails(self.law, self.detail.to_string());
-        list.conclude(None).0
+        self.subject.judge(self.expected, &court)
     }
 }
 

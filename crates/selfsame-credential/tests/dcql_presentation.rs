@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use selfsame_credential::{
     ClaimPath, Format, Held, Signer,
     dcql::{Candidate, Query, check, select},
-    sd_jwt::{DigestAlgorithm, Issue, Processed, SdJwt},
+    format::sd_jwt_vc::Issue,
+    sd_jwt::{DigestAlgorithm, Processed, SdJwt},
 };
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, ctx::Ctx, time::UnixTime};
 use serde_json::{Value, json};

@@ -7,7 +7,8 @@ mod python {
     use selfsame_credential::{
         ClaimPath, Evidence, Format, Signer,
         evidence::Fetched,
-        sd_jwt::{DigestAlgorithm, Issue, SdJwt, key_binding::KeyBindingClaims},
+        format::sd_jwt_vc::{Issue, KeyBindingClaims},
+        sd_jwt::{DigestAlgorithm, SdJwt},
         verdict::{Outcome, Policy, Trust, Verdict},
         verify::{Binding, Presented, verify},
     };

@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use selfsame_credential::vc_jwt::{Model, VcJwt, VpJwt};
+use selfsame_credential::w3c::{Model, VcJwt, VpJwt};
 use selfsame_crypto::{jws, time::UnixTime};
 use serde_json::{Value, json};
 

@@ -5,10 +5,10 @@ use serde_json::json;
 
 use super::*;
 use crate::{
+    format::{sd_jwt_vc::Issue, w3c},
     path::ClaimPath,
-    sd_jwt::{DigestAlgorithm, Issue},
+    sd_jwt::DigestAlgorithm,
     testing::{NOW, Party, ctx, object},
-    vc_jwt,
 };
 
 fn sd_jwt_vc(change: impl FnOnce(&mut Issue)) -> String {
@@ -30,7 +30,7 @@ fn sd_jwt_vc(change: impl FnOnce(&mut Issue)) -> String {
 }
 
 fn w3c(format: Format, subject: Option<String>) -> String {
-    let issue = vc_jwt::Issue {
+    let issue = w3c::Issue {
         format,
         issuer: "did:example:issuer".to_owned(),
         subject,

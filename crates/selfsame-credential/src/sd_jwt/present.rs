@@ -1,20 +1,16 @@
 //! Presenting an SD-JWT: the disclosures that were chosen, and no others (RFC 9901 §7.2).
 
-use selfsame_crypto::Algorithm;
-
 use super::{
     DigestAlgorithm, SdJwt,
-    key_binding::{KeyBindingClaims, KeyBindingDraft},
     process::{Place, ProcessError},
 };
 use crate::path::{ClaimPath, Segment};
-use selfsame_crypto::KeyHandle;
 
 /// An SD-JWT with the chosen disclosures, not yet bound to a key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Presentation {
-    pub(super) text: String,
-    pub(super) algorithm: DigestAlgorithm,
+    text: String,
+    algorithm: DigestAlgorithm,
 }
 
 impl SdJwt {
@@ -60,14 +56,9 @@ impl Presentation {
         self.text
     }
 
-    /// The presentation bound to the holder's key, which signs next.
-    pub fn bind(
-        self,
-        claims: &KeyBindingClaims,
-        key: KeyHandle,
-        algorithm: Algorithm,
-    ) -> KeyBindingDraft {
-        KeyBindingDraft::new(self, claims, key, algorithm)
+    /// The `sd_hash` that a key-binding JWT for this presentation carries (RFC 9901 §4.3.1).
+    pub(crate) fn sd_hash(&self) -> String {
+        self.algorithm.digest(self.text.as_bytes())
     }
 }
 

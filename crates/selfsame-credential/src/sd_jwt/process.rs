@@ -15,11 +15,11 @@ const MAX_DEPTH: usize = 32;
 const MAX_PATH_BYTES: usize = 4 << 20;
 
 /// The member that lists digests of an object's hidden members.
-pub(super) const SD: &str = "_sd";
+pub(crate) const SD: &str = "_sd";
 /// The member that holds the digest of a hidden array element.
-pub(super) const DOTS: &str = "...";
+pub(crate) const DOTS: &str = "...";
 /// The member that names the digest algorithm.
-pub(super) const SD_ALG: &str = "_sd_alg";
+pub(crate) const SD_ALG: &str = "_sd_alg";
 
 /// The Processed SD-JWT Payload, and where each disclosure went.
 #[derive(Clone, Debug)]

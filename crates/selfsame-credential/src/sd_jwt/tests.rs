@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::{
     evidence::{Evidence, Need, Step},
+    format::sd_jwt_vc::{Issue, IssueError, KeyBindingClaims, NEVER_DISCLOSED},
     path::{ClaimPath, Segment},
     testing::{NOW, Party, ctx, object},
 };
@@ -162,7 +163,7 @@ fn a_draft_asks_for_its_signature_and_is_done_once_it_is_there() {
 
 #[test]
 fn claims_that_must_stay_in_the_clear_are_not_hidden() {
-    for name in vc::NEVER_DISCLOSED {
+    for name in NEVER_DISCLOSED {
         let mut claims = object(json!({"vct": "v"}));
         claims.insert(name.to_owned(), json!("x"));
         let issue = issue(Value::Object(claims), &[json!([name])], 0);
@@ -374,7 +375,7 @@ fn a_key_binding_covers_exactly_what_is_presented() {
         .unwrap();
     let sd_jwt = SdJwt::parse(&draft.finish(&[0; 64])).unwrap();
     let holder = Party::new(KeyType::P256);
-    let claims = key_binding::KeyBindingClaims {
+    let claims = KeyBindingClaims {
         audience: "x509_san_dns:verifier.example".to_owned(),
         nonce: "n-1".to_owned(),
         issued_at: NOW,

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     evidence::{Fetched, Unavailable},
+    format::{sd_jwt_vc::verify as sd_jwt_vc, w3c::verify as w3c},
     testing::NOW,
     verdict::{Outcome, Rule, Trust},
 };
@@ -161,8 +162,11 @@ fn a_text_that_was_read_is_known_again_as_what_it_was_read_as() {
         expected: None,
     };
     let needs = |raw| super::needs(&presented(raw), &Policy::default(), &evidence, NOW).is_ok();
-    let is_known =
-        |presented: &Presented<'_>| evidence.reading::<Arc<Subject>>(presented.text()).is_some();
+    let is_known = |presented: &Presented<'_>| {
+        evidence
+            .reading::<Arc<dyn Subject>>(presented.text())
+            .is_some()
+    };
     assert!(!is_known(&presented(&one)));
     assert!(needs(&one) && needs(&one) && needs(&other));
     assert_eq!(evidence.readings(), 2);
@@ -182,8 +186,8 @@ fn a_text_that_was_read_is_known_again_as_what_it_was_read_as() {
 
 #[test]
 fn no_rule_stands_twice_in_a_list_of_laws() {
-    let presentation = [super::vc_jwt::CREDENTIAL_LAWS, super::vc_jwt::HOLDER_LAWS].concat();
-    for laws in [super::sd_jwt::LAWS, &presentation] {
+    let presentation = [w3c::CREDENTIAL_LAWS, w3c::HOLDER_LAWS].concat();
+    for laws in [sd_jwt_vc::LAWS, &presentation] {
         let mut names: Vec<_> = laws.iter().map(|law| law.name).collect();
         names.sort_unstable();
         let count = names.len();

@@ -6,8 +6,7 @@ use selfsame_credential::{
     Format, Held, Signer,
     dcql::CredentialQuery,
     evidence::{Evidence, Step},
-    sd_jwt::key_binding::KeyBindingClaims,
-    vc_jwt::Present,
+    format::{sd_jwt_vc::KeyBindingClaims, w3c::Present},
 };
 use selfsame_crypto::{Algorithm, ctx::Ctx, json};
 use selfsame_did::DidUrl;

@@ -3,9 +3,9 @@
 use selfsame_credential::{
     ClaimPath, Format,
     evidence::{Evidence, Need, Step},
-    sd_jwt::{self, DigestAlgorithm},
+    format::{sd_jwt_vc, w3c},
+    sd_jwt::DigestAlgorithm,
     signer::{Signer, Unsigned},
-    vc_jwt,
 };
 use selfsame_crypto::{ctx::Ctx, encoding::base64url_encode, hash::sha256, time::UnixTime};
 use selfsame_did::{Did, jwk};
@@ -282,7 +282,7 @@ fn prove(
 
 /// A credential without its signature.
 enum Draft {
-    SdJwt(Box<sd_jwt::Draft>),
+    SdJwt(Box<sd_jwt_vc::Draft>),
     Jwt(Box<Unsigned>),
 }
 
@@ -361,7 +361,7 @@ fn sd_jwt(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
     if let Some(claim) = one.status.and_then(|status| status.claim.as_ref()) {
         claims.insert("status".to_owned(), claim.clone());
     }
-    let issue = sd_jwt::Issue {
+    let issue = sd_jwt_vc::Issue {
         claims,
         disclosable: content.disclosable.clone(),
         decoys: content.decoys,
@@ -387,7 +387,7 @@ fn w3c(call: &Call<'_>, one: &One<'_>, format: Format, now: UnixTime) -> Result<
         Some(did) => did.as_str().to_owned(),
         None => jwk::create(&holder.key).as_str().to_owned(),
     });
-    let issue = vc_jwt::Issue {
+    let issue = w3c::Issue {
         format,
         issuer: content.issuer.clone(),
         subject,

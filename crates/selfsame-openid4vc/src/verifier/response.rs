@@ -7,9 +7,9 @@ use selfsame_credential::{
     dcql::{self, Candidate, CredentialQuery},
     evidence::{Evidence, Need, Step},
     sd_jwt::{SdJwt, Withheld},
-    vc_jwt::{Model, VpJwt},
     verdict::{Outcome, Policy, Rule, Verdict},
     verify::{Binding, Budget, Examination, Malformed, Presented},
+    w3c::{Model, VpJwt},
 };
 use selfsame_crypto::{
     ctx::Ctx,

@@ -4,7 +4,7 @@ use selfsame_credential::{
     Format,
     evidence::{Evidence, Step},
     sd_jwt::SdJwt,
-    vc_jwt::{Model, VcJwt},
+    w3c::{Model, VcJwt},
 };
 use selfsame_crypto::{
     Jwk, PublicKey,

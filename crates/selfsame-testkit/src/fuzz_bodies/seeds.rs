@@ -2,7 +2,8 @@
 
 use selfsame_credential::{
     ClaimPath, Signer,
-    sd_jwt::{DigestAlgorithm, Issue, SdJwt},
+    format::sd_jwt_vc::Issue,
+    sd_jwt::{DigestAlgorithm, SdJwt},
     status::{Bits, Purpose, Reference, Terms, Width, bitstring, token_list},
 };
 use selfsame_crypto::{

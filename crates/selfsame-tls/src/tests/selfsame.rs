@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use selfsame_credential::{Format, Signer, sd_jwt, vc_jwt};
+use selfsame_credential::format::{sd_jwt_vc, w3c};
+use selfsame_credential::{Format, Signer, sd_jwt};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::{Algorithm, KeyHandle};
 use selfsame_did::{Did, key, selfsame};
@@ -78,7 +79,7 @@ fn credential(issuer: &Subject, holder: &Subject, format: VcFormat) -> Vc {
     let signer = Signer::with_kid(handle, Algorithm::EdDsa, method(issuer));
     let sign = |input: &[u8]| issuer.key.sign(Scheme::ED25519, input).unwrap();
     let w3c = |name: Format| {
-        let issue = vc_jwt::Issue {
+        let issue = w3c::Issue {
             format: name,
             issuer: issuer.did.to_string(),
             subject: Some(holder.did.to_string()),
@@ -106,7 +107,7 @@ fn credential(issuer: &Subject, holder: &Subject, format: VcFormat) -> Vc {
             all.insert("iss".to_owned(), json!(issuer.did));
             all.insert("vct".to_owned(), json!("urn:host"));
             all.insert("exp".to_owned(), json!(NOW.0 + 3600));
-            let issue = sd_jwt::Issue {
+            let issue = sd_jwt_vc::Issue {
                 claims: all,
                 disclosable: Vec::new(),
                 decoys: 0,

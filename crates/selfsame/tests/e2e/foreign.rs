@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use selfsame_credential::ClaimPath;
-use selfsame_credential::sd_jwt::{DigestAlgorithm, Issue, SdJwt};
+use selfsame_credential::format::sd_jwt_vc::Issue;
+use selfsame_credential::sd_jwt::{DigestAlgorithm, SdJwt};
 use selfsame_credential::signer::Signer;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::base64url_encode;

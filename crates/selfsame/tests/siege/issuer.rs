@@ -1,7 +1,8 @@
 //! The attacker's issuer: it gives a wallet whatever the wallet requests, as large as the wallet accepts.
 
 use selfsame_credential::ClaimPath;
-use selfsame_credential::sd_jwt::{DigestAlgorithm, Issue};
+use selfsame_credential::format::sd_jwt_vc::Issue;
+use selfsame_credential::sd_jwt::DigestAlgorithm;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::seal;

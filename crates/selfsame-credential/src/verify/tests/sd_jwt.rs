@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::{
+    format::sd_jwt_vc::{Issue, KeyBindingClaims},
     path::ClaimPath,
-    sd_jwt::{DigestAlgorithm, Issue, key_binding::KeyBindingClaims},
+    sd_jwt::{DigestAlgorithm, SdJwt},
     testing::{Party, ctx, object},
 };
 

@@ -6,8 +6,9 @@ use selfsame_did::{
 
 use super::*;
 use crate::{
+    format::sd_jwt_vc::Issue,
     path::ClaimPath,
-    sd_jwt::{DigestAlgorithm, Issue},
+    sd_jwt::DigestAlgorithm,
     signer::Signer,
     single_use::{self, Action, CLAIM, HANDLE, Reference, Use},
     testing::{Party, ctx, object},

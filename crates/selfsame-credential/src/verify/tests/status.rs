@@ -6,10 +6,10 @@ use selfsame_crypto::{PrivateKey, encoding::base64_encode, jws};
 
 use super::{sd_jwt::Authority, *};
 use crate::{
-    sd_jwt::{DigestAlgorithm, Issue},
+    format::{sd_jwt_vc::Issue, w3c},
+    sd_jwt::DigestAlgorithm,
     status::{Bits, List, Purpose, Reference, Terms, Width, bitstring, token_list},
     testing::{Party, ctx, object},
-    vc_jwt,
 };
 
 const URI: &str = "https://issuer.example/status/1";
@@ -48,7 +48,7 @@ fn bitstring() -> Scene {
     let issuer = Party::new(KeyType::P256);
     let entries = [Purpose::Revocation, Purpose::Suspension]
         .map(|purpose| Reference::bitstring(format!("{URI}/{purpose}"), 5, purpose).to_value());
-    let issue = vc_jwt::Issue {
+    let issue = w3c::Issue {
         format: Format::VcJwt,
         issuer: issuer.did.clone(),
         subject: None,
@@ -449,7 +449,7 @@ fn what_is_worse_decides_when_several_rules_fail() {
 
 /// A W3C credential with this `credentialStatus`.
 fn w3c(issuer: &Party, format: Format, status: Option<Value>) -> String {
-    let issue = vc_jwt::Issue {
+    let issue = w3c::Issue {
         format,
         issuer: issuer.did.clone(),
         subject: None,

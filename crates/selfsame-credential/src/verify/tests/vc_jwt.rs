@@ -7,8 +7,8 @@ use selfsame_did::{
 
 use super::*;
 use crate::{
+    format::w3c::{Issue, Present},
     testing::{Party, object},
-    vc_jwt::{Issue, Present},
 };
 
 const MODELS: [Format; 2] = [Format::JwtVcJson, Format::VcJwt];

@@ -1,8 +1,8 @@
 //! Credentials as JWTs: what is read from them, and what is refused.
 
 use selfsame_credential::Signer;
-use selfsame_credential::sd_jwt::{self, DigestAlgorithm};
-use selfsame_credential::vc_jwt;
+use selfsame_credential::format::{sd_jwt_vc, w3c};
+use selfsame_credential::sd_jwt::DigestAlgorithm;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use serde_json::json;
@@ -46,8 +46,8 @@ impl World {
         IdentityPolicy::of_credentials(&["key"], vec![issuer], Expected::Vouched)
     }
 
-    fn w3c(&self, format: Format, change: impl FnOnce(&mut vc_jwt::Issue)) -> String {
-        let mut issue = vc_jwt::Issue {
+    fn w3c(&self, format: Format, change: impl FnOnce(&mut w3c::Issue)) -> String {
+        let mut issue = w3c::Issue {
             format,
             issuer: ISSUER.to_owned(),
             subject: Some(self.holder_did().to_string()),
@@ -72,8 +72,8 @@ impl World {
         draft.finish(&signature)
     }
 
-    fn sd_jwt(&self, change: impl FnOnce(&mut sd_jwt::Issue)) -> String {
-        let mut issue = sd_jwt::Issue {
+    fn sd_jwt(&self, change: impl FnOnce(&mut sd_jwt_vc::Issue)) -> String {
+        let mut issue = sd_jwt_vc::Issue {
             claims: json!({
                 "iss": ISSUER, "vct": "urn:host", "nbf": NOW.0 - 60, "exp": NOW.0 + 3600,
                 "dns": ["a.example"], "name": "A",
@@ -189,11 +189,11 @@ fn each_broken_rule_has_its_alert() {
         assert_eq!(alert(&forger.w3c(name, |_| {})), Alert::BadCertificate);
         let foreign = world.w3c(name, |issue| issue.issuer = "did:web:b.example".to_owned());
         assert_eq!(alert(&foreign), Alert::UnknownCa);
-        let unknown = |issue: &mut vc_jwt::Issue| {
+        let unknown = |issue: &mut w3c::Issue| {
             issue.signer.kid = Some(format!("{ISSUER}#keys-2"));
         };
         assert_eq!(alert(&world.w3c(name, unknown)), Alert::UnknownCa);
-        let of_other = |issue: &mut vc_jwt::Issue| {
+        let of_other = |issue: &mut w3c::Issue| {
             issue.signer.kid = Some("did:web:b.example#keys-1".to_owned());
         };
         assert_eq!(alert(&world.w3c(name, of_other)), Alert::UnknownCa);
@@ -251,7 +251,7 @@ fn a_presentation_is_not_a_credential() {
     let world = World::new();
     let text = world.sd_jwt(|_| {});
     let parsed = SdJwt::parse(&text).unwrap();
-    let claims = sd_jwt::key_binding::KeyBindingClaims {
+    let claims = sd_jwt_vc::KeyBindingClaims {
         audience: "a".to_owned(),
         nonce: "b".to_owned(),
         issued_at: NOW,

@@ -3,10 +3,11 @@
 use selfsame_crypto::time::UnixTime;
 use serde_json::{Map, Value, json};
 
-use super::{IssueError, Model};
+use super::IssueError;
 use crate::{
     format::Format,
     signer::{Signer, Unsigned},
+    w3c::Model,
 };
 
 /// What is to be presented, and to whom.
@@ -33,11 +34,10 @@ pub struct Present {
 impl Present {
     /// The presentation, lacking nothing but the holder's signature.
     pub fn draft(&self) -> Result<Unsigned, IssueError> {
-        let model = Model::of(self.format).ok_or(IssueError::Format)?;
-        let mut payload = match model {
-            Model::V1 => self.of_v1(),
-            Model::V2 => self.of_v2(),
-        };
+        let variant = self.format.entry().w3c.as_ref();
+        let variant = variant.ok_or(IssueError::Format)?;
+        let presentation = self.presentation(variant.model);
+        let mut payload = (variant.presentation)(self, presentation);
         let mut set = |name: &str, value: Value| payload.insert(name.to_owned(), value);
         set("aud", Value::from(self.audience.as_str()));
         set("nonce", Value::from(self.nonce.as_str()));
@@ -46,30 +46,8 @@ impl Present {
         if let Some(holder) = &self.holder {
             set("iss", Value::from(holder.as_str()));
         }
-        let typ = match model {
-            Model::V1 => "JWT",
-            Model::V2 => "vp+jwt",
-        };
+        let typ = variant.model.presentation_typ();
         Ok(Unsigned::new(&self.signer, typ, &Value::Object(payload)))
-    }
-
-    /// VCDM 1.1 §6.3.1: the presentation stands in `vp`.
-    fn of_v1(&self) -> Map<String, Value> {
-        let mut vp = self.presentation(Model::V1);
-        vp.insert("verifiableCredential".to_owned(), json!([self.credential]));
-        Map::from_iter([("vp".to_owned(), Value::Object(vp))])
-    }
-
-    /// VC-JOSE-COSE §3.1.2: the payload is the presentation; the credential is enveloped (VCDM 2.0 §4.13).
-    fn of_v2(&self) -> Map<String, Value> {
-        let mut vp = self.presentation(Model::V2);
-        let enveloped = json!({
-            "@context": [Model::V2.base_context()],
-            "type": ["EnvelopedVerifiableCredential"],
-            "id": format!("{}{}", super::presentation::ENVELOPE, self.credential),
-        });
-        vp.insert("verifiableCredential".to_owned(), json!([enveloped]));
-        vp
     }
 
     fn presentation(&self, model: Model) -> Map<String, Value> {

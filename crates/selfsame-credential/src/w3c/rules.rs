@@ -8,19 +8,18 @@ use super::{Model, VcJwt, VpJwt, id_of, strings, subject_of};
 
 /// VCDM 1.1 §6.3.1: `typ`, if present, is `JWT`. VC-JOSE-COSE §3.1.1: `vc+jwt`; another type is another thing.
 pub(crate) fn credential_has_type(credential: &VcJwt) -> bool {
-    has_type(&credential.jwt.header, credential.model, "vc+jwt")
+    has_type(&credential.jwt.header, credential.model.credential_typ())
 }
 
 /// As above, for presentations: VC-JOSE-COSE §3.1.2, `vp+jwt`.
 pub(crate) fn presentation_has_type(presentation: &VpJwt) -> bool {
-    has_type(&presentation.jwt().header, presentation.model(), "vp+jwt")
+    has_type(
+        &presentation.jwt().header,
+        presentation.model().presentation_typ(),
+    )
 }
 
-fn has_type(header: &jws::Header, model: Model, v2: &str) -> bool {
-    let wanted = match model {
-        Model::V1 => "JWT",
-        Model::V2 => v2,
-    };
+fn has_type(header: &jws::Header, wanted: &str) -> bool {
     header.typ.is_none() || header.is_of_type(wanted)
 }
 

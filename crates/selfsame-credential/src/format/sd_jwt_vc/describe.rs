@@ -1,15 +1,27 @@
-//! What SD-JWT VC asks of an SD-JWT (draft-ietf-oauth-sd-jwt-vc, §2).
+//! The facts on SD-JWT VC, and what it asks of an SD-JWT (draft-ietf-oauth-sd-jwt-vc, §2).
 
 use serde_json::Value;
 
-use super::{Processed, SdJwt};
-use crate::path::Segment;
+use crate::{
+    format::entry::{Description, Typing},
+    path::Segment,
+    sd_jwt::{Processed, SdJwt},
+};
+
+pub(super) const DESCRIPTION: Description = Description {
+    name: "dc+sd-jwt",
+    typing: Typing::Vct,
+    type_claims: &["vct", "aka_vcts"],
+    subject_claim: None,
+    discloses_selectively: true,
+    binds_to_did: false,
+};
 
 /// The type of an SD-JWT VC (§2.2.1).
-pub const TYP: &str = "dc+sd-jwt";
+pub(in crate::format) const TYP: &str = "dc+sd-jwt";
 
 /// The claims, with all within them, that a disclosure must never carry (§2.2.2.3).
-pub const NEVER_DISCLOSED: [&str; 8] = [
+pub(crate) const NEVER_DISCLOSED: [&str; 8] = [
     "iss",
     "nbf",
     "exp",
@@ -21,24 +33,24 @@ pub const NEVER_DISCLOSED: [&str; 8] = [
 ];
 
 /// §2.2.1: the header says that this is an SD-JWT VC.
-pub(crate) fn has_type(sd_jwt: &SdJwt) -> bool {
+pub(super) fn has_type(sd_jwt: &SdJwt) -> bool {
     sd_jwt.jwt().header.is_of_type(TYP)
 }
 
-/// RFC 7519 §4.1.1: `iss`, where present, is a string. What is none must not count as absent: who issued would
+/// RFC 7519 §4.1.1: `iss`, where present, is a string. Another value must not count as absent: the issuer would
 /// then be read from the certificate alone.
-pub(crate) fn names_its_issuer_as_specified(sd_jwt: &SdJwt) -> bool {
+pub(super) fn names_its_issuer_as_specified(sd_jwt: &SdJwt) -> bool {
     sd_jwt.payload().get("iss").is_none_or(Value::is_string)
 }
 
 /// §2.2.2.1: `vct` names the credential's type.
-pub(crate) fn names_its_type(sd_jwt: &SdJwt) -> bool {
+pub(super) fn names_its_type(sd_jwt: &SdJwt) -> bool {
     let vct = sd_jwt.payload().get("vct").and_then(Value::as_str);
     vct.is_some_and(|vct| !vct.is_empty())
 }
 
 /// §2.2.2.2: `aka_vcts`, where present, is a non-empty array of strings without `vct`.
-pub(crate) fn names_its_other_types(sd_jwt: &SdJwt) -> bool {
+pub(super) fn names_its_other_types(sd_jwt: &SdJwt) -> bool {
     let vct = sd_jwt.payload().get("vct");
     match sd_jwt.payload().get("aka_vcts") {
         None => true,
@@ -52,8 +64,19 @@ pub(crate) fn names_its_other_types(sd_jwt: &SdJwt) -> bool {
     }
 }
 
+/// `vct`, and the other types that the credential names.
+pub(super) fn types(sd_jwt: &SdJwt) -> Vec<&str> {
+    let payload = sd_jwt.payload();
+    let others = payload.get("aka_vcts").and_then(Value::as_array);
+    let all = payload
+        .get("vct")
+        .into_iter()
+        .chain(others.into_iter().flatten());
+    all.filter_map(Value::as_str).collect()
+}
+
 /// §2.2.2.3: nothing that decides over validity was selectively disclosed.
-pub(crate) fn discloses_only_what_it_may(processed: &Processed) -> bool {
+pub(super) fn discloses_only_what_it_may(processed: &Processed) -> bool {
     processed.places.iter().all(|place| {
         !matches!(place.path.segments().first(),
             Some(Segment::Name(name)) if NEVER_DISCLOSED.contains(&name.as_str()))

@@ -1,18 +1,18 @@
-//! Issuing an SD-JWT: hiding claims behind disclosures and decoys (RFC 9901 §4.2).
+//! Issuing an SD-JWT VC: hiding claims behind disclosures and decoys (RFC 9901 §4.2).
 
 use std::collections::BTreeMap;
 
 use selfsame_crypto::{Jwk, ctx::Ctx, encoding::base64url_encode};
 use serde_json::{Map, Value, json};
 
-use super::{
-    DigestAlgorithm,
-    process::{DOTS, SD, SD_ALG},
-    vc::{NEVER_DISCLOSED, TYP},
-};
+use super::describe::{NEVER_DISCLOSED, TYP};
 use crate::{
     evidence::{Evidence, Step},
     path::{ClaimPath, Segment},
+    sd_jwt::{
+        DigestAlgorithm,
+        process::{DOTS, SD, SD_ALG},
+    },
     signer::{Signer, Unsigned},
 };
 
@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 30;
 pub struct Issue {
     /// All claims, in the clear.
     pub claims: Map<String, Value>,
-    /// The claims the holder may keep to himself. A path below another one makes a recursive disclosure
+    /// The claims the holder may keep back. A path below another one makes a recursive disclosure
     /// (§4.2.6); a path that leads to nothing has no effect, since there is nothing to hide.
     pub disclosable: Vec<ClaimPath>,
     /// How many decoy digests every object and array gets that hides something (§4.2.5).

@@ -6,17 +6,21 @@ use selfsame_crypto::{Jwk, PublicKey, hash::ct_eq, jws};
 use selfsame_did::Relationship;
 use serde_json::Value;
 
-use super::{
-    Binding, Court, Malformed,
-    checklist::{Checklist, Failure, Law},
-    holder, issuer, single_use, status,
-};
+use super::describe;
 use crate::{
+    budget::Budget,
     evidence::Need,
+    format::entry::Subject,
     issuer_key::{Claimed, Identity},
-    sd_jwt::{KeyBinding, ProcessError, Processed, SdJwt, SdJwtError, key_binding, vc},
+    rules::{
+        Binding, Court, Malformed,
+        checklist::{Checklist, Failure, Law},
+        holder, issuer, single_use, status,
+    },
+    sd_jwt::{KeyBinding, ProcessError, Processed, SdJwt, SdJwtError, Withheld, key_binding},
     status::{Reference, StatusError},
     validity::{BadTime, Validity, numeric_date},
+    verdict::Verdict,
 };
 
 const WELL_FORMED: Law = Law::new("well_formed", "RFC 9901 §4", Failure::Invalid);
@@ -47,7 +51,7 @@ const KB_SIGNATURE: Law = Law::new("holder_signature", "RFC 9901 §7.3 (5.c)", F
 const KB_SD_HASH: Law = Law::new("sd_hash", "RFC 9901 §7.3 (5.g)", Failure::Invalid);
 
 /// Every rule on an SD-JWT VC.
-pub(super) const LAWS: &[&Law] = &[
+pub(crate) const LAWS: &[&Law] = &[
     &WELL_FORMED,
     &TYPE,
     &issuer::ALGORITHM,
@@ -87,23 +91,22 @@ pub(super) const LAWS: &[&Law] = &[
     &single_use::SINGLE_USE,
 ];
 
-pub(super) fn malformed(error: SdJwtError) -> Malformed {
+/// Reads an SD-JWT VC, or a presentation of one.
+pub(super) fn read(raw: &str, budget: &mut Budget) -> Result<Arc<dyn Subject>, Malformed> {
+    let sd_jwt = SdJwt::parse_within(raw, budget).map_err(malformed)?;
+    Ok(Arc::new(Received {
+        processed: sd_jwt.process().map(Arc::new),
+        sd_jwt: Arc::new(sd_jwt),
+    }))
+}
+
+pub(in crate::format) fn malformed(error: SdJwtError) -> Malformed {
     let law = match error {
         SdJwtError::Algorithm => &issuer::ALGORITHM,
         SdJwtError::DigestAlgorithm => &DIGEST_ALGORITHM,
         _ => &WELL_FORMED,
     };
-    Malformed {
-        law,
-        detail: error.into(),
-    }
-}
-
-pub(super) fn needs(sd_jwt: &SdJwt, court: &Court<'_>) -> Vec<Need> {
-    let references = references(sd_jwt).unwrap_or_default();
-    let signed = (sd_jwt.jwt(), claimed(sd_jwt, court));
-    let further = single_use::need(sd_jwt, court.evidence);
-    status::needs(signed, (&references, further), court)
+    Malformed::new(law, &error)
 }
 
 fn references(sd_jwt: &SdJwt) -> Result<Vec<Reference>, StatusError> {
@@ -123,38 +126,58 @@ fn claimed<'a>(sd_jwt: &'a SdJwt, court: &Court<'a>) -> Claimed<'a> {
     }
 }
 
-/// An SD-JWT as it was received, and what its processing came to.
-#[derive(Clone, Copy)]
-pub(super) struct Received<'a> {
-    pub sd_jwt: &'a SdJwt,
-    pub processed: &'a Result<Arc<Processed>, ProcessError>,
-    pub expected: Option<&'a Binding>,
+/// An SD-JWT as it was received, and the result of its processing.
+#[derive(Debug)]
+pub(super) struct Received {
+    pub sd_jwt: Arc<SdJwt>,
+    pub processed: Result<Arc<Processed>, ProcessError>,
 }
 
-pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checklist) {
-    let Received {
-        sd_jwt,
-        processed,
-        expected,
-    } = received;
+impl Subject for Received {
+    fn needs(&self, court: &Court<'_>) -> Vec<Need> {
+        let references = references(&self.sd_jwt).unwrap_or_default();
+        let signed = (self.sd_jwt.jwt(), claimed(&self.sd_jwt, court));
+        let further = single_use::need(self.sd_jwt.payload(), court.evidence);
+        status::needs(signed, (&references, further), court)
+    }
+
+    fn judge(&self, expected: Option<&Binding>, court: &Court<'_>) -> (Verdict, Option<&Value>) {
+        let mut list = Checklist::new(&[LAWS]);
+        judge(self, expected, court, &mut list);
+        let processed = self.processed.as_ref().ok();
+        list.conclude(processed.map(|processed| &processed.claims))
+    }
+
+    fn withheld(&self) -> Option<&Withheld> {
+        let processed = self.processed.as_ref().ok();
+        processed.map(|processed| &processed.withheld)
+    }
+}
+
+fn judge(received: &Received, expected: Option<&Binding>, court: &Court<'_>, list: &mut Checklist) {
+    let Received { sd_jwt, processed } = received;
     list.passes(&WELL_FORMED, "");
     list.check(
         &TYPE,
-        vc::has_type(sd_jwt),
+        describe::has_type(sd_jwt),
         "the header's typ is not dc+sd-jwt",
     );
     issuer::algorithm(sd_jwt.jwt(), court, list);
     list.passes(&DIGEST_ALGORITHM, sd_jwt.digest_algorithm().as_str());
     disclosures(processed, list);
-    list.check(&VCT, vc::names_its_type(sd_jwt), "the claim vct is missing");
+    list.check(
+        &VCT,
+        describe::names_its_type(sd_jwt),
+        "the claim vct is missing",
+    );
     list.check(
         &AKA_VCTS,
-        vc::names_its_other_types(sd_jwt),
+        describe::names_its_other_types(sd_jwt),
         "aka_vcts is not as specified",
     );
     list.check(
         &ISSUER_CLAIM,
-        vc::names_its_issuer_as_specified(sd_jwt),
+        describe::names_its_issuer_as_specified(sd_jwt),
         "iss is not a string",
     );
     let claimed = claimed(sd_jwt, court);
@@ -164,26 +187,19 @@ pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checkl
         leaf: signed.leaf(),
     });
     if let Some(identity) = &identity {
-        issuer::trust(identity, &types(sd_jwt), (court, list));
+        issuer::trust(identity, &describe::types(sd_jwt), (court, list));
     }
     key_binding(sd_jwt, expected, court, list);
     let validity = validity(sd_jwt, processed);
     issuer::validity(validity, court, list);
     if let Some(identity) = &identity {
         status::judge(references(sd_jwt), &claimed, identity, (court, list));
-        single_use::judge((sd_jwt, processed), identity, court, list);
+        let claims = single_use::Claims {
+            signed: sd_jwt.payload(),
+            disclosed: processed.as_ref().ok().map(|processed| &processed.claims),
+        };
+        single_use::judge(claims, identity, court, list);
     }
-}
-
-/// `vct`, and what else the credential says it is.
-fn types(sd_jwt: &SdJwt) -> Vec<&str> {
-    let payload = sd_jwt.payload();
-    let others = payload.get("aka_vcts").and_then(Value::as_array);
-    let all = payload
-        .get("vct")
-        .into_iter()
-        .chain(others.into_iter().flatten());
-    all.filter_map(Value::as_str).collect()
 }
 
 /// From when until when, as it stands in the clear. An `iat` may have been disclosed (SD-JWT VC §2.2.2.3), and is to
@@ -213,7 +229,7 @@ fn disclosures(processed: &Result<Arc<Processed>, ProcessError>, list: &mut Chec
             for law in order {
                 list.passes(law, "");
             }
-            let may = vc::discloses_only_what_it_may(processed);
+            let may = describe::discloses_only_what_it_may(processed);
             list.check(
                 &NEVER_DISCLOSED,
                 may,

@@ -14,43 +14,43 @@ use crate::{
     verdict::{Trust, Verdict},
 };
 
-pub(super) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", Failure::Invalid);
-pub(super) const ISSUER_KEY: Law = Law::new(
+pub(crate) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", Failure::Invalid);
+pub(crate) const ISSUER_KEY: Law = Law::new(
     "issuer_key",
     "SD-JWT VC §2.5, VC-JOSE-COSE §4",
     Failure::Invalid,
 );
-pub(super) const KEYS_AS_OF: Law = Law::new("keys_as_of", "DID Core §9.8", Failure::StatusUnknown);
-pub(super) const CERTIFICATE_CHAIN: Law = Law::new(
+pub(crate) const KEYS_AS_OF: Law = Law::new("keys_as_of", "DID Core §9.8", Failure::StatusUnknown);
+pub(crate) const CERTIFICATE_CHAIN: Law = Law::new(
     "certificate_chain",
     "SD-JWT VC §2.5, RFC 5280 §6",
     Failure::Untrusted,
 );
-pub(super) const ISSUER_SIGNATURE: Law =
+pub(crate) const ISSUER_SIGNATURE: Law =
     Law::new("issuer_signature", "RFC 7515 §5.2", Failure::Invalid);
-pub(super) const ISSUER_TRUSTED: Law = Law::new(
+pub(crate) const ISSUER_TRUSTED: Law = Law::new(
     "issuer_trusted",
     "RFC 9901 §7.1 (2.c), VCDM 2.0 §5.2",
     Failure::Untrusted,
 );
-pub(super) const TIMES: Law = Law::new(
+pub(crate) const TIMES: Law = Law::new(
     "times_well_formed",
     "RFC 7519 §2, VCDM 2.0 §4.9",
     Failure::Invalid,
 );
-pub(super) const NOT_BEFORE: Law = Law::new(
+pub(crate) const NOT_BEFORE: Law = Law::new(
     "not_before",
     "RFC 7519 §4.1.5, VCDM 2.0 §4.9",
     Failure::NotYetValid,
 );
-pub(super) const EXPIRY: Law =
+pub(crate) const EXPIRY: Law =
     Law::new("expiry", "RFC 7519 §4.1.4, VCDM 2.0 §4.9", Failure::Expired);
 
 /// A longer name of an issuer is not shown.
 const MAX_SHOWN: usize = 256;
 
 /// The key that is said to have signed, as far as the evidence goes.
-pub(super) enum Signed {
+pub(crate) enum Signed {
     By(Box<PublicKey>),
     ByLeaf(Box<Leaf>),
 }
@@ -72,7 +72,7 @@ impl Signed {
 }
 
 /// RFC 8725 §3.1: the algorithm is one the policy accepts. `none` and shared secrets were never read.
-pub(super) fn algorithm(jwt: &jws::Compact, court: &Court<'_>, list: &mut Checklist) {
+pub(crate) fn algorithm(jwt: &jws::Compact, court: &Court<'_>, list: &mut Checklist) {
     let accepted = court.policy.accepts(jwt.header.alg);
     list.check(
         &ALGORITHM,
@@ -82,7 +82,7 @@ pub(super) fn algorithm(jwt: &jws::Compact, court: &Court<'_>, list: &mut Checkl
 }
 
 /// Finds the key, follows its chain and checks the signature; none if there is no genuine signature.
-pub(super) fn signature(
+pub(crate) fn signature(
     jwt: &jws::Compact,
     claimed: &Claimed<'_>,
     court: &Court<'_>,
@@ -142,7 +142,7 @@ fn keys_as_of(claimed: &Claimed<'_>, signed: &Signed, (court, list): (&Court<'_>
 }
 
 /// The key, or what stands in the way.
-pub(super) fn locate(
+pub(crate) fn locate(
     claimed: &Claimed<'_>,
     court: &Court<'_>,
 ) -> Result<Signed, (Failure, String)> {
@@ -164,7 +164,7 @@ pub(super) fn locate(
 
 /// What names the issuer's key, to be fetched; nothing for an issuer that is not trusted, or anybody could have this
 /// verifier fetch any address by naming it as an issuer's.
-pub(super) fn asked_for(need: Need, claimed: &Claimed<'_>, court: &Court<'_>) -> Vec<Need> {
+pub(crate) fn asked_for(need: Need, claimed: &Claimed<'_>, court: &Court<'_>) -> Vec<Need> {
     match is_strangers(&need, claimed, court) {
         true => Vec::new(),
         false => vec![need],
@@ -206,7 +206,7 @@ fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
 }
 
 /// RFC 9901 §7.1 (2.c): the issuer is one the policy trusts.
-pub(super) fn trust(
+pub(crate) fn trust(
     identity: &Identity<'_>,
     types: &[&str],
     (court, list): (&Court<'_>, &mut Checklist),
@@ -267,7 +267,7 @@ fn is_printable(name: &str) -> bool {
 }
 
 /// RFC 7519 §4.1.4 and §4.1.5, and the credential's own dates.
-pub(super) fn validity(
+pub(crate) fn validity(
     validity: Result<Validity, BadTime>,
     court: &Court<'_>,
     list: &mut Checklist,

@@ -7,7 +7,7 @@ use crate::verdict::{Outcome, Rule, Verdict};
 
 /// A rule, the paragraph it rests on, and what it means if it does not hold.
 #[derive(Debug, Eq, PartialEq)]
-pub(super) struct Law {
+pub(crate) struct Law {
     pub name: &'static str,
     pub paragraph: &'static str,
     pub failure: Failure,
@@ -30,7 +30,7 @@ impl Law {
 
 /// What a rule that does not hold means; the first of these that occurs decides the outcome.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// Forged, altered, malformed or presented wrongly.
     Invalid,
     /// Whether it is genuine cannot be said.
@@ -63,7 +63,7 @@ impl Failure {
 }
 
 /// Rules judged so far.
-pub(super) struct Checklist {
+pub(crate) struct Checklist {
     laws: &'static [&'static [&'static Law]],
     rules: Vec<Rule>,
     worst: Option<Failure>,

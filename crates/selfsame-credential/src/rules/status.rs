@@ -14,27 +14,27 @@ use crate::{
 };
 use selfsame_crypto::{jws, time::UnixTime};
 
-pub(super) const REFERENCE: Law = Law::new(
+pub(crate) const REFERENCE: Law = Law::new(
     "status_reference",
     "Token Status List §6.2, Bitstring Status List §2.1",
     Failure::Invalid,
 );
-pub(super) const LIST: Law = Law::new(
+pub(crate) const LIST: Law = Law::new(
     "status_list",
     "Token Status List §8.3, Bitstring Status List §3.2",
     Failure::StatusUnknown,
 );
-pub(super) const LIST_SIGNATURE: Law = Law::new(
+pub(crate) const LIST_SIGNATURE: Law = Law::new(
     "status_list_signature",
     "Token Status List §8.3, Bitstring Status List §3.2",
     Failure::StatusUnknown,
 );
-pub(super) const LIST_FRESH: Law = Law::new(
+pub(crate) const LIST_FRESH: Law = Law::new(
     "status_list_fresh",
     "Token Status List §8.3, §13.7, Bitstring Status List §2.2",
     Failure::StatusUnknown,
 );
-pub(super) const STATUS: Law = Law::new(
+pub(crate) const STATUS: Law = Law::new(
     "status",
     "Token Status List §7, Bitstring Status List §3.2",
     Failure::Revoked,
@@ -81,7 +81,7 @@ impl Laws {
 /// What is missing to find the issuer's key, where the policy trusts it, and then to judge the status. Lists, and what
 /// is `further` wanted about the credential or its holder, are asked for once the credential is known to be genuine and
 /// its issuer trusted: whoever forges one has no say in what is fetched.
-pub(super) fn needs(
+pub(crate) fn needs(
     (jwt, claimed): (&jws::Compact, Claimed<'_>),
     (references, further): (&[Reference], Option<Need>),
     court: &Court<'_>,
@@ -118,7 +118,7 @@ pub(super) fn needs(
 }
 
 /// Whether an issuer is trusted, and is who it says, as far as certificates say so.
-pub(super) fn is_relied_upon(issuer: &Identity<'_>, court: &Court<'_>) -> bool {
+pub(crate) fn is_relied_upon(issuer: &Identity<'_>, court: &Court<'_>) -> bool {
     issuer.is_trusted(court.policy) && issuer.is_anchored(court.policy, court.now)
 }
 
@@ -139,7 +139,7 @@ fn claimed_of<'a>(list: &'a List, credential: &Claimed<'a>) -> Claimed<'a> {
 }
 
 /// Judges every status entry of a credential that is signed by `issuer`.
-pub(super) fn judge(
+pub(crate) fn judge(
     references: Result<Vec<Reference>, StatusError>,
     claimed: &Claimed<'_>,
     issuer: &Identity<'_>,

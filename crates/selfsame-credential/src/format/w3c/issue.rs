@@ -3,10 +3,10 @@
 use selfsame_crypto::{Jwk, time::UnixTime};
 use serde_json::{Map, Value, json};
 
-use super::Model;
 use crate::{
     format::Format,
     signer::{Signer, Unsigned},
+    w3c::Model,
 };
 
 /// What is to be issued as a W3C credential.
@@ -56,22 +56,17 @@ pub enum IssueError {
 impl Issue {
     /// The credential, lacking nothing but its signature.
     pub fn draft(mut self) -> Result<Unsigned, IssueError> {
-        let model = Model::of(self.format).ok_or(IssueError::Format)?;
-        let credential = self.credential(model)?;
-        let mut payload = match model {
-            Model::V1 => self.claims_of_v1(credential),
-            Model::V2 => credential,
-        };
+        let variant = self.format.entry().w3c.as_ref();
+        let variant = variant.ok_or(IssueError::Format)?;
+        let credential = self.credential(variant.model)?;
+        let mut payload = (variant.credential)(&self, credential);
         if let Some(key) = &self.cnf {
             payload.insert("cnf".to_owned(), json!({ "jwk": key.to_value() }));
         }
         if let Some(status) = self.token_status.take() {
             payload.insert("status".to_owned(), status);
         }
-        let typ = match model {
-            Model::V1 => "JWT",
-            Model::V2 => "vc+jwt",
-        };
+        let typ = variant.model.credential_typ();
         Ok(Unsigned::new(&self.signer, typ, &Value::Object(payload)))
     }
 
@@ -87,10 +82,7 @@ impl Issue {
             std::iter::once(model.base_context()).chain(self.contexts.iter().map(String::as_str));
         let types =
             std::iter::once("VerifiableCredential").chain(self.types.iter().map(String::as_str));
-        let (from, until) = match model {
-            Model::V1 => ("issuanceDate", "expirationDate"),
-            Model::V2 => ("validFrom", "validUntil"),
-        };
+        let (from, until) = model.dates();
         let mut credential = std::mem::take(&mut self.further);
         let mut set = |name: &str, value: Value| credential.insert(name.to_owned(), value);
         set("@context", contexts.collect());
@@ -108,24 +100,5 @@ impl Issue {
             set("credentialStatus", status);
         }
         Ok(credential)
-    }
-
-    /// VCDM 1.1 §6.3.1.1: the registered claims say what the credential says.
-    fn claims_of_v1(&self, credential: Map<String, Value>) -> Map<String, Value> {
-        let mut payload = Map::new();
-        let mut set = |name: &str, value: Value| payload.insert(name.to_owned(), value);
-        set("iss", Value::from(self.issuer.as_str()));
-        set("nbf", Value::from(self.valid_from.0));
-        if let Some(time) = self.valid_until {
-            set("exp", Value::from(time.0));
-        }
-        if let Some(subject) = &self.subject {
-            set("sub", Value::from(subject.as_str()));
-        }
-        if let Some(id) = &self.id {
-            set("jti", Value::from(id.as_str()));
-        }
-        set("vc", Value::Object(credential));
-        payload
     }
 }

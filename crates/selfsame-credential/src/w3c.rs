@@ -1,22 +1,16 @@
-//! W3C credentials as JWTs: VCDM 1.1 (`jwt_vc_json`) and VCDM 2.0 with VC-JOSE-COSE (`vc+jwt`).
+//! Reading W3C credentials as JWTs: VCDM 1.1 (`jwt_vc_json`) and VCDM 2.0 with VC-JOSE-COSE (`vc+jwt`).
 
-pub mod issue;
 mod mapping;
-pub mod present;
-pub mod presentation;
-pub mod rules;
+mod presentation;
+pub(crate) mod rules;
 
 use selfsame_crypto::{Jwk, json, jws};
 use serde_json::{Map, Value};
 
-pub use self::{
-    issue::{Issue, IssueError},
-    present::Present,
-    presentation::VpJwt,
-};
-use crate::budget::Budget;
+pub(crate) use self::presentation::ENVELOPE;
+pub use self::presentation::VpJwt;
 use crate::{
-    format::Format,
+    budget::Budget,
     status::{Reference, StatusError},
     validity::{BadTime, Validity},
 };
@@ -31,20 +25,35 @@ pub enum Model {
 }
 
 impl Model {
-    /// The data model of a format; none for formats that are not W3C's.
-    pub const fn of(format: Format) -> Option<Self> {
-        match format {
-            Format::JwtVcJson => Some(Self::V1),
-            Format::VcJwt => Some(Self::V2),
-            Format::SdJwtVc => None,
-        }
-    }
-
     /// The context that comes first (VCDM 1.1 §4.1, VCDM 2.0 §4.3).
     pub const fn base_context(self) -> &'static str {
         match self {
             Self::V1 => "https://www.w3.org/2018/credentials/v1",
             Self::V2 => "https://www.w3.org/ns/credentials/v2",
+        }
+    }
+
+    /// The `typ` of a credential as a JWT (VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.1).
+    pub(crate) const fn credential_typ(self) -> &'static str {
+        match self {
+            Self::V1 => "JWT",
+            Self::V2 => "vc+jwt",
+        }
+    }
+
+    /// The `typ` of a presentation as a JWT (VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.2).
+    pub(crate) const fn presentation_typ(self) -> &'static str {
+        match self {
+            Self::V1 => "JWT",
+            Self::V2 => "vp+jwt",
+        }
+    }
+
+    /// The members that say from when and until when a credential may be accepted.
+    pub(crate) const fn dates(self) -> (&'static str, &'static str) {
+        match self {
+            Self::V1 => ("issuanceDate", "expirationDate"),
+            Self::V2 => ("validFrom", "validUntil"),
         }
     }
 }
@@ -191,10 +200,7 @@ impl VcJwt {
         let jwt = Validity::of_jwt(self.payload())?;
         let empty = Map::new();
         let credential = self.credential.as_object().unwrap_or(&empty);
-        let (from, until) = match self.model {
-            Model::V1 => ("issuanceDate", "expirationDate"),
-            Model::V2 => ("validFrom", "validUntil"),
-        };
+        let (from, until) = self.model.dates();
         Ok(jwt.and(Validity::of_dates(credential, from, until)?))
     }
 }

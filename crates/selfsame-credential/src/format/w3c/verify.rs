@@ -1,17 +1,27 @@
 //! The rules of VCDM 1.1 and 2.0 as JWTs, in the order they are judged.
 
+use std::sync::Arc;
+
 use selfsame_crypto::{PublicKey, jws, time::UnixTime};
 use selfsame_did::Relationship;
+use serde_json::Value;
 
-use super::{
-    Binding, Court, Malformed,
-    checklist::{Checklist, Failure, Law},
-    holder, issuer, status,
-};
 use crate::{
+    budget::Budget,
     evidence::{Evidence, Need},
+    format::{
+        entry::Subject,
+        sd_jwt_vc::{describe::TYP as SD_JWT_VC, verify as sd_jwt_vc},
+    },
     issuer_key::{self, Claimed, Finding, Identity, Roots},
-    vc_jwt::{VcJwt, VcJwtError, VpJwt, rules},
+    rules::{
+        Binding, Court, Malformed,
+        checklist::{Checklist, Failure, Law},
+        holder, issuer, status,
+    },
+    sd_jwt::SdJwtError,
+    verdict::Verdict,
+    w3c::{Model, VcJwt, VcJwtError, VpJwt, rules},
 };
 
 const WELL_FORMED: Law = Law::new(
@@ -64,7 +74,7 @@ const HOLDER_KEY: Law = Law::new(
 const HOLDER_SIGNATURE: Law = Law::new("holder_signature", "RFC 7515 §5.2", Failure::Invalid);
 
 /// Every rule on a W3C credential.
-pub(super) const CREDENTIAL_LAWS: &[&Law] = &[
+pub(crate) const CREDENTIAL_LAWS: &[&Law] = &[
     &WELL_FORMED,
     &TYPE,
     &issuer::ALGORITHM,
@@ -89,7 +99,7 @@ pub(super) const CREDENTIAL_LAWS: &[&Law] = &[
 ];
 
 /// The further rules on a presentation of one.
-pub(super) const HOLDER_LAWS: &[&Law] = &[
+pub(crate) const HOLDER_LAWS: &[&Law] = &[
     &HOLDER_TYPE,
     &PRESENTATION_TYPE,
     &HOLDER_ALGORITHM,
@@ -100,19 +110,84 @@ pub(super) const HOLDER_LAWS: &[&Law] = &[
     &holder::NONCE,
 ];
 
-pub(super) fn malformed(error: VcJwtError) -> Malformed {
+pub(in crate::format) fn read_credential(
+    raw: &str,
+    model: Model,
+    budget: &mut Budget,
+) -> Result<Arc<dyn Subject>, Malformed> {
+    let credential = VcJwt::parse_within(raw, model, budget).map_err(malformed)?;
+    // RFC 9901 §4: the last tilde is part of an SD-JWT. One that lost it looks like another JWT.
+    if credential.jwt().header.is_of_type(SD_JWT_VC) {
+        return Err(sd_jwt_vc::malformed(SdJwtError::Form));
+    }
+    Ok(Arc::new(Credential(Arc::new(credential))))
+}
+
+pub(in crate::format) fn read_presentation(
+    raw: &str,
+    model: Model,
+    budget: &mut Budget,
+) -> Result<Arc<dyn Subject>, Malformed> {
+    let presentation = VpJwt::parse_within(raw, model, budget).map_err(malformed)?;
+    Ok(Arc::new(Presentation(presentation)))
+}
+
+pub(in crate::format) fn too_much() -> Malformed {
+    malformed(VcJwtError::TooMuch)
+}
+
+/// A bare credential.
+#[derive(Debug)]
+pub(super) struct Credential(pub Arc<VcJwt>);
+
+/// A presentation of one credential.
+#[derive(Debug)]
+struct Presentation(VpJwt);
+
+impl Subject for Credential {
+    fn needs(&self, court: &Court<'_>) -> Vec<Need> {
+        needs(&self.0, None, court)
+    }
+
+    fn judge(&self, _: Option<&Binding>, court: &Court<'_>) -> (Verdict, Option<&Value>) {
+        let mut list = Checklist::new(&[CREDENTIAL_LAWS]);
+        judge(&self.0, court, &mut list);
+        list.conclude(Some(self.0.credential()))
+    }
+}
+
+impl Subject for Presentation {
+    fn needs(&self, court: &Court<'_>) -> Vec<Need> {
+        let holder = holder_need(&self.0, court.evidence);
+        needs(self.0.credential(), holder, court)
+    }
+
+    fn judge(&self, expected: Option<&Binding>, court: &Court<'_>) -> (Verdict, Option<&Value>) {
+        let credential = self.0.credential();
+        let mut list = Checklist::new(&[CREDENTIAL_LAWS, HOLDER_LAWS]);
+        let issuer = judge(credential, court, &mut list);
+        if let Some(expected) = expected {
+            let proof = Proof {
+                presentation: &self.0,
+                issuer,
+                expected,
+            };
+            judge_presentation(&proof, court, &mut list);
+        }
+        list.conclude(Some(credential.credential()))
+    }
+}
+
+fn malformed(error: VcJwtError) -> Malformed {
     let law = match error {
         VcJwtError::Algorithm => &issuer::ALGORITHM,
         _ => &WELL_FORMED,
     };
-    Malformed {
-        law,
-        detail: error.into(),
-    }
+    Malformed::new(law, &error)
 }
 
-/// What is missing to judge a credential, and its `holder` who presents it.
-pub(super) fn needs(credential: &VcJwt, holder: Option<Need>, court: &Court<'_>) -> Vec<Need> {
+/// What is missing to judge a credential, and the `holder` that presents it.
+fn needs(credential: &VcJwt, holder: Option<Need>, court: &Court<'_>) -> Vec<Need> {
     let references = credential.statuses().unwrap_or_default();
     let signed = (credential.jwt(), claimed(credential, court));
     status::needs(signed, (&references, holder), court)
@@ -130,14 +205,14 @@ fn claimed<'a>(credential: &'a VcJwt, court: &Court<'a>) -> Claimed<'a> {
 
 /// What a credential's issuer was found to be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Issuer {
-    /// The signature is his, and the policy trusts him: what he names may be fetched.
+enum Issuer {
+    /// The issuer signed it, and the policy trusts the issuer: what it names may be fetched.
     ReliedUpon,
     /// Anything less.
     Stranger,
 }
 
-pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> Issuer {
+fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> Issuer {
     list.passes(&WELL_FORMED, "");
     let typed = rules::credential_has_type(credential);
     list.check(&TYPE, typed, "the header's typ is that of something else");
@@ -194,7 +269,7 @@ pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist)
 }
 
 /// The holder's DID, where it is to be resolved.
-pub(super) fn holder_need(presentation: &VpJwt, evidence: &Evidence) -> Option<Need> {
+fn holder_need(presentation: &VpJwt, evidence: &Evidence) -> Option<Need> {
     match holder_key(presentation, evidence) {
         Err(Finding::Missing(need)) => Some(need),
         _ => None,
@@ -250,12 +325,21 @@ fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Fi
     }
 }
 
-pub(super) fn judge_presentation(
-    (presentation, issuer): (&VpJwt, Issuer),
-    expected: &Binding,
-    court: &Court<'_>,
-    list: &mut Checklist,
-) {
+/// What proves that the holder presents a credential.
+struct Proof<'a> {
+    presentation: &'a VpJwt,
+    /// The issuer of the credential in it.
+    issuer: Issuer,
+    /// What the proof must be bound to.
+    expected: &'a Binding,
+}
+
+fn judge_presentation(proof: &Proof<'_>, court: &Court<'_>, list: &mut Checklist) {
+    let Proof {
+        presentation,
+        issuer,
+        expected,
+    } = *proof;
     let typed = rules::presentation_has_type(presentation);
     list.check(
         &HOLDER_TYPE,

@@ -7,7 +7,7 @@ use super::{Model, VcJwt, VcJwtError, id_of, read};
 use crate::budget::Budget;
 
 /// How an enveloped credential begins (VCDM 2.0 §4.13, VC-JOSE-COSE §3.1.2).
-pub(super) const ENVELOPE: &str = "data:application/vc+jwt,";
+pub(crate) const ENVELOPE: &str = "data:application/vc+jwt,";
 
 /// A presentation of one credential.
 #[derive(Clone, Debug)]

@@ -3,7 +3,13 @@
 use serde_json::json;
 
 use super::*;
-use crate::testing::{NOW, Party, object};
+use crate::{
+    format::{
+        Format,
+        w3c::{Issue, IssueError},
+    },
+    testing::{NOW, Party, object},
+};
 use selfsame_crypto::KeyType;
 
 fn issue(format: Format) -> Issue {
@@ -89,7 +95,7 @@ fn a_credential_and_the_presentation_around_it_share_one_budget_of_memory() {
                 Model::V1 => json!({"x": many(objects), "vp": {"verifiableCredential": [inner]}}),
                 Model::V2 => json!({"x": many(objects), "verifiableCredential": [{
                     "type": "EnvelopedVerifiableCredential",
-                    "id": format!("{}{inner}", presentation::ENVELOPE),
+                    "id": format!("{ENVELOPE}{inner}"),
                 }]}),
             })
         };

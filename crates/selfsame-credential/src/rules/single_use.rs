@@ -1,7 +1,5 @@
 //! Rules on credentials for one use: what leads to their use, and whether they are used up.
 
-use std::sync::Arc;
-
 use selfsame_did::Did;
 use serde_json::Value;
 
@@ -12,16 +10,15 @@ use super::{
 use crate::{
     evidence::{Evidence, Fetched, Need},
     issuer_key::Identity,
-    sd_jwt::{ProcessError, Processed, SdJwt},
     single_use::{Action, CLAIM, Reference, SingleUseError, Use},
 };
 
-pub(super) const REFERENCE: Law = Law::new(
+pub(crate) const REFERENCE: Law = Law::new(
     "single_use_reference",
     "Selfsame single use, The credential",
     Failure::Invalid,
 );
-pub(super) const SINGLE_USE: Law = Law::new(
+pub(crate) const SINGLE_USE: Law = Law::new(
     "single_use",
     "Selfsame single use, Whether it is used",
     Failure::Spent,
@@ -30,10 +27,19 @@ pub(super) const SINGLE_USE: Law = Law::new(
 /// The issuers whose registry follows from their name.
 const METHOD: &str = "selfsame";
 
-/// What is to be read of the registry, unless it was.
-pub(super) fn need(sd_jwt: &SdJwt, evidence: &Evidence) -> Option<Need> {
-    let reference = Reference::in_payload(sd_jwt.payload()).ok().flatten()?;
-    let issuer = issuer(sd_jwt.payload())?;
+/// The claims of a credential.
+#[derive(Clone, Copy)]
+pub(crate) struct Claims<'a> {
+    /// As they were signed.
+    pub signed: &'a Value,
+    /// With what was disclosed; none if the disclosures cannot be processed.
+    pub disclosed: Option<&'a Value>,
+}
+
+/// What is still to be read of the registry.
+pub(crate) fn need(payload: &Value, evidence: &Evidence) -> Option<Need> {
+    let reference = Reference::in_payload(payload).ok().flatten()?;
+    let issuer = issuer(payload)?;
     match evidence.single_use(&issuer, &reference.digest) {
         Some(_) => None,
         None => Some(Need::Use {
@@ -44,19 +50,18 @@ pub(super) fn need(sd_jwt: &SdJwt, evidence: &Evidence) -> Option<Need> {
 }
 
 /// Judges whether a credential that is signed by `identity` may be used still.
-pub(super) fn judge(
-    (sd_jwt, processed): (&SdJwt, &Result<Arc<Processed>, ProcessError>),
+pub(crate) fn judge(
+    claims: Claims<'_>,
     identity: &Identity<'_>,
     court: &Court<'_>,
     list: &mut Checklist,
 ) {
-    let claims = processed.as_ref().ok().map(|processed| &processed.claims);
-    let reference = match reference(sd_jwt.payload(), claims) {
+    let reference = match reference(claims.signed, claims.disclosed) {
         Ok(Some(reference)) => reference,
         Ok(None) => return list.skips(&REFERENCE, "the credential is not for one use"),
         Err(error) => return list.fails(&REFERENCE, error.to_string()),
     };
-    let Some(issuer) = issuer(sd_jwt.payload()) else {
+    let Some(issuer) = issuer(claims.signed) else {
         let detail = "no registry can be found for this issuer";
         return list.fails_as(&REFERENCE, Failure::StatusUnknown, detail);
     };

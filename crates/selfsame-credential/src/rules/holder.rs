@@ -13,24 +13,24 @@ use crate::validity::{Validity, numeric_date};
 /// a verifier that forgets its nonces late.
 const MAX_AGE: u64 = 600;
 
-pub(super) const AUDIENCE: Law = Law::new(
+pub(crate) const AUDIENCE: Law = Law::new(
     "holder_audience",
     "RFC 9901 §7.3 (5.f), OpenID4VP §8.6",
     Failure::Invalid,
 );
-pub(super) const NONCE: Law = Law::new(
+pub(crate) const NONCE: Law = Law::new(
     "holder_nonce",
     "RFC 9901 §7.3 (5.f), OpenID4VP §8.6",
     Failure::Invalid,
 );
-pub(super) const TIME: Law = Law::new(
+pub(crate) const TIME: Law = Law::new(
     "holder_proof_time",
     "RFC 9901 §7.3 (5.e), RFC 7519 §4.1",
     Failure::Invalid,
 );
 
 /// The proof is for this verifier: `aud` is one string, or in a W3C presentation a list with it alone.
-pub(super) fn audience(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
+pub(crate) fn audience(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
     let audience = match claims.get("aud") {
         Some(Value::Array(audiences)) if audiences.len() == 1 => audiences.first(),
         audience => audience,
@@ -40,14 +40,14 @@ pub(super) fn audience(claims: &Map<String, Value>, expected: &Binding, list: &m
 }
 
 /// The proof answers this verifier's request.
-pub(super) fn nonce(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
+pub(crate) fn nonce(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
     let nonce = claims.get("nonce").and_then(Value::as_str);
     let fits = nonce.is_some_and(|nonce| ct_eq(nonce.as_bytes(), expected.nonce.as_bytes()));
     list.check(&NONCE, fits, "the presentation answers another request");
 }
 
 /// The proof was made just now. `iat` must be there if `required`.
-pub(super) fn time(
+pub(crate) fn time(
     claims: &Map<String, Value>,
     required: bool,
     court: &Court<'_>,

@@ -1,0 +1,24 @@
+//! W3C Verifiable Credentials Data Model 1.1 as a JWT (`jwt_vc_json`).
+
+mod describe;
+mod issue;
+mod present;
+
+use super::{
+    entry::Entry,
+    w3c::{Variant, hold, verify},
+};
+use crate::w3c::Model;
+
+pub(super) const ENTRY: Entry = Entry {
+    description: describe::DESCRIPTION,
+    hold: |raw| hold::hold(raw, Model::V1),
+    read_credential: |raw, budget| verify::read_credential(raw, Model::V1, budget),
+    read_presentation: |raw, budget| verify::read_presentation(raw, Model::V1, budget),
+    too_much: verify::too_much,
+    w3c: Some(Variant {
+        model: Model::V1,
+        credential: issue::payload,
+        presentation: present::payload,
+    }),
+};

@@ -1,0 +1,87 @@
+//! Presenting an SD-JWT VC: the Key Binding JWT for the disclosures that were chosen (RFC 9901 §4.3).
+
+use selfsame_crypto::{Algorithm, KeyHandle, time::UnixTime};
+use serde_json::{Map, Value};
+
+use crate::{
+    evidence::{Evidence, Step},
+    sd_jwt::{Presentation, key_binding::TYP},
+    signer::{Signer, Unsigned},
+};
+
+/// What a Key Binding JWT says, besides `sd_hash`.
+#[derive(Clone, Debug, Default)]
+pub struct KeyBindingClaims {
+    /// `aud`: the verifier.
+    pub audience: String,
+    /// `nonce`: the verifier's.
+    pub nonce: String,
+    /// `iat`.
+    pub issued_at: UnixTime,
+    /// Claims of a profile, such as `transaction_data_hashes`; they cannot replace the ones above.
+    pub further: Map<String, Value>,
+}
+
+/// An SD-JWT+KB that lacks nothing but the holder's signature.
+#[derive(Clone, Debug)]
+pub struct KeyBindingDraft {
+    sd_jwt: String,
+    unsigned: Unsigned,
+}
+
+impl Presentation {
+    /// The presentation bound to the holder's key, which signs next.
+    pub fn bind(
+        self,
+        claims: &KeyBindingClaims,
+        key: KeyHandle,
+        algorithm: Algorithm,
+    ) -> KeyBindingDraft {
+        KeyBindingDraft::new(self, claims, key, algorithm)
+    }
+}
+
+impl KeyBindingDraft {
+    fn new(
+        presentation: Presentation,
+        claims: &KeyBindingClaims,
+        key: KeyHandle,
+        algorithm: Algorithm,
+    ) -> Self {
+        let sd_hash = presentation.sd_hash();
+        let mut payload = claims.further.clone();
+        payload.insert("aud".to_owned(), Value::from(claims.audience.as_str()));
+        payload.insert("nonce".to_owned(), Value::from(claims.nonce.as_str()));
+        payload.insert("iat".to_owned(), Value::from(claims.issued_at.0));
+        payload.insert("sd_hash".to_owned(), Value::from(sd_hash));
+        let signer = Signer {
+            key,
+            algorithm,
+            kid: None,
+            x5c: Vec::new(),
+        };
+        Self {
+            sd_jwt: presentation.unbound(),
+            unsigned: Unsigned::new(&signer, TYP, &Value::Object(payload)),
+        }
+    }
+
+    /// The bytes the holder signs.
+    pub fn signing_input(&self) -> &[u8] {
+        self.unsigned.signing_input()
+    }
+
+    /// The SD-JWT+KB, with its signature.
+    pub fn finish(self, signature: &[u8]) -> String {
+        let jwt = self.unsigned.finish(signature);
+        self.sd_jwt + &jwt
+    }
+
+    /// The SD-JWT+KB if its signature is in the evidence, else the need for it.
+    pub fn step(self, evidence: &Evidence) -> Step<String> {
+        match self.unsigned.step(evidence) {
+            Step::Done(jwt) => Step::Done(self.sd_jwt + &jwt),
+            Step::Needs(needs) => Step::Needs(needs),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! A W3C credential as its holder looks at it.
+
+use std::sync::Arc;
+
+use selfsame_crypto::{Jwk, jws};
+use serde_json::{Map, Value};
+
+use super::verify;
+use crate::{
+    format::entry::{Credential, HeldError, Kept, Subject},
+    w3c::{Model, VcJwt},
+};
+
+pub(crate) fn hold(raw: &str, model: Model) -> Result<Kept, HeldError> {
+    let credential = VcJwt::parse(raw, model)?;
+    Ok(Kept {
+        validity: credential.validity().map_err(|_| HeldError::Time)?,
+        statuses: credential.statuses(),
+        credential: Arc::new(Content(Arc::new(credential))),
+    })
+}
+
+#[derive(Debug)]
+struct Content(Arc<VcJwt>);
+
+impl Credential for Content {
+    fn weight(&self) -> usize {
+        self.0.weight()
+    }
+
+    fn claims(&self) -> &Value {
+        self.0.credential()
+    }
+
+    fn beside(&self) -> Option<&Map<String, Value>> {
+        Some(self.0.beside())
+    }
+
+    fn header(&self) -> &jws::Header {
+        &self.0.jwt().header
+    }
+
+    fn issuer(&self) -> Option<&str> {
+        self.0.issuer()
+    }
+
+    fn types(&self) -> Vec<&str> {
+        self.0.types()
+    }
+
+    fn confirmed_key(&self) -> Option<Jwk> {
+        self.0.confirmed_key()?.ok()
+    }
+
+    fn subject_id(&self) -> Option<&str> {
+        self.0.subject()
+    }
+
+    fn subject(&self) -> Arc<dyn Subject> {
+        Arc::new(verify::Credential(self.0.clone()))
+    }
+}

@@ -1,0 +1,67 @@
+//! The rules that credentials of several formats share, and what a judgement by them rests on.
+
+pub(crate) mod checklist;
+pub(crate) mod holder;
+pub(crate) mod issuer;
+pub(crate) mod single_use;
+pub(crate) mod status;
+
+use selfsame_crypto::time::UnixTime;
+
+use self::checklist::{Checklist, Law};
+use crate::{
+    evidence::Evidence,
+    issuer_key::Roots,
+    verdict::{Policy, Verdict},
+};
+
+/// What binds a presentation to one verifier and one moment.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Binding {
+    /// The verifier; in OpenID4VP its client identifier with the prefix.
+    pub audience: String,
+    /// The verifier's nonce.
+    pub nonce: String,
+}
+
+/// What was received cannot be read at all; [`verify`](crate::verify::verify) says so in a verdict.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{detail} ({})", law.paragraph)]
+pub struct Malformed {
+    law: &'static Law,
+    detail: String,
+}
+
+/// All a judgement rests on.
+#[derive(Clone, Copy)]
+pub(crate) struct Court<'a> {
+    pub policy: &'a Policy,
+    pub evidence: &'a Evidence,
+    pub now: UnixTime,
+}
+
+impl<'a> Court<'a> {
+    pub fn roots(&self) -> Roots<'a> {
+        Roots {
+            anchors: &self.policy.trust_anchors,
+            now: self.now,
+        }
+    }
+}
+
+impl Malformed {
+    /// The rule that is broken, and how.
+    pub(crate) fn new(law: &'static Law, detail: &dyn std::error::Error) -> Self {
+        Self {
+            law,
+            detail: detail.to_string(),
+        }
+    }
+
+    /// The verdict that says so.
+    pub fn verdict(&self) -> Verdict {
+        let mut list = Checklist::new(&[]);
+        list.fails(self.law, self.detail.as_str());
+        list.conclude(None).0
+    }
+}
