@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use self::entry::Entry;
 pub(crate) use self::entry::{Credential, Kept, Subject};
-pub use self::entry::{Description, HeldError, Typing};
+pub use self::entry::{Description, HeldError, Profile};
 
 /// A credential format, named as in OpenID4VCI 1.0 Appendix A.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

@@ -11,7 +11,8 @@ use super::{
     reader::Reader,
 };
 use crate::{
-    ClaimPath,
+    ClaimPath, Format,
+    format::Profile,
     path::{PathError, Segment},
 };
 
@@ -133,11 +134,23 @@ fn credential(at: &Reader, ids: &mut BTreeSet<String>) -> Result<CredentialQuery
 /// any credential whatsoever would let a verifier probe a wallet, so the stricter reading counts.
 fn meta(at: &Reader, format: &str) -> Result<Meta, DcqlError> {
     at.object()?;
-    match format {
-        "dc+sd-jwt" => Ok(Meta::SdJwtVc {
+    let profile = match format {
+        "mso_mdoc" => {
+            return Ok(Meta::Mdoc {
+                doctype_value: at.required("doctype_value")?.string()?,
+            });
+        }
+        "ldp_vc" => Some(Profile::W3c),
+        name => name
+            .parse::<Format>()
+            .ok()
+            .map(|format| format.describe().profile),
+    };
+    match profile {
+        Some(Profile::SdJwtVc) => Ok(Meta::SdJwtVc {
             vct_values: at.required("vct_values")?.strings(MAX_VALUES)?,
         }),
-        "jwt_vc_json" | "vc+jwt" | "ldp_vc" => Ok(Meta::W3c {
+        Some(Profile::W3c) => Ok(Meta::W3c {
             type_values: at
                 .required("type_values")?
                 .elements(MAX_VALUES)?
@@ -145,10 +158,7 @@ fn meta(at: &Reader, format: &str) -> Result<Meta, DcqlError> {
                 .map(|types| types.strings(MAX_VALUES))
                 .collect::<Result<_, _>>()?,
         }),
-        "mso_mdoc" => Ok(Meta::Mdoc {
-            doctype_value: at.required("doctype_value")?.string()?,
-        }),
-        _ => Ok(Meta::Other(at.value().clone())),
+        None => Ok(Meta::Other(at.value().clone())),
     }
 }
 

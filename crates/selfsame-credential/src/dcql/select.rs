@@ -6,7 +6,7 @@ use super::{
     matching::{self, Candidate, Mismatch},
     query::Query,
 };
-use crate::{ClaimPath, Format};
+use crate::ClaimPath;
 
 /// What a wallet could answer.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ pub fn select<Id: Clone>(query: &Query, held: &[(Id, Candidate<'_>)]) -> Selecti
                         id: id.clone(),
                         claim_set: chosen.claim_set,
                         reveal: chosen.reveal,
-                        whole: candidate.format != Format::SdJwtVc,
+                        whole: !candidate.format.describe().discloses_selectively,
                     }),
                     Err(mismatch) => found.came_as_close_as(mismatch),
                 }

@@ -41,8 +41,8 @@ pub(crate) type Read = fn(&str, &mut Budget) -> Result<Arc<dyn Subject>, Malform
 pub struct Description {
     /// Its identifier on the wire (OpenID4VCI 1.0 Appendix A).
     pub name: &'static str,
-    /// How a credential's type is named.
-    pub typing: Typing,
+    /// What OpenID4VCI and OpenID4VP say of it.
+    pub profile: Profile,
     /// The claims that hold the types.
     pub type_claims: &'static [&'static str],
     /// The claim in which the claims about the subject stand; none where they stand at the top.
@@ -53,13 +53,14 @@ pub struct Description {
     pub binds_to_did: bool,
 }
 
-/// How the type of a credential is named.
+/// The profile of OpenID4VCI 1.0 Appendix A and OpenID4VP 1.0 Appendix B that a format follows. It says how metadata,
+/// requests and queries name types and algorithms.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Typing {
-    /// By a `vct` (SD-JWT VC).
-    Vct,
-    /// By a list of types in a credential definition (W3C).
-    Definition,
+pub enum Profile {
+    /// IETF SD-JWT VC (§A.3, §B.3).
+    SdJwtVc,
+    /// W3C Verifiable Credentials (§A.1, §B.1).
+    W3c,
 }
 
 /// A credential that was read for its holder.

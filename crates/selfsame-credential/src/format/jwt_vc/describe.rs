@@ -1,10 +1,10 @@
 //! The facts on W3C credentials of data model 1.1 as JWTs.
 
-use crate::format::entry::{Description, Typing};
+use crate::format::entry::{Description, Profile};
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "jwt_vc_json",
-    typing: Typing::Definition,
+    profile: Profile::W3c,
     type_claims: &["type"],
     subject_claim: Some("credentialSubject"),
     discloses_selectively: false,

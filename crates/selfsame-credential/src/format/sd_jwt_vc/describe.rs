@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use crate::{
-    format::entry::{Description, Typing},
+    format::entry::{Description, Profile},
     path::Segment,
     sd_jwt::{Processed, SdJwt},
 };
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "dc+sd-jwt",
-    typing: Typing::Vct,
+    profile: Profile::SdJwtVc,
     type_claims: &["vct", "aka_vcts"],
     subject_claim: None,
     discloses_selectively: true,
