@@ -117,7 +117,9 @@ impl<'a> Node<'a> {
     pub async fn rotate(&self) -> Result<NodeIdentity> {
         let record = self.known().await?;
         self.dids.rotate(record.did.as_str()).await?;
-        if let Some((Format::SdJwtVc, ..)) = self.held(&record).await? {
+        if let Some((format, ..)) = self.held(&record).await?
+            && !format.describe().binds_to_did
+        {
             self.keep(&Record {
                 card: None,
                 ..record
@@ -173,8 +175,8 @@ impl<'a> Node<'a> {
         let private = self.key(&record).await?;
         let held = self.held(&record).await?;
         let did = match &held {
-            // An SD-JWT VC names a key, which is a DID of its own.
-            Some((Format::SdJwtVc, ..)) => key::create(private.public()),
+            // Such a credential names a key, which is a DID of its own.
+            Some((format, ..)) if !format.describe().binds_to_did => key::create(private.public()),
             _ => record.did,
         };
         Ok(Material {

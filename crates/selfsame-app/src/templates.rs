@@ -180,10 +180,7 @@ pub(crate) fn vct(config: &Config, template: &Template) -> String {
 
 /// The path to a template's claim within a credential of this format.
 pub(crate) fn claim_path(path: &[String], format: Format) -> Result<ClaimPath> {
-    let within = match format {
-        Format::SdJwtVc => None,
-        Format::JwtVcJson | Format::VcJwt => Some("credentialSubject"),
-    };
+    let within = format.describe().subject_claim;
     ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str)))
         .map_err(Error::internal)
 }

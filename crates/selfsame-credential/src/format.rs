@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use self::entry::Entry;
 pub(crate) use self::entry::{Credential, Kept, Subject};
-pub use self::entry::{Description, HeldError, Profile};
+pub use self::entry::{Description, HeldError, Profile, StatusForm};
 
 /// A credential format, named as in OpenID4VCI 1.0 Appendix A.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -38,6 +38,18 @@ impl Format {
             Self::JwtVcJson => &jwt_vc::ENTRY,
             Self::VcJwt => &vc_jwt::ENTRY,
         }
+    }
+
+    /// The format that a credential looks like.
+    pub fn guess(raw: &str) -> Self {
+        let is_like = |format: &Self| (format.entry().is_like)(raw);
+        Self::ALL.into_iter().find(is_like).unwrap_or(Self::VcJwt)
+    }
+
+    /// The credential in a presentation of this format, without the holder's proof; none if there is no presentation to
+    /// take it out of.
+    pub fn bare(self, raw: &str) -> Option<String> {
+        (self.entry().bare)(raw)
     }
 
     /// The facts on the format.
@@ -87,5 +99,18 @@ mod tests {
             );
         }
         assert_eq!("mso_mdoc".parse::<Format>(), Err(UnknownFormat));
+    }
+
+    #[test]
+    fn a_credential_is_known_by_its_look_and_what_looks_like_nothing_counts_as_the_newest() {
+        let jwt = |claims: serde_json::Value| {
+            let header = serde_json::json!({"alg": "ES256"});
+            selfsame_crypto::jws::Unsigned::new(&header, &claims).finish(&[0; 64])
+        };
+        let (old, new) = (serde_json::json!({"vc": {}}), serde_json::json!({}));
+        assert_eq!(Format::guess(&(jwt(new.clone()) + "~")), Format::SdJwtVc);
+        assert_eq!(Format::guess(&jwt(old)), Format::JwtVcJson);
+        assert_eq!(Format::guess(&jwt(new)), Format::VcJwt);
+        assert_eq!(Format::guess("rubbish"), Format::VcJwt);
     }
 }

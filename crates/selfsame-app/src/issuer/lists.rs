@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_credential::Format;
+use selfsame_credential::format::StatusForm;
 use selfsame_credential::status::{
     Bits, Permutation, Purpose, Reference, Terms, Width, bitstring, token_list,
 };
@@ -217,16 +218,16 @@ impl Lists {
             Reference::bitstring(self.uri(place.list, face), place.index, purpose).to_value()
         };
         let revocation = || bitstring(Face::Revocation, Purpose::Revocation);
-        match kind.format {
-            Format::SdJwtVc => Status {
+        match kind.format.describe().status {
+            StatusForm::Claim => Status {
                 claim: Some(token(self.token_face(kind))),
                 member: None,
             },
-            Format::JwtVcJson => Status {
+            StatusForm::ClaimAndMember => Status {
                 claim: Some(token(Face::TokenOfW3c)),
                 member: Some(revocation()),
             },
-            Format::VcJwt => Status {
+            StatusForm::Member => Status {
                 claim: None,
                 member: Some(json!([
                     revocation(),
@@ -247,19 +248,19 @@ impl Lists {
 
     /// Those that credentials of this kind name.
     fn faces(&self, kind: Kind) -> &'static [Face] {
-        match (kind.format, self.token_face(kind)) {
-            (Format::SdJwtVc, Face::Registry) => &[Face::Registry],
-            (Format::SdJwtVc, _) => &[Face::Token],
-            (Format::JwtVcJson, _) => &[Face::TokenOfW3c, Face::Revocation],
-            (Format::VcJwt, _) => &[Face::Revocation, Face::Suspension],
+        match (kind.format.describe().status, self.token_face(kind)) {
+            (StatusForm::Claim, Face::Registry) => &[Face::Registry],
+            (StatusForm::Claim, _) => &[Face::Token],
+            (StatusForm::ClaimAndMember, _) => &[Face::TokenOfW3c, Face::Revocation],
+            (StatusForm::Member, _) => &[Face::Revocation, Face::Suspension],
         }
     }
 
     /// Where the status of a credential of this kind is told in two bits.
     pub(super) fn uri_for(&self, list: u64, kind: Kind) -> String {
-        let face = match kind.format {
-            Format::SdJwtVc => self.token_face(kind),
-            Format::JwtVcJson | Format::VcJwt => Face::Token,
+        let face = match kind.format.describe().status {
+            StatusForm::Claim => self.token_face(kind),
+            StatusForm::ClaimAndMember | StatusForm::Member => Face::Token,
         };
         self.uri(list, face)
     }

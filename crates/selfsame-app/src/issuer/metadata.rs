@@ -80,12 +80,7 @@ impl Published {
 
 /// The name of a template's configuration in one format.
 pub(crate) fn configuration_id(template: &str, format: Format) -> String {
-    let format = match format {
-        Format::SdJwtVc => "sd_jwt_vc",
-        Format::JwtVcJson => "jwt_vc_json",
-        Format::VcJwt => "vc_jwt",
-    };
-    format!("{template}_{format}")
+    format!("{template}_{}", format.describe().label)
 }
 
 fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
@@ -104,11 +99,9 @@ fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
 fn offering(config: &Config, template: &Template, format: Format) -> Result<Offering> {
     let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
     // A W3C credential names its subject by a DID, so these go first: some wallets take the first that they know.
-    let binding_methods: &[&str] = match format {
-        Format::SdJwtVc => &["jwk"],
-        Format::JwtVcJson | Format::VcJwt => {
-            &["did:key", "did:jwk", "did:web", "did:selfsame", "jwk"]
-        }
+    let binding_methods: &[&str] = match format.describe().binds_to_did {
+        false => &["jwk"],
+        true => &["did:key", "did:jwk", "did:web", "did:selfsame", "jwk"],
     };
     let claims = template
         .claims
@@ -155,7 +148,9 @@ fn offering(config: &Config, template: &Template, format: Format) -> Result<Offe
 /// What a holder may keep back of a template's claim: the claim, and each element of a list whose elements stand for
 /// themselves. A path to what a credential does not have hides nothing.
 pub(super) fn disclosable(field: &ClaimField) -> Result<Vec<ClaimPath>> {
-    let path = claim_path(&field.path, Format::SdJwtVc)?;
+    // Where claims are disclosed one by one, they stand at the top of the credential.
+    let names = field.path.iter().map(String::as_str);
+    let path = ClaimPath::of_names(names).map_err(Error::internal)?;
     let mut paths = Vec::new();
     if field.each {
         let elements = path.segments().iter().cloned().chain([Segment::All]);

@@ -264,13 +264,8 @@ impl Issuer {
             claims,
             disclosable,
             decoys: 2,
-            contexts: match kind.format {
-                // What a template names has no vocabulary of its own.
-                Format::VcJwt => {
-                    vec!["https://www.w3.org/ns/credentials/undefined-terms/v2".to_owned()]
-                }
-                Format::SdJwtVc | Format::JwtVcJson => Vec::new(),
-            },
+            // The claims of a template have no vocabulary of their own.
+            contexts: Vec::from_iter(kind.format.describe().undefined_terms.map(str::to_owned)),
             // As the credential will state it, for the register states it too.
             expires: Some(self.settings.stated_end(end, now)),
             further_copies: !kind.has_handle,

@@ -40,7 +40,7 @@ impl Kind {
     pub(super) fn for_one_use(shared: &Shared, identity: &Identity, format: Format) -> Self {
         Self {
             format,
-            has_handle: format == Format::SdJwtVc
+            has_handle: format.describe().discloses_selectively
                 && shared.config.issuer.identify_by == IdentifyBy::Did
                 && identity.did().method() == "selfsame",
         }
@@ -62,15 +62,15 @@ pub(super) fn signatory(shared: &Shared, identity: &Identity, kind: Kind) -> Sig
         _ => by_own_did(identity),
     };
     match (
-        kind.format,
+        kind.format.describe().issuer_needs_did,
         shared.config.issuer.identify_by,
         &shared.issuer_certificate,
     ) {
-        (Format::SdJwtVc, IdentifyBy::X5c, Some(certificate)) => Signatory {
+        (false, IdentifyBy::X5c, Some(certificate)) => Signatory {
             issuer: certificate.name.clone(),
             signer: certificate.signer.clone(),
         },
-        (Format::SdJwtVc, IdentifyBy::Metadata, _) => Signatory {
+        (false, IdentifyBy::Metadata, _) => Signatory {
             issuer: crate::parties::issuer_identifier(&shared.config.origin),
             signer: Signer::with_kid(
                 identity.key().clone(),
@@ -79,8 +79,7 @@ pub(super) fn signatory(shared: &Shared, identity: &Identity, kind: Kind) -> Sig
             ),
         },
         // An instance whose SD-JWT VCs go by certificate does not start without one.
-        (Format::SdJwtVc, IdentifyBy::Did | IdentifyBy::X5c, _)
-        | (Format::JwtVcJson | Format::VcJwt, ..) => by_did(),
+        (false, IdentifyBy::Did | IdentifyBy::X5c, _) | (true, ..) => by_did(),
     }
 }
 

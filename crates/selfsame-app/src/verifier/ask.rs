@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use selfsame_credential::Format;
 use selfsame_credential::dcql::{CredentialSet, Query};
+use selfsame_credential::format::Profile;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_crypto::{Algorithm, encoding, hash};
 use selfsame_openid4vc::verifier::State;
@@ -217,11 +218,11 @@ impl Verifier {
         format: Format,
         claims: &[Vec<String>],
     ) -> Result<Value> {
-        let meta = match format {
-            Format::SdJwtVc => {
+        let meta = match format.describe().profile {
+            Profile::SdJwtVc => {
                 json!({"vct_values": [templates::vct(&self.shared.config, template)]})
             }
-            Format::JwtVcJson | Format::VcJwt => json!({"type_values": [template.types]}),
+            Profile::W3c => json!({"type_values": [template.types]}),
         };
         let claims: Vec<Value> = claims
             .iter()
@@ -294,7 +295,7 @@ fn can_be_checked(query: &Query) -> Result<()> {
 
 /// Whether a credential of this template has such a claim.
 fn may_be_asked(template: &Template, format: Format, path: &[String]) -> bool {
-    let has_handle = template.single_use && format == Format::SdJwtVc;
+    let has_handle = template.single_use && format.describe().discloses_selectively;
     template.claims.iter().any(|field| field.path == path) || (has_handle && path == [HANDLE])
 }
 
@@ -319,13 +320,12 @@ fn formats() -> ClientMetadata {
         alg_values: algorithms(),
         ..VpFormat::default()
     };
+    let supported = |format: Format| match format.describe().profile {
+        Profile::SdJwtVc => (format.to_string(), sd_jwt.clone()),
+        Profile::W3c => (format.to_string(), w3c.clone()),
+    };
     ClientMetadata {
-        vp_formats_supported: [
-            (Format::SdJwtVc.as_str().to_owned(), sd_jwt),
-            (Format::JwtVcJson.as_str().to_owned(), w3c.clone()),
-            (Format::VcJwt.as_str().to_owned(), w3c),
-        ]
-        .into(),
+        vp_formats_supported: Format::ALL.into_iter().map(supported).collect(),
         ..ClientMetadata::default()
     }
 }

@@ -69,7 +69,7 @@ impl Verifier {
     ) -> Result<CredentialVerdict> {
         let format = match format {
             Some(name) => name.parse().map_err(|_| unknown_format())?,
-            None => guessed(credential),
+            None => Format::guess(credential),
         };
         let presented = Presented {
             format,
@@ -136,19 +136,4 @@ fn broken(verdict: &Verdict) -> String {
         .map(|rule| format!("{} ({}): {}", rule.name, rule.paragraph, rule.detail))
         .collect();
     told.join("; ")
-}
-
-/// An SD-JWT has tildes; of the W3C formats the older one wraps its credential in `vc`.
-fn guessed(credential: &str) -> Format {
-    if credential.contains('~') {
-        return Format::SdJwtVc;
-    }
-    let claims = selfsame_crypto::jws::Compact::parse(credential)
-        .ok()
-        .and_then(|jws| jws.claims().ok());
-    if claims.is_some_and(|claims| claims.get("vc").is_some()) {
-        Format::JwtVcJson
-    } else {
-        Format::VcJwt
-    }
 }

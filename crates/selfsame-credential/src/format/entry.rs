@@ -27,6 +27,10 @@ pub(crate) struct Entry {
     pub read_credential: Read,
     /// Reads a presentation for a judgement.
     pub read_presentation: Read,
+    /// Whether a text looks like a credential of this format; formats are asked in the order of the table.
+    pub is_like: fn(&str) -> bool,
+    /// The credential in a presentation, without the holder's proof; none if there is no presentation to read.
+    pub bare: fn(&str) -> Option<String>,
     /// Says that a text takes more memory than is left.
     pub too_much: fn() -> Malformed,
     /// How it writes W3C's data model, if it is one of W3C's.
@@ -41,6 +45,10 @@ pub(crate) type Read = fn(&str, &mut Budget) -> Result<Arc<dyn Subject>, Malform
 pub struct Description {
     /// Its identifier on the wire (OpenID4VCI 1.0 Appendix A).
     pub name: &'static str,
+    /// Its name in letters, digits and `_`.
+    pub label: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
     /// What OpenID4VCI and OpenID4VP say of it.
     pub profile: Profile,
     /// The claims that hold the types.
@@ -51,6 +59,12 @@ pub struct Description {
     pub discloses_selectively: bool,
     /// Whether a credential names its holder by a DID, which binds it. Else a key in it binds it.
     pub binds_to_did: bool,
+    /// Where a credential of ours states its status.
+    pub status: StatusForm,
+    /// Whether our issuers name themselves by a DID alone, not by a certificate or metadata.
+    pub issuer_needs_did: bool,
+    /// The context for claims whose terms no other context defines, where there is one.
+    pub undefined_terms: Option<&'static str>,
 }
 
 /// The profile of OpenID4VCI 1.0 Appendix A and OpenID4VP 1.0 Appendix B that a format follows. It says how metadata,
@@ -61,6 +75,17 @@ pub enum Profile {
     SdJwtVc,
     /// W3C Verifiable Credentials (§A.1, §B.1).
     W3c,
+}
+
+/// Where a credential states its status.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum StatusForm {
+    /// In the claim `status`, for revocation and suspension (Token Status List §6.1).
+    Claim,
+    /// In the claim `status`, and for revocation in one object `credentialStatus`.
+    ClaimAndMember,
+    /// In `credentialStatus`, an object for each purpose (Bitstring Status List §2.1).
+    Member,
 }
 
 /// A credential that was read for its holder.

@@ -6,7 +6,7 @@ mod present;
 
 use super::{
     entry::Entry,
-    w3c::{Variant, hold, verify},
+    w3c::{Variant, hold, present as w3c_present, verify},
 };
 use crate::w3c::Model;
 
@@ -15,6 +15,8 @@ pub(super) const ENTRY: Entry = Entry {
     hold: |raw| hold::hold(raw, Model::V2),
     read_credential: |raw, budget| verify::read_credential(raw, Model::V2, budget),
     read_presentation: |raw, budget| verify::read_presentation(raw, Model::V2, budget),
+    is_like: |_| true,
+    bare: |raw| w3c_present::bare(raw, Model::V2),
     too_much: verify::too_much,
     w3c: Some(Variant {
         model: Model::V2,

@@ -2,7 +2,7 @@
 
 pub(super) mod hold;
 mod issue;
-mod present;
+pub(super) mod present;
 pub(crate) mod verify;
 
 use serde_json::{Map, Value};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use selfsame_credential::{
-    Format, Held, Signer,
+    Held, Signer,
     dcql::CredentialQuery,
     evidence::{Evidence, Step},
-    format::{sd_jwt_vc::KeyBindingClaims, w3c::Present},
+    format::{Profile, sd_jwt_vc::KeyBindingClaims, w3c::Present},
 };
 use selfsame_crypto::{Algorithm, ctx::Ctx, json};
 use selfsame_did::DidUrl;
@@ -225,10 +225,10 @@ impl One<'_> {
             }
         };
         can_be_checked(self.request, (held, key))?;
-        match (held.format, key) {
-            (Format::SdJwtVc, key) => self.sd_jwt(key, evidence, ctx),
-            (Format::JwtVcJson | Format::VcJwt, Some(key)) => self.w3c(key, evidence, ctx),
-            (Format::JwtVcJson | Format::VcJwt, None) => Ok(Step::Done(held.raw.clone())),
+        match (held.format.describe().profile, key) {
+            (Profile::SdJwtVc, key) => self.sd_jwt(key, evidence, ctx),
+            (Profile::W3c, Some(key)) => self.w3c(key, evidence, ctx),
+            (Profile::W3c, None) => Ok(Step::Done(held.raw.clone())),
         }
     }
 
@@ -295,9 +295,9 @@ pub fn can_be_checked(
     let format = formats
         .get(held.format.as_str())
         .ok_or_else(|| refuse("the verifier asks for a format it says it cannot check"))?;
-    let (issuers, holders) = match held.format {
-        Format::SdJwtVc => (&format.sd_jwt_alg_values, &format.kb_jwt_alg_values),
-        Format::JwtVcJson | Format::VcJwt => (&format.alg_values, &format.alg_values),
+    let (issuers, holders) = match held.format.describe().profile {
+        Profile::SdJwtVc => (&format.sd_jwt_alg_values, &format.kb_jwt_alg_values),
+        Profile::W3c => (&format.alg_values, &format.alg_values),
     };
     let checks = |listed: &Option<Vec<String>>, algorithm: Algorithm| {
         let is_it = |name: &String| name.parse::<Algorithm>().is_ok_and(|it| it == algorithm);

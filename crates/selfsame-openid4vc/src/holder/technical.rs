@@ -2,7 +2,7 @@
 //! with the values they should have. A wallet shows everything else before it presents the credential.
 
 use selfsame_credential::path::Segment;
-use selfsame_credential::{Format, Held, single_use};
+use selfsame_credential::{Held, single_use};
 use selfsame_crypto::encoding::base64url_decode;
 use selfsame_crypto::{KeyHandle, time::UnixTime};
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl<'a> Technical<'a> {
             (Part::Beside, ["jti"]) => self.held.claims().get("id") == Some(value),
             (Part::Beside, [name]) => is_single && self.is_registered(name, value),
             (Part::Beside, _) => false,
-            (Part::Claims, names) if self.held.format == Format::SdJwtVc => match names {
+            (Part::Claims, names) if self.is_at_the_top() => match names {
                 [single_use::CLAIM, "digest"] => is_single && text.is_some_and(is_digest),
                 // The verifier has named the type, unless it requested the credential by another of its types.
                 ["vct"] => is_single && self.held.claims().get("aka_vcts").is_none(),
@@ -93,6 +93,11 @@ impl<'a> Technical<'a> {
             },
             (Part::Claims, names) => self.is_of_w3c(names, text),
         }
+    }
+
+    /// Whether the claims about the subject stand beside those of the JWT.
+    fn is_at_the_top(&self) -> bool {
+        self.held.format.describe().subject_claim.is_none()
     }
 
     /// The registered claims of a JWT (RFC 7519 §4.1).

@@ -3,7 +3,7 @@
 use selfsame_credential::{
     ClaimPath, Format,
     evidence::{Evidence, Need, Step},
-    format::{sd_jwt_vc, w3c},
+    format::{Profile, sd_jwt_vc, w3c},
     sd_jwt::DigestAlgorithm,
     signer::{Signer, Unsigned},
 };
@@ -335,12 +335,14 @@ struct One<'a> {
 }
 
 fn draft(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
-    match one.configuration.known_format() {
-        Some(Format::SdJwtVc) => sd_jwt(call, one, ctx),
-        Some(format @ (Format::JwtVcJson | Format::VcJwt)) => w3c(call, one, format, ctx.now()),
-        None => Err(Error::Setup(
+    let Some(format) = one.configuration.known_format() else {
+        return Err(Error::Setup(
             "a configuration has a format that is not ours".to_owned(),
-        )),
+        ));
+    };
+    match format.describe().profile {
+        Profile::SdJwtVc => sd_jwt(call, one, ctx),
+        Profile::W3c => w3c(call, one, format, ctx.now()),
     }
 }
 

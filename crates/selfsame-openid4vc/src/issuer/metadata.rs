@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use selfsame_credential::Format;
+use selfsame_credential::format::Profile;
 use selfsame_crypto::Algorithm;
 use selfsame_oauth::ServerMetadata;
 use serde_json::Value;
@@ -99,7 +100,7 @@ fn configuration(offering: &Offering) -> Configuration {
         proof_signing_alg_values_supported: taken.collect(),
         key_attestations_required: None,
     };
-    let of_w3c = offering.format != Format::SdJwtVc;
+    let of_w3c = offering.format.describe().profile == Profile::W3c;
     Configuration {
         format: offering.format.as_str().to_owned(),
         scope: None,

@@ -6,14 +6,12 @@ use selfsame_credential::{
     Format, Held,
     dcql::{self, Candidate, CredentialQuery},
     evidence::{Evidence, Need, Step},
-    sd_jwt::{SdJwt, Withheld},
+    sd_jwt::Withheld,
     verdict::{Outcome, Policy, Rule, Verdict},
     verify::{Binding, Budget, Examination, Malformed, Presented},
-    w3c::{Model, VpJwt},
 };
 use selfsame_crypto::{
     ctx::Ctx,
-    encoding::base64url_encode,
     hash::{ct_eq, sha256},
     time::UnixTime,
     x509::Chain,
@@ -239,7 +237,7 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
         // proof's presence does not decide whether it is checked.
         let read = |raw: &String| match bound {
             true => raw.clone(),
-            false => bare(format, raw).unwrap_or_else(|| raw.clone()),
+            false => format.bare(raw).unwrap_or_else(|| raw.clone()),
         };
         items.extend(list.iter().map(|raw| Item {
             query,
@@ -253,18 +251,6 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
     Ok(items)
 }
 
-/// The credential without the holder's proof; `None` if `raw` cannot be parsed as a presentation.
-fn bare(format: Format, raw: &str) -> Option<String> {
-    let Some(model) = Model::of(format) else {
-        let sd_jwt = SdJwt::parse(raw).ok()?;
-        return Some(sd_jwt.without_key_binding().to_owned());
-    };
-    let presentation = VpJwt::parse(raw, model).ok()?;
-    let jwt = presentation.credential().jwt();
-    let input = std::str::from_utf8(jwt.signing_input()).ok()?;
-    Some(format!("{input}.{}", base64url_encode(jwt.signature())))
-}
-
 impl Item<'_> {
     fn presented(&self) -> Presented<'_> {
         Presented {
@@ -276,7 +262,7 @@ impl Item<'_> {
 
     /// Replaces the presentation with the credential in it.
     fn unwrap(&mut self) {
-        if let (Some(_), Some(bare)) = (&self.binding, bare(self.format, &self.raw)) {
+        if let (Some(_), Some(bare)) = (&self.binding, self.format.bare(&self.raw)) {
             self.raw = bare;
             self.binding = None;
             self.proven = true;
@@ -306,7 +292,7 @@ impl Item<'_> {
         if self.query.trusted_authorities.is_empty() {
             return Vec::new();
         }
-        let bare = bare(self.format, &self.raw);
+        let bare = self.format.bare(&self.raw);
         let held = Held::parse(bare.as_ref().unwrap_or(&self.raw), self.format).ok();
         let x5c = held.as_ref().and_then(|held| held.header().x5c.as_deref());
         let chain = x5c.and_then(|x5c| Chain::parse(x5c).ok());
@@ -317,10 +303,7 @@ impl Item<'_> {
 }
 
 fn types(format: Format, claims: &Value) -> Vec<String> {
-    let members: &[&str] = match format {
-        Format::SdJwtVc => &["vct", "aka_vcts"],
-        Format::JwtVcJson | Format::VcJwt => &["type"],
-    };
+    let members = format.describe().type_claims;
     let values = members.iter().filter_map(|name| claims.get(name));
     values
         .flat_map(|value| match value {

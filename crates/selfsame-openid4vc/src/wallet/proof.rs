@@ -86,7 +86,7 @@ fn named(configuration: &Configuration, format: Format, key: &Binding) -> Option
     let by_did = key.kid.as_ref().is_some_and(|kid| {
         DidUrl::parse(kid).is_ok_and(|url| methods.contains(&format!("did:{}", url.did.method())))
     });
-    let use_did = by_did && (!bare || format != Format::SdJwtVc);
+    let use_did = by_did && (!bare || format.describe().binds_to_did);
     match (use_did, bare) {
         (true, _) => Some(key.clone()),
         (false, true) => Some(Binding {

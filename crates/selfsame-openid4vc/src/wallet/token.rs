@@ -3,6 +3,7 @@
 use selfsame_credential::{
     Format,
     evidence::{Evidence, Step},
+    format::Profile,
 };
 use selfsame_crypto::{KeyType, SecretString, ctx::Ctx, json};
 use selfsame_oauth::{
@@ -150,9 +151,9 @@ fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
 }
 
 fn types(configuration: &Configuration, format: Format) -> Vec<String> {
-    match format {
-        Format::SdJwtVc => configuration.vct.iter().cloned().collect(),
-        Format::JwtVcJson | Format::VcJwt => configuration
+    match format.describe().profile {
+        Profile::SdJwtVc => configuration.vct.iter().cloned().collect(),
+        Profile::W3c => configuration
             .credential_definition
             .as_ref()
             .map(|definition| definition.types.clone())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use selfsame_credential::{ClaimPath, Format, path::Segment};
+use selfsame_credential::{ClaimPath, Format, format::Profile, path::Segment};
 use selfsame_crypto::json;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -290,9 +290,9 @@ impl Configuration {
     }
 
     fn check_type(&self) -> Result<(), MetadataProblem> {
-        let present = match self.known_format() {
-            Some(Format::SdJwtVc) => self.vct.as_ref().is_some_and(|vct| !vct.is_empty()),
-            Some(Format::JwtVcJson | Format::VcJwt) => self
+        let present = match self.known_format().map(|format| format.describe().profile) {
+            Some(Profile::SdJwtVc) => self.vct.as_ref().is_some_and(|vct| !vct.is_empty()),
+            Some(Profile::W3c) => self
                 .credential_definition
                 .as_ref()
                 .is_some_and(|definition| !definition.types.is_empty()),

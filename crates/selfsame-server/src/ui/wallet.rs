@@ -10,6 +10,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::view::wallet::{Card, CardSummary, Display};
+use selfsame_credential::Format;
 use serde::Deserialize;
 
 use super::{Frame, hue, short_name};
@@ -169,10 +170,6 @@ pub fn link(page: &str, uri: &str) -> String {
 
 /// A format's name for people.
 fn format_name(format: &str) -> &str {
-    match format {
-        "dc+sd-jwt" => "SD-JWT VC",
-        "jwt_vc_json" => "W3C VC 1.1",
-        "vc+jwt" => "W3C VC 2.0",
-        other => other,
-    }
+    let known = format.parse::<Format>();
+    known.map_or(format, |format| format.describe().title)
 }

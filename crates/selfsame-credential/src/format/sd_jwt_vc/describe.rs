@@ -3,18 +3,23 @@
 use serde_json::Value;
 
 use crate::{
-    format::entry::{Description, Profile},
+    format::entry::{Description, Profile, StatusForm},
     path::Segment,
     sd_jwt::{Processed, SdJwt},
 };
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "dc+sd-jwt",
+    label: "sd_jwt_vc",
+    title: "SD-JWT VC",
     profile: Profile::SdJwtVc,
     type_claims: &["vct", "aka_vcts"],
     subject_claim: None,
     discloses_selectively: true,
     binds_to_did: false,
+    status: StatusForm::Claim,
+    issuer_needs_did: false,
+    undefined_terms: None,
 };
 
 /// The type of an SD-JWT VC (§2.2.1).

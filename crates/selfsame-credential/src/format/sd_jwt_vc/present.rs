@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     evidence::{Evidence, Step},
-    sd_jwt::{Presentation, key_binding::TYP},
+    sd_jwt::{Presentation, SdJwt, key_binding::TYP},
     signer::{Signer, Unsigned},
 };
 
@@ -84,4 +84,10 @@ impl KeyBindingDraft {
             Step::Needs(needs) => Step::Needs(needs),
         }
     }
+}
+
+/// The SD-JWT in a presentation.
+pub(super) fn bare(raw: &str) -> Option<String> {
+    let sd_jwt = SdJwt::parse(raw).ok()?;
+    Some(sd_jwt.without_key_binding().to_owned())
 }

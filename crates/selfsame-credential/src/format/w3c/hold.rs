@@ -60,3 +60,10 @@ impl Credential for Content {
         Arc::new(verify::Credential(self.0.clone()))
     }
 }
+
+/// Whether a text is a JWT with a credential in the claim `vc`.
+pub(in crate::format) fn has_vc(raw: &str) -> bool {
+    let jws = jws::Compact::parse(raw).ok();
+    let claims = jws.and_then(|jws| jws.claims().ok());
+    claims.is_some_and(|claims| claims.get("vc").is_some())
+}

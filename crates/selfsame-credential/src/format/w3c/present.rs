@@ -1,13 +1,13 @@
 //! Presenting a W3C credential: a presentation as a JWT, signed by the holder.
 
-use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{encoding::base64url_encode, time::UnixTime};
 use serde_json::{Map, Value, json};
 
 use super::IssueError;
 use crate::{
     format::Format,
     signer::{Signer, Unsigned},
-    w3c::Model,
+    w3c::{Model, VpJwt},
 };
 
 /// What is to be presented, and to whom.
@@ -59,4 +59,12 @@ impl Present {
         }
         vp
     }
+}
+
+/// The credential in a presentation.
+pub(in crate::format) fn bare(raw: &str, model: Model) -> Option<String> {
+    let presentation = VpJwt::parse(raw, model).ok()?;
+    let jwt = presentation.credential().jwt();
+    let input = std::str::from_utf8(jwt.signing_input()).ok()?;
+    Some(format!("{input}.{}", base64url_encode(jwt.signature())))
 }
