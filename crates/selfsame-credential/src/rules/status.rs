@@ -78,14 +78,26 @@ impl Laws {
     }
 }
 
-/// What is missing to find the issuer's key, where the policy trusts it, and then to judge the status. Lists, and what
-/// is `further` wanted about the credential or its holder, are asked for once the credential is known to be genuine and
-/// its issuer trusted: whoever forges one has no say in what is fetched.
-pub(crate) fn needs(
-    (jwt, claimed): (&jws::Compact, Claimed<'_>),
-    (references, further): (&[Reference], Option<Need>),
-    court: &Court<'_>,
-) -> Vec<Need> {
+/// What a credential says that decides what is fetched for it.
+pub(crate) struct Stated<'a> {
+    pub jwt: &'a jws::Compact,
+    pub claimed: Claimed<'a>,
+    /// Its status entries.
+    pub references: Vec<Reference>,
+    /// What else is needed about the credential or its holder.
+    pub further: Option<Need>,
+}
+
+/// What is missing to find the issuer's key, where the policy trusts it, and then to judge the status. Lists and
+/// `further` are asked for once the credential is known to be genuine and its issuer trusted: a forger has no say in
+/// what is fetched.
+pub(crate) fn needs(stated: Stated<'_>, court: &Court<'_>) -> Vec<Need> {
+    let Stated {
+        jwt,
+        claimed,
+        references,
+        further,
+    } = stated;
     let (claimed, policy, evidence) = (&claimed, court.policy, court.evidence);
     let signed = match issuer_key::find(claimed, evidence) {
         Finding::Key(key) => Signed::By(key),
@@ -94,7 +106,7 @@ pub(crate) fn needs(
         Finding::Unavailable(_) | Finding::Refused(_) => return Vec::new(),
     };
     let mut needs: Vec<Need> = further.into_iter().collect();
-    for reference in references {
+    for reference in &references {
         match evidence.status_list(&reference.uri) {
             None => needs.push(Need::StatusList(reference.uri.clone())),
             Some(Fetched {

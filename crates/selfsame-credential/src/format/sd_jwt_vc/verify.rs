@@ -135,10 +135,13 @@ pub(super) struct Received {
 
 impl Subject for Received {
     fn needs(&self, court: &Court<'_>) -> Vec<Need> {
-        let references = references(&self.sd_jwt).unwrap_or_default();
-        let signed = (self.sd_jwt.jwt(), claimed(&self.sd_jwt, court));
-        let further = single_use::need(self.sd_jwt.payload(), court.evidence);
-        status::needs(signed, (&references, further), court)
+        let stated = status::Stated {
+            jwt: self.sd_jwt.jwt(),
+            claimed: claimed(&self.sd_jwt, court),
+            references: references(&self.sd_jwt).unwrap_or_default(),
+            further: single_use::need(self.sd_jwt.payload(), court.evidence),
+        };
+        status::needs(stated, court)
     }
 
     fn judge(&self, expected: Option<&Binding>, court: &Court<'_>) -> (Verdict, Option<&Value>) {

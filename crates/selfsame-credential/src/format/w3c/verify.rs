@@ -188,9 +188,13 @@ fn malformed(error: VcJwtError) -> Malformed {
 
 /// What is missing to judge a credential, and the `holder` that presents it.
 fn needs(credential: &VcJwt, holder: Option<Need>, court: &Court<'_>) -> Vec<Need> {
-    let references = credential.statuses().unwrap_or_default();
-    let signed = (credential.jwt(), claimed(credential, court));
-    status::needs(signed, (&references, holder), court)
+    let stated = status::Stated {
+        jwt: credential.jwt(),
+        claimed: claimed(credential, court),
+        references: credential.statuses().unwrap_or_default(),
+        further: holder,
+    };
+    status::needs(stated, court)
 }
 
 fn claimed<'a>(credential: &'a VcJwt, court: &Court<'a>) -> Claimed<'a> {
