@@ -479,7 +479,7 @@ fn signed_as(app: &App, client_id: &str, (key, leaf): (&PrivateKey, Vec<u8>)) ->
         request_uri: Some(at("requests/1")),
         request_uri_method: RequestUriMethod::Get,
         redirect_uri: None,
-        query: selfsame_credential::dcql::Query::parse(&query).unwrap(),
+        query: selfsame_openid4vc::dcql::Query::parse(&query).unwrap(),
         metadata: ClientMetadata {
             vp_formats_supported: [("dc+sd-jwt".to_owned(), Default::default())].into(),
             ..ClientMetadata::default()

@@ -1,4 +1,4 @@
-//! Owns: SD-JWT VC and VC-JWT (issue, hold, present), status lists, DCQL, and the verdicts on them.
+//! Owns: SD-JWT VC and VC-JWT (issue, hold, present), status lists, and the verdicts on them.
 //! Does not own: keys and JOSE, DID methods, the OpenID protocols, and any kind of I/O; what a judgement
 //! needs from outside is listed as [`Need`]s and comes in as [`Evidence`].
 #![cfg_attr(
@@ -14,7 +14,6 @@
 
 mod budget;
 pub mod date;
-pub mod dcql;
 pub mod evidence;
 pub mod format;
 pub mod held;

@@ -1,5 +1,5 @@
-//! Owns: OpenID4VCI 1.0 and OpenID4VP 1.0, both sides of each, as pure steps over stored states.
-//! Does not own: credential formats, DCQL and verdicts (selfsame-credential), OAuth messages
+//! Owns: OpenID4VCI 1.0 and OpenID4VP 1.0, both sides of each, as pure steps over stored states, and DCQL.
+//! Does not own: credential formats and verdicts (selfsame-credential), OAuth messages
 //! (selfsame-oauth), HTTP, storage and any other I/O.
 #![cfg_attr(
     not(test),
@@ -12,6 +12,7 @@
     )
 )]
 
+pub mod dcql;
 pub mod error;
 pub mod holder;
 pub mod issuer;

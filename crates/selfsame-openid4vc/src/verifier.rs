@@ -5,7 +5,6 @@ pub mod response;
 
 use selfsame_credential::{
     Format,
-    dcql::Query,
     evidence::{Evidence, Step},
     signer::Signer,
     verdict::{Outcome, Policy, Verdict},
@@ -16,6 +15,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::{
+    dcql::Query,
     error::Error,
     wire::{
         request::{ClientMetadata, RequestUriMethod},

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use selfsame_credential::Format;
-use selfsame_credential::dcql::{CredentialSet, Query};
 use selfsame_credential::format::Profile;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_crypto::{Algorithm, encoding, hash};
+use selfsame_openid4vc::dcql::{CredentialSet, Query};
 use selfsame_openid4vc::verifier::State;
 use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
 use selfsame_openid4vc::wire::request::{ClientId, ClientMetadata, RequestUriMethod, VpFormat};
@@ -161,7 +161,7 @@ impl Verifier {
 
     fn query(&self, new: &NewRequest) -> Result<(Query, String)> {
         let wrong =
-            |error: selfsame_credential::dcql::DcqlError| Error::bad_request(error.to_string());
+            |error: selfsame_openid4vc::dcql::DcqlError| Error::bad_request(error.to_string());
         match (&new.dcql_query, &new.template) {
             (Some(query), None) => {
                 let query = Query::parse(query).map_err(wrong)?;

@@ -1,12 +1,12 @@
 //! Using up what was shown, or revoking it in its issuer's name: ordered with the answer, carried out once, in the end
 //! done or refused.
 
-use selfsame_credential::dcql::{ClaimQuery, CredentialQuery, Query};
 use selfsame_credential::single_use::{HANDLE, Reference};
 use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
+use selfsame_openid4vc::dcql::{ClaimQuery, CredentialQuery, Query};
 use selfsame_openid4vc::verifier::{Answered, State};
 use selfsame_registry::single_use::{Action, Consume};
 use selfsame_registry::{Identifier, Operation, Transaction};

@@ -1,6 +1,6 @@
 //! The wallet's shapes: people, cards, what is offered and what is asked.
 
-use selfsame_credential::dcql::SetMatches;
+use selfsame_openid4vc::dcql::SetMatches;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -7,9 +7,9 @@ mod opening;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use selfsame_credential::dcql::{Match, Mismatch, Selection};
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding;
+use selfsame_openid4vc::dcql::{Match, Mismatch, Selection};
 use selfsame_openid4vc::holder::selection::{by_policy, explicit};
 use selfsame_openid4vc::holder::{self, Asked, Choice as Chosen, Input, State};
 use selfsame_store::{Page, Put, Tag};

@@ -38,7 +38,7 @@ pub struct Withheld(HashMap<Vec<Segment>, Vec<usize>>);
 
 impl Withheld {
     /// How many elements are missing before one that is there, decoys counted, by its array's path and its position.
-    pub(crate) fn before(&self, array: &[Segment], position: usize) -> usize {
+    pub fn before(&self, array: &[Segment], position: usize) -> usize {
         let counts = self.0.get(array).and_then(|counts| counts.get(position));
         counts.copied().unwrap_or_default()
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use selfsame_credential::{
     Held, Signer,
-    dcql::CredentialQuery,
     evidence::{Evidence, Step},
     format::{Profile, sd_jwt_vc::KeyBindingClaims, w3c::Present},
 };
@@ -18,6 +17,7 @@ use super::{
     Answering, Asked, Choice, Declining, Done, Effect, Failed, HolderKey, Next, State, Verifier,
 };
 use crate::{
+    dcql::CredentialQuery,
     error::{Error, PresentationCode},
     wire::{
         encryption::ResponseEncryption,

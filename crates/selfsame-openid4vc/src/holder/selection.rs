@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use selfsame_credential::{
-    Held,
-    dcql::{Candidate, Match, Selection, authority_keys},
-};
+use selfsame_credential::Held;
 
-use crate::error::Error;
+use crate::{
+    dcql::{Candidate, Match, Selection, authority_keys},
+    error::Error,
+};
 
 /// A held credential as a candidate for a query; `provable` says whether the wallet has the key it is bound to.
 pub fn candidate(held: &Held, provable: bool) -> Candidate<'_> {

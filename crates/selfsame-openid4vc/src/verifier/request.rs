@@ -1,7 +1,6 @@
 //! Creates a request, and its request object when a wallet fetches it (OpenID4VP 1.0 §5).
 
 use selfsame_credential::{
-    dcql::Query,
     evidence::{Evidence, Need, SignatureRequest, Step},
     signer::Signer,
 };
@@ -12,6 +11,7 @@ use url::Url;
 
 use super::{Asked, Created, Effect, Fetched, Next, State};
 use crate::{
+    dcql::Query,
     error::Error,
     wire::request::{
         ClientId, ClientMetadata, Parameters, Request, RequestUriMethod, SCHEME, STATIC_AUDIENCE,

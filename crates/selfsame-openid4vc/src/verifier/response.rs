@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use selfsame_credential::{
     Format, Held,
-    dcql::{self, Candidate, CredentialQuery},
     evidence::{Evidence, Need, Step},
     sd_jwt::Withheld,
     verdict::{Outcome, Policy, Rule, Verdict},
@@ -24,6 +23,7 @@ use super::{
     State,
 };
 use crate::{
+    dcql::{self, Candidate, CredentialQuery},
     error::Error,
     wire::response::{Answer, AuthorizationResponse, Receipt, VpToken},
 };

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_credential::dcql::Query;
 use selfsame_did::Did;
 use selfsame_oauth::Form;
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,10 @@ use serde_json::Value;
 use url::Url;
 
 use super::encryption::ResponseEncryption;
-use crate::error::{Error, PresentationCode};
+use crate::{
+    dcql::Query,
+    error::{Error, PresentationCode},
+};
 
 /// Response mode: the answer is posted as a form.
 const DIRECT_POST: &str = "direct_post";

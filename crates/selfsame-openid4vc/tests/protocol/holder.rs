@@ -1,12 +1,13 @@
 //! Tests of the wallet presenting credentials: opening requests and answering them.
 
-use selfsame_credential::{ClaimPath, Evidence, Format, Held, Need, Step, dcql};
+use selfsame_credential::{ClaimPath, Evidence, Format, Held, Need, Step};
 use selfsame_crypto::{KeyType, PrivateKey, encoding::base64_encode};
 use selfsame_did::{
     Did, DidUrl, Document, DocumentMetadata, Relationship, Representation, Resolution,
     VerificationMethod,
 };
 use selfsame_oauth::form;
+use selfsame_openid4vc::dcql;
 use selfsame_openid4vc::{
     Error, PresentationCode, Transport,
     holder::{

@@ -2,11 +2,11 @@
 
 use selfsame_credential::{
     Evidence, Need, Signer, Step,
-    dcql::{Query, authority_keys},
     verdict::{Outcome, Policy, Trust},
 };
 use selfsame_crypto::{KeyType, ctx::Ctx, encoding::base64url_encode, jws::Compact};
 use selfsame_did::Did;
+use selfsame_openid4vc::dcql::{Query, authority_keys};
 use selfsame_openid4vc::{
     Error,
     verifier::{

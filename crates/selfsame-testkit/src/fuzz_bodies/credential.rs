@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, str};
 
 use selfsame_credential::{
     Format,
-    dcql::{Candidate, Query, check, select},
     status::{Bits, List, MAX_LIST_BYTES, Reference, StatusError, Width},
 };
 use selfsame_crypto::{
@@ -13,6 +12,7 @@ use selfsame_crypto::{
     jws,
     time::UnixTime,
 };
+use selfsame_openid4vc::dcql::{Candidate, Query, check, select};
 use serde_json::{Value, json};
 
 use super::parts;

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use selfsame_credential::Held;
-use selfsame_credential::dcql::{
+use selfsame_credential::single_use::HANDLE;
+use selfsame_openid4vc::dcql::{
     self, CredentialQuery, Match, Meta, Query, QueryMatches, Selection,
 };
-use selfsame_credential::single_use::HANDLE;
 use selfsame_openid4vc::holder::selection::{by_policy, candidate};
 use selfsame_openid4vc::holder::{Asked, HolderKey, response};
 use selfsame_store::{Page, Record, Tag};

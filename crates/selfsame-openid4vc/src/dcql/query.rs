@@ -1,10 +1,10 @@
 //! A DCQL query that holds together: every identifier refers to something and every list is within its limit.
 
+use selfsame_credential::{ClaimPath, Format};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::parse::{self, DcqlError};
-use crate::{ClaimPath, Format};
 
 /// A valid DCQL query (OpenID4VP 1.0 §6).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]

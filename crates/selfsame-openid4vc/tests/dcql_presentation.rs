@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use selfsame_credential::{
     ClaimPath, Format, Held, Signer,
-    dcql::{Candidate, Query, check, select},
     format::sd_jwt_vc::Issue,
     sd_jwt::{DigestAlgorithm, Processed, SdJwt},
 };
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, ctx::Ctx, time::UnixTime};
+use selfsame_openid4vc::dcql::{Candidate, Query, check, select};
 use serde_json::{Value, json};
 
 const VCT: &str = "https://credentials.example.com/identity_credential";

@@ -2,6 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use selfsame_credential::{
+    ClaimPath, Format,
+    format::Profile,
+    path::{PathError, Segment},
+};
 use serde_json::Value;
 
 use super::{
@@ -9,11 +14,6 @@ use super::{
         ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, Meta, Query, TrustedAuthority,
     },
     reader::Reader,
-};
-use crate::{
-    ClaimPath, Format,
-    format::Profile,
-    path::{PathError, Segment},
 };
 
 const MAX_CREDENTIALS: usize = 64;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use selfsame_credential::ClaimPath;
+
 use super::{
     matching::{self, Candidate, Mismatch},
     query::Query,
 };
-use crate::ClaimPath;
 
 /// What a wallet could answer.
 #[derive(Clone, Debug)]

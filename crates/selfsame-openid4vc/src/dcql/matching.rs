@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use selfsame_credential::{ClaimPath, Format, path::Segment, sd_jwt::Withheld};
 use selfsame_crypto::encoding;
 use serde_json::Value;
 
 use super::query::{ClaimQuery, CredentialQuery, Meta, TrustedAuthority};
-use crate::{ClaimPath, Format, path::Segment, sd_jwt::Withheld};
 
 /// More places than this in one credential are not revealed to one query.
 const MAX_REVEALED: usize = 4_096;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use selfsame_credential::{ClaimPath, Format};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Format;
 
 const VCT: &str = "https://credentials.example.com/identity_credential";
 
@@ -56,13 +56,7 @@ fn answer(
 fn revealed(query: &Query, held: Value) -> Option<Vec<Value>> {
     let selection = select(query, &[("held", credential(held))]);
     let found = selection.queries.first().unwrap().matches.first()?;
-    Some(
-        found
-            .reveal
-            .iter()
-            .map(crate::ClaimPath::to_value)
-            .collect(),
-    )
+    Some(found.reveal.iter().map(ClaimPath::to_value).collect())
 }
 
 #[test]
@@ -425,7 +419,7 @@ fn the_closest_credential_explains_what_is_missing() {
         ),
     ];
     let selection = select(&query, &held);
-    let b = crate::ClaimPath::of_names(["b"]).unwrap();
+    let b = ClaimPath::of_names(["b"]).unwrap();
     assert_eq!(
         selection.missing().collect::<Vec<_>>(),
         [("pid", &Mismatch::Claims(vec![b]))]

@@ -2,11 +2,9 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
-use selfsame_credential::{
-    ClaimPath, Format,
-    dcql::{Candidate, Match, Mismatch, Query, check, select},
-};
+use selfsame_credential::{ClaimPath, Format};
 use selfsame_crypto::encoding;
+use selfsame_openid4vc::dcql::{Candidate, Match, Mismatch, Query, check, select};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
