@@ -9,7 +9,7 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-abci", 5),
     ("selfsame-app", 67),
     ("selfsame-bench", 13),
-    ("selfsame-credential", 12),
+    ("selfsame-credential", 8),
     ("selfsame-crypto", 1),
     ("selfsame-did", 1),
     ("selfsame-net", 3),
