@@ -1,4 +1,4 @@
-//! One instance: its parts put together, started and stopped.
+//! One instance: assembles its parts, starts and stops it.
 
 mod copying;
 mod worker;
@@ -40,11 +40,11 @@ use crate::view::registry::{Misbehaviour, RegistryClock, WitnessFigures};
 use crate::wallet::Wallet;
 use crate::work::Work;
 
-/// What is written to see whether there is room, and for how long it is kept.
+/// Size of the record that is written to test whether the store has room, and seconds until it expires.
 const PROBE_BYTES: usize = 64 * 1024;
 const PROBE_SECONDS: u64 = 60;
 
-/// What an instance is given.
+/// What an instance is built from.
 pub struct Parts {
     /// Its records.
     pub store: Store,
@@ -64,16 +64,16 @@ pub struct App {
     wallet: Option<Arc<Wallet>>,
     verifier: Option<Arc<Verifier>>,
     ready_since: OnceLock<UnixTime>,
-    /// When it was last tried whether a store without room has some again.
+    /// When a full store was last tested for room.
     tried: Wanting,
     stopping: watch::Sender<bool>,
 }
 
 impl App {
-    /// Puts an instance together; at its very first start it gives the operator's token.
+    /// Assembles an instance; at its very first start also returns the operator's new token.
     ///
     /// # Errors
-    /// What of the configuration cannot work, and the store's.
+    /// If a setting cannot work, and the store's.
     pub async fn open(config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
         crate::copies::begin(&parts.store).await?;
         let own = Own::new(&parts);
@@ -81,10 +81,11 @@ impl App {
         Self::open_with(config, parts, (own, registry)).await
     }
 
-    /// The same where the registry runs in this process in a way that is not this crate's, such as a node of a network.
+    /// Like [`App::open`], where the registry runs in this process but is not this crate's, such as a node of a
+    /// network.
     ///
     /// # Errors
-    /// As [`App::open`].
+    /// Those of [`App::open`].
     pub async fn open_on(
         registry: Arc<dyn Registry>,
         config: Config,
@@ -127,7 +128,7 @@ impl App {
         });
         let _ = shared.abandon.set(Box::new(worker::Roles));
         let (issuer, verifier) = (issuer(&shared).await?, verifier(&shared).await?);
-        // Last: who learns of no token because something else failed would never learn it.
+        // Last: if anything after this failed, the new token would never reach the operator.
         let (operator, token) = Operator::open(shared.clone()).await?;
         let app = Self {
             issuer,
@@ -148,7 +149,7 @@ impl App {
         Ok((Arc::new(app), token))
     }
 
-    /// Registers what must be registered and starts what works in the background; then the instance is ready.
+    /// Registers the DIDs that must be registered and starts the background tasks; then the instance is ready.
     ///
     /// # Errors
     /// If the registry refuses the instance's own DIDs.
@@ -174,7 +175,7 @@ impl App {
         Ok(())
     }
 
-    /// Stops what works in the background, and leaves the data in whole files.
+    /// Stops the background tasks, and moves the data from the logs into the database files.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         self.keep_ledger_noted().await;
@@ -182,7 +183,7 @@ impl App {
         self.fold().await;
     }
 
-    /// Moves what has been written to the files that keep it, where there is time for that.
+    /// Moves the write-ahead logs into the database files, at a time when the instance is not busy.
     pub(crate) async fn fold(&self) {
         let mut folded = self.shared.store.fold().await;
         if let Some(ledger) = &self.ledger {
@@ -193,7 +194,7 @@ impl App {
         }
     }
 
-    /// Notes how far the ledger has come, so that what is lost of it is missed.
+    /// Notes the ledger's height, so that a loss of blocks is noticed later.
     async fn note_ledger(&self) -> Result<()> {
         match &self.ledger {
             Some(ledger) => reached::note(&self.shared.store, &**ledger).await,
@@ -201,7 +202,7 @@ impl App {
         }
     }
 
-    /// Notes that the registry is at work, so that the clock can be compared with that at the next start.
+    /// Notes the time at which the registry was active, so that the next start can compare the clock with it.
     pub(crate) async fn keep_alive_noted(&self) {
         if let Some(times) = self.times()
             && let Err(error) = times.note(&self.shared.store).await
@@ -210,36 +211,36 @@ impl App {
         }
     }
 
-    /// The same while the instance goes on, whatever becomes of it.
+    /// Notes the ledger's height while the instance runs; a failure is only logged.
     pub(crate) async fn keep_ledger_noted(&self) {
         if let Err(error) = self.note_ledger().await {
             tracing::error!(%error, "the ledger's height can't be stored");
         }
     }
 
-    /// Whether it can serve, and has found no damage in its registry's ledger.
+    /// Whether the instance can serve and has found no damage in its registry's ledger.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.ready_since.get().is_some() && !self.is_damaged()
     }
 
-    /// Whether damage of its registry's ledger was found since the start.
+    /// Whether damage in its registry's ledger was found since the start.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         let ledger = self.shared.registry.as_ref().and_then(|own| own.ledger());
         ledger.is_some_and(|ledger| ledger.damage().is_found())
     }
 
-    /// The times of its registry's blocks, where this process alone gives them.
+    /// The times of its registry's blocks, if this process alone sets them.
     #[must_use]
     pub fn times(&self) -> Option<&Times> {
         self.shared.registry.as_ref()?.times()
     }
 
-    /// The operator vouches for the clock, and that is noted.
+    /// Records that the operator vouches for the clock.
     ///
     /// # Errors
-    /// `NotFound` where blocks do not have their times from this clock alone.
+    /// `NotFound` if the block times do not come from this clock alone.
     pub async fn vouch_for_clock(&self) -> Result<RegistryClock> {
         let alone = || Error::not_found("no registry here takes its times from this clock alone");
         let times = self.times().ok_or_else(alone)?;
@@ -248,8 +249,8 @@ impl App {
         Ok(times.view())
     }
 
-    /// Whether there is room to keep more. Where there was none in the store, it is tried now and then: nobody else may
-    /// write while this is no.
+    /// Whether there is room to store more. While the store is full, a test write is tried now and then, since callers
+    /// make no other writes as long as this returns `false`.
     pub async fn has_room(&self) -> bool {
         let registry = self.shared.registry.as_ref();
         let ledger = registry.and_then(|registry| registry.ledger());
@@ -269,22 +270,21 @@ impl App {
         self.shared.store.commit(batch).await.is_ok()
     }
 
-    /// What it was told.
+    /// Its configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.shared.config
     }
 
-    /// Trusts, from now on, the issuers, verifiers and certificates that this says, and those alone. What is being
-    /// judged is judged by what was in force when that began. Origins are what they were at the start.
-    ///
+    /// From now on trusts exactly the issuers, verifiers and certificates in `config`. A verification already in
+    /// progress uses what was in force when it began. Trusted origins stay as they were at the start.
     /// # Errors
-    /// `BadRequest` for what cannot work; what was in force stays so.
+    /// `BadRequest` if the settings cannot work; the previous ones then stay in force.
     pub fn renew_trust(&self, config: &TrustConfig) -> Result<()> {
         self.shared.trust.renew(config)
     }
 
-    /// What happens in it, from now on.
+    /// The events of this instance.
     #[must_use]
     pub fn events(&self) -> &Events {
         &self.shared.events
@@ -314,7 +314,8 @@ impl App {
         &self.shared.resolver
     }
 
-    /// Whether few can verify some of what it issues for any number of uses: they would have to know its registry.
+    /// Whether only few verifiers can check some of the multiple-use credentials it issues, because they would have to
+    /// know its registry.
     #[must_use]
     pub fn issues_to_few(&self) -> bool {
         self.issuer
@@ -322,7 +323,7 @@ impl App {
             .is_some_and(|issuer| issuer.is_for_few())
     }
 
-    /// Resolves a DID of any method that is known here; errors stand in the result.
+    /// Resolves a DID of any known method; errors are part of the result.
     pub async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution> {
         let now = self.shared.clock.now();
         let resolver = &self.shared.resolver;
@@ -332,7 +333,7 @@ impl App {
     /// The DID-linked resource that a DID URL names.
     ///
     /// # Errors
-    /// As [`Resolver::linked`].
+    /// Those of [`Resolver::linked`].
     pub async fn linked(
         &self,
         url: &DidUrl,
@@ -345,7 +346,7 @@ impl App {
     /// Its issuer.
     ///
     /// # Errors
-    /// `NotFound` if it does not issue.
+    /// `NotFound` if this instance is not an issuer.
     pub fn issuer(&self) -> Result<&Issuer> {
         self.issuer.as_deref().ok_or_else(|| absent("issue"))
     }
@@ -353,15 +354,15 @@ impl App {
     /// Its wallet.
     ///
     /// # Errors
-    /// `NotFound` if it keeps none.
+    /// `NotFound` if this instance keeps no wallets.
     pub fn wallet(&self) -> Result<&Arc<Wallet>> {
         self.wallet.as_ref().ok_or_else(|| absent("keep wallets"))
     }
 
-    /// What it is itself, as a machine among machines.
+    /// The identity of this instance as a machine among machines.
     ///
     /// # Errors
-    /// `NotFound` if it keeps no wallet, which is where its credential is.
+    /// `NotFound` if it keeps no wallets, which is where its credential is.
     pub fn node(&self) -> Result<Node<'_>> {
         Ok(Node::new(&self.shared, &self.dids, self.wallet()?))
     }
@@ -369,15 +370,15 @@ impl App {
     /// Its verifier.
     ///
     /// # Errors
-    /// `NotFound` if it does not verify.
+    /// `NotFound` if this instance is not a verifier.
     pub fn verifier(&self) -> Result<&Verifier> {
         self.verifier.as_deref().ok_or_else(|| absent("verify"))
     }
 
-    /// The registry, here or elsewhere.
+    /// The registry, in this process or remote.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// `NotFound` if no registry is configured.
     pub fn registry(&self) -> Result<&Arc<dyn Registry>> {
         self.shared
             .registry
@@ -385,7 +386,7 @@ impl App {
             .ok_or_else(|| absent("use a registry"))
     }
 
-    /// Durable commits since the start, and what they took together.
+    /// Number of durable commits since the start, and the time they took together.
     #[must_use]
     pub fn commits(&self) -> (u64, Duration) {
         (
@@ -394,7 +395,7 @@ impl App {
         )
     }
 
-    /// How many effects wait to be delivered, and how many were given up.
+    /// Number of effects waiting to be delivered, and number given up.
     ///
     /// # Errors
     /// The store's.
@@ -403,14 +404,14 @@ impl App {
         Ok((backlog.pending, backlog.dead))
     }
 
-    /// How the witnesses of the registry that runs here have done since the start.
+    /// Figures of the witnesses of the registry that runs here, since the start.
     #[must_use]
     pub fn witnesses(&self) -> Vec<WitnessFigures> {
         let registry = self.shared.registry.as_ref();
         registry.map_or_else(Vec::new, |registry| registry.witnesses())
     }
 
-    /// What validators of the network that this process is a node of did against its protocol.
+    /// Protocol violations by validators of the network that this process is a node of.
     #[must_use]
     pub fn misbehaviour(&self) -> Vec<Misbehaviour> {
         let registry = self.shared.registry.as_ref();
@@ -418,7 +419,7 @@ impl App {
         health.map_or_else(Vec::new, |health| health.misbehaviour)
     }
 
-    /// How it is.
+    /// The status of the instance.
     ///
     /// # Errors
     /// The store's.
@@ -478,7 +479,7 @@ impl App {
     }
 }
 
-/// What an instance has but once, and its registry uses too.
+/// The parts that an instance has once and shares with its registry.
 struct Own {
     keys: Keys,
     clock: Clock,
@@ -560,7 +561,7 @@ async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
         method: shared.config.verifier.did_method,
         web_path: "verifier",
         existing: None,
-        // What it asks as is said by its settings, request by request.
+        // Which name a verifier asks under is a setting of each request.
         named: NamedDid::Own,
     };
     let identity = Arc::new(Identity::open(shared, &wish).await?);

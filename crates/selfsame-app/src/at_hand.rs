@@ -1,4 +1,4 @@
-//! Records as they were written last, for whoever reads them next.
+//! A small cache of recently written records, checked by version.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,11 +9,11 @@ use serde::de::DeserializeOwned;
 use crate::error::Result;
 use crate::record::decode;
 
-/// Records held at most; the oldest goes first.
+/// Maximum number of records held; the oldest is dropped first.
 const HELD_MAX: usize = 64;
 
-/// The requests of one flow follow each other at once, and each reads what the one before has written: it takes it
-/// from here instead of reading it from JSON again. A version is given once, so what has the version of the record
+/// The requests of one flow follow each other closely, and each reads what the one before has written. This cache saves
+/// parsing that record from JSON again. The store gives each version number once, so a held record with the version
 /// that was read is that record.
 pub(crate) struct AtHand<T>(Mutex<VecDeque<(u64, T)>>);
 
@@ -31,7 +31,7 @@ impl<T: DeserializeOwned> AtHand<T> {
         }
     }
 
-    /// Holds what the record of this version says.
+    /// Holds the contents of the record of this version.
     pub fn keep(&self, version: u64, record: T) {
         let mut held = self.held();
         if held.len() >= HELD_MAX {
@@ -40,11 +40,11 @@ impl<T: DeserializeOwned> AtHand<T> {
         held.push_back((version, record));
     }
 
-    /// The record there with its version, unless absent or expired; what is at hand is not read again. Whoever asks
-    /// has it to himself.
+    /// The record at this place and its version, unless absent or expired. A held record is not read again. The record
+    /// leaves the cache: the caller owns it.
     ///
     /// # Errors
-    /// The store's, and as [`Self::read`].
+    /// The store's, and those of [`Self::read`].
     pub async fn find(
         &self,
         store: &Store,
@@ -61,10 +61,10 @@ impl<T: DeserializeOwned> AtHand<T> {
         Ok(Some((self.read(&record)?, record.version)))
     }
 
-    /// What the record holds; whoever reads it has it to himself.
+    /// The contents of the record. They leave the cache: the caller owns them.
     ///
     /// # Errors
-    /// `Internal` for what another version of this program wrote.
+    /// `Internal` for a value that this version of the program cannot decode.
     pub fn read(&self, record: &Record) -> Result<T> {
         match self.take(record.version) {
             Some(held) => Ok(held),

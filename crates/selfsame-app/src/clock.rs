@@ -6,22 +6,23 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
 
-/// What systemd-timesyncd touches "on each successful synchronization" (systemd-timesyncd.service(8)); it is not there
-/// after the machine started until the first one.
+/// The file that systemd-timesyncd touches "on each successful synchronization" (systemd-timesyncd.service(8)). It does
+/// not exist between the machine's start and the first synchronization.
 const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
-/// Seconds for which one vouches for the clock: unless told, the next one is 2,048 s later at most (timesyncd.conf(5)).
+/// Seconds for which one synchronization is trusted. By default the next one follows within 2,048 s
+/// (timesyncd.conf(5)).
 const SYNCHRONIZED_FOR: u64 = 3_600;
-/// Where the kernel names the present start of the machine (random(4)).
+/// The file with the kernel's id of this boot (random(4)).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// The instance's clock; tests move it. Clones are the same clock.
+/// The instance's clock; tests can move it. All clones share one clock.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     ahead: Arc<AtomicI64>,
     passed: Arc<AtomicI64>,
-    /// How often the machine was started while a test ran.
+    /// Number of simulated restarts of the machine in a test.
     starts: Arc<AtomicU64>,
-    /// When a test had the network set the clock; 0 for never.
+    /// When a test simulated a time synchronization; 0 for never.
     synchronized: Arc<AtomicU64>,
 }
 
@@ -35,27 +36,27 @@ impl Clock {
         UnixTime(real.saturating_add_signed(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Seconds that have passed since the machine started, those in which it slept among them. Setting the clock does
-    /// not change them (`CLOCK_BOOTTIME`, clock_gettime(2)).
+    /// Seconds since the machine started, including time asleep. Setting the clock does not change them
+    /// (`CLOCK_BOOTTIME`, clock_gettime(2)).
     pub fn passed(&self) -> u64 {
         let passed = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
         let passed = u64::try_from(passed.tv_sec).unwrap_or(0);
         passed.saturating_add_signed(self.passed.load(Ordering::Relaxed))
     }
 
-    /// When the machine started, by the clock as it is set now.
+    /// When the machine started, according to the clock's present setting.
     pub fn started(&self) -> UnixTime {
         UnixTime(self.now().0.saturating_sub(self.passed()))
     }
 
-    /// Which start of the machine this is: [`Self::passed`] counts from it. None where that can't be known.
+    /// Identifies the machine start that [`Self::passed`] counts from. `None` if it can't be read.
     pub fn machine_start(&self) -> Option<String> {
         let id = std::fs::read_to_string(BOOT_ID).ok()?;
         let starts = self.starts.load(Ordering::Relaxed);
         Some(format!("{} {starts}", id.trim()))
     }
 
-    /// Whether a time server has set this clock lately. One that leapt since was not set by it.
+    /// Whether a time server has set this clock recently. A clock that leapt since then does not count as set.
     pub fn is_synchronized(&self) -> bool {
         let touched = || std::fs::metadata(SYNCHRONIZED)?.modified();
         let since = |at: std::time::SystemTime| at.duration_since(std::time::UNIX_EPOCH);
@@ -68,32 +69,32 @@ impl Clock {
         last.is_some_and(|last| parted(last) <= SYNCHRONIZED_FOR)
     }
 
-    /// Starts the machine anew, as far as this clock shows it.
+    /// Simulates a restart of the machine.
     pub fn start_machine(&self) {
         self.starts.fetch_add(1, Ordering::Relaxed);
         let passed = self.passed().cast_signed();
         self.passed.fetch_sub(passed, Ordering::Relaxed);
     }
 
-    /// Has a time server say that this clock is right.
+    /// Simulates a time synchronization.
     pub fn synchronize(&self) {
         self.synchronized.store(self.now().0, Ordering::Relaxed);
     }
 
-    /// Lets this time pass, so that tests need not wait.
+    /// Lets `seconds` pass, so that tests need not wait.
     pub fn advance(&self, seconds: u64) {
         self.set_ahead(seconds);
         self.passed
             .fetch_add(seconds.cast_signed(), Ordering::Relaxed);
     }
 
-    /// Sets this clock ahead, as a machine's may be: the time does not pass.
+    /// Sets this clock ahead without letting time pass.
     pub fn set_ahead(&self, seconds: u64) {
         self.ahead
             .fetch_add(seconds.cast_signed(), Ordering::Relaxed);
     }
 
-    /// Sets this clock back, as a machine's may be.
+    /// Sets this clock back without letting time pass.
     pub fn set_back(&self, seconds: u64) {
         self.ahead
             .fetch_sub(seconds.cast_signed(), Ordering::Relaxed);

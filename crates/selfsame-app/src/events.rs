@@ -1,14 +1,14 @@
-//! What happens in this process, for pages that show it live.
+//! Events in this process, for pages that show them live.
 
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-/// Something that happened; holds nothing personal.
+/// Something that happened; holds no personal data.
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
     /// What happened.
     pub kind: EventKind,
-    /// The id of what it happened to, in the records of the role that owns it.
+    /// The id of the record concerned, in the role that owns it.
     pub id: String,
 }
 
@@ -22,17 +22,17 @@ pub enum EventKind {
     Issued,
     /// A credential's status changed.
     StatusChanged,
-    /// A wallet took a credential.
+    /// A wallet received a credential.
     Received,
-    /// A wallet answered a verifier.
+    /// A wallet answered a verifier's request.
     Presented,
-    /// A verifier's request changed its state.
+    /// The state of a verifier's request changed.
     Verification,
-    /// The registry took a transaction.
+    /// The registry accepted a transaction.
     Anchored,
 }
 
-/// The channel of events; slow readers lose the oldest.
+/// The channel of events; slow readers miss the oldest.
 #[derive(Debug)]
 pub struct Events {
     sender: broadcast::Sender<Event>,
@@ -47,16 +47,16 @@ impl Default for Events {
 }
 
 impl Events {
-    /// Tells all who listen.
+    /// Sends an event to all listeners.
     pub fn tell(&self, kind: EventKind, id: impl Into<String>) {
-        // Nobody listening is no error.
+        // Having no listener is not an error.
         let _ = self.sender.send(Event {
             kind,
             id: id.into(),
         });
     }
 
-    /// Listens from now on.
+    /// A receiver of all events from now on.
     #[must_use]
     pub fn listen(&self) -> broadcast::Receiver<Event> {
         self.sender.subscribe()

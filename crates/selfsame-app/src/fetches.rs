@@ -1,4 +1,4 @@
-//! What verification has fetched and keeps for a while.
+//! Caches of what verification has fetched.
 
 mod room;
 
@@ -10,7 +10,7 @@ use selfsame_net::{Cache, CacheSettings};
 
 use room::{KEPT_BYTES, Room, Unread};
 
-/// Issuers' metadata take so many bytes of memory together.
+/// Bytes of memory that all issuers' metadata may take together.
 const METADATA_BYTES: usize = 8 * 1024 * 1024;
 
 /// The caches of what verification fetches.
@@ -24,7 +24,8 @@ pub struct Fetches {
 impl Default for Fetches {
     fn default() -> Self {
         Self {
-            // A list is used for as long as the policy of a verification allows; here it only must not stay for ever.
+            // The policy of each verification decides how long a list may be used; this cache only keeps it from
+            // staying for ever.
             lists: Cache::new(
                 CacheSettings {
                     capacity: 256,

@@ -1,4 +1,4 @@
-//! The driver of pure steps: gathers what a step says it needs, runs it again, gives up after a few rounds.
+//! The driver of pure steps: gathers what a step needs, runs the step again, and gives up after a few rounds.
 
 mod uses;
 
@@ -16,9 +16,9 @@ use url::Url;
 use crate::error::{Error, Result, no_answer};
 use crate::shared::Shared;
 
-/// A step that still needs something after so many rounds asks in circles.
+/// A step that still needs something after this number of rounds is going in circles.
 const ROUNDS_MAX: usize = 8;
-/// A step that needs more than this at once was sent something made to cost.
+/// A step that needs more than this at once was sent input designed to be expensive.
 const NEEDS_MAX: usize = 64;
 
 /// How fresh a status list must be for this verification.
@@ -29,8 +29,8 @@ pub struct Freshness {
 }
 
 impl Freshness {
-    /// Whether a list that was fetched then may be used without looking again: neither the policy nor the list itself
-    /// wants it newer (Token Status List §8.2).
+    /// Whether a list that was fetched at `fetched_at` may be used without fetching it again: neither the policy nor
+    /// the list itself asks for a newer one (Token Status List §8.2).
     fn allows(self, list: &status::List, fetched_at: UnixTime, now: UnixTime) -> bool {
         now.seconds_since(fetched_at) <= self.max_status_age
             && list.fresh_until(fetched_at).is_none_or(|end| end > now)
@@ -38,7 +38,7 @@ impl Freshness {
 }
 
 impl Shared {
-    /// Evidence for a judgement: none yet, but a credential that was found genuine before is not verified again.
+    /// Empty evidence for one verification; a credential that was verified before is not verified again.
     pub(crate) fn evidence(&self) -> Evidence {
         Evidence::knowing(self.fetched.genuine.clone(), self.clock.now())
     }
@@ -46,7 +46,7 @@ impl Shared {
     /// Runs a pure step until it needs nothing more.
     ///
     /// # Errors
-    /// The step's own; `Upstream` if it asks in circles.
+    /// The step's own; `Upstream` if the step goes in circles.
     pub async fn run<T, E>(
         &self,
         tenant: &TenantId,
@@ -60,10 +60,10 @@ impl Shared {
             .await
     }
 
-    /// The same, with evidence that is at hand already.
+    /// Like [`Self::run`], starting from evidence that was collected before.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Those of [`Self::run`].
     pub async fn run_on<T, E>(
         &self,
         mut evidence: Evidence,
@@ -85,8 +85,8 @@ impl Shared {
         Err(Error::upstream("resolution did not finish within 8 rounds"))
     }
 
-    /// Forgets the status lists that nobody was found to have signed, so that the next to judge fetches anew: nobody's
-    /// bytes stand for a list for longer than one judgement.
+    /// Forgets the status lists whose signature was not verified, so that the next verification fetches them again:
+    /// bytes without a verified signature serve as a list for one verification at most.
     fn keep_what_is_genuine(&self, evidence: &Evidence) {
         let now = self.clock.now();
         for list in evidence.status_lists().filter(|list| !list.is_judged()) {
@@ -151,7 +151,7 @@ impl Shared {
         Ok(())
     }
 
-    /// What names an issuer's keys, fetched anew where what was fetched at `outdated` is.
+    /// A document that names an issuer's keys, fetched again if the cached copy is the one of `outdated`.
     async fn key_document(
         &self,
         url: &Url,
@@ -179,7 +179,7 @@ impl Shared {
         }
     }
 
-    /// A status list, fetched again if the one at hand is too old for this verification.
+    /// A status list, fetched again if the cached one is too old for this verification.
     pub(crate) async fn status_list(
         &self,
         uri: &str,
@@ -219,7 +219,7 @@ impl Shared {
                 Ok(list) => list.clone(),
                 Err(error) => return unavailable(&error.to_string(), now),
             };
-            // One that was not found genuine serves those alone who waited for it.
+            // A list whose signature was not verified serves only those who waited for this fetch.
             if (list.is_judged() && freshness.allows(&list, at, now)) || at >= now {
                 return Fetched {
                     value: Ok(list),
@@ -234,7 +234,7 @@ impl Shared {
         )
     }
 
-    /// The status list at a URI and when it was fetched, if it is kept and fresh enough; nothing is fetched.
+    /// The status list at a URI and when it was fetched, if it is cached and fresh enough; never fetches.
     pub(crate) fn status_list_at_hand(
         &self,
         uri: &str,
@@ -248,8 +248,8 @@ impl Shared {
         is_usable.then(|| (list.clone(), at))
     }
 
-    /// What became of a credential for one use. Read of the registry each time: an answer of a moment ago would let
-    /// a credential be used twice.
+    /// The use of a single-use credential, if any. Read from the registry each time: an older answer would let a
+    /// credential be used twice.
     pub(crate) async fn single_use(&self, issuer: &Did, digest: &[u8; 32]) -> Fetched<Option<Use>> {
         let now = self.clock.now();
         let Some(registry) = &self.registry else {

@@ -1,4 +1,4 @@
-//! The issuer: what it offers, issues and withdraws.
+//! The issuer: offers, issues and revokes credentials.
 
 mod anchors;
 mod delegations;
@@ -42,7 +42,7 @@ pub struct Issuer {
     grants_at_hand: AtHand<protocol::GrantRecord>,
 }
 
-/// What a credential will say, from the offer to its issuance.
+/// The contents of a credential, kept from the offer to its issuance.
 #[derive(Clone, Deserialize, Serialize)]
 struct Subject {
     template: String,
@@ -53,7 +53,7 @@ struct Subject {
 }
 
 impl Issuer {
-    /// The issuer with this identity.
+    /// Opens the issuer with this identity.
     ///
     /// # Errors
     /// If its settings break a rule of the specification.
@@ -83,7 +83,7 @@ impl Issuer {
         })
     }
 
-    /// What it can issue.
+    /// The templates of the credentials that it can issue.
     #[must_use]
     pub fn templates(&self) -> &'static [Template] {
         crate::templates::all()
@@ -101,8 +101,8 @@ impl Issuer {
         &self.identity
     }
 
-    /// Whether some of what it offers names a DID that only those resolve who know its registry; what is for one use
-    /// aside, which is spent there.
+    /// Whether some of the credentials it offers name an issuer DID that only those who know its registry can resolve.
+    /// Single-use credentials are left out: they are spent in that registry anyway.
     #[must_use]
     pub fn is_for_few(&self) -> bool {
         let formats = &self.shared.config.issuer.formats;

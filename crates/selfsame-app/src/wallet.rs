@@ -1,4 +1,4 @@
-//! The wallet: what its people hold, what they are offered, what they are asked.
+//! The wallet: the cards people hold, the offers they receive and the requests they answer.
 
 pub(crate) mod answer;
 mod cards;
@@ -20,7 +20,7 @@ pub use crate::accounts::{KNOWN_SECONDS, Whence};
 use crate::at_hand::AtHand;
 use crate::shared::Shared;
 
-/// The wallet of many people.
+/// The wallet, shared by many people.
 pub struct Wallet {
     shared: Arc<Shared>,
     accounts: Accounts,
@@ -34,17 +34,17 @@ pub struct Wallet {
 struct KnownIssuer {
     issuer: IssuerMetadata,
     server: ServerMetadata,
-    /// Whether they were fetched for an offer of something that they do not describe.
+    /// Whether they were fetched for an offer of a credential that they do not describe.
     lacks: bool,
 }
 
-/// Issuers' documents take so many bytes of memory together.
+/// Bytes of memory that all issuers' documents may take together.
 const ISSUER_BYTES: usize = 32 * 1024 * 1024;
-/// Seconds in which an issuer whose documents are of no use for an offer is not asked for them again.
+/// Seconds during which an issuer whose documents do not fit an offer is not asked for them again.
 const ISSUER_REST: u64 = 5;
 
 impl KnownIssuer {
-    /// Twice what the documents would take as JSON: their members have types of their own, and some are not written.
+    /// Twice the size of the documents as JSON: they are held as typed members, and some members are not serialised.
     fn weight(&self) -> usize {
         let both = weight_of(&self.issuer).saturating_add(weight_of(&self.server));
         both.saturating_mul(2)
@@ -52,7 +52,7 @@ impl KnownIssuer {
 }
 
 impl Wallet {
-    /// The wallet on this store.
+    /// The wallet on this instance's store.
     #[must_use]
     pub fn new(shared: Arc<Shared>) -> Self {
         let transport = shared.transport();
@@ -74,7 +74,7 @@ impl Wallet {
         }
     }
 
-    /// Its people's accounts.
+    /// The accounts of the people who use it.
     #[must_use]
     pub fn accounts(&self) -> &Accounts {
         &self.accounts

@@ -1,4 +1,5 @@
-//! Runs work that takes longer than 100 µs (Argon2) off the threads that serve: on threads of its own, one a core.
+//! Runs work that takes longer than 100 µs (Argon2) off the threads that serve requests: in a pool with one thread per
+//! core.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -7,13 +8,13 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Work that waits beyond this is turned away, so that a queue cannot grow without end.
+/// Jobs that may wait; more are refused, so that the queue cannot grow without bound.
 const WAITING_MAX: usize = 64;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A pool of the size of the machine. Its threads are always the same ones: each keeps the memory that one Argon2
-/// hash takes (19 MiB), so that many threads taking turns would hold many times that.
+/// A pool with one thread per core. The threads live as long as the pool: each keeps the memory that one Argon2 hash
+/// takes (19 MiB), and a job run on ever new threads would hold many times that.
 #[derive(Clone, Debug)]
 pub struct Work {
     jobs: Sender<Job>,
@@ -21,7 +22,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// A pool for this machine, whose threads have this name.
+    /// Creates a pool for this machine, whose threads have this name.
     ///
     /// # Errors
     /// `Internal` if no thread can be started.
@@ -43,7 +44,7 @@ impl Work {
     /// Runs `job` when a core is free.
     ///
     /// # Errors
-    /// `TooMany` when too much waits already.
+    /// `TooMany` if too many jobs are waiting already.
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -56,7 +57,7 @@ impl Work {
         })?;
         let (answer, answered) = oneshot::channel();
         let job = Box::new(move || {
-            // Whoever asked and went away before it began costs nothing more.
+            // A job whose caller went away before it started is skipped.
             if !answer.is_closed() {
                 let _ = answer.send(job());
             }
@@ -67,7 +68,7 @@ impl Work {
     }
 }
 
-/// Works until the last of the pool is dropped.
+/// Runs jobs until the last handle of the pool is dropped.
 fn take_turns(queue: &Mutex<Receiver<Job>>) {
     loop {
         let job = match queue.lock() {
@@ -91,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// Has it queued, and gives it up.
+    /// Queues the job and drops its future.
     async fn abandoned(work: &Work, job: impl FnOnce() + Send + 'static) {
         let mut run = pin!(work.run(job));
         poll_fn(|context| {
@@ -125,7 +126,7 @@ mod tests {
         for one in busy {
             one.await.unwrap().unwrap();
         }
-        // The queue goes on behind it, and its place is free again.
+        // The jobs queued after it still run, and its place is free again.
         assert_eq!(work.run(|| 7).await.unwrap(), 7);
         while work.places.available_permits() < WAITING_MAX + cores {
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Copies of a running instance.
+//! Backups of a running instance.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,15 @@ use crate::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use crate::error::{Error, Result};
 
 impl App {
-    /// Copies all that is kept into a new directory, which is named by the time, and gives its path. The master key
-    /// is not part of it.
+    /// Copies all stored data into a new directory, named by the time, and returns its path. The master key is not
+    /// included.
     ///
     /// # Errors
-    /// If it can't be written.
+    /// If the backup can't be written.
     pub async fn copy(&self, copies: &Copies) -> Result<PathBuf> {
         let registry = self.registry();
         if registry.is_ok_and(|registry| registry.health().is_ok_and(|health| health.is_some())) {
-            // Begun with, it would vote again on what it has voted on since: two votes of one key.
+            // Started from a backup, a node would vote again on what it has voted on since: two votes of one key.
             return Err(Error::bad_request(
                 "a network's node can't be backed up: started from a backup, its key could vote twice",
             )
@@ -30,9 +30,10 @@ impl App {
         }
         let (store, ledger) = (self.shared.store.clone(), self.ledger.clone());
         let (into, with) = (directory.clone(), copies.with.clone());
-        // On a task of its own: who no longer waits does not leave half a copy.
+        // In a task of its own, so that a caller who stops waiting does not leave half a backup.
         let copied: tokio::task::JoinHandle<Result<()>> = tokio::spawn(async move {
-            // The records first: what the registry was told after them is told it again, which changes nothing there.
+            // The records first: a transaction sent to the registry after that is sent again on restore, which changes
+            // nothing there.
             store.copy(&into.join(STORE_FILE)).await?;
             if let Some(ledger) = ledger {
                 ledger.copy(&into.join(LEDGER_FILE)).await?;

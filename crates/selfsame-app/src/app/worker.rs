@@ -1,4 +1,4 @@
-//! The worker of the outbox: carries out what nobody else does, and gives up what does not work.
+//! The outbox worker: carries out the entries that no request carries out, and gives up those that keep failing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,29 +16,29 @@ use crate::verifier;
 use crate::wallet::receive::flow::Done;
 use crate::wallet::{answer, receive};
 
-/// How often the worker looks for what was left behind, by a crash or for a later time.
+/// How often the worker looks for entries left behind by a crash or due at a later time.
 const EVERY: Duration = Duration::from_millis(500);
-/// So many looks lie between two notes of how far the ledger has come: each is a commit, and none while nothing is new.
+/// Looks between two notes of the ledger's height. Each note is a commit; none is made while nothing is new.
 const NOTED_EVERY: u64 = 20;
-/// So many lie between two notes that the registry is at work, ten minutes: each is a commit, also while nothing is new.
+/// Looks between two notes that the registry is active (ten minutes). Each note is a commit, even while nothing is new.
 const ALIVE_EVERY: u64 = 1_200;
-/// So many looks without a commit between them are a rest.
+/// Looks without a commit between them that count as a rest.
 const REST: u64 = 60;
-/// So much is carried out at once; of calls of wallets so many in all, the rest being for the registry, and so many of
-/// one person's, whose verifiers and issuers may be silent.
+/// Entries carried out at once; of these, calls made by wallets in total (the rest is for the registry), and calls of
+/// one person, because the verifiers and issuers they call may not answer.
 const AT_ONCE: usize = 32;
 const CALLS_AT_ONCE: usize = 24;
 const CALLS_OF_ONE: usize = 4;
-/// So many entries are looked through for those that have a place.
+/// Entries looked through for those that have a place.
 const LOOKED_THROUGH: usize = 1_024;
-/// So many expired records go in one write, and so many writes follow each other.
+/// Expired records removed in one write, and writes in a row.
 const PURGED_AT_ONCE: usize = 500;
 const PURGES_MAX: usize = 8;
-/// What has expired by a clock that leapt ahead is kept for a day, in which the clock may be set back: a nonce that is
-/// good again then must not be forgotten to be spent.
+/// Seconds for which records are kept that expired only by a clock that leapt ahead. The clock may be set back in that
+/// time, and a nonce that is valid again must still be known as used.
 const DOUBTED_SECONDS: u64 = 86_400;
 
-/// Carries out what nobody else does, until the instance stops.
+/// Carries out due entries until the instance stops.
 pub(super) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiver<bool>) {
     let (mut running, mut quiet) = (JoinSet::new(), Quiet::default());
     let mut under_way = UnderWay::default();
@@ -79,11 +79,11 @@ pub(super) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
             app.keep_alive_noted().await;
         }
     }
-    // What is under way is finished: its answer can't be asked for again.
+    // Calls in progress are finished: their answers can't be asked for again.
     running.detach_all();
 }
 
-/// For how many looks nothing was written.
+/// Counts the looks since the last commit.
 #[derive(Default)]
 struct Quiet {
     commits: u64,
@@ -91,7 +91,7 @@ struct Quiet {
 }
 
 impl Quiet {
-    /// Whether a rest has just become long; there was something to rest from.
+    /// Whether the rest has just become long enough. True once per rest.
     fn is_rest(&mut self, commits: u64) -> bool {
         if commits != self.commits {
             *self = Self { commits, looks: 0 };
@@ -101,7 +101,7 @@ impl Quiet {
     }
 }
 
-/// What is carried out at this moment.
+/// The entries in progress.
 #[derive(Default)]
 struct UnderWay(Vec<Place>);
 
@@ -112,7 +112,7 @@ struct Place {
 }
 
 impl UnderWay {
-    /// Whether there is a place for one more entry of this tenant's.
+    /// Whether there is a place for one more entry of this tenant.
     fn has_room(&self, tenant: &TenantId, is_call: bool) -> bool {
         let calls = self.0.iter().filter(|place| place.is_call);
         let of_one = calls.clone().filter(|place| place.tenant == *tenant);
@@ -121,7 +121,7 @@ impl UnderWay {
     }
 }
 
-/// Whether a wallet calls somebody.
+/// Whether the entry is a wallet's call to an issuer or verifier.
 fn is_call(leased: &Leased) -> bool {
     matches!(
         Job::read(leased),
@@ -129,8 +129,8 @@ fn is_call(leased: &Leased) -> bool {
     )
 }
 
-/// Removes what has expired, by the clock and by the time that passed since the worker began, when the machine had
-/// `started`; as long as there is much of it, more than one portion.
+/// Removes expired records. Expiry goes by the clock and by the time that has passed since the worker began, when the
+/// machine had `started`. Continues with further portions while a full one was removed.
 async fn purge(app: &App, started: UnixTime) {
     let clock = &app.shared.clock;
     let believed = started.plus(clock.passed());
@@ -146,7 +146,7 @@ async fn purge(app: &App, started: UnixTime) {
     }
 }
 
-/// Carries out one entry, whose lease the caller holds; what fails for a while is tried again, later each time.
+/// Carries out one entry, whose lease the caller holds. After a temporary failure it is tried again, later each time.
 async fn perform(app: &App, leased: &Leased) {
     if let Err(error) = dispatched(app, leased).await {
         app.shared.put_off(leased, &error).await;
@@ -158,7 +158,7 @@ async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
         Job::Receive { .. } => {
             let wallet = app.wallet()?;
             if let Done::Next(next) = wallet.perform_received(leased).await? {
-                // This entry is settled; should what it led to fail, that has been put off already.
+                // This entry is settled; if the next one fails, that has already been put off.
                 drop(wallet.finish(next).await);
             }
         }
@@ -176,7 +176,7 @@ async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
     Ok(())
 }
 
-/// What the roles make of an effect of theirs that is given up.
+/// What each role does when one of its effects is given up.
 pub(super) struct Roles;
 
 #[async_trait]
@@ -204,7 +204,7 @@ impl Abandon for Roles {
 mod tests {
     use super::*;
 
-    /// How many of so many entries of this tenant's are begun.
+    /// How many of `many` entries of this tenant are started.
     fn begun(under_way: &mut UnderWay, (tenant, is_call): (&str, bool), many: usize) -> usize {
         let tenant = TenantId::parse(tenant).unwrap();
         let before = under_way.0.len();

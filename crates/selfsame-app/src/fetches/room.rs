@@ -1,4 +1,4 @@
-//! The memory that status lists take while anybody has them. Inflated they are a thousand times what is fetched.
+//! Limits the memory that status lists take. A list can be a thousand times larger inflated than on the wire.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_net::Response;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Status lists take so many bytes together: those that are kept, and those that judgements under way look at.
+/// Bytes that all status lists may take together: cached ones, and those that verifications in progress use.
 const BYTES: usize = 64 * 1024 * 1024;
-/// So many of them are for lists that are kept though nobody looks at them.
+/// Bytes of these for cached lists that no verification uses.
 pub(super) const KEPT_BYTES: usize = 40 * 1024 * 1024;
-/// How long room is waited for; judgements take less.
+/// How long a reader waits for room; verifications take less.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Room for so many bytes of status lists.
+/// Room for a limited number of bytes of status lists.
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
     left: Arc<Semaphore>,
@@ -26,9 +26,9 @@ pub(crate) struct Room {
 /// Why a status list that was fetched can't be used.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Unread {
-    /// It is none.
+    /// It is not a status list.
     Wrong(StatusError),
-    /// Too many others are looked at.
+    /// Too many other lists are in use.
     NoRoom,
 }
 
@@ -57,7 +57,8 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Reads the status list at `uri`. It takes its room before it is inflated, and gives it back once nobody has it.
+    /// Reads the status list at `uri`. Reserves room before inflating the list; the room is free again once the list is
+    /// dropped.
     pub async fn read(
         &self,
         (uri, response): (&str, &Response),
@@ -81,14 +82,15 @@ impl Room {
     }
 }
 
-/// What reading a list of so many bytes takes at most: what is inflated grows by doubling, beside a few copies of the token.
+/// The most memory that reading a list of `body` bytes takes: the output buffer doubles as it grows, plus a few copies
+/// of the token.
 const fn most(body: usize) -> usize {
     MAX_LIST_BYTES
         .saturating_mul(2)
         .saturating_add(body.saturating_mul(4))
 }
 
-// However much is kept, the longest list can be read.
+// Even with the cache full, the longest list can be read.
 const _: () = assert!(KEPT_BYTES + most(MAX_TOKEN_BYTES) <= BYTES);
 
 #[cfg(test)]
@@ -101,7 +103,7 @@ mod tests {
     const NOW: UnixTime = UnixTime(1_800_000_000);
     const URI: &str = "https://issuer.example/status/1";
 
-    /// A list of as many bytes as there may be, which is short on the wire.
+    /// A list of the maximum size inflated, which is short on the wire.
     fn fetched() -> Response {
         let header = json!({"alg": "ES256"}).as_object().cloned().unwrap();
         let terms = Terms {
@@ -142,13 +144,13 @@ mod tests {
         assert_eq!(refused, Unread::NoRoom);
         let taken: usize = held.iter().map(List::weight).sum();
         assert!(taken <= BYTES, "{taken}");
-        // As many as there is room for, but for what inflating one more may take.
+        // As many lists as there is room for, less what inflating one more may take.
         assert!(
             taken + most(response.body.len()) + MAX_LIST_BYTES > BYTES,
             "{taken}"
         );
         assert_eq!(room.left.available_permits(), BYTES - taken);
-        // What is no list keeps no room, and who waits gets what others give back.
+        // A response that is not a list keeps no room, and a waiting reader gets the room that others give back.
         let wrong = Response {
             body: "x".into(),
             ..response.clone()

@@ -1,4 +1,4 @@
-//! What people are shown of uses.
+//! Uses of credentials, as shown to people.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -7,11 +7,11 @@ use crate::registry::uses::Place;
 use crate::shared::Shared;
 use crate::view::CredentialUse;
 
-/// So long a page waits for a registry elsewhere.
+/// How long a page waits for a remote registry.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Shared {
-    /// What became of these, as far as the registry says so in a moment: for people to look at, not to judge by.
+    /// The uses of these credentials, as far as the registry answers quickly. For display, not for verification.
     pub(crate) async fn uses_seen(&self, places: HashSet<Place>) -> HashMap<Place, CredentialUse> {
         let mut seen = HashMap::new();
         let look = async {
@@ -19,7 +19,7 @@ impl Shared {
                 match self.single_use(&place.0, &place.1).await.value {
                     Ok(Some(used)) => drop(seen.insert(place, CredentialUse::of(&used))),
                     Ok(None) => {}
-                    // What one read has not brought the next will not bring either.
+                    // If one read fails, the next will fail too.
                     Err(_) => break,
                 }
             }

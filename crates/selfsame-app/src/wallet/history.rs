@@ -1,4 +1,4 @@
-//! The history of a wallet: what came from whom, what was shown to whom.
+//! The history of a wallet: what was received from whom, and what was shown to whom.
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding;
@@ -16,7 +16,7 @@ use crate::view::wallet::{HistoryEntry, OneUse, Person};
 use crate::view::{Listing, Paging};
 
 pub(super) const HISTORY: &str = "history";
-/// So much of it is kept, and little more: room is made where something begins that will be told of.
+/// Number of entries kept (slightly more is possible): room is made when a flow begins that will add an entry.
 pub(super) const KEPT: Shelf = Shelf {
     kind: HISTORY,
     most: 2_000,
@@ -40,13 +40,13 @@ impl Entry {
         })
     }
 
-    /// What could be done with what was shown.
+    /// With the single-use credentials that were shown.
     pub fn giving(mut self, one_use: Vec<OneUse>) -> Self {
         self.0.one_use = one_use;
         self
     }
 
-    /// What did not work out, and why.
+    /// A flow that failed, and why.
     pub fn failed(party: &str, error: &Error) -> Self {
         Self::new("failed", party, Vec::new(), Vec::new()).because(error.reason.clone())
     }
@@ -67,7 +67,7 @@ impl Entry {
     }
 }
 
-/// Who is meant, where no more is known than where a call went.
+/// The other party's name, if nothing but the URL called is known.
 pub(super) fn origin_of(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
@@ -87,7 +87,7 @@ impl OneUse {
 }
 
 impl Wallet {
-    /// A person's history, newest first, with what has become of what was given out of his hands.
+    /// A person's history, newest first, with the uses that verifiers have made since of the credentials shown.
     ///
     /// # Errors
     /// The store's.

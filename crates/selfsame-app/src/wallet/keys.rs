@@ -35,10 +35,10 @@ struct KeyRecord {
 }
 
 impl Wallet {
-    /// Makes a key.
+    /// Creates a key.
     ///
     /// # Errors
-    /// `BadRequest` for a kind that is not made here, `Full` for who has as many keys as a person may have.
+    /// `BadRequest` for an unsupported kind of key, `Full` if the person has the maximum number of keys.
     pub async fn create_key(&self, person: &Person, kind: &str) -> Result<KeyInfo> {
         self.has_room_for_a_key(person).await?;
         let (info, batch, _) = self.new_key(person, kind)?;
@@ -46,7 +46,7 @@ impl Wallet {
         Ok(info)
     }
 
-    /// A person's own keys; those made for single cards are not among them.
+    /// A person's own keys, without those that were created for single cards.
     ///
     /// # Errors
     /// The store's.
@@ -63,11 +63,11 @@ impl Wallet {
         })
     }
 
-    /// Makes a DID with a key of its own. Nothing goes to the registry but for `selfsame`, which is the person's
-    /// explicit wish then.
+    /// Creates a DID with a key of its own. Nothing is sent to the registry except for the method `selfsame`, which the
+    /// person then chose explicitly.
     ///
     /// # Errors
-    /// `BadRequest` for a method that is not made here, `Full` for who has as many keys as a person may have.
+    /// `BadRequest` for an unsupported method, `Full` if the person has the maximum number of keys.
     pub async fn create_did(&self, person: &Person, method: &str, kind: &str) -> Result<DidInfo> {
         let method = match method {
             "key" => DidMethod::Key,
@@ -119,8 +119,8 @@ impl Wallet {
         })
     }
 
-    /// Lets credentials be bound to a DID that is kept elsewhere in this store: the DID, the DID URL of its key, and the
-    /// key's handle.
+    /// Lets credentials be bound to a DID whose key is stored elsewhere in this store: the DID, the DID URL of its key,
+    /// and the key's handle.
     pub(crate) async fn lend_did(
         &self,
         tenant: &TenantId,
@@ -138,13 +138,13 @@ impl Wallet {
         Ok(())
     }
 
-    /// Whether a person made this key, and not the wallet for a single card.
+    /// Whether a person created this key, rather than the wallet for a single card.
     pub(super) async fn is_named(&self, tenant: &TenantId, key: &KeyHandle) -> Result<bool> {
         let record = self.shared.store.read(tenant, NAMED_KEY, key.as_str());
         Ok(record.await?.is_some())
     }
 
-    /// The key of one of a person's DIDs, and the DID URL it is known by.
+    /// The key of one of a person's DIDs, and the DID URL of that key.
     pub(super) async fn did_key(
         &self,
         tenant: &TenantId,
@@ -180,10 +180,10 @@ impl Wallet {
     }
 }
 
-/// A kind of key by its name.
+/// Parses the name of a kind of key.
 ///
 /// # Errors
-/// `BadRequest` for a kind that is not made here.
+/// `BadRequest` for an unsupported kind of key.
 pub(crate) fn key_type(name: &str) -> Result<KeyType> {
     match name {
         "P-256" => Ok(KeyType::P256),

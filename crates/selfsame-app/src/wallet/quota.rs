@@ -1,4 +1,4 @@
-//! How much one person may keep. Who adds several things at once may pass a bound by as many.
+//! Limits on what one person may keep. A person who adds several things at once may exceed a limit by that number.
 
 use selfsame_crypto::KeyHandle;
 use selfsame_store::{Batch, Page, Record, TenantId};
@@ -11,19 +11,19 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 use crate::view::wallet::Person;
 
-/// Offers, and answers, that are under way at once.
+/// Offers, and answers, that may be in progress at once.
 const FLOWS_MAX: u64 = 32;
-/// What is over its bound is removed in portions of so many.
+/// Entries beyond a limit are removed in portions of this size.
 const REMOVED_AT_ONCE: u64 = 500;
 
-/// What is kept of one kind: where one more comes the oldest goes.
+/// Records of one kind with a maximum number: adding one beyond it removes the oldest.
 pub(super) struct Shelf {
     pub kind: &'static str,
     pub most: u64,
 }
 
 impl Wallet {
-    /// Whether one more key may be made.
+    /// Checks that one more key may be created.
     pub(super) async fn has_room_for_a_key(&self, person: &Person) -> Result<()> {
         let keys_max = self.shared.config.wallet.keys_max.most();
         let Some(most) = keys_max.filter(|_| is_bounded(&person.tenant)) else {
@@ -38,7 +38,7 @@ impl Wallet {
         }
     }
 
-    /// Whether so many more cards may be kept.
+    /// Checks that `more` further cards may be kept.
     pub(super) async fn has_room_for_cards(&self, person: &Person, more: usize) -> Result<()> {
         let config = &self.shared.config.wallet;
         let (cards_max, bytes_max) = (config.cards_max.most(), config.bytes_max.most());
@@ -57,7 +57,7 @@ impl Wallet {
         }
     }
 
-    /// Whether one more flow of this kind may begin: each is kept for as long as the other side gives no answer.
+    /// Checks that one more flow of this kind may begin: a flow is kept as long as the other side does not answer.
     pub(super) async fn has_room_for_a_flow(&self, person: &Person, kind: &str) -> Result<()> {
         if !self.shared.counts_what_is_kept_of(&person.tenant) {
             return Ok(());
@@ -75,7 +75,7 @@ impl Wallet {
 }
 
 impl Shared {
-    /// A batch that makes room for one more on a shelf, by removing the oldest.
+    /// A batch that makes room for one more record on a shelf, by removing the oldest.
     pub(super) async fn room_on(&self, tenant: &TenantId, shelf: &Shelf) -> Result<Batch> {
         let batch = Batch::new(tenant.clone());
         if !self.counts_what_is_kept_of(tenant) {
@@ -93,7 +93,7 @@ impl Shared {
         Ok(oldest.iter().fold(batch, without))
     }
 
-    /// The batch with the end of these keys, which nothing is bound to.
+    /// The batch with the deletion of these keys, which no card is bound to.
     pub(super) fn without_keys(
         &self,
         batch: Batch,
@@ -106,13 +106,13 @@ impl Shared {
         })
     }
 
-    /// Beside cards, whose number has settings of its own: where they are unlimited, so is the rest.
+    /// Whether limits apply besides that on cards, which has its own settings: if cards are unlimited, all else is too.
     fn counts_what_is_kept_of(&self, tenant: &TenantId) -> bool {
         is_bounded(tenant) && self.config.wallet.cards_max.most().is_some()
     }
 }
 
-/// People's wallets are; what an organisation keeps in one of its own is not.
+/// Limits apply to people's wallets, not to what an organisation keeps in a wallet of its own.
 fn is_bounded(tenant: &TenantId) -> bool {
     tenant.as_str().starts_with(PERSON)
 }

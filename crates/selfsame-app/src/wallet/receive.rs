@@ -1,4 +1,4 @@
-//! Taking an offer: preview, consent, and the flow that ends with cards (OpenID4VCI 1.0).
+//! Accepting an offer: preview, consent, and the flow that ends with cards (OpenID4VCI 1.0).
 
 pub(crate) mod flow;
 mod judge;
@@ -31,15 +31,15 @@ use flow::{End, Flow};
 pub(crate) use flow::abandoned;
 
 const COPIES_MAX: usize = 20;
-/// An issuer's documents are so many seconds old at most when a code is redeemed: where an endpoint has moved since,
-/// the code would be lost.
+/// Maximum age in seconds of an issuer's documents when a code is redeemed: if an endpoint has moved since, the code
+/// would be lost.
 const REDEEMING_AGE: u64 = 10;
 
 impl Wallet {
-    /// What an offer would bring; nothing is sent but the fetches of public documents.
+    /// Previews an offer. Nothing is sent except requests for public documents.
     ///
     /// # Errors
-    /// What is wrong with the offer or its issuer.
+    /// If the offer or the issuer's documents are invalid, or can't be fetched.
     pub async fn preview_offer(&self, link: &str) -> Result<OfferPreview> {
         let offer = self.offer(link).await?;
         let known = self.issuer_of(&offer, u64::MAX).await?;
@@ -66,10 +66,10 @@ impl Wallet {
         })
     }
 
-    /// Takes an offer, and gives the cards that came of it.
+    /// Accepts an offer, and returns the cards received.
     ///
     /// # Errors
-    /// What is wrong with the offer, its issuer, or the transaction code.
+    /// If the offer, the issuer's documents or the transaction code are wrong, or the issuer can't be reached.
     pub async fn accept_offer(
         self: &Arc<Self>,
         person: &Person,
@@ -113,15 +113,15 @@ impl Wallet {
             .with_keys(keys.map(|binding| binding.key).collect());
         let put = flow.put(&id)?;
         let batch = self.shared.enqueued(batch.put(put), &id, effects)?;
-        // Nothing is lost with this commit that is not lost without it: until the code is redeemed the offer is
-        // good, and what a power failure takes after that no record made before it brings back.
+        // Deferring this commit loses nothing: until the code is redeemed the offer stays valid, and a record made
+        // before the redemption could not bring back what a power failure takes after it.
         let committed = self.shared.store.commit(batch.deferred()).await?;
         self.flows_at_hand.hold(&committed, flow);
         let first = committed.outbox.first().copied();
         match self.finish(first).await? {
             End::Kept(cards) => Ok(cards),
             End::Failed(error) => {
-                // It may be the issuer's documents that are of yesterday.
+                // The issuer's cached documents may be outdated.
                 self.issuers.forget(&key);
                 Err(error)
             }
@@ -140,7 +140,7 @@ impl Wallet {
 
     async fn offer(&self, link: &str) -> Result<CredentialOffer> {
         let source = wallet::offer::locate(link, &self.transport).map_err(|wrong| Error {
-            // Nobody else was asked yet: it is the link.
+            // Nothing was fetched yet, so the link is at fault.
             kind: ErrorKind::BadRequest,
             ..wrong.into()
         })?;
@@ -162,11 +162,11 @@ impl Wallet {
         }
     }
 
-    /// The issuer's documents, which describe what is offered. Where a copy at hand does not, they are fetched anew:
-    /// issuers add credentials (OpenID4VCI 1.0 §4.1.1, §12.2). Whoever sends offers of what there is not has that done
-    /// as rarely as with an issuer that cannot be reached.
+    /// The issuer's documents, which describe what is offered. If the cached copy does not, they are fetched again:
+    /// issuers add credentials (OpenID4VCI 1.0 §4.1.1, §12.2). Repeated offers of credentials that do not exist cause
+    /// such a fetch only as often as an unreachable issuer would: once in `ISSUER_REST` seconds.
     ///
-    /// A copy that is older than so many seconds is fetched anew too; should that fail, it has to do.
+    /// A copy older than `age_max` seconds is fetched again too.
     async fn issuer_of(&self, offer: &CredentialOffer, age_max: u64) -> Result<Arc<KnownIssuer>> {
         let key = issuer_key(offer);
         let now = self.shared.clock.now();
@@ -230,14 +230,14 @@ impl Wallet {
             server,
             lacks,
         };
-        // RFC 9111 §4.2: no longer than both say.
+        // RFC 9111 §4.2: cached no longer than both responses allow.
         Ok(Fresh::new(known)
             .at_most(age_of(&response))
             .at_most(server_age))
     }
 
-    /// The first server that redeems pre-authorized codes (OpenID4VCI 1.0 §12.2.4); where none does, what came of the
-    /// first of them.
+    /// The first server that redeems pre-authorized codes (OpenID4VCI 1.0 §12.2.4); if none does, the result of the
+    /// first server.
     async fn fetch_server(&self, servers: &[Server]) -> Result<(ServerMetadata, u64)> {
         let mut first = None;
         for server in servers {
@@ -251,7 +251,7 @@ impl Wallet {
         first.unwrap_or_else(|| Err(Error::upstream("the issuer has no authorization server")))
     }
 
-    /// A server's metadata, and for how many seconds it holds.
+    /// A server's metadata, and for how many seconds it may be cached.
     async fn server_metadata(&self, server: &Server) -> Result<(ServerMetadata, u64)> {
         let response = self
             .document(&server.url, "the authorization server's metadata")
@@ -290,7 +290,7 @@ impl Wallet {
         self.shared.net.call(call).await
     }
 
-    /// The key of a DID, for credentials to be bound to.
+    /// The key of a DID, to bind credentials to.
     async fn did_binding(&self, person: &Person, did: &str) -> Result<Binding> {
         let (key, kid) = self.did_key(&person.tenant, did).await?;
         let public = key.public();
@@ -302,7 +302,7 @@ impl Wallet {
         })
     }
 
-    /// Fresh keys for credentials to be bound to, so that no two tell of each other.
+    /// Fresh keys to bind credentials to, so that the credentials cannot be linked by their keys.
     fn fresh_bindings(
         &self,
         person: &Person,
@@ -325,7 +325,7 @@ impl Wallet {
 }
 
 impl KnownIssuer {
-    /// How the cards of these configurations are shown.
+    /// How to show the cards of these configurations.
     fn looks(&self, configurations: &[String]) -> BTreeMap<String, Look> {
         let look = |id: &String| {
             let configuration = self.issuer.configuration(id)?;
@@ -335,7 +335,7 @@ impl KnownIssuer {
     }
 }
 
-/// What an issuer's documents are kept under; which of its servers it is depends on the offer.
+/// The cache key of an issuer's documents; which of its authorization servers is used depends on the offer.
 fn issuer_key(offer: &CredentialOffer) -> String {
     let server = offer
         .pre_authorized_code()
@@ -343,7 +343,7 @@ fn issuer_key(offer: &CredentialOffer) -> String {
     format!("{} {}", offer.credential_issuer, server.unwrap_or_default())
 }
 
-/// For how many seconds a document may be kept, by what came with it.
+/// For how many seconds a response may be cached, by its own headers.
 fn age_of(response: &Response) -> u64 {
     response.cache_max_age.unwrap_or(u64::MAX)
 }
@@ -366,10 +366,10 @@ fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredentia
         .collect()
 }
 
-/// An offer that its address does not give: over for good, or not to be had now.
+/// The error for an offer that its URL does not return: gone for good, or unavailable now.
 fn not_given(status: u16) -> Error {
     match status {
-        // Issuers differ in how they say so.
+        // Issuers differ in the status they use for this.
         400 | 404 | 410 => Error::new(ErrorKind::Gone, "the offer was accepted or has expired")
             .with_hint("ask the issuer for a new one"),
         _ => Error::upstream(format!(

@@ -1,6 +1,7 @@
-//! The flow of an offer that was taken, as a record: each call to the issuer is an effect, its answer the next input.
+//! The flow of an accepted offer, as a record: each call to the issuer is an effect, its answer the next input.
 //!
-//! A flow ends with cards, or with a failure in the person's history; a process that dies leaves it to the outbox.
+//! A flow ends with cards, or with a failure in the person's history. If the process dies, the outbox continues the
+//! flow.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,31 +27,31 @@ use crate::wallet::cards::{CardRecord, Look};
 use crate::wallet::history::{Entry, origin_of};
 
 pub(super) const FLOW: &str = "receiving";
-/// A flow that has not ended by then never will.
+/// Seconds after which a flow that has not ended expires.
 const FLOW_SECONDS: u64 = 24 * 3600;
-/// How often a call is made again that the issuer could not be reached for, each time after twice as long.
+/// How often a call is repeated when the issuer can't be reached; the wait doubles each time.
 const CALLS_MAX: u32 = 5;
-/// How often the issuer's key is asked for, to judge credentials that are here.
+/// How often the issuer's key is fetched to verify credentials that were received.
 const JUDGEMENTS_MAX: u32 = 8;
 
-/// What is on its way into a wallet.
+/// An offer being accepted.
 #[derive(Deserialize, Serialize)]
 pub(in crate::wallet) struct Flow {
     issuer: String,
     state: State,
     /// How to show each configuration's cards.
     looks: BTreeMap<String, Look>,
-    /// The issuer's answer, where it is here and can't be judged yet.
+    /// The issuer's answer, if it was received but can't be verified yet.
     arrived: Option<Arrived>,
-    /// The keys that were made for it; what no card is bound to at its end goes with it.
+    /// The keys that were created for this flow; those that no card is bound to are deleted at its end.
     #[serde(default)]
     keys: Vec<KeyHandle>,
-    /// Its record outlives that, so that its keys are known until they are removed.
+    /// When the flow expires. The record stays longer, so that its keys are known until they are deleted.
     #[serde(default)]
     until: Option<UnixTime>,
 }
 
-/// An answer of the issuer's.
+/// An answer from the issuer.
 #[derive(Clone, Deserialize, Serialize)]
 struct Arrived {
     status: u16,
@@ -58,19 +59,19 @@ struct Arrived {
     body: String,
 }
 
-/// What a flow has come to when nothing more is to be done for it now.
+/// The state of a flow when there is nothing more to do for it now.
 pub(crate) enum End {
-    /// The cards are kept.
+    /// The cards were stored.
     Kept(Vec<CardSummary>),
-    /// It did not work out.
+    /// The flow failed.
     Failed(Error),
-    /// It goes on later.
+    /// The flow continues later.
     Waiting,
-    /// What came can't be judged yet, and why; it is tried again later.
+    /// The credential can't be verified yet, for this reason; it is tried again later.
     Unjudged(String),
 }
 
-/// What follows an effect that was carried out.
+/// What follows after an effect was carried out.
 pub(crate) enum Done {
     /// Another effect, if it can be carried out at once.
     Next(Option<OutboxId>),
@@ -78,20 +79,20 @@ pub(crate) enum Done {
     End(End),
 }
 
-/// What came of a call.
+/// The result of a call.
 enum Called {
     Answered(Arrived),
-    /// It is to be made again, after so many seconds.
+    /// It is to be repeated after this number of seconds.
     Later(u64),
     Failed(NetError),
 }
 
-/// What is kept of the credentials that came.
+/// The result of verifying the credentials received.
 struct Kept {
     cards: Vec<CardRecord>,
-    /// Why others are not.
+    /// Why others were refused.
     refused: Option<String>,
-    /// Why it can't be said yet, of some of them.
+    /// Why some can't be verified yet.
     unknown: Option<String>,
 }
 
@@ -107,12 +108,12 @@ impl Flow {
         }
     }
 
-    /// With how each configuration's cards are shown.
+    /// With the look of each configuration's cards.
     pub fn showing(self, looks: BTreeMap<String, Look>) -> Self {
         Self { looks, ..self }
     }
 
-    /// With keys that were made for it.
+    /// With the keys that were created for it.
     pub fn with_keys(self, keys: Vec<KeyHandle>) -> Self {
         Self { keys, ..self }
     }
@@ -121,7 +122,7 @@ impl Flow {
         Ok(Put::new(FLOW, id, encode(self)?))
     }
 
-    /// The keys that none of these cards is bound to.
+    /// The keys of this flow that none of these cards is bound to.
     fn unused_keys(&self, cards: &[CardRecord]) -> Vec<KeyHandle> {
         let is_unused = |key: &&KeyHandle| cards.iter().all(|card| card.key.as_ref() != Some(key));
         self.keys.iter().filter(is_unused).cloned().collect()
@@ -133,7 +134,7 @@ impl Arrived {
         Self {
             status: response.status,
             content_type: response.content_type.clone(),
-            // What is no text is no answer in JSON either, and is refused as such.
+            // A body that is not UTF-8 is not JSON either, and is refused as such.
             body: String::from_utf8_lossy(&response.body).into_owned(),
         }
     }
@@ -148,11 +149,11 @@ impl Arrived {
 }
 
 impl Wallet {
-    /// Works on a flow's effects, one after another, as long as they lead to each other.
+    /// Carries out a flow's effects one after another, as long as each leads to the next.
     pub(crate) async fn finish(self: &Arc<Self>, first: Option<OutboxId>) -> Result<End> {
         let mut next = first;
         while let Some(id) = next {
-            // On a task of its own: a person who goes away does not stop what can't be asked for again.
+            // In a task of its own: calls that can't be repeated continue even if the person goes away.
             let wallet = self.clone();
             let done = tokio::spawn(async move { wallet.go_on(id).await });
             match done.await.map_err(Error::internal)?? {
@@ -164,7 +165,7 @@ impl Wallet {
         Ok(End::Waiting)
     }
 
-    /// Carries out an effect that was just written; nothing if somebody else does.
+    /// Carries out an effect that was just written; `None` if another worker has it.
     async fn go_on(&self, id: OutboxId) -> Result<Option<Done>> {
         let Some(leased) = self.shared.store.lease_early(id).await? else {
             return Ok(None);
@@ -178,8 +179,8 @@ impl Wallet {
         }
     }
 
-    /// Carries out one effect of a flow and takes its next step. The caller holds the lease until the entry is
-    /// settled or, after an error, put off.
+    /// Carries out one effect of a flow and takes its next step. The caller holds the lease until the entry is settled
+    /// or, after an error, put off.
     pub(crate) async fn perform_received(&self, leased: &Leased) -> Result<Done> {
         let Job::Receive { flow: id, effect } = Job::read(leased)? else {
             return Err(Error::internal("another kind of effect came to the wallet"));
@@ -239,7 +240,7 @@ impl Wallet {
         }
     }
 
-    /// Takes a step with what came in, and commits all that follows from it at once.
+    /// Takes a step with this input, and commits everything that follows from it at once.
     async fn taken(
         &self,
         leased: &Leased,
@@ -282,7 +283,7 @@ impl Wallet {
         let (batch, flow, end) = match ended {
             Ended::Not => {
                 let flow = Flow { state, ..flow };
-                // The token alone is worth no flush of its own: it goes to the disk with the request that spends it.
+                // A token alone needs no flush of its own: it reaches the disk with the request that spends it.
                 let batch = batch.update_version(FLOW, (id, version), encode(&flow)?);
                 let batch = if asks_for_credential {
                     batch
@@ -312,7 +313,7 @@ impl Wallet {
         })
     }
 
-    /// Judges what came: what is genuine becomes cards.
+    /// Verifies the credentials; the genuine ones become cards.
     async fn kept(
         &self,
         tenant: &TenantId,
@@ -339,8 +340,8 @@ impl Wallet {
         Ok(kept)
     }
 
-    /// Fetches the nonce that the first credential is asked for with before the code is spent, which may be repeated:
-    /// so the token is made durable together with the request that spends it. The call that is to wait, if it must.
+    /// Fetches the nonce for the first credential request before the code is redeemed. This call may be repeated, so
+    /// the token becomes durable together with the request that spends it. Returns the call if it must wait.
     async fn nonce_ahead(&self, state: &mut State, attempts: u32) -> Option<Called> {
         let url = state.nonce_ahead()?.clone();
         match self.called(&Effect::FetchNonce { url }, attempts).await {
@@ -349,7 +350,7 @@ impl Wallet {
                 None
             }
             Called::Later(seconds) => Some(Called::Later(seconds)),
-            // It is asked for again when it is needed.
+            // The nonce is asked for again when it is needed.
             Called::Failed(_) => None,
         }
     }
@@ -373,7 +374,7 @@ impl Wallet {
             Effect::Keep(_) => Err(NetError::BadCall("credentials are not sent anywhere")),
         };
         match answer {
-            // Turned away before anything was done.
+            // Refused before anything was done.
             Ok(response) if matches!(response.status, 429 | 503) && attempts < CALLS_MAX => {
                 let wait = 1_u64 << attempts;
                 Called::Later(response.retry_after.unwrap_or(wait).clamp(wait, 60))
@@ -389,7 +390,7 @@ impl Wallet {
 }
 
 impl Shared {
-    /// A batch with the effects of a flow.
+    /// The batch with the effects of a flow added.
     pub(super) fn enqueued(&self, batch: Batch, flow: &str, effects: Vec<Effect>) -> Result<Batch> {
         effects.into_iter().try_fold(batch, |batch, effect| {
             let job = Job::Receive {
@@ -420,9 +421,9 @@ impl Kept {
     }
 }
 
-/// Whether a call that gave no answer may be made again. A credential request may always: the issuer knows its own
-/// request again, or refuses its nonce, for which there is a new one. A code may have been redeemed, so it is sent
-/// again only if it never left; whoever still has the offer can take it again.
+/// Whether a call without an answer may be repeated. A credential request always may: the issuer recognises its own
+/// request, or refuses its nonce, and then there is a new one. A code may have been redeemed, so it is sent again only
+/// if it was never sent; a person who still has the offer can accept it again.
 fn may_call_again(effect: &Effect, error: &NetError) -> bool {
     may_be_had_later(error) && (error.is_unsent() || !matches!(effect, Effect::RedeemToken { .. }))
 }
@@ -439,7 +440,7 @@ fn ended(state: &State, failure: Option<Error>) -> Ended {
         State::Failed(failed) => {
             tracing::warn!(reason = %failed.reason, code = failed.code.as_deref(), "an offer could not be accepted");
             let kind = match failed.code.as_deref() {
-                // A spent or expired code is nobody's fault, and no later attempt helps.
+                // A spent or expired code is not the issuer's failure, and trying again does not help.
                 Some("invalid_grant") => ErrorKind::Gone,
                 _ => ErrorKind::Upstream,
             };
@@ -451,8 +452,8 @@ fn ended(state: &State, failure: Option<Error>) -> Ended {
     }
 }
 
-/// The issuer's code, if it is one of the specifications' (RFC 6749 §5.2, RFC 6750 §3.1, OpenID4VCI 1.0 §8.3.1.2): what
-/// else it may have written is nobody's to rely on.
+/// The issuer's error code, if a specification defines it (RFC 6749 §5.2, RFC 6750 §3.1, OpenID4VCI 1.0 §8.3.1.2).
+/// Callers cannot rely on other codes.
 fn known_code(code: &str) -> Option<&'static str> {
     const KNOWN: [&str; 15] = [
         "credential_request_denied",
@@ -474,7 +475,7 @@ fn known_code(code: &str) -> Option<&'static str> {
     KNOWN.into_iter().find(|known| *known == code)
 }
 
-/// The end of a flow: its cards, and what the history says of it.
+/// The end of a flow: stores its cards and its history entries.
 fn concluded(
     mut batch: Batch,
     (issuer, cards): (&str, Vec<CardRecord>),
@@ -502,7 +503,7 @@ fn concluded(
     }
 }
 
-/// The credentials to keep, and the effects that remain.
+/// Splits off the credentials to keep from the remaining effects.
 fn parted(effects: Vec<Effect>) -> (Vec<ReceivedCredential>, Vec<Effect>) {
     let (mut credentials, mut further) = (Vec::new(), Vec::new());
     for effect in effects {
@@ -514,7 +515,7 @@ fn parted(effects: Vec<Effect>) -> (Vec<ReceivedCredential>, Vec<Effect>) {
     (credentials, further)
 }
 
-/// Ends the flow of an effect that is given up.
+/// Ends the flow of an effect that was given up.
 ///
 /// # Errors
 /// The store's.
@@ -534,7 +535,8 @@ pub(crate) async fn abandoned(
     Ok(shared.without_keys(batch, tenant, &flow.keys))
 }
 
-/// An effect whose flow has expired: the instance did not run, or was not left to go on, for all that time.
+/// The failure of an effect whose flow has expired: the instance did not run, or could not continue it, for all that
+/// time.
 fn outlived(batch: Batch, effect: &Effect, ctx: &Ctx) -> Result<Batch> {
     let party = match effect {
         Effect::RedeemToken { url, .. }

@@ -1,4 +1,4 @@
-//! Whether a credential that came is genuine: its issuer's signature is judged before it is kept.
+//! Verifies a received credential: its issuer's signature is checked before it is stored.
 
 use selfsame_credential::Held;
 use selfsame_credential::evidence::{Evidence, Fetched, Unavailable};
@@ -13,22 +13,22 @@ use crate::error::{Error, Result};
 use crate::gather::Freshness;
 use crate::wallet::Wallet;
 
-/// The largest credential that is kept, in bytes: one with a portrait of 90 kB. A wallet is asked for hundreds at once.
+/// Maximum size of a stored credential, in bytes: one with a portrait of 90 kB. A wallet reads hundreds at once.
 const CARD_BYTES_MAX: usize = 128 << 10;
 
-/// What is made of a credential.
+/// The result of verifying a credential.
 pub(super) enum Judgement {
-    /// By the issuer it names, and unaltered.
+    /// Signed by the issuer it names, and unaltered.
     Genuine(Box<Held>),
-    /// Not that, for this reason.
+    /// Not genuine, for this reason.
     Forged(String),
-    /// The issuer's key can't be had now, for this reason.
+    /// The issuer's key is unavailable now, for this reason.
     Unknown(String),
 }
 
 impl Wallet {
-    /// Judges a credential by itself, which came from this Credential Issuer. Whom the person trusts is the person's
-    /// matter, and how the credential stands is looked up when it is shown: so no status list is fetched, and the one
+    /// Verifies a credential that came from the Credential Issuer `sender`. Whether to trust the issuer is the person's
+    /// decision, and the credential's status is looked up when it is shown, so no status list is fetched here. The
     /// signature is checked once.
     pub(super) async fn judged(
         &self,
@@ -57,7 +57,7 @@ impl Wallet {
                 "no known certificate authority confirms that the issuer it names made it"
                     .to_owned(),
             ),
-            // The claims come only with what is neither forged nor left unverified.
+            // Claims are present only if the credential is neither forged nor left unverified.
             (_, Some(_)) => Judgement::Genuine(Box::new(held)),
             (verdict, None) if verdict.outcome == Outcome::Unverifiable => {
                 Judgement::Unknown(reason(&verdict))
@@ -80,8 +80,8 @@ impl Wallet {
     }
 }
 
-/// Whether nothing but a certificate that anybody may have made says who issued it. Of its sender's own name the
-/// sender's TLS certificate spoke.
+/// Whether only a certificate that anyone could have made names the issuer. If the issuer's name is that of the sender,
+/// the sender's TLS certificate has proved it.
 fn is_in_anothers_name(held: &Held, verdict: &Verdict, sender: &str) -> bool {
     let is_unknown = |rule: &Rule| rule.name == "certificate_chain" && rule.passed == Some(false);
     let origin = |url: &str| Url::parse(url).map(|url| url.origin());
@@ -102,7 +102,7 @@ fn unavailable<T>(at: UnixTime) -> Fetched<T> {
     }
 }
 
-/// The first rule that says no.
+/// The first rule that failed.
 fn reason(verdict: &Verdict) -> String {
     verdict
         .rules
