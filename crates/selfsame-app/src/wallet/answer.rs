@@ -31,24 +31,24 @@ use looking::{CARDS_MAX, Fitting, shown, types_of};
 pub(crate) use delivery::abandoned;
 
 const ASKED: &str = "asked";
-/// So many requests that were looked at can be answered.
+/// Maximum number of previewed requests that can be answered.
 const NOTED: Shelf = Shelf {
     kind: ASKED,
     most: 100,
 };
-/// The identifiers of requests that were looked at, undone from base64url.
+/// Length of a previewed request's identifier, decoded from base64url.
 const ASKED_ID_BYTES: usize = 32;
-/// A request that was looked at can be answered for so long.
+/// Seconds for which a previewed request can be answered.
 const ASKED_SECONDS: u64 = 15 * 60;
 
-/// A request that was looked at before, by its identifier and version.
+/// A previewed request, by its identifier and version.
 type Noted = (String, u64);
 
 impl Wallet {
-    /// Who asks what, and what would leave the wallet.
+    /// Previews a request: who asks for what, and what would leave the wallet.
     ///
     /// # Errors
-    /// What is wrong with the request.
+    /// If the request is invalid or can't be fetched.
     pub async fn preview_request(&self, person: &Person, link: &str) -> Result<RequestPreview> {
         let (asked, noted) = self.asked(person, link).await?;
         let fitting = self.fitting(person, &asked, CARDS_MAX).await?;
@@ -69,7 +69,7 @@ impl Wallet {
         })
     }
 
-    /// Keeps a request that is looked at, for the answer to be to what was seen.
+    /// Stores a previewed request, so that the answer is to the request that the person saw.
     async fn note(&self, person: &Person, asked: &Asked) -> Result<String> {
         let id = self.shared.clock.ctx().token("asked/id");
         let put = Put::new(ASKED, &id, encode(asked)?)
@@ -79,16 +79,16 @@ impl Wallet {
         Ok(id)
     }
 
-    /// Answers a verifier: by the person's choice of cards, or by a policy in place of a person.
+    /// Answers a verifier with the cards that the person chose, or with those that a policy chooses.
     ///
     /// # Errors
-    /// `BadRequest` if nothing fits or the choice does not; what is wrong with the request.
+    /// `BadRequest` if no card fits or the choice does not fit; those of the request.
     pub async fn answer_request(
         self: &Arc<Self>,
         person: &Person,
         answer: &AnswerRequest,
     ) -> Result<Answered> {
-        // A link is fetched anew each time, and may lead to another request than the one the person has agreed to.
+        // A link is fetched again each time, and may lead to another request than the one the person agreed to.
         if is_link(&answer.request) && !answer.cards.is_empty() {
             return Err(
                 Error::bad_request("cards are chosen for a previewed request")
@@ -142,10 +142,10 @@ impl Wallet {
         self.sent(person, (&asked, noted), next, shown).await
     }
 
-    /// Tells a verifier that it gets nothing; not whether the person would not or could not.
+    /// Tells a verifier that it gets nothing, but not whether the person would not or could not answer.
     ///
     /// # Errors
-    /// What is wrong with the request.
+    /// If the request is invalid or can't be fetched.
     pub async fn decline_request(
         self: &Arc<Self>,
         person: &Person,
@@ -162,12 +162,12 @@ impl Wallet {
             .await
     }
 
-    /// The request: one looked at before, or fetched and authenticated now.
+    /// The request: a previewed one, or one fetched and authenticated now.
     async fn asked(&self, person: &Person, link: &str) -> Result<(Asked, Option<Noted>)> {
         if is_link(link) {
             return Ok((self.opened(person, link).await?, None));
         }
-        // What no preview was ever called is not over.
+        // Text that never was a preview's id is not an expired request.
         if encoding::base64url_decode(link).map_or(0, |id| id.len()) != ASKED_ID_BYTES {
             let reason = "this is neither a request's link nor the `id` of its preview";
             return Err(
@@ -180,7 +180,7 @@ impl Wallet {
         Ok((decode(&record.value)?, Some(noted)))
     }
 
-    /// What the wallet has not, in words for the person alone (OpenID4VP 1.0 §15.4.1).
+    /// The cards the wallet lacks, in words for the person alone (OpenID4VP 1.0 §15.4.1).
     async fn missing(
         &self,
         person: &Person,
@@ -192,7 +192,7 @@ impl Wallet {
             let wanted = query.map(types_of).unwrap_or_default();
             let known = query.is_some_and(|query| query.known_format().is_some());
             let why = match mismatch {
-                // Only cards of the type were looked at, and of these only such as have not expired.
+                // Only cards of this type were looked at, and of these only those that have not expired.
                 Mismatch::Format if known => match self.has_any(person, &wanted).await? {
                     true => "all cards of this type have another format or have expired".to_owned(),
                     false => Mismatch::Type.to_string(),
@@ -205,7 +205,7 @@ impl Wallet {
         Ok(missing)
     }
 
-    /// What people call a type of card, where it is one of ours.
+    /// The title of a type of card, if the type is one of this program's templates.
     fn known_name<'n>(&self, name: &'n str) -> &'n str {
         let is_named = |template: &&Template| vct(&self.shared.config, template) == name;
         let template = crate::templates::all().iter().find(is_named);
@@ -238,12 +238,12 @@ impl Wallet {
     }
 }
 
-/// Whether this is a request's link, and not the `id` of its preview.
+/// Whether this is a request's link rather than the `id` of its preview.
 fn is_link(request: &str) -> bool {
     request.contains(':')
 }
 
-/// The host with its port, where that is not the usual one.
+/// The host, with its port unless that is the default.
 fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     match url.port() {

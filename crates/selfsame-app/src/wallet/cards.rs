@@ -1,4 +1,4 @@
-//! Cards: the credentials a person holds, how they look, and what an issuer says of them today.
+//! Cards: the credentials a person holds, how they look, and their current status.
 
 mod lines;
 
@@ -32,10 +32,10 @@ use crate::view::{CredentialUse, Listing, Paging, readable};
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
 const LABEL_MAX: usize = 120;
-/// Clocks of issuers may be ahead by so many seconds.
+/// Seconds by which an issuer's clock may be ahead.
 const LEEWAY: u64 = 60;
 
-/// A card as it is kept.
+/// A card as it is stored.
 #[derive(Clone, Deserialize, Serialize)]
 pub(super) struct CardRecord {
     #[serde(skip)]
@@ -51,7 +51,7 @@ pub(super) struct CardRecord {
     pub expires: Option<UnixTime>,
 }
 
-/// How a card looks, as its issuer's metadata said when it came.
+/// The look of a card, from its issuer's metadata at the time it was received.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Look {
     title: String,
@@ -64,7 +64,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// The look that a configuration describes; texts are cut, colours checked, links ignored.
+    /// The look that a configuration describes; texts are cut to length, colours checked, links ignored.
     pub fn of(configuration: &Configuration) -> Self {
         let Some(metadata) = &configuration.credential_metadata else {
             return Self::default();
@@ -91,14 +91,14 @@ impl Look {
         }
     }
 
-    /// The same with the name that the issuer gives itself.
+    /// With the name that the issuer gives itself.
     pub fn by(mut self, issuer: &IssuerMetadata) -> Self {
         let name = issuer.display.first().and_then(|one| one.name.as_deref());
         self.issuer_name = name.map(short).filter(|name| !name.is_empty());
         self
     }
 
-    /// The look for people: a picture that begins the title stands by itself.
+    /// The look for people: a pictogram at the start of the title becomes the icon.
     pub fn display(&self) -> Display {
         let mut words = self.title.splitn(2, ' ');
         let first = words.next().unwrap_or_default();
@@ -115,7 +115,7 @@ impl Look {
         }
     }
 
-    /// The name of the claim at this path.
+    /// The label of the claim at this path.
     pub fn label(&self, path: &ClaimPath) -> String {
         if is_handle(path) {
             return "Single use".to_owned();
@@ -128,7 +128,7 @@ impl Look {
 }
 
 impl CardRecord {
-    /// The card of a credential that has come.
+    /// The card of a received credential.
     pub fn of(
         (credential, mut look): (ReceivedCredential, Look),
         held: &Held,
@@ -155,19 +155,19 @@ impl CardRecord {
         }
     }
 
-    /// From the store.
+    /// Reads a card from its record.
     pub fn read(record: &Record) -> Result<Self> {
         let mut card: Self = decode(&record.value)?;
         card.id = record.id.clone();
         Ok(card)
     }
 
-    /// The credential itself.
+    /// Parses the credential of the card.
     pub fn held(&self) -> Result<Held> {
         Held::parse(&self.raw, self.format).map_err(Error::internal)
     }
 
-    /// For the store, found by each of its types.
+    /// The record for the store, tagged with each of its types, and the card's summary.
     pub fn into_put(self) -> Result<(Put, CardSummary)> {
         let put = Put::new(CARD, &self.id, encode(&self)?);
         let put = self
@@ -181,7 +181,7 @@ impl CardRecord {
         ))
     }
 
-    /// In short.
+    /// A short form of the card.
     pub fn summary(&self) -> CardSummary {
         CardSummary {
             id: self.id.clone(),
@@ -195,7 +195,7 @@ impl CardRecord {
         }
     }
 
-    /// The claims at these paths, for people.
+    /// The claims at these paths, as lines for people.
     pub fn lines(&self, held: &Held, paths: &[ClaimPath]) -> Vec<ClaimLine> {
         paths
             .iter()
@@ -234,7 +234,7 @@ impl Wallet {
         })
     }
 
-    /// One card with its claims and what its issuer says of it now.
+    /// One card with its claims and its current status.
     ///
     /// # Errors
     /// `NotFound`.
@@ -255,7 +255,7 @@ impl Wallet {
         Ok(shown)
     }
 
-    /// Removes a card for good, and the key that was made for it.
+    /// Deletes a card for good, and the key that was created for it.
     ///
     /// # Errors
     /// `NotFound`.
@@ -263,7 +263,7 @@ impl Wallet {
         let card = self.card_record(person, id).await?;
         let mut batch = Batch::new(person.tenant.clone()).delete(CARD, id);
         let own_key = match card.key {
-            // A key that the person did not make was made for this card alone.
+            // A key that the person did not create was created for this card alone.
             Some(key) if !self.is_named(&person.tenant, &key).await? => Some(key),
             _ => None,
         };
@@ -277,7 +277,7 @@ impl Wallet {
         Ok(())
     }
 
-    /// A card's credential as the issuer made it, with its format.
+    /// A card's credential as its issuer sent it, with its format.
     pub(crate) async fn raw_card(&self, tenant: &TenantId, id: &str) -> Result<(Format, String)> {
         let record = self.shared.store.read(tenant, CARD, id).await?;
         let record = record.ok_or_else(|| Error::not_found("there is no such credential"))?;
@@ -292,8 +292,8 @@ impl Wallet {
         )
     }
 
-    /// How the card stands: judged as a verifier would that trusts its issuer, so that nobody but the issuer can say
-    /// anything, and what a stranger signed is not believed.
+    /// The card's status, verified as a verifier that trusts its issuer would: only the issuer can state it, and a
+    /// status that someone else signed is ignored.
     async fn standing(&self, person: &Person, held: &Held) -> Result<Standing> {
         if let Some(status) = by_time(held, self.shared.clock.now()) {
             return Ok(Standing {
@@ -319,7 +319,7 @@ impl Wallet {
         });
         let (verdict, _) = run.await?;
         let status = match verdict.outcome {
-            // What became of a card for one use, the registry has said beside.
+            // The registry's statement on a single-use card is shown in addition.
             Outcome::Valid | Outcome::Spent => "valid",
             Outcome::Revoked | Outcome::Suspended | Outcome::Expired | Outcome::NotYetValid => {
                 verdict.outcome.as_str()
@@ -333,7 +333,7 @@ impl Wallet {
         })
     }
 
-    /// How a wallet judges a credential: by itself, since whom the person trusts is the person's matter.
+    /// The policy for credentials in a wallet. It accepts any issuer, since trust is the person's decision.
     pub(super) fn policy(&self) -> Policy {
         Policy {
             trusted_issuers: Trust::Any,
@@ -345,18 +345,18 @@ impl Wallet {
     }
 }
 
-/// How a card stands.
+/// The status of a card.
 struct Standing {
-    /// Its word for people and programs.
+    /// The word for it in the interfaces.
     status: &'static str,
-    /// When the oldest evidence of it was fetched.
+    /// When the oldest evidence for it was fetched.
     as_of: Option<UnixTime>,
-    /// What the registry says of a card for one use, where it was asked.
+    /// The registry's answer about a single-use card, if it was asked.
     seen_use: Option<Fetched<Option<Use>>>,
 }
 
 impl Card {
-    /// Takes in what the registry says of it, a card for one use.
+    /// Adds the registry's answer about a single-use card.
     fn show_use(&mut self, Fetched { value, at }: Fetched<Option<Use>>) {
         self.status_as_of = Some(at.rfc3339());
         match value {
@@ -370,7 +370,7 @@ impl Card {
     }
 }
 
-/// What a credential is by its own times, where that is not valid; verifiers judge its beginning alike.
+/// The status by the credential's own times, unless valid; verifiers apply the start of validity in the same way.
 fn by_time(held: &Held, now: UnixTime) -> Option<&'static str> {
     if held.expires().is_some_and(|expires| expires <= now) {
         return Some("expired");
@@ -379,8 +379,8 @@ fn by_time(held: &Held, now: UnixTime) -> Option<&'static str> {
     (!has_begun).then_some("not_yet_valid")
 }
 
-/// The issuer of a credential that names none: the subject of its certificate (SD-JWT VC §2.5), as lists of trusted
-/// issuers write it.
+/// The issuer of a credential that names none: the subject of its certificate (SD-JWT VC §2.5), in the form used in
+/// lists of trusted issuers.
 fn by_certificate(held: &Held) -> String {
     let x5c = held.header().x5c.as_deref();
     let Some(chain) = x5c.and_then(|x5c| Chain::parse(x5c).ok()) else {
@@ -395,7 +395,7 @@ fn by_certificate(held: &Held) -> String {
     }
 }
 
-/// The issuer of a credential for one use, and what its handle is registered under.
+/// The issuer of a single-use credential, and the digest that its handle is registered under.
 pub(super) fn single_use(held: &Held) -> Option<uses::Place> {
     held.sd_jwt()?;
     let reference = Reference::in_payload(held.claims()).ok().flatten()?;
@@ -416,7 +416,7 @@ fn as_text(value: &Value) -> String {
         Value::Array(items) if items.is_empty() => "–".to_owned(),
         Value::Object(members) if members.is_empty() => "–".to_owned(),
         Value::Number(number) => number.to_string(),
-        // Entries with members of their own stand one on a line.
+        // Objects in an array get one line each.
         Value::Array(items) if items.iter().any(Value::is_object) => {
             items.iter().map(as_text).collect::<Vec<_>>().join("\n")
         }
@@ -437,7 +437,7 @@ fn short(text: &str) -> String {
         .collect()
 }
 
-/// `#rgb` or `#rrggbb`, and nothing else that a style sheet might understand.
+/// `#rgb` or `#rrggbb`; all other CSS colours are refused.
 fn is_color(text: &str) -> bool {
     text.strip_prefix('#').is_some_and(|digits| {
         matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())
@@ -450,7 +450,7 @@ mod tests {
 
     use super::*;
 
-    /// An SD-JWT VC that nobody signed.
+    /// An SD-JWT VC with an invalid signature.
     fn held(header: &Value, claims: &Value) -> Held {
         let mut all = json!({"alg": "ES256", "typ": "dc+sd-jwt"});
         let mut payload = json!({"vct": "urn:x"});

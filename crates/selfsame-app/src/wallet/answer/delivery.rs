@@ -1,4 +1,4 @@
-//! The delivery of an answer: stored with the answer, carried out until the verifier has taken it or said why not.
+//! The delivery of an answer: stored with the answer, carried out until the verifier accepts it or refuses it.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::wallet::history::{Entry, KEPT, origin_of};
 
 const FLOW: &str = "answering";
 const FLOW_SECONDS: u64 = 24 * 3600;
-/// How often a verifier that can't be reached is tried again, each time after twice as long.
+/// How often delivery is repeated if the verifier can't be reached; the wait doubles each time.
 const DELIVERIES_MAX: u32 = 5;
 
-/// An answer on its way.
+/// An answer being delivered.
 #[derive(Deserialize, Serialize)]
 pub(in crate::wallet) struct Flow {
     state: State,
@@ -34,12 +34,12 @@ pub(in crate::wallet) struct Flow {
     one_use: Vec<OneUse>,
 }
 
-/// What a person shows, as the history will tell it.
+/// What a person shares, as the history will show it.
 #[derive(Default)]
 pub(super) struct Shown {
     pub cards: Vec<String>,
     pub claims: Vec<String>,
-    /// The cards whose one use is given away with it.
+    /// The single-use cards that this hands over.
     pub one_use: Vec<OneUse>,
 }
 
@@ -51,8 +51,7 @@ impl Flow {
 }
 
 impl Wallet {
-    /// Stores the answer with the effect that delivers it, then delivers it. A request that was looked at before is
-    /// used up by that.
+    /// Stores the answer with the effect that delivers it, then delivers it. This uses up a previewed request.
     pub(super) async fn sent(
         self: &Arc<Self>,
         person: &Person,
@@ -112,8 +111,8 @@ impl Wallet {
         done.await.map_err(Error::internal)??.ok_or_else(waiting)
     }
 
-    /// Delivers an answer; nothing if it must be tried again. The caller holds the lease until the entry is settled
-    /// or, after an error, put off.
+    /// Delivers an answer; `None` if it must be tried again. The caller holds the lease until the entry is settled or,
+    /// after an error, put off.
     pub(crate) async fn perform_presented(&self, leased: &Leased) -> Result<Option<Answered>> {
         let Job::Present { flow: id, effect } = Job::read(leased)? else {
             return Err(Error::internal("another kind of effect came to the wallet"));
@@ -181,7 +180,7 @@ impl Wallet {
         let presented = entry.is("shared");
         let entry = entry.put(&ctx)?;
         let history = entry.id.clone();
-        // Should a power failure take this, the answer is delivered once more, and the verifier says that it has it.
+        // If a power failure loses this commit, the answer is delivered again, and the verifier replies that it has it.
         let batch = Batch::new(leased.tenant.clone())
             .settle(leased.id)
             .delete(FLOW, id)
@@ -199,8 +198,8 @@ impl Wallet {
     }
 }
 
-/// Whether the answer is delivered again: the verifier turned it away unread, or gave no answer. Should it have taken
-/// it all the same, it refuses it the second time, and the history names the claims that may have left.
+/// Whether to deliver the answer again: the verifier refused it unread, or gave no answer. If it had accepted it after
+/// all, it refuses the second delivery, and the history names the claims that may have left.
 fn is_to_be_repeated(posted: &std::result::Result<Response, NetError>) -> bool {
     match posted {
         Ok(response) => matches!(response.status, 429 | 503),
@@ -208,7 +207,7 @@ fn is_to_be_repeated(posted: &std::result::Result<Response, NetError>) -> bool {
     }
 }
 
-/// Ends the flow of a delivery that is given up.
+/// Ends the flow of a delivery that was given up.
 ///
 /// # Errors
 /// The store's.
@@ -226,7 +225,8 @@ pub(crate) async fn abandoned(
     Ok(batch.delete(FLOW, id).put(entry.put(&shared.clock.ctx())?))
 }
 
-/// A delivery whose flow has expired: the instance did not run, or was not left to go on, for all that time.
+/// The failure of a delivery whose flow has expired: the instance did not run, or could not continue it, for all that
+/// time.
 fn outlived(batch: Batch, effect: &Effect, shared: &Shared) -> Result<Batch> {
     let Effect::PostResponse { url, .. } = effect;
     let error = Error::upstream("the answer was not delivered in time");

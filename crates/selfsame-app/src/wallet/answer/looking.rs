@@ -1,6 +1,6 @@
-//! Looking through a wallet's cards for those that answer a request. A card is read once for a request, and what is
-//! read, matched and shown is bounded together, since a verifier chooses the queries and an issuer the cards. None of it
-//! happens on a thread that serves.
+//! Looks through a wallet's cards for those that answer a request. A card is read once for a request, and limits hold
+//! for everything read, matched and shown together, since a verifier chooses the queries and an issuer the cards. Large
+//! jobs run off the threads that serve requests.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,23 +20,23 @@ use crate::view::wallet::{Choice, OneUse, Person, Share};
 use crate::wallet::Wallet;
 use crate::wallet::cards::{CARD, CardRecord, single_use};
 
-/// So many cards are offered for one query, the newest first.
+/// Maximum number of cards offered for one query, newest first.
 pub(super) const CARDS_MAX: usize = 24;
-/// So many cards of one type are looked through for them.
+/// Maximum number of cards of one type that are looked through for them.
 const CARDS_LOOKED_THROUGH: usize = 1_000;
-/// So many cards are kept for all queries together.
+/// Maximum number of cards kept for all queries together.
 const FITTING_MAX: usize = 256;
-/// Bytes of memory that the cards take which are read for one request.
+/// Bytes of memory for the cards that are read for one request.
 const READ_BYTES: usize = 16 << 20;
-/// Bytes of cards that are matched with queries for one request, a card anew for each query.
+/// Bytes of cards that are matched with queries for one request; a card counts again for each query.
 const MATCHED_BYTES: usize = 32 << 20;
-/// Bytes of cards that are shown for one request beside the first of each query.
+/// Bytes of cards that are shown for one request, besides the first of each query.
 const SHOWN_BYTES: usize = 4 << 20;
 
-/// Bytes of cards that are read at once, without another thread: less than a millisecond's work.
+/// Bytes of cards that are read on the current thread: less than a millisecond's work.
 const AT_ONCE_BYTES: usize = 32 << 10;
 
-/// A card that may answer, with its credential read.
+/// A card that may answer, with its parsed credential.
 pub(super) struct Fitting {
     pub card: Arc<CardRecord>,
     pub held: Arc<Held>,
@@ -46,14 +46,14 @@ pub(super) struct Fitting {
     good: bool,
 }
 
-/// What a preview offers.
+/// The contents of a preview.
 pub(super) struct Offer {
     pub selection: Selection<usize>,
     pub is_answerable: bool,
     pub shares: Vec<Share>,
 }
 
-/// The cards that were read for a request, and what may still be.
+/// The cards that were read for a request, and the budget left.
 struct Look {
     read: HashMap<String, Option<Read>>,
     unread_bytes: usize,
@@ -80,8 +80,8 @@ impl Look {
         self.unread_bytes == 0 || self.unmatched_bytes == 0
     }
 
-    /// The cards of these records that are of the query's format, with whether they match it. Each is read once; none
-    /// is where the request has had its share.
+    /// The cards that have the query's format, with whether they match it. Each is read once; no card is read once the
+    /// request's budget is spent.
     fn matched(&mut self, query: &CredentialQuery, cards: Vec<CardRecord>) -> Vec<(Read, bool)> {
         let mut matched = Vec::with_capacity(cards.len());
         for card in cards {
@@ -117,8 +117,8 @@ impl Look {
 }
 
 impl Wallet {
-    /// Cards that may answer: for each query the newest that are good for it, so many at most, before some others
-    /// that tell what is missing.
+    /// Cards that may answer: for each query the newest that fit it, `most` at most, followed by some others that show
+    /// what is missing.
     pub(super) async fn fitting(
         &self,
         person: &Person,
@@ -159,7 +159,7 @@ impl Wallet {
         Ok(found.0)
     }
 
-    /// The cards that a person named, by query.
+    /// The cards that a person chose, by query.
     pub(super) async fn named(
         &self,
         person: &Person,
@@ -183,7 +183,7 @@ impl Wallet {
         Ok(named)
     }
 
-    /// The cards with what they are presented with; without those that have expired or are of another format.
+    /// The cards with the keys they are presented with; without those that have expired or have another format.
     async fn fits(
         &self,
         (person, asked, query): (&Person, &Asked, &CredentialQuery),
@@ -226,7 +226,7 @@ impl Wallet {
         Ok(fitting)
     }
 
-    /// The key that a card is bound to, and the name it goes by.
+    /// The key that a card is bound to, and its key ID.
     async fn holder_key(
         &self,
         person: &Person,
@@ -238,7 +238,7 @@ impl Wallet {
         };
         let kid = match (&card.kid, held.holder_did()) {
             (Some(kid), _) => Some(kid.clone()),
-            // A key without a name was turned into a did:jwk by the issuer of a W3C credential.
+            // The issuer of a W3C credential turned a key without an ID into a did:jwk.
             (None, Some(did)) => Some(crate::identity::kid_of(
                 &selfsame_did::Did::parse(did).map_err(Error::internal)?,
             )),
@@ -252,7 +252,7 @@ impl Wallet {
         }))
     }
 
-    /// Which cards answer which query.
+    /// Finds which cards answer which query.
     pub(super) async fn selection(
         &self,
         asked: &Asked,
@@ -264,7 +264,7 @@ impl Wallet {
         self.read_through(bytes, select).await
     }
 
-    /// What a preview of the request shows.
+    /// The contents of the request's preview.
     pub(super) async fn offer_of(&self, asked: &Asked, fitting: Vec<Fitting>) -> Result<Offer> {
         let asked = asked.clone();
         let bytes = work_of(&asked, &fitting);
@@ -280,7 +280,8 @@ impl Wallet {
         self.read_through(bytes, offer).await
     }
 
-    /// Runs a job over cards of this length in all: here if that is little, else where it delays nobody.
+    /// Runs a job over cards of this total length: on this thread if it is short, else on a thread that delays no
+    /// request.
     async fn read_through<T: Send + 'static>(
         &self,
         bytes: usize,
@@ -293,24 +294,24 @@ impl Wallet {
     }
 }
 
-/// The length of all these cards, in bytes.
+/// The total length of these cards, in bytes.
 fn length<'c>(cards: impl Iterator<Item = &'c CardRecord>) -> usize {
     cards
         .map(|card| card.raw.len())
         .fold(0, usize::saturating_add)
 }
 
-/// The bytes of cards that are looked at where every query is matched with every card.
+/// Bytes of cards to look at if every query is matched with every card.
 fn work_of(asked: &Asked, fitting: &[Fitting]) -> usize {
     let once = length(fitting.iter().map(|fit| fit.card.as_ref()));
     once.saturating_mul(asked.request.query.credentials().len())
 }
 
-/// Cards that may answer, each once.
+/// Cards that may answer, without duplicates.
 #[derive(Default)]
 struct Found(Vec<Fitting>);
 
-/// Cards of one query and type.
+/// Number of cards found for one query and type.
 #[derive(Default)]
 struct Count {
     good: usize,
@@ -335,7 +336,7 @@ impl Found {
     }
 }
 
-/// The first of these cards, the good ones, that may all be matched with so many queries.
+/// The first of these cards (the good ones) that the budget allows to match with this number of queries.
 fn affordable(fitting: &[Fitting], queries: usize) -> &[Fitting] {
     let mut left = MATCHED_BYTES;
     let first = fitting.iter().take_while(|fit| {
@@ -352,7 +353,7 @@ fn selected(query: &Query, fitting: &[Fitting]) -> Selection<usize> {
         .map(|(number, fit)| (number, candidate(&fit.held, fit.card.key.is_some())))
         .collect();
     let mut selection = dcql::select(query, &candidates);
-    // The verifier's order is a wish (OpenID4VP 1.0 §6.2): of alternatives one that uses a card up comes last.
+    // The verifier's order is a preference (OpenID4VP 1.0 §6.2): an alternative that uses up a card comes last.
     let uses_up = |found: &QueryMatches<usize>| {
         let first = found.matches.first();
         first
@@ -370,7 +371,8 @@ fn selected(query: &Query, fitting: &[Fitting]) -> Selection<usize> {
     selection
 }
 
-/// Whether there is an answer, and what each query would share. Of long cards not all are shown, but one of each query.
+/// Whether there is an answer, and what each query would share. Long cards are not all shown, but at least one per
+/// query.
 fn shares(asked: &Asked, fitting: &[Fitting], selection: &Selection<usize>) -> (bool, Vec<Share>) {
     let Ok(preferred) = by_policy(selection) else {
         return (false, Vec::new());
@@ -407,7 +409,7 @@ fn shares(asked: &Asked, fitting: &[Fitting], selection: &Selection<usize>) -> (
     (true, shares)
 }
 
-/// What the history will tell of cards that are shown.
+/// What the history will record about the cards shown.
 pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> Shown {
     let mut shown = Shown::default();
     for (_, one) in matches {
@@ -425,7 +427,7 @@ pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> S
     shown
 }
 
-/// A card as it would be shown: with what its issuer always shows, and of the rest what was asked.
+/// A card as it would be shown: the claims that its issuer always reveals, and of the rest those requested.
 fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     let fit = fitting.get(one.id)?;
     let claims = fit.card.lines_with(&fit.held, &one.reveal).ok()?;
@@ -440,7 +442,7 @@ fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     })
 }
 
-/// Types of which a card that answers the query has one at least.
+/// The types of cards that can answer the query; a card needs at least one of them.
 pub(super) fn types_of(query: &CredentialQuery) -> Vec<String> {
     match &query.meta {
         Meta::SdJwtVc { vct_values } => vct_values.clone(),
@@ -463,7 +465,7 @@ mod tests {
 
     const LONG: usize = 100 << 10;
 
-    /// A card with so many bytes in one claim.
+    /// A card with a claim of this number of bytes.
     fn card(id: usize, bytes: usize) -> CardRecord {
         let payload = json!({ "vct": "urn:x", "name": "x".repeat(bytes) });
         let jwt = Unsigned::new(&json!({ "alg": "ES256", "typ": "dc+sd-jwt" }), &payload);

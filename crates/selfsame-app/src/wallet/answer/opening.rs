@@ -1,4 +1,4 @@
-//! Opening a request: its link, its object, and whether it is what it says.
+//! Opens a request: resolves its link, reads its object, and checks its authenticity.
 
 use selfsame_credential::evidence::Step;
 use selfsame_net::{Authorization, Body, Call, Method, Request};
@@ -13,7 +13,7 @@ use crate::view::wallet::Person;
 use crate::wallet::Wallet;
 
 impl Wallet {
-    /// The request that a link leads to, authenticated.
+    /// The authenticated request that a link leads to.
     pub(super) async fn opened(&self, person: &Person, link: &str) -> Result<Asked> {
         let invocation =
             request::open(link, &self.transport).map_err(|refused| self.refused(*refused))?;
@@ -87,7 +87,7 @@ impl Wallet {
         )?)
     }
 
-    /// Tells the verifier why, where it is known whom to tell, and gives the error for the person.
+    /// Tells the verifier the reason, if there is an address to tell, and returns the error for the person.
     fn refused(&self, refused: Refused) -> Error {
         if let Some(Effect::PostResponse { url, form }) = response::refusal(&refused) {
             let net = self.shared.net.clone();
@@ -101,7 +101,7 @@ impl Wallet {
     }
 }
 
-/// What is unusual about a request that is taken all the same.
+/// What is unusual about a request that is accepted all the same.
 pub(super) fn remarks(asked: &Asked) -> Vec<String> {
     let audience = asked.audience.as_ref().map(|audience| match audience {
         Audience::Verifier(own) => format!(

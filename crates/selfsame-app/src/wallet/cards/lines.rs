@@ -1,5 +1,5 @@
-//! What leaves the wallet with a card, for the person who decides: every member of the credential, wherever it stands,
-//! but for those that every credential has and whose values say nothing about a person.
+//! Lists for the person what leaves the wallet with a card: every member of the credential at any depth, except those
+//! that every credential has and whose values say nothing about a person.
 
 use selfsame_credential::path::Segment;
 use selfsame_credential::{ClaimPath, Held};
@@ -10,13 +10,13 @@ use super::CardRecord;
 use crate::error::{Error, Result};
 use crate::view::wallet::ClaimLine;
 
-/// A line for each value down to here; what lies deeper stands in one line.
+/// Each value down to this depth has a line of its own; deeper values share one line.
 const DEEPEST: usize = 24;
 
 impl CardRecord {
-    /// All claims that the card gives away with these of what may be kept back: those that the issuer's metadata names,
-    /// in its order, then whatever else the credential says, its JWT and the JWT's header, so that nothing leaves the
-    /// wallet unseen for want of a name.
+    /// All claims that the card reveals if these selectively disclosable ones are revealed: first the claims that the
+    /// issuer's metadata names, in its order, then everything else in the credential, its JWT and the JWT's header. So
+    /// nothing leaves the wallet unseen because it has no label.
     pub fn lines_with(&self, held: &Held, reveal: &[ClaimPath]) -> Result<Vec<ClaimLine>> {
         let Some(sd_jwt) = held.sd_jwt() else {
             return Ok(self.all_lines(held));
@@ -26,7 +26,7 @@ impl CardRecord {
         Ok(self.all_lines(&shown))
     }
 
-    /// The same with all that the credential has.
+    /// All claims of the credential.
     pub fn all_lines(&self, held: &Held) -> Vec<ClaimLine> {
         let known = Known {
             issuer: &self.issuer,
@@ -55,7 +55,7 @@ impl CardRecord {
         further.lines
     }
 
-    /// Whether a name stands for all that is at and below `trail`, which leads through the claims.
+    /// Whether a label covers everything at and below `trail`, a path through the claims.
     fn is_named(&self, trail: &[Segment]) -> bool {
         self.look.labels.iter().any(|(path, _)| {
             let named = path.segments();
@@ -67,11 +67,12 @@ impl CardRecord {
     }
 }
 
-/// Lines for what has no name.
+/// Collects the lines for values without a label.
 struct Further<'a> {
     card: &'a CardRecord,
     technical: Technical<'a>,
-    /// Where it stands. Names are of claims: what stands elsewhere has none, whatever path an issuer names.
+    /// Which part of the credential is being listed. Labels apply to claims only: other parts have none, whatever path
+    /// an issuer names.
     part: Part,
     lines: Vec<ClaimLine>,
 }

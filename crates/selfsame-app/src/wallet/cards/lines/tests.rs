@@ -1,4 +1,4 @@
-//! What is sent is what is shown: the texts of credentials against the lines for the person.
+//! Everything that is sent is shown: compares the credentials' texts with the lines for the person.
 
 use proptest::prelude::*;
 use selfsame_credential::Format;
@@ -35,8 +35,8 @@ fn jwt(header: &Value, payload: &Value) -> String {
     Unsigned::new(header, payload).finish(&[0; 64])
 }
 
-/// Labels for paths that lead through all that a card of these texts has, some shorter, some with wildcards, as an issuer
-/// could choose them that wants something to leave the wallet unseen.
+/// Labels for paths through all members of a card of these texts, some shorter, some with wildcards, as an issuer could
+/// choose them that wants something to leave the wallet unseen.
 fn labelled((card, held): &mut (CardRecord, Held), chosen: &[Vec<usize>]) {
     let header = json!({ "header": held.header().other });
     let beside = held.beside().map(|beside| json!(beside));
@@ -78,7 +78,7 @@ fn trails(value: &Value, trail: &mut Vec<Segment>, found: &mut Vec<Vec<Segment>>
     }
 }
 
-/// Every name and every value that leaves with these disclosures and that the person does not see, by where it stands.
+/// Every name and every value that leaves with these disclosures without being shown to the person, with its place.
 fn unseen((card, held): &(CardRecord, Held), reveal: &[ClaimPath]) -> Vec<String> {
     let lines = card.lines_with(held, reveal).unwrap();
     let leaving = match held.sd_jwt() {
@@ -101,7 +101,7 @@ fn unseen((card, held): &(CardRecord, Held), reveal: &[ClaimPath]) -> Vec<String
                 .any(|shown| shown.contains(text))
         })
     };
-    // A yes or no is told by its name, in a line of its own or among others.
+    // A boolean is identified by its name, in a line of its own or among others.
     let answered = |name: &str, word: &str| {
         let within = format!("{name}: {word}");
         lines.iter().any(|line| {
@@ -121,7 +121,7 @@ fn read(part: &str) -> Value {
     serde_json::from_slice(&base64url_decode(part).unwrap()).unwrap()
 }
 
-/// What tells: names and texts that are one of a kind, numbers that are, and what is true or false under such a name.
+/// Values to look for: unique names and texts, unique numbers, and booleans under a unique name.
 fn leaves(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
     let mut told = |text: &str| found.push((at.to_owned(), text.to_owned()));
     match value {
@@ -146,14 +146,14 @@ fn leaves(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// Beyond all numbers that stand in the credentials of these tests by themselves.
+/// Larger than all other numbers in the credentials of these tests.
 const UNIQUE: u64 = 1 << 60;
 
 fn unique() -> impl Strategy<Value = String> {
     any::<u64>().prop_map(|number| format!("told{number}"))
 }
 
-/// Anything an issuer could put anywhere: every name, text and number in it is one of a kind.
+/// Any JSON an issuer could put anywhere: every name, text and number in it is unique.
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         unique().prop_map(Value::from),
@@ -169,7 +169,7 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
-/// An issuer's choice of names: which of all places, how much of the way there, wildcards in place of which steps.
+/// An issuer's choice of labels: which of all places, how much of the path, wildcards in place of which steps.
 fn labels() -> impl Strategy<Value = Vec<Vec<usize>>> {
     prop::collection::vec(prop::collection::vec(0..400_usize, 2..4), 0..8).prop_map(|mut all| {
         for choice in &mut all {
@@ -179,7 +179,7 @@ fn labels() -> impl Strategy<Value = Vec<Vec<usize>>> {
     })
 }
 
-/// Texts, yes and no, and numbers at once, under one name.
+/// Texts, booleans and numbers together, under one name.
 fn with(anything: &Value, mut members: Value) -> Value {
     members["toldmember"] = anything.clone();
     members
@@ -301,7 +301,7 @@ fn what_every_credential_has_makes_no_line() {
         lines.into_iter().map(|line| line.label).collect()
     };
     assert_eq!(labels(&sd_jwt, &held), ["given_name"]);
-    // Of a key that is not the card's own nothing is known.
+    // Nothing is known about a key that is not the card's own.
     sd_jwt.key = None;
     assert_eq!(labels(&sd_jwt, &held).len(), 6);
     let credential = json!({
