@@ -1,4 +1,4 @@
-//! People's accounts: registering, signing in, sessions, and the limits on guessing.
+//! People's accounts: registration, sign-in, sessions, and the limits on password guessing.
 
 mod attempts;
 mod invitations;
@@ -23,7 +23,7 @@ use attempts::Attempts;
 pub use whence::{KNOWN_SECONDS, Whence};
 
 const ACCOUNT: &str = "account";
-/// What the tenants of people begin with.
+/// The prefix of people's tenants.
 pub(crate) const PERSON: &str = "person-";
 pub(crate) const SESSION: &str = "session";
 const SESSION_SECONDS: u64 = 12 * 3600;
@@ -34,7 +34,8 @@ pub struct Accounts {
     shared: Arc<Shared>,
     sessions: Mutex<Sessions>,
     attempts: Attempts,
-    /// What an unknown address is checked against, so that it takes as long as a known one.
+    /// A hash that passwords for unknown addresses are checked against, so that the check takes as long as for a known
+    /// one.
     decoy: OnceLock<String>,
 }
 
@@ -45,11 +46,11 @@ struct Account {
     password: String,
 }
 
-/// Sessions that need not be read again.
+/// Sessions cached in memory.
 #[derive(Default)]
 struct Sessions {
     open: HashMap<String, (Person, UnixTime)>,
-    /// How many were ended: what was read before the last one ended may be that one.
+    /// Number of sessions ended: a session read before the last increment may be the one that ended.
     ended: u64,
 }
 
@@ -60,7 +61,7 @@ struct SessionRecord {
 }
 
 impl Accounts {
-    /// The accounts in this store.
+    /// The accounts in this instance's store.
     #[must_use]
     pub fn new(shared: Arc<Shared>) -> Self {
         Self {
@@ -71,20 +72,19 @@ impl Accounts {
         }
     }
 
-    /// Makes an account and signs its person in.
+    /// Creates an account and signs its person in.
     ///
     /// # Errors
-    /// `BadRequest` for an address or password that cannot serve, `Conflict` for an address that has an account,
-    /// `Forbidden` where not everybody may make one.
+    /// `BadRequest` for an unusable address or password, `Conflict` for an address that has an account, `Forbidden` if
+    /// not everyone may register.
     pub async fn register(&self, email: &str, password: SecretString) -> Result<NewSession> {
         self.register_invited(email, password, None).await
     }
 
-    /// The same for who may have an invitation.
+    /// Like [`Accounts::register`], for a person who may have an invitation.
     ///
     /// # Errors
-    /// As [`Accounts::register`]; an invitation that is of no use is `Forbidden`, also for an address that has an
-    /// account.
+    /// Those of [`Accounts::register`]; an invalid invitation is `Forbidden`, also for an address that has an account.
     pub async fn register_invited(
         &self,
         email: &str,
@@ -118,7 +118,7 @@ impl Accounts {
         ));
         match self.shared.store.commit(batch).await {
             Ok(_) => self.open_session(tenant, email).await,
-            // Whoever has an invitation, which stays good, is not told whose address has an account.
+            // An invitation stays valid here, so its owner must not learn which addresses have accounts.
             Err(StoreError::Conflict { .. }) if self.is_by_invitation() => {
                 Err(invitations::useless())
             }
@@ -134,11 +134,11 @@ impl Accounts {
     /// Signs a person in.
     ///
     /// # Errors
-    /// `Unauthenticated` whether the address or the password is wrong. `TooMany` for who has sent ten wrong ones for one
-    /// account, from one neighbourhood; fifty in an hour from one address, whatever the account; or where browsers that
-    /// are not known to the account have sent a hundred wrong ones in an hour, from wherever: each further one costs time,
-    /// up to half a minute; and for a moment while so many are looked at. A device that has signed in to the account
-    /// before is slowed down by its own wrong ones alone.
+    /// `Unauthenticated` whether the address or the password is wrong. `TooMany` after ten wrong passwords for one
+    /// account from one neighbourhood; after fifty in an hour from one address, for any accounts; or after a hundred in
+    /// an hour from browsers that are not known to the account, from anywhere. Each further wrong one then costs time,
+    /// up to half a minute. `TooMany` also for a moment while too many are being checked. A device that has signed in
+    /// to the account before is slowed down only by its own wrong passwords.
     pub async fn sign_in(
         &self,
         email: &str,
@@ -162,11 +162,11 @@ impl Accounts {
         self.open_session(account.tenant, account.email).await
     }
 
-    /// What a browser keeps, for [`KNOWN_SECONDS`], once it has signed in to the account of this address: by that it is
-    /// known again. `before` is what it has kept so far.
+    /// The token that a browser keeps for [`KNOWN_SECONDS`] after signing in to the account of this address, and is
+    /// recognised by. `before` is the token it has kept so far.
     ///
     /// # Errors
-    /// `BadRequest` for what is no address, and the store's.
+    /// `BadRequest` for an invalid address, and the store's.
     pub async fn know_device(&self, email: &str, before: Option<&str>) -> Result<String> {
         let id = account_id(&plain(email)?);
         let ctx = self.shared.clock.ctx();
@@ -179,7 +179,8 @@ impl Accounts {
         self.shared.instance_key("known devices").await
     }
 
-    /// The account, if the password is its. An unknown one takes as long as a wrong password: one Argon2 run.
+    /// The account, if the password matches. For an unknown address this takes as long as a wrong password: one Argon2
+    /// run.
     async fn matching(&self, id: &str, password: SecretString) -> Result<Option<Account>> {
         let instance = TenantId::instance();
         let store = &self.shared.store;
@@ -192,7 +193,7 @@ impl Accounts {
             (Some(account), _) => account.password.clone(),
             (None, Some(decoy)) => decoy.clone(),
             (None, None) => {
-                // The first time, making what is compared with takes the time of comparing.
+                // The first time, creating the decoy hash takes as long as comparing with it.
                 self.make_decoy().await?;
                 return Ok(None);
             }
@@ -204,10 +205,10 @@ impl Accounts {
         Ok(account.filter(|_| right))
     }
 
-    /// The person of a session token.
+    /// The person that a session token belongs to.
     ///
     /// # Errors
-    /// `Unauthenticated` if the session is unknown or over.
+    /// `Unauthenticated` if the session is unknown or has ended.
     pub async fn person(&self, token: &str) -> Result<Person> {
         let id = session_id(token);
         let now = self.shared.clock.now();
@@ -248,7 +249,7 @@ impl Accounts {
             .store
             .commit(Batch::new(TenantId::instance()).delete(SESSION, &id))
             .await?;
-        // After the record, and noted: whoever read it before must not remember it now.
+        // After the record is deleted, and counted: a reader that read the record earlier must not cache it now.
         if let Ok(mut sessions) = self.sessions.lock() {
             sessions.open.remove(&id);
             sessions.ended = sessions.ended.wrapping_add(1);
@@ -290,12 +291,12 @@ impl Accounts {
             .work
             .run(move || password::hash(&nobody))
             .await?;
-        // Another one may have been made meanwhile, and is as good.
+        // Another request may have set one meanwhile; either serves.
         let _ = self.decoy.set(hashed.map_err(Error::internal)?);
         Ok(())
     }
 
-    /// The session, if it need not be read, and how many were ended so far.
+    /// The session, if it is cached, and the number of sessions ended so far.
     fn cached(&self, id: &str) -> (Option<(Person, UnixTime)>, u64) {
         match self.sessions.lock() {
             Ok(sessions) => (sessions.open.get(id).cloned(), sessions.ended),
@@ -303,7 +304,7 @@ impl Accounts {
         }
     }
 
-    /// Keeps a session in memory, unless one was ended since it was read.
+    /// Caches a session, unless one was ended since it was read.
     fn remember(&self, person: &Person, expires: UnixTime, ended: u64) {
         let Ok(mut sessions) = self.sessions.lock() else {
             return;
@@ -316,7 +317,7 @@ impl Accounts {
             sessions.open.retain(|_, (_, expires)| now < *expires);
         }
         if sessions.open.len() >= SESSIONS_CACHED_MAX {
-            // Any half will do: what is needed again is read again.
+            // Drops every other session; a dropped one is read again when needed.
             let mut keep = false;
             sessions.open.retain(|_, _| {
                 keep = !keep;
@@ -328,7 +329,7 @@ impl Accounts {
     }
 }
 
-/// The address as accounts are kept under it. Those of earlier builds may be such as nobody gets any more.
+/// The address as accounts are stored under it. Accounts of earlier builds may have addresses that are refused today.
 fn plain(email: &str) -> Result<String> {
     let email = email.trim().to_lowercase();
     match email.len() <= wanted::ADDRESS_MAX && email.contains('@') {

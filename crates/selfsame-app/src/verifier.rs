@@ -1,4 +1,4 @@
-//! The verifier: what it asks, what it was shown, what it concludes.
+//! The verifier: requests presentations, receives them, and verifies them.
 
 mod ask;
 mod judge;
@@ -50,21 +50,21 @@ pub struct Verifier {
     judging: Judging,
 }
 
-/// A request as it is kept.
+/// A request as it is stored.
 #[derive(Deserialize, Serialize)]
 struct RequestRecord {
     state: State,
     title: String,
     created: UnixTime,
-    /// How old a status list may be, where the request says so.
+    /// Maximum age of a status list in seconds, if the request sets one.
     #[serde(default)]
     max_status_age: Option<u64>,
     /// SHA-256 of the secret of the browser that asked, in the same-device flow.
     browser: Option<[u8; 32]>,
-    /// Who is to use up what is shown, where the request says so.
+    /// The DID that is to use up the credential shown, if the request says so.
     #[serde(default)]
     spender: Option<Did>,
-    /// What was ordered of the registry, and what came of it.
+    /// The use or revocation ordered from the registry, and its result.
     #[serde(default)]
     spending: Option<Spending>,
 }
@@ -72,7 +72,7 @@ struct RequestRecord {
 /// Whether a request can still be answered.
 ///
 /// # Errors
-/// If the record is none of a request.
+/// If the record is not a request.
 pub(crate) fn is_open(record: &Record) -> Result<bool> {
     let kept: RequestRecord = decode(&record.value)?;
     Ok(matches!(kept.state, State::Created(_) | State::Fetched(_)))
@@ -91,7 +91,7 @@ impl Verifier {
         }
     }
 
-    /// Whether it can identify itself by a certificate.
+    /// Whether it has a certificate to identify itself by.
     #[must_use]
     pub fn has_certificate(&self) -> bool {
         self.shared.verifier_certificate.is_some()
@@ -103,7 +103,7 @@ impl Verifier {
         &self.identity
     }
 
-    /// The DID of its requests: the `did:jwk` of its key where few wallets resolve the method of its own.
+    /// The DID that its requests name: the `did:jwk` of its key if few wallets can resolve the method of its own DID.
     #[must_use]
     pub fn client_did(&self) -> Did {
         let own = self.identity.did();
@@ -113,7 +113,7 @@ impl Verifier {
         }
     }
 
-    /// What it asks of credentials: what the configuration says, and whom it trusts now.
+    /// The policy for credentials: from the configuration, and the issuers trusted now.
     fn policy(&self, max_status_age: u64) -> Policy {
         let config = &self.shared.config;
         let trusted = self.shared.trust.now();
@@ -123,7 +123,7 @@ impl Verifier {
             trusted_issuers: Trust::Listed(issuers),
             issuer_types: trusted.types.clone(),
             trust_anchors: trusted.anchors.clone(),
-            // A list that was fetched for this very verification may be a second old by the clock.
+            // A list fetched for this verification may be a second old by the clock.
             max_status_age: Some(max_status_age.max(1)),
             max_status_signed_age: config.verifier.max_status_signed_age,
             max_keys_age: config.verifier.max_keys_age,
@@ -133,7 +133,7 @@ impl Verifier {
         }
     }
 
-    /// How old a status list may be for this request.
+    /// Maximum age of a status list for this request, in seconds.
     fn max_status_age(&self, record: &RequestRecord) -> u64 {
         let configured = self.shared.config.verifier.max_status_age;
         record
@@ -141,7 +141,7 @@ impl Verifier {
             .map_or(configured, |asked| asked.min(configured))
     }
 
-    /// The request as it is kept, with its version.
+    /// The request as it is stored, with its version.
     async fn record(&self, id: &str) -> Result<(RequestRecord, u64)> {
         let place = (&tenant(), VERIFICATION, id);
         self.at_hand
@@ -191,7 +191,7 @@ impl Verifier {
     }
 }
 
-/// Ends with the time that is left to answer a request; never, if it waits for no answer.
+/// Waits until the time to answer a request has run out; for ever, if the request awaits no answer.
 pub async fn expiry(open_for: Option<Duration>) {
     match open_for {
         Some(left) => tokio::time::sleep(left).await,
@@ -206,7 +206,7 @@ fn refused(refused: &RefusedAnswers) -> view::RefusedAnswers {
     }
 }
 
-/// Why, with the setting that decides it where it is the operator's to decide.
+/// The reason, with the name of the setting if the operator can decide it.
 fn reason(judged: &Judged) -> Option<String> {
     let reason = judged.reason.clone()?;
     Some(match judged.outcome {

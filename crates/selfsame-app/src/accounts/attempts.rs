@@ -1,4 +1,4 @@
-//! Wrong passwords, counted so that whoever guesses is slowed down and nobody else.
+//! Counts wrong passwords, so that an attacker who guesses is slowed down, and no one else.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,19 +7,19 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Wrong passwords for one account from one neighbourhood, or by one device that is known to it, before each further
-/// one costs time.
+/// Wrong passwords for one account from one neighbourhood, or from one device known to it, before each further one
+/// costs time.
 const FREE: u32 = 10;
-/// What is longer ago is forgotten; a device waits for its own wrong ones no longer.
+/// Seconds after which a count starts anew; also the longest wait of a known device.
 const WINDOW: u64 = 15 * 60;
-/// Wrong passwords in an hour from one address, which may be the door of a whole hospital.
+/// Wrong passwords in an hour from one address, which a whole hospital may share.
 const OF_ADDRESS: u32 = 50;
-/// Wrong passwords for one account in an hour by browsers that have never signed in to it, wherever they are: guesses
-/// that are spread over many networks are many for the account.
+/// Wrong passwords in an hour for one account by browsers that have never signed in to it, from anywhere: guesses
+/// spread over many networks add up for the account.
 const OF_ACCOUNT: u32 = 100;
 const HOUR: u64 = 3600;
-/// Beyond these each wrong one costs time, but never much: whoever has but an unknown browser takes turns with who
-/// guesses, at his account or from beside him, and is not kept out.
+/// Maximum wait in seconds beyond these limits. It is short: a person with an unknown browser takes turns with an
+/// attacker who guesses at their account or from their network, and is not locked out.
 const SLOWEST: u64 = 32;
 const TRACKED_MAX: usize = 65_536;
 
@@ -29,16 +29,16 @@ pub(super) struct Attempts(Mutex<Tried>);
 
 type Tried = HashMap<Key, Count>;
 
-/// What attempts are counted under.
+/// The keys that attempts are counted under.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Key {
-    /// An account, guessed at from a neighbourhood.
+    /// An account together with the neighbourhood of the guesses.
     Pair(String, String),
     /// A device that has signed in to the account before.
     Device(String),
-    /// An address, whatever the account.
+    /// An address, for any accounts.
     Address(String),
-    /// An account, guessed at by browsers that are not known to it.
+    /// An account, for guesses by browsers that are not known to it.
     Account(String),
 }
 
@@ -46,20 +46,20 @@ struct Count {
     failed: u32,
     since: UnixTime,
     last: UnixTime,
-    /// Those whose password is being looked at.
+    /// Attempts whose password is being checked.
     pending: u32,
 }
 
-/// One attempt, which counts for as long as it is looked at. Whoever goes away meanwhile learns nothing about the
-/// password, and nothing is counted.
+/// One attempt, which counts while its password is being checked. If the client goes away meanwhile, it learns nothing
+/// about the password, and nothing is counted.
 pub(super) struct Attempt<'a> {
     attempts: &'a Attempts,
     keys: Vec<Key>,
 }
 
 impl Attempts {
-    /// Looks and counts in one go, before the password is looked at: of attempts made at once no two see the same
-    /// number.
+    /// Checks the limits and counts the attempt in one step, before its password is checked: no two simultaneous
+    /// attempts see the same number.
     ///
     /// # Errors
     /// `TooMany`, with the time to wait.
@@ -96,7 +96,8 @@ impl Attempt<'_> {
         }
     }
 
-    /// An address's wrong guesses at others stay counted, whoever there has an account of his own.
+    /// Resets the counts of the pair and the device only: other wrong guesses from the address stay counted, so having
+    /// an account of one's own there does not clear them.
     pub(super) fn was_right(self) {
         let mut tried = self.attempts.tried();
         for key in &self.keys {
@@ -130,7 +131,7 @@ impl Key {
         }
     }
 
-    /// Seconds between a wrong password and the next one, after so many beyond those that are free.
+    /// Seconds between a wrong password and the next attempt, after `beyond` attempts over the limit.
     fn delay(&self, beyond: u32) -> u64 {
         let slowest = match self {
             Self::Pair(..) | Self::Address(_) | Self::Account(_) => SLOWEST,
@@ -153,7 +154,7 @@ impl Key {
 }
 
 impl Count {
-    /// Whether its window is over: for who is slowed down, that of the last wrong one.
+    /// Whether the count's window is over. For pairs and devices it starts at the last wrong password.
     fn is_over(&self, key: &Key, now: UnixTime) -> bool {
         let end = match key {
             Key::Pair(..) | Key::Device(_) => self.last.plus(WINDOW),
@@ -162,7 +163,7 @@ impl Count {
         now >= end
     }
 
-    /// Whether one more may be made.
+    /// Checks that one more attempt may be made.
     fn is_open(&self, key: &Key, now: UnixTime) -> Result<()> {
         let most = key.most();
         let failed = if self.is_over(key, now) {
@@ -176,7 +177,7 @@ impl Count {
                 let retry_after = until.seconds_since(now);
                 return Err(too_many(retry_after, "too many wrong passwords").with_hint(key.hint()));
             }
-            // Its turn has come: one at a time.
+            // The wait is over: one attempt at a time.
             return match self.pending {
                 0 => Ok(()),
                 _ => Err(crowded()),
@@ -197,13 +198,13 @@ fn crowded() -> Error {
     too_many(1, "too many sign-ins in progress").with_hint("try again in a moment")
 }
 
-/// What is counted under a key, within the window.
+/// The count under a key, within its window.
 fn counted<'a>(tried: &'a mut Tried, key: &Key, now: UnixTime) -> &'a mut Count {
     if tried.len() >= TRACKED_MAX {
         tried.retain(|key, count| count.pending > 0 || !count.is_over(key, now));
     }
     if tried.len() >= TRACKED_MAX {
-        // Whoever fills this up frees nobody who has to wait.
+        // Filling up the table does not free anyone who must wait.
         tried.retain(|key, count| count.failed >= key.most());
     }
     if tried.len() >= TRACKED_MAX {
@@ -240,7 +241,7 @@ mod tests {
         vec![Key::Device("device".to_owned())]
     }
 
-    /// Wrong passwords that are looked at within an hour where they come as fast as they may.
+    /// The number of wrong passwords checked within an hour if they come as fast as allowed.
     fn in_an_hour(keys: impl Fn(u32) -> Vec<Key>) -> u32 {
         let (attempts, mut now, mut looked_at) = (Attempts::default(), 0, 0);
         while now < HOUR {
@@ -289,7 +290,7 @@ mod tests {
                 .was_wrong(at(now));
         }
         assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 512]);
-        // After that its count begins anew with each quarter of an hour.
+        // After that the count starts anew every quarter of an hour.
         assert_eq!(wait(&attempts, device(), at(now)), Some(WINDOW));
     }
 
@@ -313,7 +314,7 @@ mod tests {
                 wrong(now);
             }
             assert_eq!(waits, [2, 4, 8, 16, 32, 32, 32]);
-            // Whoever is beside who guesses has a turn within half a minute; one is looked at at a time.
+            // A person beside the attacker gets a turn within half a minute; attempts are checked one at a time.
             now += SLOWEST;
             let first = attempts.begin(keys(0), at(now)).unwrap();
             assert_eq!(wait(&attempts, keys(0), at(now)), Some(1));
@@ -351,12 +352,12 @@ mod tests {
             wrong(network, now);
         }
         assert_eq!(waits, [2, 4, 8, 16, 32, 32, 32]);
-        // Another account, and a browser that is known to this one, wait for nobody.
+        // Another account, and a browser known to this one, do not wait.
         let other = vec![Key::Account("other".to_owned())];
         for keys in [other, vec![Key::Device("device".to_owned())]] {
             assert_eq!(wait(&attempts, keys, at(now)), None);
         }
-        // Whoever knows the password takes a turn as well; that frees nobody who guesses.
+        // A person who knows the password takes a turn too; that does not free the attacker.
         now += SLOWEST;
         attempts.begin(from(0), at(now)).unwrap().was_right();
         wrong(1, now);

@@ -1,4 +1,4 @@
-//! Invitations: each lets one person make a wallet where not everybody may.
+//! Invitations: each lets one person create a wallet on an instance where not everyone may.
 
 use selfsame_crypto::{encoding, hash};
 use selfsame_store::{Batch, Expect, Put, TenantId};
@@ -9,14 +9,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::view::wallet::Invitation;
 
 const INVITATION: &str = "invitation";
-/// A week: as long as a letter may lie about.
+/// A week.
 const SECONDS: u64 = 7 * 86_400;
 
 impl Accounts {
-    /// Makes an invitation, which is good once and for a week.
+    /// Creates an invitation, which is valid once and for a week.
     ///
     /// # Errors
-    /// `Conflict` where nobody needs one or none helps, and the store's.
+    /// `Conflict` if no invitation is needed or none helps, and the store's.
     pub async fn invite(&self) -> Result<Invitation> {
         let config = &self.shared.config;
         if !self.is_by_invitation() {
@@ -41,8 +41,7 @@ impl Accounts {
         self.shared.config.wallet.registration == Registration::Invite
     }
 
-    /// The batch that makes an account, if one may be made: with an invitation, where that is needed, which is spent in
-    /// the same commit.
+    /// The batch that creates an account, if that is allowed: if an invitation is needed, the same commit spends it.
     pub(super) async fn admitted(&self, batch: Batch, invitation: Option<&str>) -> Result<Batch> {
         let refused = |reason: &str| Err(Error::new(ErrorKind::Forbidden, reason));
         match (self.shared.config.wallet.registration, invitation) {
@@ -68,8 +67,8 @@ impl Accounts {
     }
 }
 
-/// One answer for an invitation that is over and for an address that has an account: only of a good invitation can be
-/// told which it was.
+/// The same error for an invalid invitation and for an address that has an account: only with a valid invitation could
+/// the two be told apart.
 pub(super) fn useless() -> Error {
     let reason = "no wallet can be created with this invitation and this address";
     Error::new(ErrorKind::Forbidden, reason).with_hint(

@@ -1,12 +1,12 @@
-//! What an address and a password must be to serve.
+//! The requirements on addresses and passwords.
 
 use selfsame_crypto::SecretString;
 
 use crate::error::{Error, Result};
 
-/// RFC 5321 §4.5.3.1.3, without the brackets.
+/// RFC 5321 §4.5.3.1.3, without the angle brackets.
 pub(super) const ADDRESS_MAX: usize = 254;
-/// Words that guesses begin with.
+/// Words that attackers try first.
 const GUESSED_FIRST: [&str; 20] = [
     "admin",
     "administrator",
@@ -29,7 +29,7 @@ const GUESSED_FIRST: [&str; 20] = [
     "wallet",
     "welcome",
 ];
-/// What is typed along.
+/// Rows of characters that are typed in sequence.
 const ROWS: [&str; 7] = [
     "abcdefghijklmnopqrstuvwxyz",
     "01234567890123456789",
@@ -39,13 +39,13 @@ const ROWS: [&str; 7] = [
     "azertyuiopqsdfghjklmwxcvbn",
     "1qaz2wsx3edc4rfv5tgb6yhn7ujm",
 ];
-/// Characters of which so many different ones are too few.
+/// Minimum number of different characters.
 const DIFFERENT_MIN: usize = 3;
 
-/// The address in the form it is kept in.
+/// The address in the form it is stored in.
 ///
 /// # Errors
-/// `BadRequest` for what is no address, or looks like another one than it is.
+/// `BadRequest` for text that is not an address, or that looks like another address.
 pub(super) fn address(email: &str) -> Result<String> {
     let email = email.trim().to_lowercase();
     let fits = email.len() <= ADDRESS_MAX
@@ -70,12 +70,12 @@ pub(super) fn address(email: &str) -> Result<String> {
     }
 }
 
-/// What is said of text that is no address.
+/// The error for text that is not an address.
 pub(super) fn no_address() -> Error {
     Error::bad_request("this is not an e-mail address")
 }
 
-/// Whether a password will do for who has this address.
+/// Checks a password for the person with this address.
 ///
 /// # Errors
 /// `BadRequest`, with what to do.
@@ -107,7 +107,7 @@ fn is_guessed_first(password: &str, email: &str) -> bool {
     if password == email {
         return true;
     }
-    // A word, and what is put around it.
+    // A word with other characters around it.
     let around = |c: char| !c.is_alphabetic();
     let bare = password.trim_matches(around);
     let plain: String = bare.chars().map(unmasked).collect();
@@ -134,7 +134,7 @@ fn unmasked(c: char) -> char {
     }
 }
 
-/// Marks of direction and format, and what takes no room (Unicode general category Cf, and fillers).
+/// Marks of direction and format, and characters without width (Unicode general category Cf, and fillers).
 fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{115f}' | '\u{1160}'
@@ -143,7 +143,7 @@ fn is_unseen(c: char) -> bool {
         | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Scripts with letters that look like those of another one.
+/// Scripts with letters that look like those of another script.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Alike {
     Latin,
@@ -153,7 +153,7 @@ enum Alike {
     Cherokee,
 }
 
-/// Whether letters of one word are of several scripts that look alike (Unicode TR 39 §5.2).
+/// Whether one word mixes letters of several look-alike scripts (Unicode TR 39 §5.2).
 fn mixes_scripts(word: &str) -> bool {
     let mut scripts = word.chars().filter_map(script);
     match scripts.next() {

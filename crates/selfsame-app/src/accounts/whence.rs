@@ -1,4 +1,4 @@
-//! Where somebody signs in from, and by which device: whom wrong passwords are counted for.
+//! Where a sign-in comes from, and from which device: the origins that wrong passwords are counted for.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,14 +8,14 @@ use selfsame_crypto::{encoding, hash};
 
 use super::attempts::Key;
 
-/// Devices that one browser may be: it may be used by a family.
+/// Device tokens that one browser may hold: a family may share it.
 const DEVICES_MAX: usize = 5;
 const ID_BYTES: usize = 16;
 const TIME_BYTES: usize = 8;
-/// Seconds for which a device is known: a year from when it signed in last.
+/// Seconds for which a device is known: a year from its last sign-in.
 pub const KNOWN_SECONDS: u64 = 365 * 86_400;
 
-/// Where somebody signs in from.
+/// The origin of a sign-in.
 #[derive(Clone, Debug)]
 pub struct Whence {
     address: String,
@@ -24,7 +24,7 @@ pub struct Whence {
 }
 
 impl Whence {
-    /// This address, and the devices that the browser says it is, as `Accounts::know_device` gave them.
+    /// This address, and the device tokens that the browser sends, as returned by `Accounts::know_device`.
     #[must_use]
     pub fn of(address: IpAddr, devices: Option<&str>) -> Self {
         let (network, neighbourhood) = match address.to_canonical() {
@@ -46,7 +46,7 @@ impl Whence {
         }
     }
 
-    /// What an attempt at `account` is counted under: a device that is known to it answers for itself alone.
+    /// The keys that an attempt at `account` is counted under: a device known to the account is counted on its own.
     pub(super) fn keys(&self, account: &str, known: Option<String>) -> Vec<Key> {
         match known {
             Some(device) => vec![Key::Device(device)],
@@ -58,15 +58,15 @@ impl Whence {
         }
     }
 
-    /// The device that has signed in to `account` before, if the browser is one.
+    /// The device that has signed in to `account` before, if the browser holds its token.
     pub(super) fn device(&self, key: &SealingKey, account: &str, now: UnixTime) -> Option<String> {
         let mut tokens = self.devices.as_deref()?.split('.').take(DEVICES_MAX);
         tokens.find_map(|token| known(key, token, (account, now)))
     }
 }
 
-/// What a browser keeps once it has signed in to `account`, beside the devices that it is already: `id ‖ end ‖ MAC`, in
-/// which nothing tells of the account.
+/// The token that a browser keeps after signing in to `account`, added to the device tokens it has already: `id ‖ end ‖
+/// MAC`, which reveals nothing about the account.
 pub(super) fn remembered(
     key: &SealingKey,
     account: &str,
@@ -87,7 +87,7 @@ pub(super) fn remembered(
     all.join(".")
 }
 
-/// The device's id, if this token is good for `account` now.
+/// The device's id, if this token is valid for `account` now.
 fn known(key: &SealingKey, token: &str, (account, now): (&str, UnixTime)) -> Option<String> {
     let token = encoding::base64url_decode(token).ok()?;
     let (body, tag) = token.split_at_checked(ID_BYTES + TIME_BYTES)?;

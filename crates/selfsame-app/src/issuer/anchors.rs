@@ -1,4 +1,4 @@
-//! Anchors the status lists in the registry, so that a list served to one verifier only would be found out.
+//! Anchors the status lists in the registry, so that a list served to only one verifier would be detected.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::dids::Dids;
 use crate::error::Result;
 use crate::outbox::Job;
 
-/// Changes within so long go into one transaction.
+/// Interval between anchorings; changes within it go into one transaction.
 const EVERY: Duration = Duration::from_secs(1);
-/// The kind of the records of what was anchored last, by list.
+/// The kind of the records of the last anchored digest of each list.
 pub(super) const ANCHORED: &str = "anchored";
 
-/// Anchors what changed, each second, until the instance stops.
+/// Anchors changed lists each second, until the instance stops.
 pub(crate) async fn anchors(issuer: Arc<Issuer>, dids: Dids, mut stopping: watch::Receiver<bool>) {
     loop {
         tokio::select! {
@@ -47,7 +47,7 @@ async fn anchor(issuer: &Issuer, dids: &Dids) -> Result<()> {
     outcome
 }
 
-/// Keeps what is to be anchored with the effect that anchors it, so that a crash loses neither.
+/// Stores the new digest together with the effect that anchors it, so that a crash loses neither.
 async fn anchor_one(issuer: &Issuer, dids: &Dids, list: u64) -> Result<()> {
     let digest = issuer.lists().digest(list)?;
     let id = list.to_string();
@@ -71,11 +71,11 @@ async fn anchor_one(issuer: &Issuer, dids: &Dids, list: u64) -> Result<()> {
         .put(Put::new(ANCHORED, id, digest.to_vec()))
         .enqueue(entry);
     let committed = issuer.shared.store.commit(batch).await?;
-    // What was enqueued before is carried out before.
+    // Entries that were enqueued before are carried out first.
     if let Some(id) = committed.outbox.first()
         && let Some(leased) = issuer.shared.store.lease_early(*id).await?
     {
-        // What went wrong is in the log, and tried again later.
+        // A failure is logged there, and tried again later.
         drop(issuer.shared.carry_out_here(&leased).await);
     }
     Ok(())

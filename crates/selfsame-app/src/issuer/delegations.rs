@@ -1,4 +1,4 @@
-//! Delegations: whom this issuer lets use up or revoke its credentials in its place.
+//! Delegations: the DIDs that this issuer allows to use up or revoke its credentials on its behalf.
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
@@ -15,11 +15,11 @@ use crate::registry::is_refusal;
 use crate::registry::uses::{DELEGATIONS_MAX, delegation_name};
 use crate::view::issuer::{Delegation, DelegationState, NewDelegation};
 
-/// The kind of the records of delegations, by their names.
+/// The kind of the records of delegations, by name.
 const DELEGATION: &str = "delegation";
 const DEFAULT_DAYS: u64 = 90;
 
-/// A delegation as it is kept; what has become of it the registry says.
+/// A delegation as it is stored; its state comes from the registry.
 #[derive(Deserialize, Serialize)]
 struct DelegationRecord {
     to: Did,
@@ -29,10 +29,11 @@ struct DelegationRecord {
 }
 
 impl Issuer {
-    /// Lets somebody use up, or revoke, credentials of these templates until then. Done when the registry has it.
+    /// Allows a DID to use up or revoke credentials of these templates until the given time. Returns once the registry
+    /// has it.
     ///
     /// # Errors
-    /// `BadRequest` for what cannot be delegated; the registry's.
+    /// `BadRequest` for a delegation that is not possible; the registry's.
     pub async fn delegate(&self, new: &NewDelegation) -> Result<Delegation> {
         let record = self.wanted(new)?;
         let action = action(&record.action)?;
@@ -62,13 +63,13 @@ impl Issuer {
                 self.shared.store.commit(undone).await?;
                 return Err(error);
             }
-            // It is kept, and shown as pending.
+            // The delegation is stored, and shown as pending.
             Err(error) => tracing::warn!(name, %error, "the delegation is not in the registry yet"),
         }
         self.delegation_view(&name, &record).await
     }
 
-    /// The newest delegations, also those that have ended.
+    /// The newest delegations, including those that have ended.
     ///
     /// # Errors
     /// The store's, the registry's.
@@ -82,7 +83,7 @@ impl Issuer {
         Ok(shown)
     }
 
-    /// Ends a delegation before its time. What was done under it stays done.
+    /// Ends a delegation early. Uses and revocations made under it remain.
     ///
     /// # Errors
     /// `NotFound`; the registry's.
@@ -104,7 +105,7 @@ impl Issuer {
         Dids::new(self.shared.clone())
     }
 
-    /// What is to be delegated, checked as far as it can be here; the registry has the last word.
+    /// The wanted delegation, checked as far as possible here; the registry decides.
     fn wanted(&self, new: &NewDelegation) -> Result<DelegationRecord> {
         if self.identity.did().method() != "selfsame" {
             return Err(
@@ -143,7 +144,7 @@ impl Issuer {
         })
     }
 
-    /// The next name among the delegations of this action to this delegate.
+    /// The next free name among the delegations of this action to this delegate.
     async fn free_name(
         &self,
         record: &DelegationRecord,

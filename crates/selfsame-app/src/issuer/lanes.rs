@@ -1,10 +1,10 @@
-//! Queues for what many want at once, such as the uses of one offer: they take turns in place of losing races.
+//! Queues for concurrent requests, such as those that use the same offer: they take turns instead of losing races.
 
 use tokio::sync::{Mutex, MutexGuard};
 
 const LANES: usize = 256;
 
-/// A fixed number of queues; what falls into the same one waits for each other.
+/// A fixed number of queues; requests in the same queue wait for each other.
 pub(super) struct Lanes(Vec<Mutex<()>>);
 
 impl Lanes {
@@ -12,7 +12,7 @@ impl Lanes {
         Self((0..LANES).map(|_| Mutex::new(())).collect())
     }
 
-    /// Waits for the turn of this hash.
+    /// Waits until the queue of this hash is free.
     pub async fn enter(&self, hash: &[u8; 32]) -> Option<MutexGuard<'_, ()>> {
         let [first, ..] = hash;
         match self.0.get(usize::from(*first)) {

@@ -1,4 +1,4 @@
-//! Status lists: places in them, what they say, and their signed bytes kept ready to be served.
+//! Status lists: allots places in them, keeps the statuses, and keeps signed lists ready to be served.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,11 +27,11 @@ use crate::record::decode;
 use crate::shared::Shared;
 use crate::view::issuer::{CredentialStatus, ServedList};
 
-/// The entries of a list: the fewest that hide one credential among many (Bitstring Status List §3.2).
+/// The entries of a list: the minimum that hides one credential among many (Bitstring Status List §3.2).
 const SIZE: u64 = 131_072;
-/// Changes within so many seconds go out together.
+/// Changes within this number of seconds are published together.
 const COALESCED_SECONDS: u64 = 1;
-/// So many signed lists are kept ready; the others are signed when they are asked for.
+/// Number of signed lists kept ready; other lists are signed on request.
 const SERVED_MAX: usize = 256;
 
 /// A credential's place in a list.
@@ -46,11 +46,11 @@ pub struct Place {
 /// The forms in which one list is served.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Face {
-    /// Token Status List, two bits a credential.
+    /// Token Status List, two bits per credential.
     Token,
-    /// The same of credentials for one use, signed by the DID that the registry knows.
+    /// Token Status List of single-use credentials, signed by the DID that the registry knows.
     Registry,
-    /// The same, signed as W3C credentials are.
+    /// Token Status List, signed as W3C credentials are.
     TokenOfW3c,
     /// Bitstring Status List of revocations.
     Revocation,
@@ -59,7 +59,7 @@ pub enum Face {
 }
 
 impl Face {
-    /// The last part of its URI, if it has one.
+    /// Parses the last part of a list's URI, if it has one.
     #[must_use]
     pub fn parse(name: Option<&str>) -> Option<Self> {
         match name {
@@ -72,7 +72,8 @@ impl Face {
         }
     }
 
-    /// The format of the credentials that refer to it: whoever signs those signs it (Token Status List §11.3).
+    /// The format of the credentials that refer to this list: their issuer also signs the list (Token Status List
+    /// §11.3).
     fn format(self) -> Format {
         match self {
             Self::Token | Self::Registry => Format::SdJwtVc,
@@ -87,7 +88,7 @@ impl Face {
         }
     }
 
-    /// What it says of a credential of this status, unless it is what it says of all others.
+    /// The value of this status in the list; `None` for the default value.
     fn value_of(self, status: CredentialStatus) -> Option<u8> {
         match (self, status) {
             (Self::Suspension, CredentialStatus::Revoked) => None,
@@ -101,26 +102,26 @@ impl Face {
     }
 }
 
-/// All lists of one issuer.
+/// All status lists of one issuer.
 pub struct Lists {
     shared: Arc<Shared>,
     identity: Arc<Identity>,
     key: [u8; 32],
-    /// What is not valid, by list: as large as what was withdrawn, some 32 bytes each.
+    /// The credentials that are not valid, by list: about 32 bytes of memory each.
     withdrawn: Mutex<HashMap<u64, Withdrawn>>,
     served: Mutex<HashMap<(u64, Face), Signed>>,
     signing: tokio::sync::Mutex<()>,
-    /// The newest list that a credential refers to.
+    /// The highest number of a list that a credential refers to.
     newest: AtomicU64,
-    /// Lists whose change the registry does not know yet.
+    /// Lists whose last change is not anchored in the registry yet.
     unanchored: Mutex<BTreeSet<u64>>,
 }
 
-/// What is not valid of one list.
+/// The credentials of one list that are not valid.
 #[derive(Default)]
 struct Withdrawn {
     statuses: HashMap<u64, CredentialStatus>,
-    /// How often it has changed since the start.
+    /// Number of changes since the start.
     changes: u64,
 }
 
@@ -128,12 +129,12 @@ struct Withdrawn {
 struct Signed {
     list: ServedList,
     at: UnixTime,
-    /// How many changes it has in it.
+    /// Number of changes that it includes.
     changes: u64,
 }
 
 impl Lists {
-    /// The lists, made again from the register of what was issued.
+    /// Opens the lists, rebuilt from the register of issued credentials.
     ///
     /// # Errors
     /// The store's.
@@ -157,7 +158,8 @@ impl Lists {
                 None => break,
             }
         }
-        // Places are given in order and credentials issued almost in order, as far apart as requests overtake another.
+        // Places are allotted in order, and credentials issued nearly in order: off only as far as requests overtake
+        // each other.
         let newest = shared
             .store
             .list(&tenant(), ISSUED, &Page::newest(MAX_PAGE))
@@ -173,7 +175,7 @@ impl Lists {
             .list(&tenant(), ANCHORED, &Page::first(MAX_PAGE))
             .await?;
         let unanchored = anchored.iter().filter_map(|record| record.id.parse().ok());
-        // Which of them changed since is seen when they are anchored.
+        // Whether a list changed since it was last anchored is checked when anchoring.
         let unanchored = withdrawn.keys().copied().chain(unanchored).collect();
         Ok(Self {
             newest: AtomicU64::new(newest),
@@ -187,7 +189,7 @@ impl Lists {
         })
     }
 
-    /// A new place, at random and never given before, not even after a crash.
+    /// A new random place that was never allotted before, not even before a crash.
     ///
     /// # Errors
     /// The store's.
@@ -207,10 +209,10 @@ impl Lists {
         Ok(Place { list, index })
     }
 
-    /// What a credential says of its place.
+    /// The status entry of a credential with this place.
     ///
-    /// VCDM 1.1 §4.9 shows `credentialStatus` as one object, and readers of `jwt_vc_json` take nothing else. So it
-    /// speaks of revocation there, and the claim `status` tells of suspension too.
+    /// VCDM 1.1 §4.9 shows `credentialStatus` as one object, and readers of `jwt_vc_json` accept nothing else. So it
+    /// holds the revocation entry there, and the claim `status` covers suspension too.
     #[must_use]
     pub fn entry(&self, place: &Place, kind: Kind) -> Status {
         let token = |face| Reference::token(self.uri(place.list, face), place.index).to_value();
@@ -237,8 +239,8 @@ impl Lists {
         }
     }
 
-    /// The Token Status List of an SD-JWT VC: where credentials for one use have another issuer, they have a list of
-    /// their own.
+    /// The Token Status List of an SD-JWT VC. If single-use credentials have another issuer, they have a list of their
+    /// own.
     fn token_face(&self, kind: Kind) -> Face {
         match kind.has_handle && self.identity.portable().is_some() {
             true => Face::Registry,
@@ -246,7 +248,7 @@ impl Lists {
         }
     }
 
-    /// Those that credentials of this kind name.
+    /// The lists that credentials of this kind refer to.
     fn faces(&self, kind: Kind) -> &'static [Face] {
         match (kind.format.describe().status, self.token_face(kind)) {
             (StatusForm::Claim, Face::Registry) => &[Face::Registry],
@@ -256,7 +258,7 @@ impl Lists {
         }
     }
 
-    /// Where the status of a credential of this kind is told in two bits.
+    /// The URI of the list with two-bit statuses for credentials of this kind.
     pub(super) fn uri_for(&self, list: u64, kind: Kind) -> String {
         let face = match kind.format.describe().status {
             StatusForm::Claim => self.token_face(kind),
@@ -265,7 +267,7 @@ impl Lists {
         self.uri(list, face)
     }
 
-    /// Where a list is served.
+    /// The URI of a list.
     #[must_use]
     pub fn uri(&self, list: u64, face: Face) -> String {
         let origin = &self.shared.config.origin;
@@ -278,7 +280,7 @@ impl Lists {
         }
     }
 
-    /// Notes a credential's status, which is durable already; the lists say so within a second.
+    /// Sets a credential's status, which is already durable; the served lists show it within a second.
     pub fn set(&self, place: &Place, status: CredentialStatus) {
         let mut withdrawn = locked(&self.withdrawn);
         let list = withdrawn.entry(place.list).or_default();
@@ -339,11 +341,11 @@ impl Lists {
         self.kept(list, face).map(|signed| signed.list)
     }
 
-    /// What is served to whoever asks now; none where it is signed anew for him.
+    /// The signed list that is served now; `None` if the list must be signed again.
     fn kept(&self, list: u64, face: Face) -> Option<Signed> {
         let signed = locked(&self.served).get(&(list, face))?.clone();
         let now = self.shared.clock.now();
-        // The clock was set back: to everybody else the list is from the future, and so not valid yet.
+        // The clock was set back: for others this list is from the future, and so not valid yet.
         let is_premature = now < signed.at;
         let age = now.seconds_since(signed.at);
         let changes_wait = signed.changes < self.changes(list) && age >= COALESCED_SECONDS;
@@ -356,7 +358,8 @@ impl Lists {
         withdrawn.get(&list).map_or(0, |list| list.changes)
     }
 
-    /// A list as it is now, and how many changes it has in it: one that comes while it is signed has to be seen later.
+    /// Signs the list as it is now; also returns the number of changes it includes. A change during signing is noticed
+    /// later.
     async fn signed(&self, list: u64, face: Face, now: UnixTime) -> Result<(String, u64)> {
         let changes = self.changes(list);
         let bits = self.bits(list, face)?;
@@ -412,7 +415,7 @@ impl Lists {
         self.shared.config.issuer.status_ttl.max(2)
     }
 
-    /// Whether whoever asks now is served all that is known of credentials of this kind: by each list that they name.
+    /// Whether the lists served now, of those that credentials of this kind refer to, all include the latest changes.
     pub(super) fn is_published(&self, list: u64, kind: Kind) -> bool {
         let changes = self.changes(list);
         let says_all = |face| {
@@ -422,7 +425,7 @@ impl Lists {
         self.faces(kind).iter().copied().all(says_all)
     }
 
-    /// The lists that changed since they were asked for here.
+    /// Takes the lists that changed since the last call.
     pub(super) fn take_unanchored(&self) -> BTreeSet<u64> {
         std::mem::take(&mut *locked(&self.unanchored))
     }
@@ -431,7 +434,7 @@ impl Lists {
         locked(&self.unanchored).insert(list);
     }
 
-    /// What the registry anchors of a list: the digest of what it says, whoever signs it and when.
+    /// The digest that the registry anchors for a list. It covers the statuses alone, not the signature or its time.
     ///
     /// # Errors
     /// `Internal`.
@@ -441,6 +444,6 @@ impl Lists {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is whole at each moment.
+    // The data behind these locks is consistent at all times.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The issuer's public documents, made once at the start.
+//! The issuer's public documents, built once at the start.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::record::encode;
 use crate::templates::{claim_path, vct};
 use crate::view::issuer::{ClaimField, Template};
 
-/// What the issuer publishes.
+/// The documents that the issuer publishes.
 pub struct Published {
     /// OpenID4VCI 1.0 §12.2.
     pub issuer: IssuerMetadata,
@@ -28,11 +28,11 @@ pub struct Published {
     pub server: ServerMetadata,
     /// SD-JWT VC §5: the key of credentials that name their issuer by URL.
     pub jwt_vc_issuer: Value,
-    /// The same three as they are served.
+    /// These three documents as they are served.
     pub documents: Documents,
 }
 
-/// The issuer's documents in JSON, made once.
+/// The issuer's documents as JSON, encoded once.
 pub struct Documents {
     /// OpenID4VCI 1.0 §12.2.
     pub issuer: Arc<[u8]>,
@@ -78,7 +78,7 @@ impl Published {
     }
 }
 
-/// The name of a template's configuration in one format.
+/// The ID of a template's configuration in one format.
 pub(crate) fn configuration_id(template: &str, format: Format) -> String {
     format!("{template}_{}", format.describe().label)
 }
@@ -98,7 +98,8 @@ fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
 
 fn offering(config: &Config, template: &Template, format: Format) -> Result<Offering> {
     let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
-    // A W3C credential names its subject by a DID, so these go first: some wallets take the first that they know.
+    // A W3C credential names its subject by a DID, so the DID methods come first: some wallets use the first method
+    // they know.
     let binding_methods: &[&str] = match format.describe().binds_to_did {
         false => &["jwk"],
         true => &["did:key", "did:jwk", "did:web", "did:selfsame", "jwk"],
@@ -145,8 +146,8 @@ fn offering(config: &Config, template: &Template, format: Format) -> Result<Offe
     })
 }
 
-/// What a holder may keep back of a template's claim: the claim, and each element of a list whose elements stand for
-/// themselves. A path to what a credential does not have hides nothing.
+/// What a holder may withhold of a template's claim: the claim, and each element of a list with independent elements. A
+/// path to a claim that a credential does not have hides nothing.
 pub(super) fn disclosable(field: &ClaimField) -> Result<Vec<ClaimPath>> {
     // Where claims are disclosed one by one, they stand at the top of the credential.
     let names = field.path.iter().map(String::as_str);

@@ -1,4 +1,4 @@
-//! Making offers, and what became of them.
+//! Creates offers, and reports their state.
 
 use selfsame_credential::Format;
 use selfsame_crypto::encoding;
@@ -19,12 +19,12 @@ use crate::view::{Listing, Paging};
 pub(crate) const OFFER: &str = "offer";
 const USES_MAX: u32 = 100_000;
 const LIFETIME_MAX: u64 = 90 * 24 * 3600;
-/// A wallet takes ten copies of what is offered in one answer of a mebibyte.
+/// Limits an offer so that ten copies of its credentials fit in one response of a mebibyte, which wallets accept.
 const OFFER_BYTES_MAX: usize = 64 * 1024;
-/// An offer stays in the list for so long after its end.
+/// Seconds for which an offer stays in the list after its end.
 const KEPT_AFTER: u64 = 7 * 24 * 3600;
 
-/// An offer as it is kept.
+/// An offer as it is stored.
 #[derive(Deserialize, Serialize)]
 pub(super) struct OfferRecord {
     pub state: State,
@@ -35,10 +35,10 @@ pub(super) struct OfferRecord {
 }
 
 impl Issuer {
-    /// Makes an offer.
+    /// Creates an offer.
     ///
     /// # Errors
-    /// `BadRequest` or `NotFound` if it asks for what cannot be issued.
+    /// `BadRequest` or `NotFound` if the credential asked for cannot be issued.
     pub async fn create_offer(&self, new: &NewOffer) -> Result<Offer> {
         let template = crate::templates::find(&new.template)?;
         let format = self.format(new.format.as_deref())?;
@@ -100,7 +100,7 @@ impl Issuer {
         Ok(offer)
     }
 
-    /// The format of this name, or the first of those that are issued.
+    /// The format of this name, or by default the first that is issued.
     fn format(&self, name: Option<&str>) -> Result<Format> {
         let issued = &self.shared.config.issuer.formats;
         let found = match name {
@@ -135,10 +135,10 @@ impl Issuer {
         })
     }
 
-    /// The offer itself, for a wallet that has its reference.
+    /// The offer object, for a wallet that has its reference.
     ///
     /// # Errors
-    /// `NotFound` for an unknown one, `Gone` for one that can't be taken any more.
+    /// `NotFound` for an unknown offer, `Gone` for one that can't be accepted any more.
     pub async fn offer_object(&self, id: &str) -> Result<String> {
         let (record, _) = self.offer_record(id).await?;
         let open =

@@ -1,4 +1,4 @@
-//! The endpoints that wallets speak to: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
+//! The endpoints that wallets call: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
 
 use selfsame_credential::evidence::Step;
 use selfsame_credential::{ClaimPath, Format, single_use};
@@ -25,7 +25,7 @@ use crate::view::issuer::Template;
 
 pub(crate) const GRANT: &str = "grant";
 const NONCE: &str = "nonce";
-/// A step that lost a race is taken again on what won; more races than this are no accident.
+/// A step that lost a race is run again on the new state; more races than this are not accidental.
 const RACES_MAX: usize = 4;
 
 #[derive(Deserialize, Serialize)]
@@ -38,7 +38,7 @@ impl Issuer {
     /// The token endpoint.
     ///
     /// # Errors
-    /// RFC 6749 §5.2 with its code.
+    /// RFC 6749 §5.2, with its code.
     pub async fn token(&self, body: &[u8]) -> Result<TokenResponse> {
         let request = TokenRequest::parse(body).map_err(selfsame_openid4vc::Error::from)?;
         for _ in 0..RACES_MAX {
@@ -103,7 +103,7 @@ impl Issuer {
         nonce::make(&self.settings, &self.shared.clock.ctx())
     }
 
-    /// Whether a proof of this credential request names its key by a DID that another host has to be asked for.
+    /// Whether a proof of this credential request names its key by a DID that must be resolved at another host.
     #[must_use]
     pub fn asks_others(&self, body: &[u8]) -> bool {
         let Ok(request) = CredentialRequest::parse(body) else {
@@ -117,7 +117,7 @@ impl Issuer {
     /// The credential endpoint.
     ///
     /// # Errors
-    /// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1 with the code.
+    /// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1, with the code.
     pub async fn credential(&self, access_token: &str, body: &[u8]) -> Result<CredentialResponse> {
         let request = CredentialRequest::parse(body)?;
         let mut statuses = Vec::new();
@@ -147,7 +147,7 @@ impl Issuer {
             .ok_or_else(invalid_token)?;
         let template = crate::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
-        // Places are taken once, however often the step is run again, and none to give an answer a second time.
+        // Places are allotted once, however often the step is run again, and none is allotted to repeat an answer.
         let kind = match template.single_use {
             true => Kind::for_one_use(&self.shared, &self.identity, format),
             false => Kind::of(format),
@@ -194,7 +194,7 @@ impl Issuer {
         Ok(outcome.response)
     }
 
-    /// What the effects of an issuance write, and what answers it.
+    /// Collects the writes of an issuance's effects, and its response.
     fn outcome(
         &self,
         effects: Vec<Effect>,
@@ -251,7 +251,7 @@ impl Issuer {
         let mut claims = subject.claims.clone();
         if kind.has_handle {
             let vct = crate::templates::vct(&self.shared.config, template);
-            // All copies of a batch are the same thing for one use, so they have one handle.
+            // All copies of a batch stand for one use, so they share one handle.
             let handle = ctx.random::<32>("single_use/handle");
             let own = single_use::claims(&vct, &handle);
             claims.extend(own.map(|(name, value)| (name.to_owned(), value)));
@@ -264,9 +264,9 @@ impl Issuer {
             claims,
             disclosable,
             decoys: 2,
-            // The claims of a template have no vocabulary of their own.
+                // The terms of a template have no vocabulary of their own.
             contexts: Vec::from_iter(kind.format.describe().undefined_terms.map(str::to_owned)),
-            // As the credential will state it, for the register states it too.
+            // Rounded as the credential states it, because the register states it too.
             expires: Some(self.settings.stated_end(end, now)),
             further_copies: !kind.has_handle,
             statuses: places
@@ -286,8 +286,8 @@ fn granted(state: &State) -> Result<&Granted> {
     }
 }
 
-/// Tells the log of a credential that was issued; neither what is in it nor whose it is, nor its offer, whose id is where
-/// an offer by reference is fetched. The register has that under the credential's id.
+/// Logs that a credential was issued, but not its contents, its holder or its offer: an offer by reference is fetched
+/// by its id. The register has the offer under the credential's id.
 fn note(id: &str, subject: &Subject) {
     let Subject {
         template, format, ..
@@ -295,14 +295,14 @@ fn note(id: &str, subject: &Subject) {
     tracing::info!(credential = id, template, format, "issued");
 }
 
-/// What an issuance comes to.
+/// The outcome of an issuance.
 struct Outcome {
     batch: Batch,
     issued: Vec<String>,
     response: CredentialResponse,
 }
 
-/// Why a step was not taken: it lost a race and can be taken again, or for good.
+/// Why a step was not taken: it lost a race and can be run again, or it failed for good.
 enum Lost {
     Race,
     For(Error),

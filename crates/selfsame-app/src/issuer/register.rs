@@ -1,4 +1,4 @@
-//! The register of what was issued, and its withdrawal.
+//! The register of issued credentials, and changes of their status.
 
 use selfsame_credential::single_use::{self, Reference};
 use selfsame_crypto::time::UnixTime;
@@ -19,10 +19,10 @@ use crate::view::{Listing, Paging};
 
 /// The kind of the records of issued credentials.
 pub(super) const ISSUED: &str = "issued";
-/// A status that changes so often under one's hands is being fought over.
+/// If the status changes this often during one request, other requests are changing it at the same time.
 const RACES_MAX: usize = 8;
 
-/// An issued credential as it is kept: no claims, no holder.
+/// An issued credential as it is stored: without its claims and its holder.
 #[derive(Deserialize, Serialize)]
 pub(super) struct IssuedRecord {
     template: String,
@@ -33,13 +33,13 @@ pub(super) struct IssuedRecord {
     expires: UnixTime,
     pub place: Place,
     pub status: CredentialStatus,
-    /// What the handle of a credential for one use is registered under. The handle itself is the holder's.
+    /// The digest that a single-use credential's handle is registered under. The holder has the handle itself.
     #[serde(default)]
     use_digest: Option<[u8; 32]>,
 }
 
 impl IssuedRecord {
-    /// What it is, unless its format is not known any more.
+    /// The kind of the credential, unless its format is no longer known.
     fn kind(&self) -> Option<Kind> {
         Some(Kind {
             format: self.format.parse().ok()?,
@@ -50,7 +50,7 @@ impl IssuedRecord {
     fn tags(&self) -> Vec<Tag> {
         let mut tags = vec![Tag::hashed("offer", self.offer.clone())];
         if self.status != CredentialStatus::Valid {
-            // By this the lists are made again at a start.
+            // This tag finds the credentials to rebuild the lists from at the start.
             tags.push(Tag::hashed("withdrawn", "yes"));
         }
         tags
@@ -82,7 +82,7 @@ impl Issuer {
         Ok(record.tags().into_iter().fold(put, Put::tag))
     }
 
-    /// What was issued, newest first; of one offer alone if told.
+    /// The issued credentials, newest first; with `offer`, only those of that offer.
     ///
     /// # Errors
     /// The store's.
@@ -108,7 +108,7 @@ impl Issuer {
         })
     }
 
-    /// Puts in who has used what up, as far as the registry says so.
+    /// Adds the uses of these credentials, as far as the registry reports them.
     async fn look_up_uses(&self, shown: &mut [(IssuedCredential, Option<[u8; 32]>)]) {
         let issuer = self.identity.did();
         let digests = shown.iter().filter_map(|(_, digest)| *digest);
@@ -138,11 +138,11 @@ impl Issuer {
         Ok((record.version, decode(&record.value)?))
     }
 
-    /// Withdraws a credential, for good or for now, or takes a suspension back. Done when it is durable; the
-    /// list that says so is out within a second.
+    /// Revokes or suspends a credential, or lifts a suspension. Returns when the change is durable; the changed list is
+    /// published within a second.
     ///
     /// # Errors
-    /// `NotFound`; `Conflict` for a revoked one, which stays revoked.
+    /// `NotFound`; `Conflict` for a revoked credential, which stays revoked.
     pub async fn set_status(&self, id: &str, status: CredentialStatus) -> Result<IssuedCredential> {
         for _ in 0..RACES_MAX {
             let (version, mut issued) = self.issued_record(id).await?;
@@ -177,7 +177,7 @@ impl Issuer {
         .with_hint("reload it, then try again"))
     }
 
-    /// Whether the lists that are served say how it stands. Those of a format that is not known any more say nothing.
+    /// Whether the served lists show this status. A credential of a format that is no longer known counts as not shown.
     fn is_published(&self, record: &IssuedRecord) -> bool {
         let list = record.place.list;
         (record.kind()).is_some_and(|kind| self.lists.is_published(list, kind))

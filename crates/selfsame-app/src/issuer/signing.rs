@@ -1,4 +1,4 @@
-//! In whose name, and with which key, the issuer signs: its credentials and their status lists alike.
+//! The identifier and key that the issuer signs with: both its credentials and their status lists.
 
 use selfsame_credential::{Format, Signer};
 use selfsame_crypto::{Jwk, encoding};
@@ -8,25 +8,25 @@ use crate::config::IdentifyBy;
 use crate::identity::{Identity, kid_of};
 use crate::shared::Shared;
 
-/// Who signs.
+/// The signer of a credential.
 pub(super) struct Signatory {
-    /// The issuer's identifier in what is signed.
+    /// The issuer's identifier in the signed credential or list.
     pub issuer: String,
     /// The key, and how verifiers find it.
     pub signer: Signer,
 }
 
-/// What kind of credential is signed.
+/// The kind of credential to sign.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// The credential's format.
     pub format: Format,
-    /// Whether it carries a handle for its one use.
+    /// Whether it carries a handle for a single use.
     pub has_handle: bool,
 }
 
 impl Kind {
-    /// Of this format, for any number of uses.
+    /// A credential of this format without a handle.
     #[must_use]
     pub fn of(format: Format) -> Self {
         Self {
@@ -35,8 +35,8 @@ impl Kind {
         }
     }
 
-    /// Of this format, with a handle if it can have one: it must be hidden until it is used, and the registry found by
-    /// the issuer's name.
+    /// A credential of this format, with a handle where possible: the format must be able to hide the handle until it
+    /// is used, and the issuer's name must lead to the registry.
     pub(super) fn for_one_use(shared: &Shared, identity: &Identity, format: Format) -> Self {
         Self {
             format,
@@ -47,8 +47,8 @@ impl Kind {
     }
 }
 
-/// Who signs credentials of this kind, and the lists that they refer to. SD-JWT VCs go by the configuration; the
-/// W3C formats always by DID, since VC-JOSE-COSE §4 knows neither certificates nor the metadata of SD-JWT VC.
+/// The signatory of credentials of this kind and of the lists they refer to. For SD-JWT VCs the configuration decides;
+/// the W3C formats always use the DID, since VC-JOSE-COSE §4 knows neither certificates nor the metadata of SD-JWT VC.
 pub(super) fn signatory(shared: &Shared, identity: &Identity, kind: Kind) -> Signatory {
     let by_did = || match identity.portable() {
         Some(portable) if !kind.has_handle => Signatory {
@@ -78,12 +78,12 @@ pub(super) fn signatory(shared: &Shared, identity: &Identity, kind: Kind) -> Sig
                 published_kid(identity),
             ),
         },
-        // An instance whose SD-JWT VCs go by certificate does not start without one.
+        // An instance configured to sign SD-JWT VCs by certificate does not start without one.
         (false, IdentifyBy::Did | IdentifyBy::X5c, _) | (true, ..) => by_did(),
     }
 }
 
-/// The registry knows the issuer by its own DID alone.
+/// The signatory that the registry knows: the issuer's own DID.
 pub(super) fn by_own_did(identity: &Identity) -> Signatory {
     Signatory {
         issuer: identity.did().as_str().to_owned(),
@@ -106,7 +106,7 @@ fn published_kid(identity: &Identity) -> &str {
     identity.kid().rsplit('#').next().unwrap_or_default()
 }
 
-/// What the header of a status list says of its key.
+/// The header members that identify the key of a status list.
 pub(super) fn header(signer: &Signer) -> Map<String, Value> {
     let mut header = Map::new();
     header.insert("alg".to_owned(), signer.algorithm.as_str().into());

@@ -1,4 +1,4 @@
-//! Making requests, and waiting for what comes of them.
+//! Creates requests, and waits for their verdicts.
 
 use std::time::Duration;
 
@@ -25,14 +25,14 @@ use crate::view::issuer::Template;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
 use crate::view::{Listing, Paging};
 
-/// A verdict can be read for so long.
+/// Seconds for which a verdict can be read.
 const KEPT_SECONDS: u64 = 7 * 24 * 3600;
 
 impl Verifier {
-    /// Makes a request.
+    /// Creates a request.
     ///
     /// # Errors
-    /// `BadRequest` if it asks for what cannot be asked.
+    /// `BadRequest` if the request is not possible.
     pub async fn create_request(&self, new: &NewRequest) -> Result<VerificationRequest> {
         let (query, title) = self.query(new)?;
         let spender = self.spender_of(new, &query).await?;
@@ -122,7 +122,7 @@ impl Verifier {
         })
     }
 
-    /// Waits until there is a verdict, for at most so long.
+    /// Waits for a verdict, at most this number of seconds (and at most 60).
     ///
     /// # Errors
     /// `NotFound`.
@@ -144,7 +144,7 @@ impl Verifier {
                     event = events.recv() => match event {
                         Ok(event) if event.kind == EventKind::Verification && event.id == id => break,
                         Ok(_) => {}
-                        // What was missed may have been it.
+                        // The awaited event may be among those that were missed.
                         Err(broadcast::error::RecvError::Lagged(_)) => break,
                         Err(broadcast::error::RecvError::Closed) => return self.request(id).await,
                     }
@@ -153,7 +153,7 @@ impl Verifier {
         }
     }
 
-    /// What happens from now on.
+    /// A receiver of all events from now on.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<Event> {
         self.shared.events.listen()
@@ -262,7 +262,7 @@ impl Verifier {
     }
 }
 
-/// How the request object is fetched; one that travels in the link is not.
+/// How the request object is fetched; one that is part of the link is not fetched.
 fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMethod> {
     let method = RequestUriMethod::parse(new.request_uri_method.as_deref())?;
     match method {
@@ -273,7 +273,7 @@ fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMe
     }
 }
 
-/// Refuses a query that no answer to could be checked: of what is required, each choice has a format that is not ours.
+/// Refuses a query if no answer to it could be verified: every way to meet a requirement has an unsupported format.
 fn can_be_checked(query: &Query) -> Result<()> {
     let is_known = |id: &String| {
         let credential = query.credential(id);
@@ -281,7 +281,7 @@ fn can_be_checked(query: &Query) -> Result<()> {
     };
     let can_be_met = |set: &CredentialSet| set.options.iter().any(|ids| ids.iter().all(is_known));
     let sets = query.requirements();
-    // Where nothing is required an answer of what is optional has to be possible.
+    // If nothing is required, some optional set must be possible to answer.
     let mut required = sets.iter().filter(|set| set.required).peekable();
     let is_possible = match required.peek() {
         Some(_) => required.all(can_be_met),
@@ -293,15 +293,15 @@ fn can_be_checked(query: &Query) -> Result<()> {
     Err(unknown_format().with_code("vp_formats_not_supported"))
 }
 
-/// Whether a credential of this template has such a claim.
+/// Whether a credential of this template has this claim.
 fn may_be_asked(template: &Template, format: Format, path: &[String]) -> bool {
     let has_handle = template.single_use && format.describe().discloses_selectively;
     template.claims.iter().any(|field| field.path == path) || (has_handle && path == [HANDLE])
 }
 
-/// What this verifier can check.
+/// The formats that this verifier can verify.
 fn formats() -> ClientMetadata {
-    // OpenID4VP 1.0 B.3.4 wants fully specified names (RFC 9864); `EdDSA` is for wallets that know that one only.
+    // OpenID4VP 1.0 B.3.4 asks for fully specified names (RFC 9864); `EdDSA` is for wallets that know only that name.
     let listed = [
         Algorithm::Es256,
         Algorithm::EdDsa,

@@ -1,4 +1,4 @@
-//! Judging again what was answered, and credentials by themselves.
+//! Verifies stored answers again, and credentials on their own.
 
 use selfsame_credential::Format;
 use selfsame_credential::verdict::{Outcome, Verdict};
@@ -14,7 +14,7 @@ use crate::record::encode;
 use crate::view::verifier::{CredentialVerdict, VerificationStatus};
 
 impl Verifier {
-    /// Judges an answered request again, by lists fetched now.
+    /// Verifies an answered request again, with status lists fetched now.
     ///
     /// # Errors
     /// `NotFound`; `Conflict` if there is no answer yet.
@@ -43,7 +43,7 @@ impl Verifier {
         Ok(self.view(id, &kept))
     }
 
-    /// Judges an answer by lists fetched now.
+    /// Verifies an answer with status lists fetched now.
     pub(super) async fn judge_again(&self, state: &mut State) -> Result<()> {
         let policy = self.policy(0);
         let input = Input::Recheck { policy: &policy };
@@ -58,10 +58,10 @@ impl Verifier {
         Ok(())
     }
 
-    /// Judges a credential by itself: no holder, no nonce.
+    /// Verifies a credential on its own, without holder binding and nonce.
     ///
     /// # Errors
-    /// `BadRequest` for what is no credential of a known format.
+    /// `BadRequest` if the text is not a credential of a known format.
     pub async fn verify(
         &self,
         credential: &str,
@@ -98,7 +98,8 @@ impl Verifier {
     }
 }
 
-/// Whether something is wrong with what was shown. What its issuer took back, or somebody used up, is a proper no.
+/// Whether something is wrong with the presentation. A revoked, suspended or spent credential is a regular negative
+/// result.
 fn is_wrong(outcome: Outcome) -> bool {
     !matches!(
         outcome,
@@ -106,7 +107,7 @@ fn is_wrong(outcome: Outcome) -> bool {
     )
 }
 
-/// Tells the log of an answer with which something is wrong, and which rules it breaks.
+/// Logs an answer that something is wrong with, and the rules it breaks.
 pub(super) fn log_refusal(request: &str, judged: &Judged) {
     if !is_wrong(judged.outcome) {
         return;
@@ -122,7 +123,7 @@ pub(super) fn log_refusal(request: &str, judged: &Judged) {
     tracing::warn!(request, outcome, reason, "not found valid");
 }
 
-/// The rules that do not hold, or could not be judged and say why; none of them tells a claim's value.
+/// The rules that failed, or could not be checked and say why; none of them contains a claim's value.
 fn broken(verdict: &Verdict) -> String {
     let wanted = match verdict.outcome {
         Outcome::Unverifiable => None,

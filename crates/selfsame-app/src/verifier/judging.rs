@@ -1,18 +1,19 @@
-//! How many answers to one request are judged at once. Whoever knows a request can send as many as he likes.
+//! Limits the answers to one request that are verified at once, since a client that knows a request can send any
+//! number.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// So many answers to one request are judged at once.
+/// Maximum number of answers to one request verified at once.
 const AT_ONCE: usize = 4;
 
-/// The requests whose answers are being judged, and how many of each.
+/// The number of answers being verified, by request.
 #[derive(Debug, Default)]
 pub(super) struct Judging(Mutex<HashMap<String, usize>>);
 
-/// A place for one answer, given back when it is dropped.
+/// A place for one answer, freed when dropped.
 #[derive(Debug)]
 pub(super) struct Place<'a> {
     judging: &'a Judging,
@@ -20,10 +21,10 @@ pub(super) struct Place<'a> {
 }
 
 impl Judging {
-    /// A place for an answer to this request.
+    /// Takes a place for an answer to this request.
     ///
     /// # Errors
-    /// `TooMany` while so many are judged.
+    /// `TooMany` if all places are taken.
     pub fn enter<'a>(&'a self, id: &'a str) -> Result<Place<'a>> {
         let mut counts = self.counts();
         let count = counts.entry(id.to_owned()).or_default();

@@ -1,4 +1,4 @@
-//! The endpoints that wallets speak to: the request object and the response (OpenID4VP 1.0 §5.10, §8.2).
+//! The endpoints that wallets call: the request object and the response (OpenID4VP 1.0 §5.10, §8.2).
 
 use selfsame_credential::signer::Signer;
 use selfsame_crypto::SecretString;
@@ -16,14 +16,14 @@ use crate::identity::kid_of;
 use crate::record::encode;
 use crate::view::verifier::VerificationStatus;
 
-/// A response that met a change is judged again by what the request has become; it does not change often.
+/// If the request changed meanwhile, a response is verified again on the new state; requests rarely change.
 const RACES_MAX: usize = 4;
 
 impl Verifier {
-    /// The signed request object, for a wallet that has its address; `posted` is the form of a POST.
+    /// The signed request object, for a wallet that fetches it; `posted` is the form of a POST.
     ///
     /// # Errors
-    /// `NotFound`, or `Gone` once it is answered or its time is over.
+    /// `NotFound`, or `Gone` if the request is answered or has expired.
     pub async fn request_object(&self, id: &str, posted: Option<&[u8]>) -> Result<String> {
         let (mut kept, version) = self.record(id).await?;
         let wallet_nonce = posted.map(request::wallet_nonce).transpose()?.flatten();
@@ -48,7 +48,7 @@ impl Verifier {
                 .deferred();
             match self.shared.store.commit(batch).await {
                 Ok(committed) => self.at_hand.hold(&committed, kept),
-                // Another wallet fetched it at the same time; both may answer, and the first one counts.
+                // Another wallet fetched it at the same time; both may answer, and the first answer counts.
                 Err(StoreError::Conflict { .. }) => {}
                 Err(other) => return Err(other.into()),
             }
@@ -63,11 +63,11 @@ impl Verifier {
             .ok_or_else(|| Error::internal("no request object was made"))
     }
 
-    /// Takes a wallet's response. It is answered once it is judged and durable; the first one counts that is what was
-    /// asked and by an issuer who is trusted, and others leave the request open, a few times.
+    /// Accepts a wallet's response, and replies once it is verified and durable. The first response counts that matches
+    /// the request and comes from a trusted issuer; other responses leave the request open, a few times.
     ///
     /// # Errors
-    /// OpenID4VP 1.0 §8.5 with its code; `TooMany` while several others to this request are judged.
+    /// OpenID4VP 1.0 §8.5, with its code; `TooMany` while several other answers to this request are being verified.
     pub async fn response(&self, id: &str, body: &[u8]) -> Result<Receipt> {
         let _place = self.judging.enter(id)?;
         let response = AuthorizationResponse::parse(body)?;
@@ -82,8 +82,8 @@ impl Verifier {
         ))
     }
 
-    /// Judges a response and keeps it; nothing if the request has changed meanwhile: whether it can still be answered
-    /// is seen when it is read again.
+    /// Verifies a response and stores it; `None` if the request has changed meanwhile. Whether it can still be answered
+    /// is checked when it is read again.
     async fn take(&self, id: &str, response: &AuthorizationResponse) -> Result<Option<Receipt>> {
         let (mut kept, version) = self.record(id).await?;
         let max_status_age = self.max_status_age(&kept);
@@ -128,8 +128,8 @@ impl Verifier {
         answer.map(Some)
     }
 
-    /// The result for the browser that asked, in the same-device flow: it must bring its own secret and the
-    /// response code, so that nobody else's answer is taken for this browser's (OpenID4VP 1.0 §14.2).
+    /// The result for the browser that asked, in the same-device flow: it must send its own secret and the response
+    /// code, so that another person's answer is not taken for this browser's (OpenID4VP 1.0 §14.2).
     ///
     /// # Errors
     /// `Forbidden` for any other browser.
@@ -155,7 +155,7 @@ impl Verifier {
         .with_hint("start again in this browser"))
     }
 
-    /// Who signs a request: whom it names. The settings may have changed since it was made.
+    /// The signer of a request: the client it names. The settings may have changed since it was created.
     fn signer(&self, state: &State) -> Signer {
         let client = ClientId::parse(&state.asked().client_id);
         let kid = match (client, &self.shared.verifier_certificate) {
@@ -169,7 +169,7 @@ impl Verifier {
     }
 }
 
-/// What a wallet is answered; the log is told of an answer with which something is wrong.
+/// The reply to a wallet; logs an answer that something is wrong with.
 fn answer(id: &str, (state, effects): (&State, Vec<Effect>)) -> Result<Receipt> {
     let mut receipt = None;
     for effect in effects {

@@ -1,5 +1,5 @@
-//! Using up what was shown, or revoking it in its issuer's name: ordered with the answer, carried out once, in the end
-//! done or refused.
+//! Uses up a credential that was shown, or revokes it on its issuer's behalf: ordered together with the answer, carried
+//! out once, and finally done or refused.
 
 use selfsame_credential::single_use::{HANDLE, Reference};
 use selfsame_credential::verdict::Outcome;
@@ -24,10 +24,10 @@ use crate::registry::uses::newest_delegation;
 use crate::shared::Shared;
 use crate::view::verifier::{NewRequest, SpendingState, SpendingStatus, VerificationStatus};
 
-/// A request that changes so often under one's hands is fought over.
+/// If a request changes this often meanwhile, others are changing it at the same time.
 const TRIES_MAX: usize = 4;
 
-/// What was ordered of the registry for a request, and what came of it.
+/// The use or revocation ordered from the registry for a request, and its result.
 #[derive(Clone, Deserialize, Serialize)]
 pub(super) struct Spending {
     action: String,
@@ -37,11 +37,11 @@ pub(super) struct Spending {
 
 #[derive(Clone, Deserialize, Serialize)]
 enum Progress {
-    /// The transaction is kept and will be sent until the registry answers.
+    /// The transaction is stored and will be sent until the registry answers.
     Pending { transaction: String },
     /// The registry has it.
     Done { at: UnixTime, seq_no: u64 },
-    /// It will never be done.
+    /// It will not be done.
     Refused { reason: String },
 }
 
@@ -53,7 +53,7 @@ struct Shown {
 }
 
 impl Spending {
-    /// Whether the person who asked must still wait before he can rely on the answer.
+    /// Whether the person who asked must wait before they can rely on the answer.
     pub(super) fn holds_back(&self) -> bool {
         self.action == Action::Consume.name() && self.is_pending()
     }
@@ -80,7 +80,7 @@ impl Spending {
 }
 
 impl Verifier {
-    /// Who is to use up what a new request asks for, if anybody is.
+    /// The DID that is to use up the credential a new request asks for, if the request says so.
     pub(super) async fn spender_of(&self, new: &NewRequest, query: &Query) -> Result<Option<Did>> {
         match (new.spend, new.spender.as_deref()) {
             (true, named) => {
@@ -92,7 +92,7 @@ impl Verifier {
         }
     }
 
-    /// Who is to use up what a request asks for: a DID of this instance that the registry knows.
+    /// The DID that is to use up the credential: one of this instance, known to the registry.
     async fn spender(&self, named: Option<&str>) -> Result<Did> {
         let did = match named {
             None => self.identity.did().clone(),
@@ -104,7 +104,7 @@ impl Verifier {
         Ok(did)
     }
 
-    /// What a valid answer sets off where the request says so.
+    /// Orders the use after a valid answer, if the request asks for it.
     ///
     /// # Errors
     /// The registry's, if it can't be asked now.
@@ -139,7 +139,7 @@ impl Verifier {
         }
     }
 
-    /// Carries out at once what was enqueued; whatever fails is left to the outbox.
+    /// Carries out an enqueued entry at once; if that fails, the outbox continues.
     pub(super) async fn carry_out_here(&self, committed: &Committed) {
         let Some(entry) = committed.outbox.first() else {
             return;
@@ -150,7 +150,7 @@ impl Verifier {
                     self.shared.put_off(&leased, &error).await;
                 }
             }
-            // Somebody else carries it out.
+            // Another worker carries it out.
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "a use is left to the outbox"),
         }
@@ -159,7 +159,7 @@ impl Verifier {
     /// Sends the transaction of an entry of the outbox, and settles the entry with the registry's answer.
     ///
     /// # Errors
-    /// The registry's, if it gave no answer; the store's.
+    /// The registry's, if it does not answer; the store's.
     pub(crate) async fn carry_out(&self, leased: &Leased) -> Result<()> {
         let Job::Spend {
             request,
@@ -189,11 +189,12 @@ impl Verifier {
             .await
     }
 
-    /// Revokes a credential whose handle was shown, by its issuer's delegation; as `by`, or else as whoever was to
-    /// use it up.
+    /// Revokes a credential whose handle was shown, by its issuer's delegation; as `by`, or by default as the DID that
+    /// was to use it up.
     ///
     /// # Errors
-    /// `Conflict` if there is no answer or it was acted on; `Forbidden` without a delegation.
+    /// `Conflict` if there is no answer or the credential was used up or revoked already; `Forbidden` without a
+    /// delegation.
     pub async fn revoke(&self, id: &str, by: Option<&str>) -> Result<VerificationStatus> {
         let (mut kept, version) = self.record(id).await?;
         let State::Answered(answered) = &kept.state else {
@@ -219,7 +220,7 @@ impl Verifier {
         self.request(id).await
     }
 
-    /// The signed transaction, as an effect.
+    /// The signed transaction, as an outbox entry.
     async fn order(
         &self,
         id: &str,
@@ -278,7 +279,7 @@ impl Verifier {
         registry.ok_or_else(|| Error::bad_request("this instance has no registry"))
     }
 
-    /// Puts down the registry's answer and settles the entry, in one commit.
+    /// Stores the registry's answer and settles the entry, in one commit.
     async fn close(
         &self,
         (entry, id): (OutboxId, &str),
@@ -287,7 +288,7 @@ impl Verifier {
     ) -> Result<()> {
         for _ in 0..TRIES_MAX {
             let mut batch = Batch::new(tenant()).settle(entry);
-            // A request that has expired meanwhile leaves nothing to put down.
+            // If the request has expired meanwhile, there is nothing to store.
             if let Some(record) = self.shared.store.read(&tenant(), VERIFICATION, id).await? {
                 let mut kept: RequestRecord = decode(&record.value)?;
                 if kept.ends(transaction, progress) {
@@ -300,7 +301,7 @@ impl Verifier {
                     self.shared.events.tell(EventKind::Verification, id);
                     return Ok(());
                 }
-                // Settled by somebody else, who sent the same transaction and put down the same answer.
+                // Another worker settled it, after sending the same transaction and storing the same answer.
                 Err(StoreError::Conflict { kind, .. }) if kind == "outbox" => return Ok(()),
                 Err(StoreError::Conflict { .. }) => {}
                 Err(other) => return Err(other.into()),
@@ -312,8 +313,8 @@ impl Verifier {
         ))
     }
 
-    /// Judges an answer again that could not be used up: nearly always because somebody was first, which the verdict
-    /// then says with name and time. In no case is it valid any more.
+    /// Verifies an answer again whose credential could not be used up. Nearly always another use came first; the
+    /// verdict then names it and its time. In no case is the credential still valid.
     async fn rejudge(&self, kept: &mut RequestRecord) -> Result<()> {
         let Some(reason) = kept.refused_use() else {
             return Ok(());
@@ -325,7 +326,7 @@ impl Verifier {
 }
 
 impl RequestRecord {
-    /// Puts down what came of this transaction; whether that is a use that was refused.
+    /// Stores the result of this transaction; returns whether it is a use that was refused.
     fn ends(&mut self, transaction: &str, progress: &Progress) -> bool {
         let Some(spending) = &mut self.spending else {
             return false;
@@ -350,7 +351,7 @@ impl RequestRecord {
     }
 }
 
-/// What a request becomes whose transaction is given up: nobody knows whether the registry took it.
+/// The request after its transaction was given up: whether the registry accepted it is unknown.
 pub(crate) async fn abandoned(
     shared: &Shared,
     batch: Batch,
@@ -371,7 +372,7 @@ pub(crate) async fn abandoned(
     Ok(batch.update(VERIFICATION, &record, encode(&kept)?))
 }
 
-/// The one credential query whose answer can be used up: the handle is asked for in every way it may be answered.
+/// The one credential query whose answer can be used up: every way to answer it must include the handle.
 fn asking_for_handle(query: &Query) -> Option<&CredentialQuery> {
     let handle = |claim: &&ClaimQuery| claim.path.to_value() == Value::from(vec![HANDLE]);
     let mut asking = query.credentials().iter().filter(|credential| {
@@ -390,8 +391,9 @@ fn asks_for_one_handle(query: &Query) -> Result<()> {
     })
 }
 
-/// The handle that was asked for, in a genuine credential; to be used up, it must be valid. One that another credential
-/// of the answer discloses unasked is no stand-in: the right one could then be shown again.
+/// The handle that was asked for, in a genuine credential; to be used up, the credential must be valid. A handle that
+/// another credential of the answer discloses unasked does not count: the requested credential could then be shown
+/// again.
 fn shown(answered: &Answered, action: Action) -> Option<Shown> {
     let query = asking_for_handle(&answered.asked.query)?;
     let mut credentials = answered.judged.credentials.iter();
@@ -409,7 +411,7 @@ fn shown(answered: &Answered, action: Action) -> Option<Shown> {
     })
 }
 
-/// A verdict that was good but for the use: nobody may rely on it.
+/// A verdict that was valid except for the use: verifiers must not rely on it.
 fn not_used_up(state: &mut State, reason: &str) {
     if let State::Answered(answered) = state
         && answered.judged.outcome == Outcome::Valid

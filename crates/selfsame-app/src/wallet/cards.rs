@@ -59,7 +59,7 @@ pub(super) struct Look {
     /// The issuer's own name for itself.
     #[serde(default)]
     pub issuer_name: Option<String>,
-    /// Paths of claims with their names for people.
+    /// Paths of claims with their labels.
     pub labels: Vec<(ClaimPath, String)>,
 }
 
