@@ -1,4 +1,4 @@
-//! The certificates of this instance's organisations, and those it trusts.
+//! The certificates of this instance's issuer and verifier, and its trust anchors.
 
 use selfsame_credential::Signer;
 use selfsame_crypto::time::UnixTime;
@@ -15,19 +15,20 @@ use crate::parties;
 const CERTIFICATE: &str = "CERTIFICATE";
 const PRIVATE_KEY: &str = "PRIVATE KEY";
 
-/// What an instance signs and judges with, as far as certificates go.
+/// The certificates that an instance signs with.
 pub(crate) struct Certificates {
-    /// The issuer's, if its SD-JWT VCs are known by one.
+    /// The issuer's, if its SD-JWT VCs are signed by certificate.
     pub issuer: Option<Certificate>,
     /// The verifier's, if it has one.
     pub verifier: Option<Certificate>,
 }
 
 impl Certificates {
-    /// Reads what the settings say. The keys go into the key store, sealed, and from the settings.
+    /// Reads the certificates from the settings. Moves the keys from the settings into the key store, where they are
+    /// sealed.
     ///
     /// # Errors
-    /// `BadRequest` for settings that cannot work, the store's.
+    /// `BadRequest` for settings that cannot work; the store's.
     pub(crate) async fn open(config: &mut Config, keys: &Keys) -> Result<Self> {
         let opened = Self {
             issuer: of_issuer(config, keys).await?,
@@ -38,8 +39,8 @@ impl Certificates {
         Ok(opened)
     }
 
-    /// Tells the operator of certificates that this instance itself would not accept today; others may have other
-    /// anchors.
+    /// Warns the operator of certificates that this instance itself would not accept today; other parties may have
+    /// other trust anchors.
     pub(crate) fn report(&self, anchors: &[Vec<u8>], now: UnixTime) {
         for certificate in self.issuer.iter().chain(&self.verifier) {
             let name = &certificate.name;
@@ -61,32 +62,32 @@ impl Certificates {
 /// A certificate chain whose key is in the key store.
 #[derive(Clone)]
 pub struct Certificate {
-    /// Whom it speaks for: the verifier's DNS name, or the issuer's identifier.
+    /// The name it certifies: the verifier's DNS name, or the issuer's identifier.
     pub name: String,
     /// The key that it certifies.
     pub public: PublicKey,
-    /// How to sign with it: `x5c` in the header, and no `kid`.
+    /// How to sign with it: with `x5c` in the header, and without `kid`.
     pub signer: Signer,
 }
 
-/// A chain and its key, which has been found to be the leaf's.
+/// A chain and its private key, which was checked to be the leaf's.
 struct Pair {
     chain: Chain,
     x5c: Vec<Vec<u8>>,
     key: PrivateKey,
 }
 
-/// What a section of the settings says.
+/// The certificate settings of one section.
 struct Section<'a> {
     name: &'static str,
     chain: Option<&'a str>,
     key: Option<&'a SecretString>,
 }
 
-/// The certificates that anchor chains, DER.
+/// The trust anchors, DER.
 ///
 /// # Errors
-/// `BadRequest` if one cannot be read: an anchor that is overlooked looks like an issuer that is not trusted.
+/// `BadRequest` if one cannot be read: a skipped anchor would look like an untrusted issuer.
 pub(crate) fn anchors(certificates: &[String]) -> Result<Vec<Vec<u8>>> {
     let wrong = |reason: &str| {
         Error::bad_request(format!("[trust] certificates: {reason}"))
@@ -107,11 +108,11 @@ pub(crate) fn anchors(certificates: &[String]) -> Result<Vec<Vec<u8>>> {
     }
 }
 
-/// The verifier's certificate, if it has one. It must be for the host of the origin: that is where wallets send their
-/// answers, and they want both names to be one (OpenID4VP 1.0 §5.9.3).
+/// The verifier's certificate, if it has one. It must be for the host of the origin: wallets send their answers there,
+/// and require both names to be equal (OpenID4VP 1.0 §5.9.3).
 ///
 /// # Errors
-/// `BadRequest` for settings that cannot work, the store's.
+/// `BadRequest` for settings that cannot work; the store's.
 async fn of_verifier(config: &Config, keys: &Keys) -> Result<Option<Certificate>> {
     let told = &config.verifier;
     let section = Section {
@@ -144,11 +145,11 @@ async fn of_verifier(config: &Config, keys: &Keys) -> Result<Option<Certificate>
         .map(Some)
 }
 
-/// The issuer's certificate, if its SD-JWT VCs are known by one. It must name the issuer: by its identifier as a URI,
-/// or by the DNS name of its https origin, as subject alternative name (SD-JWT VC §2.5).
+/// The issuer's certificate, if its SD-JWT VCs are signed by certificate. It must name the issuer in a subject
+/// alternative name: by its identifier as a URI, or by the DNS name of its https origin (SD-JWT VC §2.5).
 ///
 /// # Errors
-/// `BadRequest` for settings that cannot work, the store's.
+/// `BadRequest` for settings that cannot work; the store's.
 async fn of_issuer(config: &Config, keys: &Keys) -> Result<Option<Certificate>> {
     let told = &config.issuer;
     let section = Section {
@@ -171,7 +172,7 @@ async fn of_issuer(config: &Config, keys: &Keys) -> Result<Option<Certificate>> 
     pair.keep(keys, &parties::issuer(), issuer).await.map(Some)
 }
 
-/// Whether the chain speaks for the issuer, as verifiers judge it.
+/// Whether the chain names the issuer, by the rule that verifiers apply.
 fn names(chain: &Chain, issuer: &str, origin: &Url) -> bool {
     let https = origin.scheme() == "https";
     let by_host =
@@ -244,7 +245,7 @@ impl Pair {
     }
 }
 
-/// What the blocks of this label hold (RFC 7468); other blocks are passed over. None if a block is broken.
+/// The contents of the PEM blocks with this label (RFC 7468); skips other blocks. `None` if a block is malformed.
 fn blocks(pem: &str, label: &str) -> Option<Vec<Secret>> {
     let (begin, end) = (
         format!("-----BEGIN {label}-----"),

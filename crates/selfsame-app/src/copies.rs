@@ -1,4 +1,4 @@
-//! Copies of an instance: made while it runs, and begun with so that nothing is given out twice.
+//! Backups of an instance: taken while it runs, and restored so that nothing in them can be used twice.
 
 use std::path::PathBuf;
 
@@ -7,25 +7,25 @@ use selfsame_store::{Batch, MAX_PAGE, Page, Record, Store, TenantId};
 use crate::error::Result;
 use crate::{accounts, issuer, operator, parties, verifier};
 
-/// The records of an instance, in its data directory and in a copy of it.
+/// The file with the records of an instance, in its data directory and in a backup.
 pub const STORE_FILE: &str = "store.sqlite";
-/// The registry's ledger beside them, if it has one.
+/// The file with the registry's ledger, if the instance has one.
 pub const LEDGER_FILE: &str = "ledger.sqlite";
 
-/// More than an instance gives out of any counter between a copy and the day it is put back.
+/// Advance of every counter on restore: more than an instance uses between a backup and its restore.
 const LEAP: u64 = 1 << 32;
 
-/// Where copies go.
+/// Where backups are written.
 #[derive(Clone, Debug)]
 pub struct Copies {
     /// Each copy becomes a directory in here.
     pub folder: PathBuf,
-    /// Files that belong to a copy as they are, where they exist.
+    /// Further files to include in a backup, if they exist.
     pub with: Vec<PathBuf>,
 }
 
-/// Begins with a copy, if this store is one that nobody has begun with: what was open in it ends, since it may have
-/// been used after the copy was made, and every counter leaps.
+/// Prepares a store that was restored from a backup and not started since: ends what was open in it, since it may have
+/// been used after the backup was made, and advances every counter.
 pub(crate) async fn begin(store: &Store) -> Result<()> {
     let Some(copied) = store.copied_at().await? else {
         return Ok(());
@@ -44,10 +44,10 @@ pub(crate) async fn begin(store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// Whether a record is of something that has not ended.
+/// Whether a record stands for something that has not ended.
 type IsOpen = fn(&Record) -> Result<bool>;
 
-/// What can be used once or for a while, by whom it is kept.
+/// The kinds of records that can be used once or for a limited time, with their tenants.
 fn open_kinds() -> [(TenantId, &'static str, IsOpen); 6] {
     let always: IsOpen = |_| Ok(true);
     let instance = TenantId::instance;
@@ -61,7 +61,7 @@ fn open_kinds() -> [(TenantId, &'static str, IsOpen); 6] {
         ),
         (instance(), accounts::SESSION, always),
         (instance(), operator::SESSION, always),
-        // The next start makes a new token.
+        // The next start creates a new token.
         (instance(), operator::TOKEN, always),
     ]
 }

@@ -1,4 +1,4 @@
-//! What a use case answers when it cannot do what was asked, and who must act.
+//! Errors of use cases: what went wrong, and who must act.
 
 use std::fmt;
 
@@ -7,49 +7,49 @@ use selfsame_oauth::Code;
 use selfsame_openid4vc::Error as Protocol;
 use selfsame_store::StoreError;
 
-/// Who must act, in the terms of the edge that maps it to a status code.
+/// Who must act. The edges map this to status codes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ErrorKind {
-    /// The caller sent something that can never work; it must change the request.
+    /// The caller sent a request that can never work; the caller must change it.
     BadRequest,
     /// The caller must sign in.
     Unauthenticated,
-    /// The caller is known and may not do this.
+    /// The caller is known but not allowed to do this.
     Forbidden,
-    /// There is no such thing for this caller.
+    /// The object does not exist for this caller.
     NotFound,
-    /// The thing changed meanwhile, or exists already.
+    /// The object changed meanwhile, or exists already.
     Conflict,
-    /// The thing existed and is over: spent, expired, withdrawn.
+    /// The object existed and is over: spent, expired or withdrawn.
     Gone,
-    /// Too many requests; come back after so many seconds.
+    /// Too many requests; try again after this number of seconds.
     TooMany {
         /// Seconds to wait.
         retry_after: u64,
     },
-    /// This instance cannot serve now; come back after so many seconds.
+    /// This instance is unavailable now; try again after this number of seconds.
     Unavailable {
         /// Seconds to wait.
         retry_after: u64,
     },
-    /// There is no room to keep more: on the disk, or in what one person may keep.
+    /// There is no room to store more: on the disk, or within one person's limits.
     Full,
     /// Another party did not answer, or answered against its specification.
     Upstream,
-    /// What this instance has stored is damaged; who runs it must put a copy in its place.
+    /// Data stored by this instance are damaged; its operator must restore a backup.
     Damaged,
-    /// Our fault; the log says more.
+    /// An error of this program; the log says more.
     Internal,
 }
 
-/// An error of a use case: its kind, a reason that is safe to show, and the specification's code for the wire.
+/// An error of a use case: its kind, a reason that is safe to show, and the error code that the specification defines.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Error {
     /// Who must act.
     pub kind: ErrorKind,
-    /// A sentence for the person who must act; holds no secret and no claim.
+    /// A sentence for those who must act; contains no secret and no claim.
     pub reason: String,
-    /// What that person could do about it.
+    /// What they can do about it.
     pub hint: Option<String>,
     /// The specification's error code, such as `invalid_grant`.
     pub code: Option<&'static str>,
@@ -74,7 +74,7 @@ impl Error {
         Self::new(ErrorKind::BadRequest, reason)
     }
 
-    /// There is no such thing for this caller.
+    /// The object does not exist for this caller.
     pub fn not_found(reason: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotFound, reason)
     }
@@ -84,7 +84,7 @@ impl Error {
         Self::new(ErrorKind::Upstream, reason)
     }
 
-    /// Our fault: `detail` goes to the log, the caller learns nothing of it.
+    /// An error of this program: `detail` goes to the log only, not to the caller.
     pub fn internal(detail: impl fmt::Display) -> Self {
         tracing::error!(%detail, "internal error");
         Self::new(
@@ -93,7 +93,7 @@ impl Error {
         )
     }
 
-    /// What is stored is not what was written: `detail` goes to the log.
+    /// Stored data differ from what was written: `detail` goes to the log.
     pub fn damaged(detail: impl fmt::Display) -> Self {
         tracing::error!(%detail, "stored data are damaged");
         Self::new(
@@ -103,14 +103,14 @@ impl Error {
         .with_hint("operator: restore a backup with `selfsame restore`")
     }
 
-    /// The same with the specification's code.
+    /// This error with the specification's code.
     #[must_use]
     pub fn with_code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
         self
     }
 
-    /// The same with something the person could do.
+    /// This error with a hint on what to do.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -118,8 +118,8 @@ impl Error {
     }
 }
 
-/// What people are told where another host gave no answer: one reason for all that its name, its address or the way to
-/// it may be, or anybody could ask this instance what there is in its operator's network. The log has the rest.
+/// The reason shown to people when another host did not answer. All causes in its name, address or network share one
+/// reason; otherwise anyone could use this instance to explore its operator's network. The log has the cause.
 pub(crate) fn no_answer(error: &NetError) -> String {
     match error {
         NetError::Busy { .. }
@@ -137,8 +137,8 @@ pub(crate) fn no_answer(error: &NetError) -> String {
     }
 }
 
-/// Whether a call that had no answer is made again, as far as its failure goes: what people are told of in one way must
-/// also end in one way, and an address within that is refused in the one in which a name that is unknown does.
+/// Whether a call that failed in this way is repeated. Causes that people see as one must also behave as one: an
+/// address in the operator's network is refused in the same way as an unknown name.
 pub(crate) fn may_be_had_later(error: &NetError) -> bool {
     error.is_transient() || matches!(error, NetError::Refused(_))
 }

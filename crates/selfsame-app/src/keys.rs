@@ -10,12 +10,12 @@ use crate::error::{Error, Result};
 
 /// The kind of the records that hold keys.
 pub const KIND: &str = "key";
-/// So many unsealed keys stay in memory; the rest is unsealed again when needed.
+/// Maximum number of unsealed keys in memory; others are unsealed again when needed.
 const CACHED_MAX: usize = 512;
 
 type Unsealed = HashMap<(TenantId, KeyHandle), Arc<PrivateKey>>;
 
-/// Signs by handle.
+/// The key store; signs by handle.
 #[derive(Clone)]
 pub struct Keys {
     store: Store,
@@ -32,7 +32,7 @@ impl Keys {
         }
     }
 
-    /// Makes a key and puts it into the batch, so that it is kept only if the batch is.
+    /// Creates a key and adds it to the batch, so that it is stored only if the batch is committed.
     ///
     /// # Errors
     /// `Internal` if the system has no randomness.
@@ -56,7 +56,7 @@ impl Keys {
         Ok((key, handle, batch))
     }
 
-    /// Keeps a key that was made elsewhere, under the handle of its public half.
+    /// Stores a key that was created elsewhere, under the handle of its public half.
     ///
     /// # Errors
     /// `Internal` if the store fails.
@@ -74,7 +74,7 @@ impl Keys {
                 .expect(KIND, handle.as_str(), Expect::Absent)
                 .put(put);
             match self.store.commit(batch).await {
-                // A handle names one key only, whoever put it there.
+                // A handle identifies exactly one key, so the record stored first holds this same key.
                 Ok(_) | Err(StoreError::Conflict { .. }) => {}
                 Err(other) => return Err(other.into()),
             }
@@ -83,7 +83,7 @@ impl Keys {
         Ok(())
     }
 
-    /// Signs `bytes` with the key of this name.
+    /// Signs `bytes` with the key of this handle.
     ///
     /// # Errors
     /// `Internal` if there is no such key or the store fails.
@@ -97,7 +97,7 @@ impl Keys {
         key.sign(bytes).map_err(Error::internal)
     }
 
-    /// The key of this name.
+    /// The key of this handle.
     ///
     /// # Errors
     /// `Internal` if there is no such key or the store fails.
@@ -121,7 +121,7 @@ impl Keys {
         Ok(key)
     }
 
-    /// Forgets a key whose record was deleted.
+    /// Drops a key from memory whose record was deleted.
     pub fn forget(&self, tenant: &TenantId, handle: &KeyHandle) {
         if let Ok(mut cache) = self.cache.lock() {
             cache.remove(&(tenant.clone(), handle.clone()));
@@ -133,7 +133,7 @@ impl Keys {
             return;
         };
         if cache.len() >= CACHED_MAX {
-            // Any half will do: what is needed again is unsealed again.
+            // Drops every other key; a dropped one is unsealed again when needed.
             let mut keep = false;
             cache.retain(|_, _| {
                 keep = !keep;

@@ -1,13 +1,13 @@
-//! Lists as people read them: the newest first, a page at a time.
+//! Lists for people: newest first, a page at a time.
 
 use selfsame_store::{Page, Record};
 
 use crate::error::Result;
 use crate::view::{Listing, Paging};
 
-/// The store's page for a list that shows the newest first.
+/// The store's page for a list that is shown newest first.
 pub(crate) fn page(paging: &Paging) -> Page {
-    // One more than shown tells whether there is a next page.
+    // One more than shown, to know whether there is a next page.
     let page = Page::newest(paging.limit().saturating_add(1));
     match paging.cursor() {
         Some(cursor) => page.after(cursor),
@@ -15,7 +15,7 @@ pub(crate) fn page(paging: &Paging) -> Page {
     }
 }
 
-/// A page of a list, with the cursor of the next.
+/// A page of a list, with the cursor of the next page.
 pub(crate) fn listing<T>(
     records: &[Record],
     paging: &Paging,

@@ -1,4 +1,4 @@
-//! The operator: one token made at the first start, sessions for browsers.
+//! The operator: one token created at the first start, and sessions for browsers.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ pub(crate) const SESSION: &str = "operator_session";
 const SESSION_SECONDS: u64 = 12 * 3600;
 /// The kind of the records of sign-in links.
 const LINK: &str = "operator_link";
-/// A sign-in link is good for so many seconds, and once.
+/// Seconds for which a sign-in link is valid; it works once.
 const LINK_SECONDS: u64 = 600;
 
-/// Who may issue, revoke, ask and write.
+/// The operator, who may issue, revoke, request presentations and write to the registry.
 pub struct Operator {
     shared: Arc<Shared>,
     token_hash: [u8; 32],
-    /// The token of this process for itself, which is written nowhere.
+    /// The token that this process uses for itself; never stored.
     pass: SecretString,
 }
 
 impl Operator {
-    /// The operator of this store; at the very first start with the new token, which is kept only as a hash.
+    /// The operator of this store. The very first start also returns the new token, of which only a hash is stored.
     ///
     /// # Errors
     /// The store's.
@@ -64,13 +64,13 @@ impl Operator {
         }
     }
 
-    /// A token that is good while this process runs, for what it asks of itself.
+    /// A token that is valid while this process runs, for calls to itself.
     #[must_use]
     pub fn pass(&self) -> SecretString {
         self.pass.clone()
     }
 
-    /// Forgets the token of this store: the next start makes a new one, and the sessions opened with the old one end.
+    /// Deletes the token of this store: the next start creates a new one, and the sessions opened with the old one end.
     ///
     /// # Errors
     /// The store's.
@@ -83,7 +83,7 @@ impl Operator {
         Ok(())
     }
 
-    /// Whether this is the operator's token; takes the same time for each wrong one.
+    /// Whether this is the operator's token; the check takes the same time for each wrong one.
     #[must_use]
     pub fn is_token(&self, token: &str) -> bool {
         let is_token = hash::ct_eq(&hashed(token), &self.token_hash);
@@ -91,8 +91,8 @@ impl Operator {
         is_token | is_pass
     }
 
-    /// A link that signs a browser in: good once, for ten minutes. The token itself stands in no address, since
-    /// addresses are kept in logs and histories.
+    /// A link that signs a browser in: valid once, for ten minutes. It does not contain the token itself, since URLs
+    /// are kept in logs and histories.
     ///
     /// # Errors
     /// The store's.
@@ -112,10 +112,10 @@ impl Operator {
         })
     }
 
-    /// Opens a session for the browser that brings a link's code; the link is over then.
+    /// Opens a session for the browser that sends a link's code; the link then ends.
     ///
     /// # Errors
-    /// `Unauthenticated` for a code that was used, is too old, or never was.
+    /// `Unauthenticated` for a code that was used, is too old, or never existed.
     pub async fn sign_in_by_link(&self, code: &str) -> Result<SecretString> {
         let over = || {
             tracing::warn!(reason = "invalid sign-in link", "sign-in refused");
@@ -186,7 +186,7 @@ impl Operator {
         Ok(())
     }
 
-    /// What a link is kept under, never its code: who reads the store signs nobody in.
+    /// The record id of a link. It is a hash, so that nobody can sign in with what the store contains.
     fn link_id(&self, code: &str) -> String {
         encoding::base64url_encode(&hash::sha256_parts(&[
             b"operator link\0",
@@ -195,7 +195,7 @@ impl Operator {
         ]))
     }
 
-    /// What a session is kept under: one that was opened with another token is unknown.
+    /// The record id of a session. It includes the token's hash, so a session opened with another token is unknown.
     fn session_id(&self, session: &str) -> String {
         encoding::base64url_encode(&hash::sha256_parts(&[
             b"operator session\0",

@@ -1,14 +1,14 @@
-//! The organisations of an instance: under which tenant each keeps its records, and how it is named.
+//! The organisations of an instance: the tenants that hold their records, and the issuer's identifier.
 
 use selfsame_store::TenantId;
 use url::Url;
 
-/// The organisation that issues.
+/// The tenant of the issuer.
 pub(crate) fn issuer() -> TenantId {
     tenant("issuer")
 }
 
-/// The organisation that asks.
+/// The tenant of the verifier.
 pub(crate) fn verifier() -> TenantId {
     tenant("verifier")
 }

@@ -1,31 +1,31 @@
-//! Whether there is room to keep more, as far as is known.
+//! Remembers whether there is room to store more.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A ledger that had no room is taken for full as long, unless something is kept in it: nothing is put there to try.
+/// How long a ledger that had no room counts as full, unless a write to it succeeds; no test writes go to a ledger.
 const BELIEVED: Duration = Duration::from_secs(30);
-/// A store that has no room is tried no sooner again, whoever asks.
+/// Minimum time between test writes to a full store, whoever asks.
 const BETWEEN: Duration = Duration::from_secs(5);
 
-/// When something was last of no use for want of room. Clones are the same.
+/// When a write last failed for lack of room. All clones share this.
 #[derive(Clone, Debug, Default)]
 pub struct Wanting(Arc<Mutex<Option<Instant>>>);
 
 impl Wanting {
-    /// There was no room.
+    /// Notes that there was no room.
     pub(crate) fn found(&self) {
         self.set(Some(Instant::now()));
     }
 
-    /// There is room.
+    /// Notes that there is room.
     pub(crate) fn over(&self) {
         self.set(None);
     }
 
-    /// Whether there was none lately.
+    /// Whether there was no room recently.
     pub(crate) fn is_believed(&self) -> bool {
         self.is_within(BELIEVED)
     }

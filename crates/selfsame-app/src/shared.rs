@@ -1,4 +1,4 @@
-//! What every use case stands on: store, network, keys, clock, events, and whom the instance trusts.
+//! The parts that every use case needs: store, network, keys, clock, events, and the trust settings.
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,16 +23,16 @@ use crate::work::Work;
 
 const INSTANCE_KEY: &str = "instance_key";
 
-/// What the roles make of an effect in the outbox that is given up.
+/// What each role does when an outbox effect is given up.
 #[async_trait]
 pub(crate) trait Abandon: Send + Sync {
-    /// The batch that buries the entry, with what ends beside it.
+    /// The batch that buries the entry, and ends what depended on it.
     async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch>;
 }
 
 /// The parts that the roles of one process share.
 pub struct Shared {
-    /// What this instance was told.
+    /// Its configuration.
     pub config: Config,
     /// Its records.
     pub store: Store,
@@ -42,41 +42,42 @@ pub struct Shared {
     pub keys: Keys,
     /// Its time and randomness.
     pub clock: Clock,
-    /// What happens in it.
+    /// Its events.
     pub events: Events,
     /// Its pool for long computations.
     pub work: Work,
-    /// Its pool for reading what strangers and people bring.
+    /// Its pool for parsing input from outside and from people.
     pub reading: Work,
-    /// Its registry, here or elsewhere.
+    /// Its registry, in this process or remote.
     pub registry: Option<Arc<dyn Registry>>,
-    /// Its resolver of DIDs.
+    /// Its DID resolver.
     pub resolver: Resolver,
-    /// What verification fetches.
+    /// Caches of what verification fetches.
     pub fetched: Fetches,
-    /// Whom it trusts.
+    /// The parties it trusts.
     pub trust: Trust,
-    /// What the roles make of what is given up, known once they are.
+    /// What the roles do when an effect is given up; set once the roles exist.
     pub(crate) abandon: OnceLock<Box<dyn Abandon>>,
-    /// The names under which this instance issues, known once its issuer is.
+    /// The names under which this instance issues; set once its issuer exists.
     pub own_issuers: OnceLock<Vec<String>>,
-    /// The client identifier under which this instance itself asks, known once its verifier is.
+    /// The client identifier of this instance's own verifier; set once that exists.
     pub own_verifier: OnceLock<String>,
     /// The verifier's certificate, if it has one.
     pub verifier_certificate: Option<Certificate>,
-    /// The issuer's certificate, if its SD-JWT VCs are known by one.
+    /// The issuer's certificate, if its SD-JWT VCs are signed by certificate.
     pub issuer_certificate: Option<Certificate>,
 }
 
 impl Shared {
-    /// Which URLs of others are used at all: https, and plain http for this instance's own and sister origins.
+    /// Which URLs of other parties are allowed: https, and plain http for the origins of this instance and those it
+    /// trusts.
     #[must_use]
     pub fn transport(&self) -> Transport {
         let own = std::iter::once(&self.config.origin);
         Transport::with_plain_origins(own.chain(&self.config.trust.origins))
     }
 
-    /// A symmetric key of the instance for one purpose, made at the first use.
+    /// A symmetric key of the instance for one purpose, created at its first use.
     ///
     /// # Errors
     /// The store's.
@@ -92,7 +93,7 @@ impl Shared {
                 .expect(INSTANCE_KEY, purpose, Expect::Absent)
                 .put(Put::new(INSTANCE_KEY, purpose, key.to_vec()));
             match self.store.commit(batch).await {
-                // Read again: what is in the store is the key.
+                // Read again: the key is the one in the store.
                 Ok(_) | Err(StoreError::Conflict { .. }) => {}
                 Err(other) => return Err(other.into()),
             }
@@ -105,7 +106,7 @@ impl Shared {
         self.own_issuers.get().cloned().unwrap_or_default()
     }
 
-    /// Whether the wallet calls this issuer trusted.
+    /// Whether the wallet shows this issuer as trusted.
     #[must_use]
     pub fn trusts_issuer(&self, issuer: &str) -> bool {
         let trusted = self.trust.now();
@@ -113,7 +114,7 @@ impl Shared {
             || self.own_issuers().iter().any(|own| own == issuer)
     }
 
-    /// Whether the wallet calls this verifier trusted.
+    /// Whether the wallet shows this verifier as trusted.
     #[must_use]
     pub fn trusts_verifier(&self, client_id: &str) -> bool {
         let trusted = self.trust.now();
@@ -122,7 +123,7 @@ impl Shared {
     }
 }
 
-/// The address of a document below an origin.
+/// The URL of a document below an origin.
 pub(crate) fn below(origin: &Url, path: &str) -> Result<Url> {
     origin.join(path).map_err(Error::internal)
 }

@@ -1,5 +1,5 @@
-//! The kinds of credentials that this instance can issue: six of healthcare and one for machines, and how claims
-//! fill them.
+//! The types of credentials that this instance can issue (six for healthcare and one for machines), and how claims fill
+//! them.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ const FILES: [&str; 7] = [
     include_str!("../templates/procedures.json"),
 ];
 
-/// All templates; a file that does not parse is left out here and found by a test.
+/// All templates; a file that does not parse is skipped here and detected by a test.
 static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
     FILES
         .iter()
@@ -38,7 +38,7 @@ pub fn all() -> &'static [Template] {
 /// The template of this name.
 ///
 /// # Errors
-/// `NotFound`, with the names there are.
+/// `NotFound`, with the existing names.
 pub fn find(id: &str) -> Result<&'static Template> {
     all()
         .iter()
@@ -51,10 +51,10 @@ pub fn find(id: &str) -> Result<&'static Template> {
 }
 
 impl Template {
-    /// The claims of a credential: what was given, checked, and the examples where they are asked for.
+    /// The claims of a credential: those given, checked, and with `examples` the template's examples for the others.
     ///
     /// # Errors
-    /// `BadRequest` for a claim that the template does not have, of the wrong kind, or that is missing.
+    /// `BadRequest` for a claim that the template does not have, that has the wrong kind, or that is missing.
     pub fn fill(&self, given: &Map<String, Value>, examples: bool) -> Result<Map<String, Value>> {
         let mut filled = Map::new();
         let mut known = 0;
@@ -158,7 +158,7 @@ fn put(object: &mut Map<String, Value>, path: &[String], value: Value) {
     }
 }
 
-/// Counts what was given, down to the template's fields.
+/// Counts the values given, at the level of the template's fields.
 fn leaves(object: &Map<String, Value>, fields: &[ClaimField], prefix: &mut Vec<String>) -> usize {
     let mut count = 0;
     for (name, value) in object {

@@ -1,5 +1,5 @@
-//! Evidence for TLS handshakes: what is known of a peer's DID, credential or certificate, kept for a short while, and
-//! fetched ahead for peers that are expected.
+//! Evidence for TLS handshakes: DIDs, credentials' status lists and revocation lists of peers, cached for a short time,
+//! and fetched in advance for expected peers.
 
 mod stapler;
 
@@ -28,17 +28,17 @@ use crate::shared::Shared;
 
 pub use stapler::Stapler;
 
-/// So many peers are known at once.
+/// Number of peers cached.
 const CAPACITY: usize = 16_384;
-/// So many revocation lists.
+/// Number of revocation lists cached.
 const LISTS: usize = 64;
-/// What is kept of documents takes so many bytes of memory together. Any peer may name any DID.
+/// Bytes of memory that the cached documents may take together. Any peer may name any DID.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
-/// Seconds that a revocation list may take.
+/// Seconds that fetching a revocation list may take.
 const CRL_SECONDS: u64 = 20;
 
-/// For how many seconds what was fetched is used again; this long a peer may be let in after it was revoked. Documents
-/// and lists are kept, never what was concluded from them.
+/// For how many seconds fetched documents are used again; a revoked peer may be admitted for as long. Only documents
+/// and lists are cached, never conclusions from them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Reuse {
     /// The resolution of a DID.
@@ -59,7 +59,7 @@ impl Default for Reuse {
     }
 }
 
-/// Answers what handshakes ask for.
+/// Answers the evidence requests of handshakes.
 pub struct Gatherer {
     shared: Arc<Shared>,
     reuse: Reuse,
@@ -69,7 +69,7 @@ pub struct Gatherer {
 }
 
 impl Gatherer {
-    /// For an instance, over its resolver, its registry's verified reads and its status lists.
+    /// A gatherer for an instance, using its resolver, its registry's verified reads and its status lists.
     #[must_use]
     pub fn new(app: &App, reuse: Reuse) -> Self {
         let kept = |capacity, ttl| CacheSettings {
@@ -82,17 +82,17 @@ impl Gatherer {
             shared: Arc::clone(&app.shared),
             reuse,
             dids: Cache::new(kept(CAPACITY, reuse.did), weight_of_found),
-            // The operator names them: strangers have no say in how much of them there is.
+            // The operator configures these lists, so strangers cannot make them many.
             crls: Cache::new(kept(LISTS, reuse.crl), |_| 0),
             ledger: OnceCell::new(),
         }
     }
 
-    /// What verifies staples of this instance's registry; none where it has no registry. It shares the memory of the
-    /// registry's client: what either has verified the other knows.
+    /// The reader that verifies staples of this instance's registry; `None` without a registry. It shares the memory of
+    /// the registry's client: each knows what the other has verified.
     ///
     /// # Errors
-    /// The registry's, if its genesis cannot be had.
+    /// The registry's, if its genesis is unavailable.
     pub async fn ledger(&self) -> Result<Option<Ledger>> {
         let opened = self.ledger.get_or_try_init(|| async {
             match &self.shared.registry {
@@ -103,14 +103,14 @@ impl Gatherer {
         opened.await.cloned()
     }
 
-    /// Fetches all of this at once, so that it is at hand when a peer shows it: the DID of a server before it is
-    /// connected to, the lists of trusted issuers.
+    /// Fetches all of these at once, so that they are cached when a peer presents them: the DID of a server before
+    /// connecting, the lists of trusted issuers.
     pub async fn prefetch(&self, needs: &[Need]) {
         let now = self.shared.clock.now();
         join_all(needs.iter().map(|need| self.gather(need, now))).await;
     }
 
-    /// Fetches this again each time before what is kept of it is too old, for as long as it is polled.
+    /// Fetches these again each time before the cached copies become too old, for as long as it is polled.
     pub async fn keep(&self, needs: &[Need]) {
         let least = self.reuse.did.min(self.reuse.status_list);
         let every = Duration::from_secs((least / 2).max(1));
@@ -121,7 +121,7 @@ impl Gatherer {
         }
     }
 
-    /// Forgets what is known, so that whoever asks next fetches.
+    /// Drops the cached copy, so that the next request fetches it.
     pub fn forget(&self, need: &Need) {
         match need {
             Need::Did(did) => {
@@ -129,7 +129,7 @@ impl Gatherer {
                 self.dids.forget(did);
             }
             Need::Crl(uri) => self.crls.forget(uri),
-            // A status list is fetched again when it is older than it may be.
+            // A status list is fetched again once it is older than allowed.
             _ => {}
         }
     }
@@ -140,7 +140,7 @@ impl Gatherer {
             let (resolution, as_of) = resolver.resolve(did, &Options::default(), now).await;
             let source = source(did, &resolution);
             match resolution.metadata.error {
-                // What could not be had is no evidence; what was found missing is.
+                // A failed resolution is no evidence; a DID found not to exist is.
                 Some(ResolutionError::InternalError) => {
                     Err(NetError::Malformed("the answer of a resolver"))
                 }
@@ -235,7 +235,7 @@ impl fmt::Debug for Gatherer {
     }
 }
 
-/// Why what was resolved is to be believed.
+/// Why the resolution can be trusted.
 fn source(did: &Did, resolution: &Resolution) -> Source {
     match (did.method(), &resolution.metadata.trusted_resolver) {
         (_, Some(_)) => Source::Word,

@@ -1,4 +1,4 @@
-//! Whom this instance trusts at this moment: what `[trust]` says, and what it is told of it while it runs.
+//! The parties this instance trusts now: from `[trust]`, and from changes made while it runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -7,24 +7,24 @@ use crate::certificate;
 use crate::config::TrustConfig;
 use crate::error::Result;
 
-/// Whom an instance trusts. Each use takes what is in force when it begins, and keeps it to its end.
+/// The parties an instance trusts. Each use takes the settings in force when it begins, and keeps them to its end.
 pub struct Trust(RwLock<Arc<Trusted>>);
 
-/// What is in force.
+/// The trust settings in force.
 #[derive(Default)]
 pub struct Trusted {
-    /// Issuers whose credentials count.
+    /// Issuers whose credentials are accepted.
     pub issuers: Vec<String>,
-    /// The types that an issuer may issue, where it is named.
+    /// The types that an issuer may issue, if it is listed.
     pub types: BTreeMap<String, Vec<String>>,
-    /// Verifiers that the wallet calls trusted: client identifiers.
+    /// Verifiers that the wallet shows as trusted: client identifiers.
     pub verifiers: Vec<String>,
-    /// Certificates that anchor chains, DER.
+    /// Trust anchors for certificate chains, DER.
     pub anchors: Vec<Vec<u8>>,
 }
 
 impl Trust {
-    /// What the settings say.
+    /// The trust settings of this configuration.
     ///
     /// # Errors
     /// `BadRequest` for settings that cannot work.
@@ -32,16 +32,16 @@ impl Trust {
         Ok(Self(RwLock::new(Arc::new(Trusted::of(config)?))))
     }
 
-    /// What is in force now.
+    /// The settings in force now.
     pub fn now(&self) -> Arc<Trusted> {
         let trusted = self.0.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&trusted)
     }
 
-    /// Puts this in its place, whole or not at all.
+    /// Replaces the settings, as a whole or not at all.
     ///
     /// # Errors
-    /// As [`Trust::of`]; what was in force stays so.
+    /// Those of [`Trust::of`]; the previous settings then stay in force.
     pub(crate) fn renew(&self, config: &TrustConfig) -> Result<()> {
         let next = Arc::new(Trusted::of(config)?);
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = next;

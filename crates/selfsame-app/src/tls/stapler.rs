@@ -1,4 +1,4 @@
-//! One's own staples: what the registry says of one's DID, and the status lists of one's credential, renewed in time.
+//! The instance's own staples: the registry's proof of its DID, and its credential's status lists, renewed in time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::gather::Freshness;
 use crate::registry::Registry;
 use crate::shared::Shared;
 
-/// More objects than this no staples take.
+/// Maximum number of objects that staples need.
 const READS_MAX: usize = 16;
-/// A registry whose checkpoint changes between two reads is read so many times until all are of one.
+/// How often the objects are read again if the registry's checkpoint changes between two reads.
 const ROUNDS_MAX: usize = 3;
 
-/// Makes the staples of one identity. Whoever shares [`Stapler::staples`] sends the newest.
+/// Makes the staples of one identity. All holders of [`Stapler::staples`] send the newest.
 pub struct Stapler {
     shared: Arc<Shared>,
     dids: Vec<Did>,
@@ -31,7 +31,7 @@ pub struct Stapler {
 }
 
 impl Stapler {
-    /// For a DID, and the status lists that its credential refers to, each with its issuer.
+    /// A stapler for a DID and the status lists that its credential refers to, each with its issuer.
     #[must_use]
     pub fn new(app: &App, did: Did, lists: Vec<(Did, String)>) -> Self {
         let issuers: BTreeSet<Did> = lists.iter().map(|(issuer, _)| issuer.clone()).collect();
@@ -51,10 +51,10 @@ impl Stapler {
         self.staples.clone()
     }
 
-    /// Makes them anew. What is not of this instance's registry is not stapled.
+    /// Makes the staples anew. Objects of other registries are not stapled.
     ///
     /// # Errors
-    /// The registry's; the staples from before then stay, and cease to be accepted once they are too old.
+    /// The registry's; the previous staples then stay, and are no longer accepted once they are too old.
     pub async fn renew(&self) -> Result<()> {
         let mut made = self.reads().await?;
         for (_, uri) in &self.lists {
@@ -74,7 +74,7 @@ impl Stapler {
         Ok(())
     }
 
-    /// Renews them again and again, for as long as it is polled; they are to be accepted for longer than `every`.
+    /// Renews the staples repeatedly, for as long as it is polled; peers must accept staples for longer than `every`.
     pub async fn keep(&self, every: Duration) {
         loop {
             if let Err(error) = self.renew().await {
@@ -105,7 +105,7 @@ impl Stapler {
         if stapling.missing().is_some() {
             return Err(Error::upstream("the registry's answers lead to no result"));
         }
-        // One checkpoint for all is shorter, and needs its signatures verified but once.
+        // One checkpoint for all is shorter, and its signatures are verified only once.
         for _ in 0..ROUNDS_MAX {
             if stapling.is_of_one_checkpoint() {
                 break;
