@@ -1,19 +1,19 @@
-//! What the registry's pages show of its ledger.
+//! The registry's types for the pages that show its ledger.
 
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// A block, as its checkpoint says it.
+/// A block, as described by its checkpoint.
 #[derive(Clone, Debug, Serialize)]
 pub struct BlockView {
     /// Its height, from 1.
     pub height: u64,
-    /// When, RFC 3339.
+    /// Its time, RFC 3339.
     pub time: String,
     /// The number of its first transaction, if it has any.
     pub first: u64,
-    /// How many transactions it has.
+    /// Number of its transactions.
     pub transactions: u64,
     /// The digest of log and state, hexadecimal.
     pub app_hash: String,
@@ -22,35 +22,35 @@ pub struct BlockView {
 /// An operation of a transaction.
 #[derive(Clone, Debug, Serialize)]
 pub struct OperationView {
-    /// The number of its transaction, from 1; 0 for what the genesis says.
+    /// The number of its transaction, from 1; 0 for the genesis.
     pub seq_no: u64,
-    /// Which of the transaction's operations, from 1.
+    /// The operation's position in the transaction, from 1.
     pub place: u64,
-    /// How many operations the transaction has.
+    /// Number of operations in the transaction.
     pub of: u64,
-    /// The block it is in.
+    /// The height of its block.
     pub height: u64,
-    /// When, seconds since the epoch.
+    /// Its time, in seconds since the epoch.
     pub unix_time: u64,
-    /// When, RFC 3339.
+    /// Its time, RFC 3339.
     pub time: String,
     /// The transaction's hash, hexadecimal.
     pub hash: String,
-    /// What kind it is, such as `create_did`.
+    /// Its kind, such as `create_did`.
     pub kind: String,
-    /// Who signed it; empty for what the genesis says.
+    /// The DID that signed it; empty for the genesis.
     pub author: String,
-    /// Who vouched for it.
+    /// The DID that endorsed it.
     pub endorser: Option<String>,
-    /// What it is about.
+    /// The object it changes.
     pub subject: String,
-    /// What it says, in a sentence.
+    /// A description in a sentence.
     pub said: String,
     /// The operation in readable form.
     pub content: Value,
     /// The author's nonce.
     pub nonce: u64,
-    /// Who signed with which key, and the signature, hexadecimal.
+    /// The signatures, each with the DID URL of its key.
     pub signatures: Vec<SignatureView>,
 }
 
@@ -67,38 +67,38 @@ pub struct SignatureView {
 /// What a search found.
 #[derive(Clone, Debug, Serialize)]
 pub struct FoundView {
-    /// How many there are; at most 10,000 where words are searched.
+    /// Number of hits; at most 10,000 in a word search.
     pub total: u64,
-    /// A page of them.
+    /// A page of hits.
     pub items: Vec<OperationView>,
     /// Where the next page begins, if there is one.
     pub next: Option<u64>,
-    /// Up to which transaction was searched; all, unless many came at once.
+    /// The last transaction searched; the newest one, unless many were added at once.
     pub searched: u64,
-    /// How many transactions there are.
+    /// Number of transactions in the log.
     pub transactions: u64,
 }
 
-/// That a transaction is in the log, and why: all that a reader needs who trusts the validators and nobody else.
+/// Proof that a transaction is in the log: all that a reader needs who trusts only the validators.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct InclusionView {
-    /// The transaction's number; its place in the tree is one less.
+    /// The transaction's number; its index in the tree is one less.
     pub seq_no: u64,
     /// The transaction as logged, base64.
     pub transaction: String,
     /// The hash of its leaf (RFC 6962 §2.1), hexadecimal.
     pub leaf: String,
-    /// The hashes beside the way from the leaf to the root, from below, hexadecimal.
+    /// The sibling hashes on the path from the leaf to the root, from below, hexadecimal.
     pub path: Vec<String>,
-    /// For each of them, whether it stands left of the way.
+    /// For each of them, whether it is the left sibling.
     pub left: Vec<bool>,
-    /// How many transactions the log had at the checkpoint.
+    /// Number of transactions in the log at the checkpoint.
     pub size: u64,
     /// The log's root, hexadecimal.
     pub root: String,
     /// The signed checkpoint, a C2SP note.
     pub checkpoint: String,
-    /// Who signed the checkpoint, by name.
+    /// The names of the checkpoint's signers.
     pub signers: Vec<String>,
     /// The checkpoint's height.
     pub height: u64,
@@ -106,77 +106,77 @@ pub struct InclusionView {
     pub time: String,
 }
 
-/// A validator, and whether it took part in the newest checkpoint.
+/// A validator, and whether it signed the newest checkpoint.
 #[derive(Clone, Debug, Serialize)]
 pub struct ValidatorView {
     /// Its name.
     pub name: String,
-    /// Its weight.
+    /// Its voting power.
     pub power: u64,
-    /// Its part of the weight of all, in percent.
+    /// Its share of the total voting power, in percent.
     pub percent: u64,
     /// Its key for checkpoints, as multikey.
     pub key: String,
     /// Its key in the consensus engine, as multikey.
     pub consensus_key: Option<String>,
-    /// The steward who runs it.
+    /// The steward that runs it.
     pub steward: Option<String>,
-    /// Whether its signature is under the newest checkpoint.
+    /// Whether it signed the newest checkpoint.
     pub signed: bool,
 }
 
-/// The validators and what they signed last.
+/// The validators and the newest checkpoint they signed.
 #[derive(Clone, Debug, Serialize)]
 pub struct ValidatorsView {
-    /// Those of the next height.
+    /// The validators of the next height.
     pub validators: Vec<ValidatorView>,
-    /// The height of the newest signed checkpoint; none while too few have signed.
+    /// The height of the newest signed checkpoint; absent while too few have signed.
     pub height: Option<u64>,
     /// Its time, RFC 3339.
     pub time: Option<String>,
-    /// How many may fail before writing stops.
+    /// Number of validators that may fail before writing stops.
     pub tolerates: u64,
 }
 
-/// What stands under a key of the state, and the proof of that.
+/// The object under a key of the state, with its proof.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObjectView {
     /// The key.
     pub key: String,
-    /// What stands there in readable form; none if nothing does.
+    /// The object in readable form; absent if there is none.
     pub value: Option<Value>,
     /// Bytes of the value.
     pub bytes: usize,
-    /// Whether the proof holds for who trusts the genesis.
+    /// Whether the proof is valid for a reader who trusts the genesis.
     pub holds: bool,
-    /// The rules it was judged by: name, result, what was seen, paragraph.
+    /// The rules that the proof was checked by.
     pub rules: Vec<RuleView>,
-    /// Who signed the checkpoint, by name.
+    /// The names of the checkpoint's signers.
     pub signers: Vec<String>,
-    /// The checkpoint's height, if it was signed.
+    /// The checkpoint's height, if it is signed.
     pub height: Option<u64>,
     /// The checkpoint's time, RFC 3339.
     pub time: Option<String>,
     /// The hashes of the proof, from the root's side, hexadecimal.
     pub path: Vec<String>,
-    /// How many changes of validators lead from the genesis to the checkpoint.
+    /// Number of validator set changes between the genesis and the checkpoint.
     pub handovers: usize,
-    /// The proof as bytes, base64url, as `/registry/read` gives it.
+    /// Size in bytes of the proof that `/registry/read` returns.
     pub bundle_bytes: usize,
-    /// Its versions, the newest first, of those that change.
+    /// Its versions, newest first, for objects that can change.
     pub versions: Vec<VersionView>,
 }
 
-/// A rule of a judgement.
+/// A rule of a verification.
 #[derive(Clone, Debug, Serialize)]
 pub struct RuleView {
     /// Its name.
     pub name: String,
-    /// Whether it holds; none if it does not apply.
+    /// Whether the rule is satisfied; absent if it does not apply.
     pub passed: Option<bool>,
-    /// What was seen.
+    /// What was found.
     pub detail: String,
-    /// The paragraph it rests on.
+    /// The paragraph it comes from.
     pub paragraph: String,
 }
 
@@ -185,10 +185,10 @@ pub struct RuleView {
 pub struct VersionView {
     /// Its number, from 1.
     pub number: u64,
-    /// The transaction that made it; 0 for the genesis.
+    /// The number of the transaction that made it; 0 for the genesis.
     pub seq_no: u64,
-    /// The block.
+    /// The height of its block.
     pub height: u64,
-    /// When, RFC 3339.
+    /// Its time, RFC 3339.
     pub time: String,
 }

@@ -1,47 +1,47 @@
-//! The instance's shapes: its state, its own DIDs.
+//! The instance's types: its status, its own DIDs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// How an instance is.
+/// The status of an instance.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct InstanceStatus {
     /// Its version.
     pub version: String,
     /// Its public base URL.
     pub origin: String,
-    /// What it does: `issuer`, `wallet`, `verifier`, `registry`.
+    /// Its roles: `issuer`, `wallet`, `verifier`, `registry`.
     pub roles: Vec<String>,
     /// Seconds since it was ready.
     pub uptime_s: u64,
-    /// The issuer's identifier in OpenID4VCI, if it issues.
+    /// The issuer's identifier in OpenID4VCI, if this instance is an issuer.
     pub issuer: Option<String>,
-    /// The DID that signs, if it issues or asks.
+    /// The DID that signs, if this instance is an issuer or a verifier.
     pub did: Option<String>,
-    /// The DIDs that its credentials name, if it issues: who trusts it lists each of them.
+    /// The DIDs that its credentials name, if it is an issuer; a verifier that trusts it lists each of them.
     #[serde(default)]
     pub issuer_dids: Vec<String>,
-    /// Whether few can verify some of what it issues: only who knows its registry.
+    /// Whether only few verifiers can check some of its credentials, because they must know its registry.
     #[serde(default)]
     pub issues_to_few: bool,
     /// The registry's network, if it has one.
     pub network: Option<String>,
     /// Durable commits since the start.
     pub commits: u64,
-    /// What they took together, in milliseconds.
+    /// The time these took together, in milliseconds.
     pub commits_took_ms: f64,
     /// The median time of recent durable commits, in milliseconds.
     pub commit_ms: Option<f64>,
     /// Outbound requests since the start.
     pub outbound_requests: u64,
-    /// Effects that wait to be delivered.
+    /// Effects waiting to be delivered.
     pub outbox_waiting: u64,
     /// Effects that were given up.
     pub outbox_dead: u64,
 }
 
-/// A copy of the instance that was made.
+/// A backup of the instance.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct CopyMade {
     /// The directory that holds it, on the instance's machine.
@@ -53,7 +53,7 @@ pub struct CopyMade {
 pub struct SignInLink {
     /// The link: a secret until it is used.
     pub url: String,
-    /// It is good once, for so many seconds.
+    /// Seconds for which it is valid; it works once.
     pub seconds: u64,
 }
 
@@ -66,18 +66,18 @@ pub struct InstanceDid {
     pub key: String,
     /// `active` or `deactivated`.
     pub state: String,
-    /// Its document as resolved now; null for one that is deactivated.
+    /// Its document as resolved now; null if the DID is deactivated.
     #[schema(value_type = Option<Object>, required)]
     pub document: Value,
 }
 
-/// Making a DID.
+/// A DID to create.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDid {
     /// `key`, `jwk`, `web`, `selfsame` or `cheqd`.
     pub method: String,
-    /// `P-256` (also if absent) or `Ed25519`; for `cheqd` only the latter, also if absent.
+    /// `P-256` or `Ed25519`, default `P-256`; for `cheqd` only `Ed25519`, which is then the default.
     #[serde(default)]
     pub kind: Option<String>,
 }

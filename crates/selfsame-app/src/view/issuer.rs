@@ -1,4 +1,4 @@
-//! The issuer's shapes: templates, offers, issued credentials.
+//! The issuer's types: templates, offers, issued credentials.
 
 use selfsame_credential::date::is_full_date;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use utoipa::ToSchema;
 
 use super::{CredentialUse, Labels};
 
-/// A kind of credential this issuer can issue.
+/// A type of credential that this issuer can issue.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Template {
     /// Its name in URLs and commands, such as `immunization`.
     pub id: String,
-    /// Its name for people.
+    /// Its title for people.
     pub title: String,
     /// What it attests, in one sentence.
     pub description: String,
@@ -20,66 +20,66 @@ pub struct Template {
     pub vct: String,
     /// Its W3C types, the general one first.
     pub types: Vec<String>,
-    /// Whether a credential can be used once. Holds for SD-JWT VCs of an issuer with a `did:selfsame`.
+    /// Whether a credential is single-use. Applies to SD-JWT VCs of an issuer with a `did:selfsame`.
     #[serde(default)]
     pub single_use: bool,
-    /// How many days a credential is valid.
+    /// Number of days for which a credential is valid.
     pub validity_days: u64,
     /// The card's colour, as CSS.
     pub color: String,
-    /// A small picture, such as an emoji.
+    /// A pictogram, such as an emoji.
     pub icon: String,
     /// Its claims, in the order of the form.
     pub claims: Vec<ClaimField>,
-    /// What a verifier typically asks of it.
+    /// The request that a verifier typically makes.
     pub request: TypicalRequest,
 }
 
-/// Letting somebody use up or revoke credentials in the issuer's place.
+/// A permission to create: to use up or revoke credentials on the issuer's behalf.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDelegation {
-    /// Who may: a `did:selfsame` of the issuer's network.
+    /// The delegate: a `did:selfsame` of the issuer's network.
     pub to: String,
     /// `consume` or `revoke`.
     pub action: String,
-    /// The templates whose credentials it is for.
+    /// The templates whose credentials it covers.
     pub templates: Vec<String>,
-    /// Until when, RFC 3339; 90 days from now unless told.
+    /// When it ends, RFC 3339; default 90 days from now.
     #[serde(default)]
     pub until: Option<String>,
 }
 
-/// A delegation.
+/// A delegation: the permission to use up or revoke credentials on the issuer's behalf.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Delegation {
-    /// Its name in the registry, among this issuer's.
+    /// Its name in the registry, unique for this issuer.
     pub id: String,
-    /// Who may.
+    /// The delegate's DID.
     pub to: String,
     /// `consume` or `revoke`.
     pub action: String,
-    /// The templates whose credentials it is for.
+    /// The templates whose credentials it covers.
     pub templates: Vec<String>,
-    /// Until when, RFC 3339.
+    /// When it ends, RFC 3339.
     pub until: String,
-    /// Where it stands.
+    /// Its state.
     pub state: DelegationState,
-    /// The transaction that gave it; none while it is pending.
+    /// The number of the transaction that created it; absent while it is pending.
     pub seq_no: Option<u64>,
 }
 
-/// Where a delegation stands.
+/// The state of a delegation.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DelegationState {
     /// The registry does not have it yet; it will be sent again.
     Pending,
-    /// It holds.
+    /// It is in force.
     Active,
-    /// Its time is over.
+    /// It has expired.
     Expired,
-    /// The issuer has ended it.
+    /// The issuer has withdrawn it.
     Withdrawn,
 }
 
@@ -99,39 +99,39 @@ impl DelegationState {
 /// One claim of a template.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ClaimField {
-    /// The names of the members that lead to it.
+    /// The names of the object members that lead to it.
     pub path: Vec<String>,
-    /// Its name for people, by language.
+    /// Its label for people, by language.
     pub label: Labels,
-    /// How it is entered.
+    /// The kind of value.
     pub kind: ClaimKind,
-    /// Whether each credential has it.
+    /// Whether every credential must have it.
     pub mandatory: bool,
-    /// Whether its holder may keep it back.
+    /// Whether the holder may withhold it.
     pub disclosable: bool,
-    /// Whether a holder may show single elements of a list and keep the others back.
+    /// Whether the holder may disclose single elements of a list and withhold the others.
     #[serde(default)]
     pub each: bool,
-    /// What the elements of a list of objects hold; empty for lists of texts.
+    /// The members of a list's elements, if they are objects; empty for lists of texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<ItemField>,
-    /// A realistic value about an evidently synthetic person.
+    /// A realistic value about an obviously invented person.
     #[schema(value_type = Value)]
     pub example: Value,
 }
 
-/// One member of a list's elements; an element may lack it.
+/// One member of the objects in a list; an object may lack it.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ItemField {
     /// The member's name.
     pub name: String,
-    /// Its name for people, by language.
+    /// Its label for people, by language.
     pub label: Labels,
-    /// How it is entered.
+    /// The kind of value.
     pub kind: ClaimKind,
 }
 
-/// How a claim is entered.
+/// The kind of a claim's value.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimKind {
@@ -141,7 +141,7 @@ pub enum ClaimKind {
     Date,
     /// A number.
     Number,
-    /// Yes or no.
+    /// True or false.
     Boolean,
     /// A list of texts or objects.
     List,
@@ -160,7 +160,7 @@ impl ClaimKind {
         }
     }
 
-    /// What is to be entered, for people.
+    /// The kind of value expected, in words for people.
     #[must_use]
     pub fn expectation(self) -> &'static str {
         match self {
@@ -173,49 +173,50 @@ impl ClaimKind {
     }
 }
 
-/// What a verifier typically asks of a template.
+/// The request that a verifier typically makes for a template.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct TypicalRequest {
-    /// Its name for people.
+    /// Its title for people.
     pub title: String,
-    /// The claims it asks.
+    /// The claims it requests.
     pub claims: Vec<Vec<String>>,
 }
 
-/// What to offer.
+/// An offer to create.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewOffer {
     /// The template's id.
     pub template: String,
-    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`, as far as the settings have it issued; the first of these unless told.
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`, if the settings enable it; default: the first format that the settings
+    /// list.
     #[serde(default)]
     pub format: Option<String>,
-    /// The claims; a template's examples fill what is absent if `examples` is set.
+    /// The claims; with `examples`, absent ones take the template's examples.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub claims: Map<String, Value>,
     /// Whether absent claims take the template's examples.
     #[serde(default)]
     pub examples: bool,
-    /// How often it can be taken; 1 unless told.
+    /// How many times it can be accepted; default 1.
     #[serde(default)]
     pub uses: Option<u32>,
-    /// Whether the wallet must send a transaction code that reaches the person by another way.
+    /// Whether the wallet must send a transaction code that reaches the person separately.
     #[serde(default)]
     pub tx_code: bool,
-    /// Whether the link carries a reference in place of the offer itself.
+    /// Whether the link contains a reference instead of the offer itself.
     #[serde(default)]
     pub by_reference: bool,
-    /// How long it can be taken, in seconds; an hour unless told.
+    /// How long it can be accepted, in seconds; default one hour.
     #[serde(default)]
     pub expires_in: Option<u64>,
-    /// A note for the issuer's own list; goes nowhere else.
+    /// A note for the issuer's own list; not sent anywhere.
     #[serde(default)]
     pub label: Option<String>,
 }
 
-/// An offer that was made.
+/// An offer.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Offer {
     /// Its id.
@@ -224,30 +225,30 @@ pub struct Offer {
     pub template: String,
     /// The credential's format.
     pub format: String,
-    /// The link a wallet takes: `openid-credential-offer://…`.
+    /// The link for the wallet: `openid-credential-offer://…`.
     pub uri: String,
-    /// The transaction code for the person, only in the answer that made it.
+    /// The transaction code for the person; only in the response that created the offer.
     pub tx_code: Option<String>,
     /// `open`, `taken`, `locked` (too many wrong codes) or `expired`.
     pub state: String,
-    /// How often it can still be taken.
+    /// How many more times it can be accepted.
     pub uses_left: u32,
-    /// Until when it can be taken, RFC 3339.
+    /// Until when it can be accepted, RFC 3339.
     pub expires: String,
     /// The issuer's note.
     pub label: Option<String>,
 }
 
-/// A credential that was issued; its claims are not kept.
+/// An issued credential; its claims are not stored.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct IssuedCredential {
-    /// Its id in this issuer's records; appears in no credential.
+    /// Its id in this issuer's records; not part of the credential.
     pub id: String,
     /// The template's id.
     pub template: String,
     /// Its format.
     pub format: String,
-    /// The offer it came from.
+    /// The id of its offer.
     pub offer: String,
     /// When it was issued, rounded, RFC 3339.
     pub issued: String,
@@ -255,33 +256,32 @@ pub struct IssuedCredential {
     pub expires: String,
     /// `valid`, `revoked` or `suspended`.
     pub status: CredentialStatus,
-    /// Whether the lists that are served say so; they do within a second of a change.
+    /// Whether the served status lists show this status; they do within a second of a change.
     pub published: bool,
-    /// Its status list's URI.
+    /// The URI of its status list.
     pub status_list: String,
     /// Its index in that list.
     pub status_index: u64,
     /// The issuer's note.
     pub label: Option<String>,
-    /// Who has used a credential for one use up, or revoked it in the issuer's name; none as long as the registry has
-    /// not said so.
+    /// The use of a single-use credential, or its revocation by a delegate; absent if the registry has none.
     #[serde(default)]
     pub used: Option<CredentialUse>,
 }
 
-/// What an issuer says of a credential after its issuance.
+/// The status of a credential.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CredentialStatus {
-    /// As issued.
+    /// Valid, as issued.
     Valid,
-    /// Withdrawn for good.
+    /// Revoked for good.
     Revoked,
-    /// Withdrawn for now.
+    /// Suspended for now.
     Suspended,
 }
 
-/// The signed bytes of a status list, ready to be served.
+/// A signed status list, ready to be served.
 #[derive(Clone, Debug)]
 pub struct ServedList {
     /// The signed token.

@@ -1,4 +1,4 @@
-//! What is told of a node's identity.
+//! A node's identity, as shown to its operator.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct NodeIdentity {
     pub key: String,
     /// `active`, `pending` or `deactivated`.
     pub state: String,
-    /// The credential that it shows, if it has one.
+    /// The credential that it presents, if it has one.
     pub credential: Option<NodeCredential>,
 }
 
@@ -20,10 +20,10 @@ pub struct NodeIdentity {
 pub struct NodeCredential {
     /// Its format.
     pub format: String,
-    /// Who issued it.
+    /// Its issuer.
     pub issuer: String,
-    /// What kinds of credential it is.
+    /// Its types.
     pub types: Vec<String>,
-    /// Until when it can be used.
+    /// Until when it is valid.
     pub expires: Option<String>,
 }

@@ -1,74 +1,74 @@
-//! The registry's shapes for pages and API.
+//! The registry's types for pages and API.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// What the registry is and how far it has come.
+/// The identity of the registry and its size.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct RegistryStatus {
     /// The network's name in DIDs.
     pub network: String,
-    /// Blocks so far.
+    /// Number of blocks.
     pub height: u64,
-    /// Transactions so far.
+    /// Number of transactions.
     pub transactions: u64,
     /// The signed checkpoint, a C2SP note.
     pub checkpoint: String,
-    /// The key that verifies it.
+    /// The key that verifies the checkpoint.
     pub verifier_key: String,
 }
 
-/// What time it is to a registry that runs in this process.
+/// The clock of a registry that runs in this process.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct RegistryClock {
-    /// What the machine's clock says.
+    /// The time of the machine's clock.
     pub clock: String,
-    /// The time that is believed, which checkpoints are signed with.
+    /// The believed time, which checkpoints are signed with.
     pub believed: String,
     /// Why the clock is not believed, and nothing is written; none while it is.
     pub doubt: Option<String>,
 }
 
-/// How a node of a network is, for its operator.
+/// The health of a node of a network, for its operator.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct NodeHealth {
-    /// Its name, which its signatures have.
+    /// The name it signs under.
     pub name: String,
-    /// The blocks it has stored; those that enough validators have signed may be one less.
+    /// The number of blocks it has stored; enough validators may have signed one less.
     pub height: u64,
-    /// Why it does not take part at this moment; none while both of its halves run.
+    /// Why it does not take part now; absent while both of its halves run.
     pub trouble: Option<String>,
-    /// What its engine found validators to have done against the protocol.
+    /// Violations of the protocol by validators, as found by its engine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub misbehaviour: Vec<Misbehaviour>,
 }
 
-/// What a validator did against the protocol, as evidence in the network's blocks says.
+/// A validator's violations of the protocol, from the evidence in the network's blocks.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Misbehaviour {
-    /// Its name.
+    /// The validator's name.
     pub validator: String,
-    /// What it did last: `double_vote`, `light_client_attack` or `unknown`.
+    /// The latest kind: `double_vote`, `light_client_attack` or `unknown`.
     pub kind: String,
-    /// How often.
+    /// Number of violations.
     pub count: u64,
-    /// The height it did so first at.
+    /// The height of the first one.
     pub first_height: u64,
-    /// The height it did so last at.
+    /// The height of the latest one.
     pub last_height: u64,
 }
 
-/// How a witness of the registry has done since the start.
+/// Figures of a witness of the registry since the start.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct WitnessFigures {
     /// The name it signs under.
     pub name: String,
     /// Checkpoints it cosigned.
     pub cosigned: u64,
-    /// Those for which it answered anything else.
+    /// Number of checkpoints that it answered with anything else.
     pub refused: u64,
-    /// Those for which it did not answer in time.
+    /// Number of checkpoints that it did not answer in time.
     pub silent: u64,
 }
 
@@ -77,55 +77,55 @@ pub struct WitnessFigures {
 pub struct RegistryEntry {
     /// Its number, from 1.
     pub seq_no: u64,
-    /// The block it is in.
+    /// The height of its block.
     pub height: u64,
-    /// When, RFC 3339.
+    /// Its time, RFC 3339.
     pub time: String,
     /// Its hash, hexadecimal.
     pub hash: String,
     /// Such as `create_did`, `update_did`, `deactivate_did`, `anchor_status`, `delegate`, `consume` or `revoke`.
     pub kind: String,
-    /// Who signed it.
+    /// The DID that signed it.
     pub author: String,
-    /// What it is about: a DID or a list.
+    /// The object it changes: a DID or a list.
     pub subject: String,
     /// The transaction in readable form.
     #[schema(value_type = Object)]
     pub content: Value,
-    /// What of all this nothing proves: the words of one node. Empty where the ledger is at hand.
+    /// The members above that are not proven and rest on the word of one node. Empty if this instance has the ledger.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unproven: Vec<String>,
 }
 
-/// What became of a credential for one use.
+/// The use or revocation of a single-use credential.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct RegistryUse {
     /// `consume` or `revoke`.
     pub action: String,
     /// The DID that did it.
     pub by: String,
-    /// When, RFC 3339.
+    /// Its time, RFC 3339.
     pub at: String,
     /// The number of the transaction.
     pub seq_no: u64,
-    /// The issuer's delegation it was done under; none where the issuer himself did it.
+    /// The issuer's delegation that permitted it; absent if the issuer did it.
     pub delegation: Option<String>,
 }
 
-/// A delegation as the registry has it.
+/// A delegation in the registry.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct RegistryDelegation {
-    /// Its name among the issuer's.
+    /// Its name, unique for the issuer.
     pub name: String,
-    /// The DID that may.
+    /// The delegate's DID.
     pub to: String,
-    /// The types of the credentials it is for.
+    /// The types of credentials it covers.
     pub scope: Vec<String>,
     /// `consume` or `revoke`.
     pub action: String,
-    /// Until when, RFC 3339, exclusively.
+    /// When it ends, RFC 3339; exclusive.
     pub until: String,
-    /// The number of the transaction that gave it.
+    /// The number of the transaction that created it.
     pub seq_no: u64,
     /// The number of the transaction that withdrew it.
     pub withdrawn: Option<u64>,

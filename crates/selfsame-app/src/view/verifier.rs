@@ -1,4 +1,4 @@
-//! The verifier's shapes: requests, their state, verdicts.
+//! The verifier's types: requests, their state, verdicts.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -8,78 +8,77 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// What to ask.
+/// A request to create.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRequest {
-    /// A DCQL query; or else `template`.
+    /// A DCQL query; use either this or `template`.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub dcql_query: Option<Value>,
-    /// A template's id, to ask for a credential of its kind.
+    /// A template's id, to request a credential of its type.
     #[serde(default)]
     pub template: Option<String>,
-    /// The format to ask for with `template`; `dc+sd-jwt` unless told.
+    /// The format to request with `template`; default `dc+sd-jwt`.
     #[serde(default)]
     pub format: Option<String>,
-    /// The claims to ask with `template`; its typical ones unless told.
+    /// The claims to request with `template`; default: those of its typical request.
     #[serde(default)]
     pub claims: Option<Vec<Vec<String>>>,
-    /// `redirect_uri`, `decentralized_identifier` or `x509_san_dns`; the configured one unless told.
+    /// `redirect_uri`, `decentralized_identifier` or `x509_san_dns`; default: the configured one.
     #[serde(default)]
     pub client_id_prefix: Option<String>,
-    /// How wallets fetch the signed request: `get`, unless told, or `post`, with which they may send a nonce of their
-    /// own.
+    /// How wallets fetch the signed request: `get` (default), or `post`, which lets them send a nonce of their own.
     #[serde(default)]
     pub request_uri_method: Option<String>,
-    /// Whether the wallet is on the device of the browser that asks; the answer then comes back to it.
+    /// Whether the wallet is on the device of the browser that asks; the result then returns to that browser.
     #[serde(default)]
     pub same_device: bool,
-    /// What for; stands in the list of requests.
+    /// The purpose, shown in the list of requests.
     #[serde(default)]
     pub purpose: Option<String>,
-    /// How old, in seconds, a status list may be for this request; what is configured unless told. 0 asks the
-    /// issuer each time.
+    /// Maximum age of a status list for this request, in seconds; default: the configured one. 0 asks the issuer each
+    /// time.
     #[serde(default)]
     pub max_status_age: Option<u64>,
-    /// Whether a credential for one use is used up once it was judged valid; nobody can use it again. With `template`
-    /// its handle is asked for; a `dcql_query` must ask for `single_use_handle` of one credential.
+    /// Whether to use up a single-use credential once it is found valid, so that it can't be used again. With
+    /// `template` its handle is requested too; a `dcql_query` must request `single_use_handle` of one credential.
     #[serde(default)]
     pub spend: bool,
-    /// Who uses it up: a `did:selfsame` of this instance; the verifier's own unless told. If it is not the issuer's,
-    /// the issuer must have delegated to it.
+    /// The DID that uses it up: a `did:selfsame` of this instance; default: the verifier's own. Unless it is the
+    /// issuer's, the issuer must have delegated to it.
     #[serde(default)]
     pub spender: Option<String>,
 }
 
-/// A request that was made.
+/// A created request.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct VerificationRequest {
     /// Its id.
     pub id: String,
-    /// The link a wallet takes: `openid4vp://…`.
+    /// The link for the wallet: `openid4vp://…`.
     pub uri: String,
     /// Until when it can be answered, RFC 3339.
     pub expires: String,
-    /// The secret that binds a same-device answer to this browser; only in the answer that made it.
+    /// The secret that binds a same-device answer to this browser; only in the response that created the request.
     pub browser_binding: Option<String>,
 }
 
-/// Where a request stands.
+/// The state of a request.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestState {
-    /// Nobody has fetched it.
+    /// No wallet has fetched it yet.
     Created,
     /// A wallet has fetched it.
     Fetched,
-    /// What was shown is being used up; only then is there a verdict.
+    /// The credential shown is being used up; the verdict follows after that.
     Spending,
-    /// It was answered; there is a verdict.
+    /// It was answered and has a verdict.
     Answered,
-    /// The person declined, or the wallet could not.
+    /// The person declined, or the wallet could not answer.
     Declined,
-    /// Its time is over.
+    /// It has expired.
     Expired,
 }
 
@@ -88,57 +87,57 @@ pub enum RequestState {
 pub struct VerificationStatus {
     /// Its id.
     pub id: String,
-    /// Where it stands.
+    /// Its state.
     pub state: RequestState,
-    /// The link a wallet takes.
+    /// The link for the wallet.
     pub uri: String,
-    /// What was asked, in words.
+    /// A title for what is requested.
     pub title: String,
-    /// When it was made, RFC 3339.
+    /// When it was created, RFC 3339.
     pub created: String,
-    /// What came of it.
+    /// The verdict, once there is one.
     pub verdict: Option<PresentationVerdict>,
     /// The wallet's error code, if it declined.
     pub error: Option<String>,
-    /// The answers that were refused while it stays open: nothing in them is by an issuer who is trusted, or they are
-    /// not what was asked.
+    /// The answers that were refused while the request stays open: they contain nothing from a trusted issuer, or do
+    /// not match the request.
     #[serde(default)]
     pub refused: Option<RefusedAnswers>,
-    /// What became of using it up, or of revoking it.
+    /// The use of the credential shown, or its revocation.
     #[serde(default)]
     pub spending: Option<SpendingStatus>,
-    /// For how long from now it can still be answered, while nobody has.
+    /// The time left to answer it, while it is unanswered.
     #[serde(skip)]
     pub open_for: Option<Duration>,
 }
 
-/// Answers that were refused while the request stays open for another.
+/// Answers that were refused while the request stays open for another one.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct RefusedAnswers {
-    /// How many there were; after a few the last one counts.
+    /// Number of refused answers; after a few, the last one counts as the answer.
     pub count: u32,
-    /// What was made of the last one, without its claims.
+    /// The verdict on the last one, without its claims.
     pub last: PresentationVerdict,
 }
 
-/// Using up what was shown, or revoking it in its issuer's name.
+/// The use of a credential that was shown, or its revocation on the issuer's behalf.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct SpendingStatus {
     /// `consume` or `revoke`.
     pub action: String,
-    /// How far it has come.
+    /// Its state.
     pub state: SpendingState,
     /// The DID that does it.
     pub by: String,
-    /// When the registry took it, RFC 3339.
+    /// When the registry accepted it, RFC 3339.
     pub at: Option<String>,
     /// The number of its transaction.
     pub seq_no: Option<u64>,
-    /// Why it was refused.
+    /// Why the registry refused it.
     pub reason: Option<String>,
 }
 
-/// How far a use or a revocation has come.
+/// The state of a use or a revocation.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SpendingState {
@@ -146,7 +145,7 @@ pub enum SpendingState {
     Pending,
     /// It is done.
     Done,
-    /// It will never be done: somebody was first, or may not.
+    /// It will never be done: another use came first, or it is not permitted.
     Refused,
 }
 
@@ -163,7 +162,7 @@ impl SpendingState {
 }
 
 impl RequestState {
-    /// Whether nothing more is to come by itself.
+    /// Whether the state changes no more by itself.
     #[must_use]
     pub const fn is_over(self) -> bool {
         !matches!(self, Self::Created | Self::Fetched | Self::Spending)
@@ -173,29 +172,29 @@ impl RequestState {
 /// The verdict on a whole response.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct PresentationVerdict {
-    /// `valid`, or the worst of the parts: `revoked`, `spent`, `suspended`, `expired`, `not_yet_valid`,
+    /// `valid`, or the worst outcome of the parts: `revoked`, `spent`, `suspended`, `expired`, `not_yet_valid`,
     /// `untrusted`, `unverifiable`, `invalid`.
     #[schema(value_type = String)]
     pub outcome: Outcome,
-    /// Why, where it is not that every rule holds.
+    /// The reason, if it is something else than a broken rule.
     pub reason: Option<String>,
-    /// Each presentation.
+    /// The verdict on each presentation.
     pub credentials: Vec<CredentialVerdict>,
 }
 
 /// The verdict on one presentation.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct CredentialVerdict {
-    /// The query it answers; empty for a credential judged by itself.
+    /// The query it answers; empty for a credential verified on its own.
     pub query: String,
-    /// The conclusion.
+    /// The outcome.
     #[schema(value_type = String)]
     pub outcome: Outcome,
-    /// Each rule and its result.
+    /// The rules with their results.
     pub rules: Vec<RuleLine>,
-    /// When its status was true, RFC 3339.
+    /// The time as of which its status was checked, RFC 3339.
     pub status_as_of: Option<String>,
-    /// What was shown, if the verdict allows to believe it.
+    /// The claims shown, if the verdict allows relying on them.
     #[schema(value_type = Option<Object>)]
     pub claims: Option<Value>,
 }
@@ -206,9 +205,9 @@ pub struct RuleLine {
     /// The rule's name.
     #[schema(value_type = String)]
     pub name: Cow<'static, str>,
-    /// Whether it holds; absent where it does not apply or could not be judged.
+    /// Whether the rule is satisfied; absent if it does not apply or could not be checked.
     pub passed: Option<bool>,
-    /// What was seen, without any claim's value.
+    /// What was found, without the value of any claim.
     pub detail: String,
     /// The specification's paragraph.
     #[schema(value_type = String)]
@@ -216,7 +215,7 @@ pub struct RuleLine {
 }
 
 impl CredentialVerdict {
-    /// The verdict of the model in this shape.
+    /// Converts a verdict of the credential crate.
     #[must_use]
     pub fn new(query: &str, verdict: &Verdict, claims: Option<Value>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! The wallet's shapes: people, cards, what is offered and what is asked.
+//! The wallet's types: people, cards, offers and requests.
 
 use selfsame_openid4vc::dcql::SetMatches;
 use serde::{Deserialize, Serialize};
@@ -10,62 +10,62 @@ use super::CredentialUse;
 /// A new session of a person.
 #[derive(Clone, Deserialize, Serialize, ToSchema)]
 pub struct NewSession {
-    /// The bearer token; stands in a cookie or an `Authorization` header.
+    /// The bearer token, for a cookie or an `Authorization` header.
     pub token: String,
     /// Seconds until it ends.
     pub expires_in: u64,
 }
 
-/// An invitation to make a wallet.
+/// An invitation to create a wallet.
 #[derive(Clone, Deserialize, Serialize, ToSchema)]
 pub struct Invitation {
-    /// The page where the wallet is made.
+    /// The page on which the wallet is created.
     pub link: String,
-    /// What a program sends in its place.
+    /// The invitation itself, for programs to send.
     pub invitation: String,
-    /// Seconds until it is of no use.
+    /// Seconds until it expires.
     pub expires_in: u64,
 }
 
 /// A person who has signed in.
 #[derive(Clone, Debug)]
 pub struct Person {
-    /// The tenant that holds all that is theirs.
+    /// The tenant that holds their data.
     pub tenant: selfsame_store::TenantId,
     /// Their e-mail address.
     pub email: String,
-    /// The session's hash: what forms are bound to.
+    /// The session's hash, which forms are bound to.
     pub session: String,
 }
 
 /// How the wallet shows a credential.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Display {
-    /// Its name.
+    /// Its title.
     pub title: String,
-    /// Its colour, as CSS, checked.
+    /// Its colour, as CSS; checked.
     pub color: Option<String>,
-    /// A small picture: an emoji, never a link.
+    /// A pictogram: an emoji, never a link.
     pub icon: Option<String>,
 }
 
-/// A credential in the wallet, in short.
+/// A summary of a credential in the wallet.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct CardSummary {
     /// Its id in this wallet.
     pub id: String,
     /// How to show it.
     pub display: Display,
-    /// Who issued it.
+    /// Its issuer.
     pub issuer: String,
-    /// The issuer's own name for itself, as it said when the credential came.
+    /// The issuer's name for itself, from its metadata when the credential was received.
     #[serde(default)]
     pub issuer_name: Option<String>,
     /// Its format.
     pub format: String,
     /// Its type: the `vct` or the W3C types.
     pub types: Vec<String>,
-    /// When it came, RFC 3339.
+    /// When it was received, RFC 3339.
     pub added: String,
     /// Until when it is valid, RFC 3339.
     pub expires: Option<String>,
@@ -74,32 +74,32 @@ pub struct CardSummary {
 /// A credential in the wallet.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Card {
-    /// What the list shows.
+    /// The summary shown in the list.
     pub summary: CardSummary,
     /// Its claims with their labels.
     pub claims: Vec<ClaimLine>,
     /// `valid`, `spent`, `revoked`, `suspended`, `expired`, `not_yet_valid` or `unknown`, as of `status_as_of`.
     pub status: String,
-    /// When the status was true, RFC 3339.
+    /// The time as of which the status was checked, RFC 3339.
     pub status_as_of: Option<String>,
-    /// Who used a card for one use up, or revoked it in its issuer's name.
+    /// The use of a single-use card, or its revocation on the issuer's behalf.
     #[serde(default)]
     pub used: Option<CredentialUse>,
 }
 
-/// One claim for people.
+/// One claim, as shown to people.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ClaimLine {
     /// The path to it.
     #[schema(value_type = Vec<Value>)]
     pub path: Vec<Value>,
-    /// Its name.
+    /// Its label.
     pub label: String,
     /// Its value, as text.
     pub value: String,
 }
 
-/// What an offer would bring.
+/// A preview of an offer.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct OfferPreview {
     /// The issuer's identifier.
@@ -108,9 +108,9 @@ pub struct OfferPreview {
     pub issuer_name: Option<String>,
     /// Whether this wallet's configuration trusts the issuer.
     pub trusted: bool,
-    /// What is offered.
+    /// The credentials offered.
     pub credentials: Vec<OfferedCredential>,
-    /// Whether a transaction code is needed, and how it looks.
+    /// How to ask for the transaction code, if one is needed.
     pub tx_code: Option<TxCodePrompt>,
 }
 
@@ -123,7 +123,7 @@ pub struct OfferedCredential {
     pub format: String,
     /// How to show it.
     pub display: Display,
-    /// The names of its claims.
+    /// The labels of its claims.
     pub claims: Vec<String>,
 }
 
@@ -132,13 +132,13 @@ pub struct OfferedCredential {
 pub struct TxCodePrompt {
     /// `numeric` or `text`.
     pub input_mode: String,
-    /// Its length, if the issuer told.
+    /// Its length, if the issuer states it.
     pub length: Option<u64>,
     /// The issuer's hint.
     pub description: Option<String>,
 }
 
-/// Taking an offer.
+/// An offer to accept.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcceptOffer {
@@ -147,35 +147,35 @@ pub struct AcceptOffer {
     /// The transaction code.
     #[serde(default)]
     pub tx_code: Option<String>,
-    /// The DID to bind the credential to; a fresh key of its own unless told.
+    /// The DID to bind the credential to; default: a fresh key for this credential.
     #[serde(default)]
     pub did: Option<String>,
-    /// How many copies with keys of their own to ask for; 1 unless told.
+    /// Number of copies to request, each with a key of its own; default 1.
     #[serde(default)]
     pub copies: Option<usize>,
 }
 
-/// What a verifier asks, and what would leave the wallet.
+/// A preview of a verifier's request, with what would leave the wallet.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct RequestPreview {
-    /// The request's handle in this wallet, for the answer.
+    /// The request's id in this wallet, to answer it with.
     pub id: String,
-    /// Who asks.
+    /// The verifier that asks.
     pub verifier: Asker,
-    /// Whether the wallet has enough to answer; what is missing may be optional, or one of several alternatives.
+    /// Whether the wallet can answer; what is missing may be optional, or one of several alternatives.
     pub answerable: bool,
-    /// What could be shown, one entry for each thing asked that the wallet has; empty if it can't be answered.
+    /// What could be shared: an entry for each query that the wallet has cards for; empty if it can't answer.
     pub shares: Vec<Share>,
-    /// How much of that an answer needs, and may have: of each set one option at most.
+    /// Which of these an answer needs, and may contain: at most one option of each set.
     pub sets: Vec<ShareSet>,
-    /// What the wallet has not, in words; all of it matters only if the request is not `answerable`.
+    /// What the wallet lacks, in words; it matters only if the request is not `answerable`.
     pub missing: Vec<String>,
-    /// What is unusual about the request and harmless, in words.
+    /// Unusual but harmless properties of the request, in words.
     #[serde(default)]
     pub remarks: Vec<String>,
 }
 
-/// Who asks, and how that is known.
+/// The verifier that asks, and how its identity is known.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Asker {
     /// The client identifier with its prefix.
@@ -184,18 +184,18 @@ pub struct Asker {
     pub prefix: String,
     /// The host the answer goes to.
     pub host: String,
-    /// Whether a signature proves who asks.
+    /// Whether a signature proves the verifier's identity.
     pub authenticated: bool,
     /// Whether this wallet's configuration trusts it.
     pub trusted: bool,
 }
 
-/// Alternatives of which one is enough.
+/// A set of alternatives, one of which is enough.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ShareSet {
-    /// Whether the verifier needs one of them.
+    /// Whether the verifier requires one of them.
     pub required: bool,
-    /// Those that the wallet has, in the order it would take them: the ids of the queries that each consists of.
+    /// The options that the wallet can meet, in its order of preference, each as a list of query ids.
     pub options: Vec<Vec<String>>,
 }
 
@@ -208,70 +208,70 @@ impl ShareSet {
     }
 }
 
-/// One thing asked, with the cards that fit.
+/// One query, with the cards that answer it.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Share {
     /// The query's id.
     pub query: String,
-    /// Whether no answer does without it.
+    /// Whether every answer must include it.
     pub required: bool,
-    /// Whether it is part of what the wallet itself would answer with.
+    /// Whether the wallet would include it by default.
     pub preselected: bool,
-    /// The cards that fit, the newest first, each with exactly the claims that would leave.
+    /// The cards that fit, newest first, each with exactly the claims that would leave the wallet.
     pub choices: Vec<Choice>,
 }
 
-/// A card that fits, and what would leave with it.
+/// A card that fits, with the claims that would leave with it.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Choice {
     /// The card's id.
     pub card: String,
     /// Its title.
     pub title: String,
-    /// Who issued it.
+    /// Its issuer.
     pub issuer: String,
     /// The issuer's own name for itself.
     #[serde(default)]
     pub issuer_name: Option<String>,
-    /// Exactly what the verifier would learn.
+    /// Exactly the claims that the verifier would learn.
     pub claims: Vec<ClaimLine>,
-    /// Whether showing this gives the card's one use out of the person's hands.
+    /// Whether sharing it lets the verifier use up a single-use card.
     #[serde(default)]
     pub uses_up: bool,
 }
 
-/// Answering a verifier.
+/// An answer to a verifier.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerRequest {
-    /// The `id` of the request's preview; its link only where a policy chooses.
+    /// The `id` of the request's preview; its link is allowed only with a policy.
     pub request: String,
-    /// Which card for which query: one option of each required set, and no more than that of any. Where there are any
-    /// cards, no policy chooses others, and `request` is the `id` of a preview, so that what is sent is what was seen.
+    /// The card for each query: one option of each required set, and at most one of any set. If cards are given, no
+    /// policy chooses others, and `request` is the `id` of a preview, so that what is sent is what was seen.
     #[serde(default)]
     pub cards: std::collections::BTreeMap<String, String>,
-    /// In place of a person: `newest` answers with the newest card that fits. Absent, cards are chosen.
+    /// Chooses instead of a person: `newest` answers with the newest card that fits. If absent, `cards` decides.
     #[serde(default)]
     pub policy: Option<String>,
 }
 
-/// What came of an answer.
+/// The result of an answer.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Answered {
-    /// Whether the verifier took the response.
+    /// Whether the verifier accepted the response.
     pub delivered: bool,
-    /// Where the person should go on, if the verifier said.
+    /// Where to send the person next, if the verifier says so.
     pub redirect_uri: Option<String>,
-    /// The entry in the history.
+    /// The id of the history entry.
     pub history: String,
 }
 
-/// An entry of the history: what was shown to whom, or what came from whom.
+/// An entry of the history: what was shared with whom, or received from whom.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct HistoryEntry {
     /// Its id.
     pub id: String,
-    /// When, RFC 3339.
+    /// Its time, RFC 3339.
     pub at: String,
     /// `received`, `shared`, `declined` or `failed`.
     pub what: String,
@@ -279,25 +279,25 @@ pub struct HistoryEntry {
     pub party: String,
     /// The titles of the cards.
     pub cards: Vec<String>,
-    /// The labels of the claims that left, or may have left where it failed; never their values.
+    /// The labels of the claims that left, or may have left if it failed; never their values.
     pub claims: Vec<String>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The cards for one use whose use was given out of the person's hands.
+    /// The single-use cards whose handles were shared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_use: Vec<OneUse>,
-    /// What the registry says became of them; read each time the history is.
+    /// Their uses in the registry, looked up each time the history is read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<CredentialUse>,
 }
 
-/// Where the registry has a card for one use.
+/// Identifies a single-use card in the registry.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize, ToSchema)]
 pub struct OneUse {
     /// Its issuer.
     pub issuer: String,
-    /// What its handle is registered under, base64url.
+    /// The digest that its handle is registered under, base64url.
     pub digest: String,
 }
 
@@ -308,7 +308,7 @@ pub struct KeyInfo {
     pub handle: String,
     /// `Ed25519` or `P-256`.
     pub kind: String,
-    /// When it was made, RFC 3339.
+    /// When it was created, RFC 3339.
     pub created: String,
 }
 
@@ -319,6 +319,6 @@ pub struct DidInfo {
     pub did: String,
     /// The handle of its key.
     pub key: String,
-    /// When it was made, RFC 3339.
+    /// When it was created, RFC 3339.
     pub created: String,
 }
