@@ -1,5 +1,5 @@
-//! Organisations that are known by certificates: what an instance refuses to start with, what its verifier's requests
-//! are signed with, and whether what its issuer signs stands before a verifier.
+//! Issuers and verifiers identified by certificates: which settings an instance refuses to start with, what signs its
+//! verifier's requests, and whether a verifier accepts what its issuer signs.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use selfsame_store::{Memory, Store, Vault};
 use serde_json::{Value, json};
 use url::Url;
 
-/// An authority that certifies organisations.
+/// A certificate authority for the organisations.
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
     pem: String,
@@ -137,7 +137,7 @@ fn x509_verifier(origin: &str, certified: &Certified) -> Config {
     config
 }
 
-/// Takes a credential as a wallet does.
+/// Receives a credential as a wallet does.
 async fn issued(app: &App, format: Format) -> String {
     let issuer = app.issuer().unwrap();
     let offer = issuer
@@ -183,7 +183,7 @@ async fn issued(app: &App, format: Format) -> String {
     response.credentials[0].credential.clone()
 }
 
-/// Judges as a verifier elsewhere does that fetches what the issuer serves.
+/// Verifies as another verifier does, with the documents that the issuer serves.
 async fn judged(app: &App, (raw, format): (&str, Format), policy: &Policy) -> Verdict {
     let issuer = app.issuer().unwrap();
     let now = app.clock().now();
@@ -239,7 +239,7 @@ fn policy(issuer: &str, anchors: &[Vec<u8>]) -> Policy {
         trust_anchors: anchors.to_vec(),
         require_status: true,
         accept_did_issuers: true,
-        // A list may be signed in the second after the one by which it is judged.
+        // A list may be signed in the second after the time it is checked at.
         leeway: 1,
         ..Policy::default()
     }
@@ -254,7 +254,7 @@ fn rule(verdict: &Verdict, name: &str) -> Option<bool> {
     rule.unwrap().passed
 }
 
-/// From the issuance to the revocation, everything verifies.
+/// Everything verifies from issuance until revocation.
 async fn stands_until_revoked(app: &App, format: Format, policy: &Policy) {
     let raw = issued(app, format).await;
     let verdict = judged(app, (&raw, format), policy).await;
@@ -313,7 +313,7 @@ async fn credentials_of_an_issuer_known_by_certificate_verify_until_they_are_rev
     let issuer = identifier(&app);
     stands_until_revoked(&app, Format::SdJwtVc, &policy(&issuer, anchors)).await;
 
-    // The W3C formats know no certificates.
+    // The W3C formats do not support certificates.
     let did = app.issuer().unwrap().identity().did().as_str().to_owned();
     for format in [Format::JwtVcJson, Format::VcJwt] {
         stands_until_revoked(&app, format, &policy(&did, &[])).await;
@@ -378,7 +378,7 @@ async fn request_object(app: &App) -> (String, String) {
     (client_id.into_owned(), object)
 }
 
-/// What a wallet with these anchors makes of a request.
+/// The result of receiving a request, for a wallet with these trust anchors.
 fn received(
     app: &App,
     (client_id, object): (&str, &str),
@@ -413,7 +413,7 @@ async fn a_request_of_a_certified_verifier_is_accepted_by_wallets_with_the_ancho
         .await
         .unwrap();
     let (client_id, object) = request_object(&app).await;
-    // Of its names the one that it is reached by.
+    // Of the certificate's names, the one of the origin's host.
     assert_eq!(client_id, "x509_san_dns:verifier.example");
     let header = token(&object).header;
     assert_eq!(header.x5c.map(|chain| chain.len()), Some(1));
@@ -467,9 +467,9 @@ async fn a_request_in_the_name_of_another_host_is_refused() {
     }
 }
 
-/// A request object in any name, signed with a certificate.
+/// A request object for any client identifier, signed with a certificate.
 fn signed_as(app: &App, client_id: &str, (key, leaf): (&PrivateKey, Vec<u8>)) -> String {
-    // A wallet wants the host of its answers' address to be the one in the certificate.
+    // A wallet requires the host of the response URI to be the one in the certificate.
     let (_, host) = client_id.split_once(':').unwrap();
     let at = |path: &str| Url::parse(&format!("https://{host}/{path}")).unwrap();
     let query = json!({"credentials": [{"id": "a", "format": "dc+sd-jwt", "meta": {"vct_values": ["urn:a"]}}]});
@@ -526,7 +526,7 @@ fn der(pem: &str) -> Vec<u8> {
     selfsame_crypto::encoding::base64_decode(&body).unwrap()
 }
 
-/// What an instance says that does not start.
+/// The error of an instance that does not start.
 async fn refusal(config: Config) -> String {
     let error = open(config).await.err().unwrap();
     assert_eq!(error.kind, ErrorKind::BadRequest);
@@ -587,7 +587,7 @@ async fn an_instance_does_not_start_with_a_certificate_for_somebody_else() {
             "https://issuer.example/",
             uri("https://issuer.example/other"),
         ),
-        // A host alone proves nothing where there is no TLS.
+        // A host name alone proves nothing without TLS.
         ("http://localhost:7380/", dns("localhost")),
     ] {
         let config = x5c_issuer(origin, &authority.certify(vec![name], 2090));

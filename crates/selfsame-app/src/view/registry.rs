@@ -26,7 +26,7 @@ pub struct RegistryClock {
     pub clock: String,
     /// The believed time, which checkpoints are signed with.
     pub believed: String,
-    /// Why the clock is not believed, and nothing is written; none while it is.
+    /// Why the clock is not believed, so that nothing is written; absent while it is believed.
     pub doubt: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub struct Misbehaviour {
 pub struct WitnessFigures {
     /// The name it signs under.
     pub name: String,
-    /// Checkpoints it cosigned.
+    /// Number of checkpoints it cosigned.
     pub cosigned: u64,
     /// Number of checkpoints that it answered with anything else.
     pub refused: u64,

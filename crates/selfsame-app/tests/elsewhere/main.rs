@@ -1,4 +1,4 @@
-//! Resolvers and registrars of others: what of their answers is accepted, and what a change survives.
+//! External resolvers and registrars: which answers are accepted, and which faults a change survives.
 
 mod registering;
 mod resolving;

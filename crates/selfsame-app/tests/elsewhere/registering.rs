@@ -1,4 +1,4 @@
-//! DIDs in the cheqd network: made, rotated, ended; and what a registrar's faults do to a change.
+//! DIDs on the cheqd network: created, rotated, deactivated; and how faults of a registrar affect a change.
 
 use selfsame_app::ErrorKind;
 use selfsame_app::view::Paging;
@@ -17,7 +17,7 @@ fn versions(world: &World, did: &str) -> usize {
     world.cheqd.ledger().versions(did).len()
 }
 
-/// The document that the network has.
+/// The document that the network stores.
 fn written(world: &World, did: &str) -> Value {
     let ledger = world.cheqd.ledger();
     ledger.versions(did).last().unwrap().document.clone()
@@ -42,10 +42,10 @@ async fn a_did_is_made_rotated_and_ended_by_a_registrar_that_has_no_key() {
     let rotated = dids.rotate(&made.did).await.unwrap();
     assert_ne!(rotated.key, made.key);
     let now = written(&world, &made.did);
-    // The former key still verifies what it signed, and proves nobody's presence.
+    // The former key still verifies its old signatures, but no longer authenticates.
     assert_eq!(now["assertionMethod"].as_array().unwrap().len(), 2);
     assert_eq!(now["authentication"].as_array().unwrap().len(), 1);
-    // What was resolved before is not used any more.
+    // The cached resolution is not used any more.
     let resolved = world.resolve(&made.did).await;
     assert_eq!(resolved.document().unwrap().verification_method.len(), 2);
 
@@ -101,7 +101,7 @@ async fn a_change_whose_answer_is_lost_is_made_once() {
     let all = all_of(&world).await;
     assert_eq!(listed(&all), (1, "pending"));
     assert_eq!(versions(&world, &all[0].did), 1);
-    // The registrar forgets, and the process dies: the network still tells.
+    // The registrar loses its jobs, and the process dies: the network still has the result.
     world.cheqd.fault(Fault::None);
     world.cheqd.ledger().forget_jobs();
     world.restart().await;
@@ -224,7 +224,7 @@ async fn a_refusal_counts_once_nothing_that_was_sent_before_can_still_be_made() 
     world.app.dids().rotate(&made.did).await.unwrap_err();
     world.cheqd.fault(Fault::Refuses);
     world.cheqd.ledger().forget_jobs();
-    // The next change finishes this one first; it is not known yet whether it was made.
+    // The next change finishes this one first; whether it was made is not known yet.
     let error = world.app.dids().rotate(&made.did).await.unwrap_err();
     assert!(
         matches!(error.kind, ErrorKind::Unavailable { .. }),

@@ -1,4 +1,4 @@
-//! DIDs that others resolve: found, missing, gone, late, and all that a resolver must not make us believe.
+//! DIDs resolved by other resolvers: found, missing, deactivated, late; and answers of a resolver that must be refused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,7 +129,7 @@ async fn what_is_no_answer_is_a_failure_of_the_resolver_and_not_of_the_did() {
 
 #[tokio::test]
 async fn an_answer_beyond_the_deadline_is_none() {
-    // The one who waits less never has the answer; the other has it long before his deadline.
+    // With the short timeout the answer never comes; with the long one it comes well before the deadline.
     for (timeout, late, is_answered) in [(1, 3_600_000, false), (60, 1_250, true)] {
         let world = World::with(|cheqd, resolver| {
             resolver.cheqd = Some(cheqd.address());
@@ -164,7 +164,7 @@ async fn a_resolver_can_not_send_us_elsewhere() {
     for to in [
         format!("{}1.0/identifiers/{DID}", inward.address()),
         "http://169.254.169.254/latest/meta-data/".to_owned(),
-        // To itself neither: who is asked answers.
+        // A redirect to the resolver itself is refused too: the resolver must answer itself.
         format!("{}1.0/identifiers/{DID}", world.cheqd.address()),
     ] {
         world.cheqd.fault(Fault::Redirect(to.clone()));
@@ -193,7 +193,7 @@ async fn a_late_resolver_is_asked_once_within_the_time_to_live() {
     assert!(world.resolve(DID).await.document().is_err());
     assert_eq!(world.cheqd.resolved(), 1);
     world.app.clock().advance(31);
-    // Those that come at once share one question.
+    // Simultaneous requests share one call.
     let (one, two) = tokio::join!(world.resolve(DID), world.resolve(DID));
     assert!(one.document().is_ok() && two.document().is_ok());
     world.app.clock().advance(300);
@@ -273,7 +273,7 @@ async fn a_linked_resource_is_found_by_path_and_by_name_and_must_have_its_checks
         assert_eq!(found.resource.media_type, "application/json");
         assert!(found.trusted_resolver.starts_with("http://127.0.0.1:"));
     }
-    // What is remembered is not asked for again.
+    // Cached resources are not fetched again.
     let asked = world.cheqd.resolved();
     linked(&path).await.unwrap();
     assert_eq!(world.cheqd.resolved(), asked);

@@ -1,4 +1,4 @@
-//! An instance that asks the stand-in of a cheqd network.
+//! An instance that uses a stand-in for a cheqd network.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use selfsame_testkit::cheqd::Cheqd;
 use serde_json::{Value, json};
 
 pub const DID: &str = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
-/// Of the example document of cheqd's resolver.
+/// From the example document of cheqd's resolver.
 const MULTIKEY: &str = "z6Mkjhidm3FJxUo4FekqyhXGMqrDLnrw9NtuzfmGQ61UXW1e";
 
 pub struct World {
@@ -27,7 +27,7 @@ pub struct World {
 }
 
 impl World {
-    /// With its resolver and its registrar.
+    /// Starts with the stand-in's resolver and registrar.
     pub async fn start() -> Self {
         Self::with(|cheqd, resolver| {
             resolver.cheqd = Some(cheqd.address());
@@ -36,7 +36,7 @@ impl World {
         .await
     }
 
-    /// With other settings.
+    /// Starts with other settings.
     pub async fn with(settings: impl FnOnce(&Cheqd, &mut ResolverConfig)) -> Self {
         let cheqd = Cheqd::start().await;
         let mut resolver = ResolverConfig::default();
@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// The process is gone, and another one opens its records.
+    /// Ends the process; another one opens its records.
     pub async fn restart(&mut self) {
         self.app.stop().await;
         self.app = open(&self.config, &self.store).await;
@@ -67,7 +67,7 @@ impl World {
         self.app.resolve(&Did::parse(did).unwrap(), options).await
     }
 
-    /// Until nothing waits in the outbox; its worker must run.
+    /// Waits until the outbox is empty; its worker must run.
     pub async fn settle(&self) {
         for _ in 0..1_200 {
             let status = self.app.status().await.unwrap();
@@ -88,7 +88,7 @@ pub fn new() -> NewDid {
     }
 }
 
-/// A document as the network has it.
+/// A document as the network stores it.
 pub fn document(did: &str) -> Value {
     json!({
         "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/suites/ed25519-2020/v1"],

@@ -1,4 +1,4 @@
-//! People's accounts: what they must be, how often one may guess, when a session is over.
+//! People's accounts: requirements on addresses and passwords, limits on guessing, the end of a session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +57,7 @@ async fn an_account_takes_an_address_and_a_password_of_ten_characters() {
             password.len()
         );
     }
-    // Characters are counted, not bytes; and case does not make another person.
+    // Characters are counted rather than bytes, and upper or lower case does not make another person.
     accounts
         .register(EMAIL, secret("ÄÖÜäöüßéèê"))
         .await
@@ -71,7 +71,7 @@ async fn after_ten_wrong_passwords_the_right_one_must_wait() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
     for peer in 0..10 {
-        // Each from another address, but all of them next to each other.
+        // Each from another address, all in one neighbourhood.
         let peer = format!("198.51.100.{peer}");
         let wrong = accounts
             .sign_in(EMAIL, secret("wrong password"), &at(&peer))
@@ -110,11 +110,11 @@ async fn guesses_of_others_shut_nobody_out() {
         accounts.sign_in(EMAIL, secret(RIGHT), &whence).await
     };
     assert!(sign_in("198.51.100.1", None).await.is_err());
-    // From elsewhere, and from the same address by a device that has signed in before.
+    // From elsewhere, and from the same address with a device that has signed in before.
     sign_in("192.0.2.1", None).await.unwrap();
     sign_in("198.51.100.1", Some(&devices)).await.unwrap();
 
-    // Whoever has only the device guesses no more often than others.
+    // An attacker who has only the device gets no more guesses than others.
     let device = Whence::of("203.0.113.1".parse().unwrap(), Some(&devices));
     for _ in 0..10 {
         let wrong = accounts.sign_in(EMAIL, secret("wrong password"), &device);
@@ -211,7 +211,7 @@ async fn one_peer_tries_many_accounts_slowly_and_locks_nobody_out_beside_it() {
     };
     let mut looked_at = 0;
     for number in 0..60 {
-        // That one has an account himself makes up for nothing.
+        // Having an account of one's own does not clear the count.
         if number % 9 == 8 && looked_at < 50 {
             sign_in("mallory@example.org", "192.0.2.1").await.unwrap();
         }
@@ -223,7 +223,7 @@ async fn one_peer_tries_many_accounts_slowly_and_locks_nobody_out_beside_it() {
         }
     }
     assert_eq!(looked_at, 50);
-    // It goes on as fast as it may.
+    // Continues as fast as the limit allows.
     for number in 60..66 {
         app.clock().advance(32);
         let email = format!("nobody-{number}@example.org");
@@ -297,7 +297,7 @@ async fn the_right_password_makes_up_for_wrong_ones() {
 async fn an_unknown_address_takes_as_long_as_a_wrong_password() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
-    // The fastest of each is the one that nothing else disturbed; on a busy machine that may take its time to come.
+    // The fastest attempt of each kind is the undisturbed one; on a busy machine it may take many attempts.
     let mut fastest = [Duration::MAX; 2];
     for number in 0..60 {
         for (fastest, email) in fastest.iter_mut().zip([EMAIL, "nobody@example.org"]) {
@@ -316,7 +316,7 @@ async fn an_unknown_address_takes_as_long_as_a_wrong_password() {
         if number >= 4 && unknown * 3 > known && known * 3 > unknown {
             return;
         }
-        // So that the account is not locked by so many guesses.
+        // So that these guesses do not lock the account.
         app.clock().advance(120);
     }
     panic!("{fastest:?}");
@@ -339,7 +339,7 @@ async fn a_session_ends_with_its_time_or_with_signing_out() {
     accounts.sign_out(&first.token).await.unwrap();
     let over = accounts.person(&first.token).await.unwrap_err();
     assert_eq!(over.kind, ErrorKind::Unauthenticated);
-    // The clock goes on by itself meanwhile, on a busy machine by seconds.
+    // The real clock also advances meanwhile, on a busy machine by seconds.
     app.clock().advance(second.expires_in - 60);
     accounts.person(&second.token).await.unwrap();
     app.clock().advance(60);
@@ -359,11 +359,11 @@ async fn a_session_that_is_read_while_it_ends_is_not_remembered() {
             .sign_in(EMAIL, secret(RIGHT), &at("192.0.2.1"))
             .await;
         let token = session.unwrap().token;
-        // Another process has nothing in memory yet.
+        // Another process has an empty cache.
         let other = host.open().await;
         let accounts = other.wallet().unwrap().accounts();
         let (read, ended) = tokio::join!(accounts.person(&token), accounts.sign_out(&token));
-        // It was read in time, and that is why it could be remembered.
+        // The record was read before the session ended, so it could have been cached.
         read.unwrap();
         ended.unwrap();
         assert!(accounts.person(&token).await.is_err());

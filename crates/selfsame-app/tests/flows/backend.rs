@@ -1,4 +1,4 @@
-//! Records in memory that take their time, so that what runs at once really interleaves.
+//! In-memory records with delays, so that concurrent operations really interleave.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use selfsame_store::backend::{
 };
 use selfsame_store::{Memory, Meter, OutboxId, Result, StoreError, TenantId};
 
-/// Reads take longer than commits, so that what was read may have changed when it arrives.
+/// Reads take longer than commits, so that a record may have changed by the time it is read.
 const READ: Duration = Duration::from_millis(4);
 const COMMIT: Duration = Duration::from_millis(1);
 
-/// A memory with the pace of a disk.
+/// An in-memory store with the speed of a disk.
 #[derive(Default)]
 pub struct Slow(Memory, AtomicBool);
 
 impl Slow {
-    /// Whether there is no room for more.
+    /// Sets whether the store is full.
     pub fn fill(&self, full: bool) {
         self.1.store(full, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! What must happen once happens once: codes, nonces, places in status lists.
+//! Codes, nonces and places in status lists are used only once.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -41,7 +41,7 @@ fn token_request(site: &Site, link: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Redeems one code by many tasks at once.
+/// Redeems one code in many tasks at once.
 async fn raced(app: &Arc<App>, body: &[u8]) -> Vec<Result<TokenResponse>> {
     let mut tasks = JoinSet::new();
     for _ in 0..TASKS {
@@ -113,7 +113,7 @@ async fn the_same_request_gets_the_same_credential_however_often_it_comes() {
     assert_eq!((answers.len(), site.issued().await), (1, 1));
 }
 
-/// What an issuer's metadata describes.
+/// The configurations in the issuer's metadata.
 fn described(app: &App) -> Vec<&Configuration> {
     let metadata = &app.issuer().unwrap().published().issuer;
     let ids = metadata.credential_configurations_supported.keys();
@@ -200,7 +200,7 @@ async fn a_spent_nonce_is_not_forgotten_while_the_clock_is_ahead_for_a_while() {
     issuer.credential(&token.unwrap(), &body).await.unwrap();
     site.app.start().await.unwrap();
     site.app.clock().set_ahead(4_000);
-    // The worker looks for what has expired twice a second.
+    // The worker removes expired records twice a second.
     tokio::time::sleep(Duration::from_millis(1_600)).await;
     site.app.clock().set_back(4_000);
     let another = site.offer("immunization").await;
@@ -292,7 +292,7 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
             .await
             .is_err()
     );
-    // Whoever opens the records sees it, and says so in the list.
+    // A process that opens the records sees the status, and shows it in the list.
     let reopened = site.reopened().await;
     let seen = reopened
         .issuer()
@@ -365,7 +365,7 @@ async fn a_list_that_was_signed_before_the_clock_was_set_back_is_signed_anew() {
 async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first_credential() {
     let site = Site::start().await;
     let lists = site.app.issuer().unwrap().lists();
-    // As many as a list holds.
+    // One full list.
     let mut last = 0;
     for _ in 0..131_072 {
         last = lists.place().await.unwrap().list;
@@ -384,7 +384,7 @@ async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first
     }
 }
 
-/// Whether the list that is served now says that a credential is withdrawn.
+/// Whether the list served now shows a credential as withdrawn.
 async fn served_as_withdrawn(app: &App, id: &str) -> bool {
     let issuer = app.issuer().unwrap();
     let index = issuer.issued_credential(id).await.unwrap().status_index;
@@ -413,7 +413,7 @@ async fn a_change_of_status_is_shown_as_not_yet_published_for_a_second_at_most()
             Face::Revocation,
             Face::Suspension,
         ];
-        // The second may turn in between.
+        // A second may pass in between.
         let mut seen = false;
         for status in [CredentialStatus::Suspended, CredentialStatus::Valid].repeat(5) {
             for face in faces {
@@ -445,7 +445,7 @@ async fn a_revocation_while_its_list_is_signed_is_out_within_a_second() {
     };
     let issued = issuer.issued(None, &paging).await.unwrap().items;
     for one in &issued {
-        // The list grows old, so that it is signed at the very time of the change.
+        // The list ages, so that it is signed again at the time of the change.
         site.app.clock().advance(40);
         let serving = site.app.clone();
         let serving = tokio::spawn(async move {

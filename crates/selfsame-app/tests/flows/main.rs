@@ -1,4 +1,4 @@
-//! Whole flows over HTTP on loopback: what is kept, what is refused, and what a fault at any point leaves behind.
+//! Whole flows over HTTP on loopback: what is stored, what is refused, and the state after a fault at any point.
 
 mod accounts;
 mod backend;

@@ -1,4 +1,4 @@
-//! The DIDs that credentials name: one that anybody resolves; and the registry's, where a credential is for one use.
+//! The DIDs that credentials name: one that any verifier can resolve, and the registry's for single-use credentials.
 
 use selfsame_app::config::NamedDid;
 use selfsame_app::view::Paging;
@@ -9,7 +9,7 @@ use selfsame_credential::Format;
 use crate::network::{Member, clinic_naming};
 use crate::world::{accept, new_offer, person};
 
-/// The card that a person gets of a template, and its id in the issuer's register.
+/// The card that a person receives for a template, and its id in the issuer's register.
 async fn taken(clinic: &Member, person: &Person, offered: (&str, Format)) -> (String, String) {
     let (template, format) = offered;
     let issuer = clinic.app.issuer().unwrap();
@@ -21,7 +21,7 @@ async fn taken(clinic: &Member, person: &Person, offered: (&str, Format)) -> (St
     (cards[0].id.clone(), issued.items[0].id.clone())
 }
 
-/// Whether a credential is for one use, as far as the registry can tell.
+/// Whether a credential of this template and format is single-use.
 fn is_spent_in_the_registry(template: &str, format: Format) -> bool {
     template == "prescription" && format == Format::SdJwtVc
 }

@@ -1,4 +1,4 @@
-//! A clinic with a registry, and pharmacies that know the registry over HTTP.
+//! A clinic with a registry, and pharmacies that use the registry over HTTP.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const NOBODY: Roles = Roles {
     registry: false,
 };
 
-/// Somebody with an instance that others reach over HTTP.
+/// An instance that others can reach over HTTP.
 pub struct Member {
     pub app: Arc<App>,
     pub faults: Arc<Faults>,
@@ -33,7 +33,7 @@ pub struct Member {
     memory: Arc<Slow>,
 }
 
-/// Where somebody is going to listen; bound before anybody opens, so that all can name each other's origins.
+/// The future address of an instance; bound before any instance opens, so that all can name each other's origins.
 struct Place {
     listener: TcpListener,
     origin: Url,
@@ -68,7 +68,7 @@ pub async fn clinic_naming(issuer_did: NamedDid) -> Member {
     Member::start(Place::bind().await, roles, settings).await
 }
 
-/// A clinic that issues, keeps people's cards and runs the registry, and so many pharmacies that check.
+/// A clinic that issues, keeps people's cards and runs the registry, and `N` pharmacies that verify.
 pub async fn clinic_and_pharmacies<const N: usize>() -> (Member, [Member; N]) {
     let place = Place::bind().await;
     let mut places = Vec::new();
@@ -159,27 +159,27 @@ impl Member {
         }
     }
 
-    /// The same records opened by the process that comes after this one.
+    /// Opens the same records in the next process.
     pub async fn reopened(&self) -> Arc<App> {
         let app = opened(&self.config, &self.memory).await;
         app.start().await.unwrap();
         app
     }
 
-    /// The same with another DID of its requests.
+    /// Opens the same records with another DID for its requests.
     pub async fn reopened_as(&self, client_did: NamedDid) -> Arc<App> {
         let mut config = self.config.clone();
         config.verifier.client_did = client_did;
         opened(&config, &self.memory).await
     }
 
-    /// Lets a pharmacy do this to prescriptions.
+    /// Delegates this action on prescriptions to a pharmacy.
     pub async fn delegate(&self, to: &Self, action: &str) -> Delegation {
         let issuer = self.app.issuer().unwrap();
         issuer.delegate(&to.wants(action)).await.unwrap()
     }
 
-    /// To be let do this to prescriptions.
+    /// A delegation of this action on prescriptions, to this member.
     pub fn wants(&self, action: &str) -> NewDelegation {
         NewDelegation {
             to: self.did(),
@@ -194,7 +194,7 @@ impl Member {
         verifier.identity().did().to_string()
     }
 
-    /// Gives a person a prescription.
+    /// Issues a prescription to a person.
     pub async fn prescribe(&self, person: &Person) {
         let new = new_offer("prescription", "dc+sd-jwt");
         let issuer = self.app.issuer().unwrap();
@@ -203,7 +203,7 @@ impl Member {
         wallet.accept_offer(person, &accept(&offer)).await.unwrap();
     }
 
-    /// Asks for a prescription and gives the request's id and link.
+    /// Requests a prescription; returns the request's id and link.
     pub async fn ask(&self, new: NewRequest) -> (String, String) {
         let new = NewRequest {
             template: Some("prescription".to_owned()),
@@ -224,7 +224,7 @@ async fn opened(config: &Config, memory: &Arc<Slow>) -> Arc<App> {
     open_with(config.clone(), &config.trust.origins, memory, ledger).await
 }
 
-/// The answer of somebody who shows the newest card.
+/// An answer with the newest card.
 pub fn newest(uri: &str) -> AnswerRequest {
     AnswerRequest {
         request: uri.to_owned(),

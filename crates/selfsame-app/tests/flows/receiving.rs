@@ -1,4 +1,4 @@
-//! Taking an offer: wherever it is cut off, it ends in a card or in a failure that the history tells.
+//! Accepting an offer: interrupted at any point, it ends with a card or with a failure in the history.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const PRE_AUTHORIZED: &str = "urn:ietf:params:oauth:grant-type:pre-authorized_co
 const SERVER: &str = "/.well-known/oauth-authorization-server/issuer";
 const METADATA: &str = "/.well-known/openid-credential-issuer/issuer";
 
-/// The wallet's process is killed while a call of the flow is under way; another one goes on.
+/// Kills the wallet's process during a call of the flow; another process continues.
 fn killed_at(path: &str, fault: Fault) -> (usize, usize, String) {
     let outside = tokio::runtime::Runtime::new().unwrap();
     let site = outside.block_on(Site::start());
@@ -63,7 +63,7 @@ fn a_wallet_killed_at_any_call_keeps_the_card_or_says_that_it_failed() {
     ] {
         assert_eq!(killed_at(path, fault), kept, "{path} {fault:?}");
     }
-    // The code is spent, and what it was spent for never came.
+    // The code is spent, and its credential never arrived.
     let failed = (0, 0, "failed".to_owned());
     assert_eq!(killed_at(TOKEN, Fault::HangAfter), failed);
 }
@@ -99,7 +99,7 @@ async fn a_wallet_that_is_full_takes_no_offer_and_spends_none() {
         let full = wallet.accept_offer(&person, &offer).await;
         assert_eq!(full.map(drop).unwrap_err().kind, ErrorKind::Full);
         assert_eq!(site.issued().await, room);
-        // With room again the same offer is taken.
+        // With room again, the same offer is accepted.
         let (cards, _) = belongings(&app, &person).await;
         for card in cards {
             wallet.delete_card(&person, &card.id).await.unwrap();
@@ -163,7 +163,7 @@ async fn beside_cards_a_wallet_keeps_so_much_and_no_more() {
     let app = host.open().await;
     let person = person(&app).await;
     let wallet = app.wallet().unwrap();
-    // What is told of and what was looked at: the oldest goes.
+    // History and previewed requests: the oldest entry is removed.
     host.keep(&person, "history", 2_100).await;
     let offer = accept(&site.offer("immunization").await);
     wallet.accept_offer(&person, &offer).await.unwrap();
@@ -178,7 +178,7 @@ async fn beside_cards_a_wallet_keeps_so_much_and_no_more() {
     let preview = wallet.preview_request(&person, &request.uri).await.unwrap();
     assert_eq!(host.kept(&person, "asked").await, 100);
 
-    // What is under way: no more is begun, and neither code nor request is spent.
+    // Flows in progress: no more is begun, and neither code nor request is spent.
     host.keep(&person, "receiving", 32).await;
     host.keep(&person, "answering", 32).await;
     let offer = accept(&site.offer("immunization").await);
@@ -227,10 +227,10 @@ async fn a_full_disk_is_told_and_once_there_is_room_it_goes_on() {
     let refused = wallet.create_key(&person, "P-256").await;
     assert_eq!(refused.map(drop).unwrap_err().kind, ErrorKind::Full);
     assert!(!app.has_room().await);
-    // What is there is still read.
+    // Existing records can still be read.
     assert_eq!(belongings(&app, &person).await.0.len(), 0);
     host.fill(false);
-    // It is not tried for whoever asks: that would be a write for each of them.
+    // Not every caller triggers a test write.
     assert!(!app.has_room().await);
     wallet.create_key(&person, "P-256").await.unwrap();
     assert!(app.has_room().await);
@@ -282,7 +282,7 @@ async fn a_code_that_may_have_been_redeemed_is_not_sent_again() {
     let (cards, history) = outcome(&app, &person).await;
     assert_eq!((cards.len(), history[0].what.as_str()), (0, "failed"));
     assert!(history[0].reason.as_deref().unwrap().contains("respond"));
-    // It was not redeemed in fact, and the person still has the offer.
+    // In fact the code was not redeemed, and the person still has the offer.
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
 }
 
@@ -293,7 +293,7 @@ async fn an_issuer_that_is_away_is_waited_for() {
     let person = person(&app).await;
     let offer = site.offer("immunization").await;
     let wallet = app.wallet().unwrap();
-    // Its documents are known from here on.
+    // The issuer's documents are cached from here on.
     wallet.preview_offer(&offer.uri).await.unwrap();
     site.hang_up().await;
     let waits = wallet
@@ -311,7 +311,7 @@ async fn an_issuer_that_is_away_is_waited_for() {
     assert_eq!((cards.len(), history[0].what.as_str()), (1, "received"));
 }
 
-/// Ten minutes a second go by.
+/// Advances the clock ten minutes each second.
 fn spend_time(app: &Arc<App>) -> JoinHandle<()> {
     let clock = app.clock().clone();
     tokio::spawn(async move {
@@ -476,7 +476,7 @@ async fn a_credential_waits_until_its_issuers_key_can_be_had() {
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let offer = site.offer("immunization").await;
-    // However often it is asked for until it can be had.
+    // However often it is fetched until it is available.
     for _ in 0..200 {
         site.faults.add("/issuer/did.json", Fault::Busy);
     }
@@ -489,7 +489,7 @@ async fn a_credential_waits_until_its_issuers_key_can_be_had() {
     );
     assert_eq!(belongings(&app, &person).await.0.len(), 0);
     site.faults.clear();
-    // Should the call be made again, it would be seen.
+    // If the call were made again, this would show it.
     site.faults.add(CREDENTIAL, Fault::Forge);
     app.clock().advance(20);
     let (cards, history) = outcome(&app, &person).await;
@@ -546,7 +546,7 @@ async fn a_deleted_card_takes_its_key_along_and_leaves_the_persons_own() {
         assert_eq!(host.keys(&person).await, 1);
     }
     assert_eq!(belongings(&app, &person).await.0.len(), 0);
-    // The key of the DID is still good for another credential.
+    // The key of the DID can still be used for another credential.
     let again = AcceptOffer {
         offer: site.offer("immunization").await.uri,
         ..by_did
@@ -590,7 +590,7 @@ async fn a_preview_does_not_tell_what_names_and_addresses_there_are_within() {
     );
 }
 
-/// What a person is told, and what is left of it, once an issuer's own documents send his wallet somewhere.
+/// What a person sees, and what remains in the history, if an issuer's documents send the wallet to this endpoint.
 async fn told_of(endpoint: &str) -> (ErrorKind, String, Vec<String>) {
     let site = Site::start().await;
     let app = WalletHost::new(&site).open().await;
@@ -624,7 +624,7 @@ fn metadata(site: &Site) -> Value {
     serde_json::from_slice(&published.documents.issuer).unwrap()
 }
 
-/// What the issuer said of itself before it issued records of allergies.
+/// The issuer's metadata before it issued records of allergies.
 fn metadata_of_before(site: &Site) -> Value {
     let mut metadata = metadata(site);
     let configurations = metadata["credential_configurations_supported"]
@@ -668,13 +668,13 @@ async fn offers_of_what_there_is_not_have_the_issuer_asked_rarely() {
             let error = wallet.preview_offer(&unknown.uri).await.unwrap_err();
             assert_eq!(error.kind, ErrorKind::Upstream);
             assert!(error.reason.contains("does not describe"), "{error:?}");
-            // The others' offers are as good as before.
+            // Other offers still work.
             wallet.preview_offer(&known.uri).await.unwrap();
             assert_eq!(asked(), times);
         }
         app.clock().advance(5);
     }
-    // The copy that those offers left is kept no less long.
+    // The copy fetched for those offers is cached no less long.
     app.clock().advance(200);
     wallet.preview_offer(&known.uri).await.unwrap();
     assert_eq!(asked(), 3);
@@ -713,7 +713,7 @@ async fn an_issuers_documents_are_kept_for_no_longer_than_it_says() {
         let shown = wallet.preview_offer(&offer.uri).await.unwrap();
         let is_kept = shown.issuer_name.as_deref() == Some("As it was");
         assert_eq!(is_kept, fault == Fault::Give(text));
-        // Past what the cache itself allows.
+        // Past the cache's own limit.
         app.clock().advance(301);
     }
 }
@@ -734,7 +734,7 @@ async fn after_a_failure_the_issuers_documents_are_fetched_anew() {
     wallet.accept_offer(&person, &accept(&next)).await.unwrap();
 }
 
-/// The site's issuer relies on these servers; what they are they say themselves.
+/// Makes the site's issuer rely on these authorization servers, each with metadata of its own.
 fn rely_on(site: &Site, servers: &[(&str, Option<&str>)]) {
     let identifier = |name: &str| format!("{}{name}", site.origin);
     let named = servers.iter().map(|(name, _)| identifier(name));
@@ -759,7 +759,7 @@ async fn a_code_goes_to_the_first_server_that_redeems_such_codes() {
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let wallet = app.wallet().unwrap();
-    // The one in the middle is not there.
+    // The one in the middle does not exist.
     let servers = [
         ("a", Some("authorization_code")),
         ("b", None),

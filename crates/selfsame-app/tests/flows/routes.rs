@@ -1,4 +1,4 @@
-//! The protocols' endpoints over an instance, as thin as can be.
+//! The protocols' endpoints on an instance, as a minimal server.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Prescriptions: used up once and by one, revoked in their issuer's name, and never in between for long.
+//! Single-use prescriptions: used up once and by one party, revoked on their issuer's behalf, and soon settled after
+//! faults.
 
 use std::sync::Arc;
 
@@ -21,13 +22,13 @@ use crate::world::{Fault, accept, belongings, new_offer, person};
 
 const TRANSACTIONS: &str = "/registry/transactions";
 
-/// A clinic, a pharmacy that may use prescriptions up, and a person with one.
+/// A clinic, a pharmacy that may use up prescriptions, and a person with one.
 async fn scene() -> (Member, Member, Person) {
     let (clinic, [pharmacy, _], person) = scene_of_two().await;
     (clinic, pharmacy, person)
 }
 
-/// The same with a second pharmacy, which may do nothing yet.
+/// With a second pharmacy, which has no permission yet.
 async fn scene_of_two() -> (Member, [Member; 2], Person) {
     let (clinic, pharmacies) = clinic_and_pharmacies().await;
     clinic.delegate(&pharmacies[0], "consume").await;
@@ -51,7 +52,7 @@ fn showing_the_handle() -> NewRequest {
     }
 }
 
-/// Asks, has the wallet answer, and gives what comes of it.
+/// Requests, has the wallet answer, and returns the result.
 async fn show(
     (clinic, person): (&Member, &Person),
     to: &Member,
@@ -119,7 +120,7 @@ async fn a_prescription_is_used_up_once_and_everybody_learns_by_whom() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown() {
     let (clinic, pharmacy, _) = scene().await;
-    // The registry is elsewhere for a wallet of the pharmacy's.
+    // For a wallet at the pharmacy, the registry is remote.
     let person = person(&pharmacy.app).await;
     let wallet = pharmacy.app.wallet().unwrap();
     let offered = new_offer("prescription", "dc+sd-jwt");
@@ -130,7 +131,7 @@ async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown()
     let id = card.items[0].id.clone();
     let calls = async || pharmacy.app.status().await.unwrap().outbound_requests;
     assert_eq!(wallet.card(&person, &id).await.unwrap().status, "valid");
-    // The issuer's DID and its status list are known by now.
+    // The issuer's DID and its status list are cached by now.
     let issuer = clinic.app.issuer().unwrap().identity().did().clone();
     let registry = pharmacy.app.registry().unwrap();
     let before = calls().await;
@@ -140,7 +141,7 @@ async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown()
     assert_eq!(calls().await - before - once, once);
 }
 
-/// Whoever takes medicine is most often older than the clocks of computers.
+/// Most people who take medicine were born before the epoch of computer clocks.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_was_born_in_1931_is_prescribed_for_and_believed() {
     let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
@@ -224,14 +225,14 @@ async fn futures_joined<T>(all: impl Iterator<Item = impl Future<Output = T>>) -
     done.into_iter().flatten().collect()
 }
 
-/// Until the use has an end.
+/// Waits until the use has ended.
 async fn ended(app: &Arc<App>, id: &str) -> VerificationStatus {
     let status = app.verifier().unwrap().wait(id, 60).await.unwrap();
     assert_ne!(status.state, RequestState::Spending, "{status:#?}");
     status
 }
 
-/// Until its faults are cleared, the registry gives no answer to any transaction, however often it is asked.
+/// Until the faults are cleared, the registry answers no transaction.
 fn stay_silent(clinic: &Member, fault: Fault) {
     for _ in 0..200 {
         clinic.faults.add(TRANSACTIONS, fault);
@@ -271,7 +272,7 @@ async fn a_process_that_dies_between_answer_and_registry_leaves_the_use_to_the_n
             let _ = wallet.answer_request(&holder, &newest(&uri)).await;
         });
         clinic.faults.is_met().await;
-        // The process hangs in its call to the registry, and is heard of no more.
+        // The process hangs in its call to the registry for good.
         pharmacy.app.stop().await;
         let next = pharmacy.reopened().await;
         let waiting = next.verifier().unwrap().request(&id).await.unwrap();
@@ -289,7 +290,7 @@ async fn who_has_no_delegation_uses_nothing_up_and_is_told() {
     let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
     let person = person(&clinic.app).await;
     clinic.prescribe(&person).await;
-    // To revoke is not to use up.
+    // Permission to revoke does not include using up.
     clinic.delegate(&pharmacy, "revoke").await;
     let status = show((&clinic, &person), &pharmacy, spending()).await;
     assert_eq!(outcome(&status), Outcome::Unverifiable);
@@ -338,7 +339,7 @@ async fn what_a_delegation_does_not_name_cannot_be_done_under_it() {
         let refused = issuer.delegate(&new).await.unwrap_err();
         assert!(refused.reason.contains(reason), "{refused}");
     }
-    // Another type than the prescription's, of whatever issuer it may be: the registry knows no templates.
+    // Another type than the prescription's, of any issuer: the registry knows no templates.
     let id = clinic.delegate(&pharmacy, "consume").await.id;
     let registry = pharmacy.app.registry().unwrap();
     let given = registry.delegation(issuer.identity().did(), &id).await;
@@ -515,7 +516,7 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
         client.starts_with("decentralized_identifier:did:jwk:"),
         "{client}"
     );
-    // Another setting is for the requests that are made from then on.
+    // A changed setting applies only to requests created after it.
     let own = pharmacy.reopened_as(NamedDid::Own).await;
     let verifier = own.verifier().unwrap();
     let kid = async |id: &str| {
@@ -532,7 +533,7 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
     assert!(kid(&made.id).await.starts_with(&pharmacy.did()));
 }
 
-/// Asks with one access token for a credential of the template, once more with another key; how many were given.
+/// Requests a credential twice with one access token and different keys; returns how many were issued.
 async fn given_to_two_keys(clinic: &Member, template: &str) -> usize {
     let issuer = clinic.app.issuer().unwrap();
     let new = new_offer(template, "dc+sd-jwt");
@@ -586,7 +587,7 @@ async fn whom_a_verifier_trusts_can_change_while_it_runs_and_a_wrong_list_change
     let counts = async || {
         let (id, uri) = pharmacy.ask(NewRequest::default()).await;
         let wallet = clinic.app.wallet().unwrap();
-        // What does not count may be refused at once.
+        // An answer that does not count may be refused at once.
         let _taken_or_refused = wallet.answer_request(&person, &newest(&uri)).await;
         let status = pharmacy.app.verifier().unwrap().request(&id).await;
         let verdict = status.unwrap().verdict;

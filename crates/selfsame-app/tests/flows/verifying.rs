@@ -1,4 +1,4 @@
-//! Presenting and judging: one answer counts, and no more leaves the wallet than was asked for.
+//! Presentation and verification: one answer counts, and no more leaves the wallet than was requested.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person}
 
 const RESPONSES: &str = "/verifier/responses";
 
-/// A wallet, and a person who holds a credential of the template in it.
+/// A wallet, and a person in it with a credential of the template.
 async fn holder(site: &Site, template: &str) -> (Arc<App>, Person) {
     let app = WalletHost::new(site).open().await;
     let person = person(&app).await;
@@ -61,7 +61,7 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
     let verifier = site.app.verifier().unwrap();
     let asking = of_template("immunization");
     let request = verifier.create_request(&asking).await.unwrap();
-    // Nor does it come through when the wallet tries again: only those below do.
+    // Nor does a retry of the wallet get through; only the answers below do.
     for _ in 0..200 {
         site.faults.add(RESPONSES, Fault::CutBefore);
     }
@@ -99,7 +99,7 @@ async fn of_many_responses_to_one_request_a_few_are_judged_at_once() {
     ]
     .map(Result::unwrap);
     let mut tasks = JoinSet::new();
-    // Whoever comes waits for the store, so that none is done before all have come.
+    // Each task waits for the store, so that none is done before all have started.
     for id in [&one.id; 9].into_iter().chain([&other.id]) {
         let (app, id) = (site.app.clone(), id.clone());
         let answered = async move { app.verifier().unwrap().response(&id, b"error=x").await };
@@ -145,7 +145,7 @@ async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
             let made = verifier.create_request(&new).await;
             made.map(|_| ()).map_err(|error| error.code)
         };
-        // A wallet may answer with what it has of several.
+        // A wallet may answer with the alternatives that it has.
         for sets in [
             json!([{"options": [["b"], ["a"]]}]),
             json!([{"options": [["a"]]}, {"options": [["b"]], "required": false}]),
@@ -189,7 +189,7 @@ async fn a_request_may_ask_to_be_fetched_by_post() {
         let refused = verifier.create_request(&asking(method, prefix)).await;
         assert_eq!(refused.unwrap_err().kind, ErrorKind::BadRequest);
     }
-    // The wallet's own nonce comes back in it.
+    // The object contains the wallet's own nonce.
     let object = verifier
         .request_object(&by_post.id, Some(b"wallet_nonce=n1"))
         .await
@@ -206,7 +206,7 @@ async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
     for (fault, what) in [
         (Fault::Busy, "shared"),
         (Fault::CutBefore, "shared"),
-        // The verifier has it and says so; the history names what has left.
+        // The verifier has the answer and says so; the history names the claims that left.
         (Fault::CutAfter, "failed"),
     ] {
         let site = Site::start().await;
@@ -239,13 +239,13 @@ async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
     }
 }
 
-/// Asks with this query and gives what was disclosed.
+/// Requests with this query and returns what was disclosed.
 async fn disclosed(template: &str, claims: Value) -> Value {
     let site = Site::start().await;
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let wallet = app.wallet().unwrap();
-    // Bound to a DID whose key is no P-256 key, which signs with its own algorithm.
+    // Bound to a DID with a key other than P-256, which signs with its own algorithm.
     let did = wallet
         .create_did(&person, "key", "Ed25519")
         .await
@@ -335,7 +335,7 @@ async fn a_preview_names_each_element_that_would_leave() {
     assert!(!claims.iter().any(|claim| claim.label == "Family name"));
 }
 
-/// A request for a prescription with its handle and an immunization, as the sets have it.
+/// A request for a prescription with its handle and an immunization, with these credential sets.
 pub fn of_both(sets: Value) -> NewRequest {
     let of = |id: &str, claims: Value| {
         json!({"id": id, "format": "dc+sd-jwt", "claims": claims,
@@ -353,7 +353,7 @@ pub fn of_both(sets: Value) -> NewRequest {
     }
 }
 
-/// The answer of somebody who chooses a card for each of these queries, and nothing for the others.
+/// An answer with a chosen card for each of these queries, and none for the others.
 pub fn by_hand(preview: &RequestPreview, queries: &[&str]) -> AnswerRequest {
     let chosen = preview
         .shares
@@ -479,7 +479,7 @@ async fn a_w3c_credential_that_is_suspended_or_revoked_is_refused_in_both_format
         ] {
             let id = &issued.items[0].id;
             issuer.set_status(id, status).await.unwrap();
-            // A changed list is out within a second.
+            // A changed list is served within a second.
             site.app.clock().advance(2);
             app.clock().advance(2);
             let verifier = site.app.verifier().unwrap();
@@ -559,7 +559,7 @@ async fn a_card_answers_however_many_newer_ones_there_are() {
     };
     let preview = wallet.preview_request(&person, &ask().await).await.unwrap();
     assert_eq!(preview.shares[0].choices[0].card, oldest);
-    // Of one type, but for two queries in two formats.
+    // One type, in two queries for two formats.
     let of = |id: &str, format: &str| json!({"id": id, "format": format, "meta": {"type_values": [["ImmunizationCredential"]]}});
     let both = NewRequest {
         dcql_query: Some(json!({"credentials": [of("old", "jwt_vc_json"), of("new", "vc+jwt")]})),
@@ -655,7 +655,7 @@ async fn a_status_list_is_fetched_again_once_its_own_time_is_over() {
     let site = Site::start().await;
     let (app, person) = holder(&site, "immunization").await;
     let verifier = site.app.verifier().unwrap();
-    // The issuer lets its lists be kept for a minute, this verifier for an hour.
+    // The issuer lets its lists be cached for a minute, this verifier for an hour.
     let asking = NewRequest {
         max_status_age: Some(3_600),
         ..of_template("immunization")
@@ -680,13 +680,13 @@ async fn a_status_list_that_nobody_signed_is_not_kept() {
     let wallet = app.wallet().unwrap();
     let card = wallet.cards(&person, &Paging::default()).await.unwrap();
     let id = card.items[0].id.clone();
-    // A bit of the signature.
+    // One bit of the signature.
     site.faults.add("/status/", Fault::Alter(97));
     assert_eq!(wallet.card(&person, &id).await.unwrap().status, "unknown");
-    // What cannot even be read is looked at again in a moment.
+    // An unreadable list is fetched again after a moment.
     app.clock().advance(3);
     assert_eq!(wallet.card(&person, &id).await.unwrap().status, "valid");
-    // What is genuine is kept.
+    // A genuine list stays cached.
     let calls = async || app.status().await.unwrap().outbound_requests;
     let before = calls().await;
     for _ in 0..3 {
@@ -703,7 +703,7 @@ async fn a_verifier_bounds_how_long_ago_a_status_list_was_signed() {
         let (app, person) = holder(&site, "immunization").await;
         let lists = site.app.issuer().unwrap().lists();
         lists.serve(0, Face::Token).await.unwrap();
-        // Clocks may differ by a minute; the issuer's own list is that old, and its time is not over.
+        // Clocks may differ by a minute; the issuer's list is older than that, and has not expired.
         site.app.clock().advance(61);
         app.clock().advance(61);
         let verifier = site.app.verifier().unwrap();

@@ -1,4 +1,4 @@
-//! An issuer and verifier behind a server that fails as it is told, and wallets whose process can be killed.
+//! An issuer and verifier behind a server with injected faults, and wallets whose process can be killed.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -36,34 +36,34 @@ use crate::routes;
 
 const BACKLOG: u32 = 1024;
 
-/// What a server does to a request in place of answering it.
+/// What a server does to a request instead of answering it normally.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fault {
-    /// Turns it away.
+    /// Refuses it as busy.
     Busy,
-    /// Breaks the connection without having looked at it.
+    /// Closes the connection without processing it.
     CutBefore,
-    /// Does what is asked and breaks the connection.
+    /// Processes it, then closes the connection.
     CutAfter,
-    /// Takes it and falls silent.
+    /// Reads it, then does not answer.
     HangBefore,
-    /// Does what is asked and falls silent.
+    /// Processes it, then does not answer.
     HangAfter,
-    /// Answers with something that its issuer did not sign.
+    /// Answers with a credential that its issuer did not sign.
     Forge,
-    /// Answers with credentials by whoever certified himself to be this issuer.
+    /// Answers with credentials signed with a self-made certificate for this issuer.
     CertifyAs(&'static str),
-    /// Answers with credentials that have so many bytes more in a claim, which their issuer did not sign.
+    /// Answers with credentials whose claims are longer by this number of bytes, which their issuer did not sign.
     Pad(usize),
-    /// Answers with one bit turned, this part of the way through.
+    /// Answers with one bit flipped, at this percentage of the body.
     Alter(usize),
     /// Answers with this JSON.
     Give(&'static str),
-    /// Answers with this JSON, which is not to be kept.
+    /// Answers with this JSON, which must not be cached.
     GiveUncached(&'static str),
 }
 
-/// The faults to come, by path, and the bodies that met them.
+/// The faults to inject, by path, and the bodies of the requests that met them.
 #[derive(Default)]
 pub struct Faults {
     coming: Mutex<VecDeque<(String, Fault)>>,
@@ -86,7 +86,7 @@ impl Faults {
         coming.push_back((path.to_owned(), fault));
     }
 
-    /// Answers with this document, so many times.
+    /// Answers with this document, this number of times.
     pub fn give(&self, path: &str, document: &serde_json::Value, times: usize) {
         let text: &str = document.to_string().leak();
         (0..times).for_each(|_| self.add(path, Fault::Give(text)));
@@ -96,12 +96,12 @@ impl Faults {
         self.coming.lock().unwrap().clear();
     }
 
-    /// Until a fault has been met.
+    /// Waits until a fault has been met.
     pub async fn is_met(&self) {
         self.met.0.acquire().await.unwrap().forget();
     }
 
-    /// The bearer's token and the body of the request that met the last fault.
+    /// The bearer token and the body of the request that met the last fault.
     pub fn last_request(&self) -> (Option<String>, Vec<u8>) {
         self.bodies.lock().unwrap().last().unwrap().clone()
     }
@@ -115,14 +115,14 @@ impl Faults {
     }
 }
 
-/// An instance that issues and verifies, over HTTP on loopback.
+/// An instance that is issuer and verifier, over HTTP on loopback.
 pub struct Site {
     pub app: Arc<App>,
     pub faults: Arc<Faults>,
     pub origin: Url,
     memory: Arc<Slow>,
     server: JoinHandle<()>,
-    /// Bound and never listened at: while the server is away, the system gives its port to nobody else.
+    /// Bound but not listening: reserves the port while the server is away.
     _port: TcpSocket,
 }
 
@@ -136,7 +136,7 @@ impl Site {
         Self::of(issuer, verifier).await
     }
 
-    /// One that signs its lists every half an hour, and bounds how long ago lists were signed.
+    /// A site that signs its lists every half an hour, with a verifier that limits the age of the signature.
     pub async fn signing_seldom(max_status_signed_age: Option<u64>) -> Self {
         let issuer = IssuerConfig {
             status_ttl: 3600,
@@ -168,20 +168,20 @@ impl Site {
         }
     }
 
-    /// The same records opened by another process.
+    /// Opens the same records in another process.
     pub async fn reopened(&self) -> Arc<App> {
         let settings = (issuing_by(DidMethod::Key), verifying());
         site_of(&self.origin, settings, &self.memory).await
     }
 
-    /// Nobody listens any more.
+    /// Stops listening.
     pub async fn hang_up(&mut self) {
         self.server.abort();
-        // The listener is gone once the task is.
+        // The listener is closed once the task has ended.
         let _ = (&mut self.server).await;
     }
 
-    /// Listens again, at the same address.
+    /// Listens again at the same address.
     pub async fn listen(&mut self) {
         let socket = bound(self.origin.port().unwrap());
         let listener = socket.listen(BACKLOG).unwrap();
@@ -226,7 +226,7 @@ pub fn new_offer(template: &str, format: &str) -> NewOffer {
     }
 }
 
-/// A socket at this port of loopback, or at a free one, beside others that nobody listens at.
+/// A socket bound to this loopback port, or to a free one; may share it with sockets that do not listen.
 fn bound(port: u16) -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_reuseaddr(true).unwrap();
@@ -248,7 +248,7 @@ fn verifying() -> VerifierConfig {
     }
 }
 
-/// The same with an issuer of these settings, which nobody reaches.
+/// An instance with these issuer settings, without a server.
 pub async fn site_with(issuer: IssuerConfig) -> Arc<App> {
     let origin = "http://localhost:9/".parse().unwrap();
     site_of(&origin, (issuer, verifying()), &Arc::default()).await
@@ -277,12 +277,12 @@ async fn site_of(
     open(config, origin, memory).await
 }
 
-/// An instance whose records expire by its own clock.
+/// Opens an instance whose records expire by its own clock.
 async fn open(config: Config, reach: &Url, memory: &Arc<Slow>) -> Arc<App> {
     open_with(config, std::slice::from_ref(reach), memory, None).await
 }
 
-/// The same, with the ledger of a registry of its own.
+/// Opens an instance with the ledger of its own registry.
 pub async fn open_with(
     config: Config,
     reach: &[Url],
@@ -319,7 +319,7 @@ pub async fn open_with(
     app
 }
 
-/// A wallet's records, and the process that has them open.
+/// A wallet's records, and the processes that open them.
 pub struct WalletHost {
     memory: Arc<Slow>,
     issuer: Url,
@@ -337,7 +337,7 @@ impl WalletHost {
         self.keeping(WalletConfig::default()).await
     }
 
-    /// The same within these bounds.
+    /// Opens the wallet with these limits.
     pub async fn keeping(&self, wallet: WalletConfig) -> Arc<App> {
         let config = Config {
             origin: "http://127.0.0.1:9/".parse().unwrap(),
@@ -362,24 +362,24 @@ impl WalletHost {
         app
     }
 
-    /// Whether its disk is full.
+    /// Sets whether its disk is full.
     pub fn fill(&self, full: bool) {
         self.memory.fill(full);
     }
 
-    /// How many private keys a person has.
+    /// The number of a person's private keys.
     pub async fn keys(&self, person: &Person) -> u64 {
         self.kept(person, selfsame_app::keys::KIND).await
     }
 
-    /// How much a person keeps of a kind.
+    /// The number of a person's records of one kind.
     pub async fn kept(&self, person: &Person, kind: &str) -> u64 {
         let store = self.store().await;
         let weight = store.weight(&person.tenant, kind, u64::MAX);
         weight.await.unwrap().records
     }
 
-    /// Has a person keep so many more of a kind.
+    /// Adds `more` records of one kind for a person.
     pub async fn keep(&self, person: &Person, kind: &'static str, more: usize) {
         let put = |batch: Batch, number| batch.put(Put::new(kind, format!("seed{number}"), vec![]));
         let batch = (0..more).fold(Batch::new(person.tenant.clone()), put);
@@ -391,7 +391,7 @@ impl WalletHost {
         Store::open(self.memory.clone(), vault).await.unwrap()
     }
 
-    /// Opens it in a runtime of its own, which can be ended at any instant.
+    /// Opens the wallet in a runtime of its own, which can be ended at any time.
     pub fn process(&self) -> Process {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -410,7 +410,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Nothing of it runs on.
+    /// Ends the process at once.
     pub fn kill(self) {
         self.runtime.shutdown_timeout(Duration::from_secs(5));
     }
@@ -435,10 +435,10 @@ pub fn accept(offer: &Offer) -> AcceptOffer {
     }
 }
 
-/// What a person has in the end: cards and history.
+/// A person's cards and history.
 pub async fn belongings(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<HistoryEntry>) {
     let wallet = app.wallet().unwrap();
-    // The history first: whatever it tells of is there by then.
+    // The history first: whatever it mentions is stored by then.
     let history = wallet
         .history(person, &Paging::default())
         .await
@@ -452,7 +452,7 @@ pub async fn belongings(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<Hi
     (cards, history)
 }
 
-/// The same, once the history says anything.
+/// A person's cards and history, once the history has an entry.
 pub async fn outcome(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<HistoryEntry>) {
     for _ in 0..1_200 {
         let (cards, history) = belongings(app, person).await;
@@ -473,7 +473,7 @@ pub fn serve(listener: TcpListener, app: Arc<App>, faults: Arc<Faults>) -> JoinH
             let (app, faults) = (app.clone(), faults.clone());
             connections.spawn(async move {
                 let service = service_fn(|request| answered(&app, &faults, request));
-                // An error is a connection that was cut, here or there.
+                // An error means that the connection was closed, by this side or the other.
                 let _ = hyper::server::conn::http1::Builder::new()
                     .serve_connection(TokioIo::new(stream), service)
                     .await;
@@ -547,7 +547,7 @@ fn given(text: &'static str, kept: &str) -> Reply {
         .unwrap()
 }
 
-/// Turns one bit.
+/// Flips one bit.
 async fn altered(reply: Reply, percent: usize) -> Reply {
     let (head, body) = reply.into_parts();
     let mut body = body.collect().await.unwrap().to_bytes().to_vec();
@@ -581,7 +581,7 @@ fn forged(raw: &str) -> String {
     raw
 }
 
-/// The same SD-JWT with another claim.
+/// The SD-JWT with an additional claim.
 fn padded(raw: &str, bytes: usize) -> String {
     let (jwt, disclosures) = raw.split_once('~').unwrap();
     let [header, payload, signature] = jwt.split('.').collect::<Vec<_>>()[..] else {
@@ -594,7 +594,7 @@ fn padded(raw: &str, bytes: usize) -> String {
     format!("{header}.{payload}.{signature}~{disclosures}")
 }
 
-/// The same SD-JWT in an issuer's name, with a certificate for that name that nobody else vouches for.
+/// The SD-JWT in this issuer's name, signed with a self-signed certificate for it.
 fn self_certified(raw: &str, issuer: &str) -> String {
     let key = rcgen::KeyPair::generate().unwrap();
     let mut names = rcgen::CertificateParams::default();
