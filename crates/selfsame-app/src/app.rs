@@ -249,8 +249,8 @@ impl App {
         Ok(times.view())
     }
 
-    /// Whether there is room to store more. While the store is full, a test write is tried now and then, since callers
-    /// make no other writes as long as this returns `false`.
+    /// Whether there is room to store more. While the store is full, a test write is tried now and then, since there
+    /// may be no other writes as long as this returns `false`.
     pub async fn has_room(&self) -> bool {
         let registry = self.shared.registry.as_ref();
         let ledger = registry.and_then(|registry| registry.ledger());
@@ -278,6 +278,7 @@ impl App {
 
     /// From now on trusts exactly the issuers, verifiers and certificates in `config`. A verification already in
     /// progress uses what was in force when it began. Trusted origins stay as they were at the start.
+    ///
     /// # Errors
     /// `BadRequest` if the settings cannot work; the previous ones then stay in force.
     pub fn renew_trust(&self, config: &TrustConfig) -> Result<()> {

@@ -137,8 +137,8 @@ pub(crate) fn no_answer(error: &NetError) -> String {
     }
 }
 
-/// Whether a call that failed in this way is repeated. Causes that people see as one must also behave as one: an
-/// address in the operator's network is refused in the same way as an unknown name.
+/// Whether a call that failed in this way is repeated. Causes that people see as one must also behave as one: a call
+/// to a refused address in the operator's network is repeated like one to an unknown name.
 pub(crate) fn may_be_had_later(error: &NetError) -> bool {
     error.is_transient() || matches!(error, NetError::Refused(_))
 }

@@ -151,7 +151,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A document that names an issuer's keys, fetched again if the cached copy is the one of `outdated`.
+    /// A document that names an issuer's keys, fetched again if the cached copy is of `outdated` or before.
     async fn key_document(
         &self,
         url: &Url,

@@ -186,7 +186,7 @@ impl Operator {
         Ok(())
     }
 
-    /// The record id of a link. It is a hash, so that nobody can sign in with what the store contains.
+    /// The record id of a link: a hash of its code, so that reading the store is not enough to sign in.
     fn link_id(&self, code: &str) -> String {
         encoding::base64url_encode(&hash::sha256_parts(&[
             b"operator link\0",

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 /// How long a ledger that had no room counts as full, unless a write to it succeeds; no test writes go to a ledger.
 const BELIEVED: Duration = Duration::from_secs(30);
-/// Minimum time between test writes to a full store, whoever asks.
+/// Minimum time between test writes to a full store, across all callers.
 const BETWEEN: Duration = Duration::from_secs(5);
 
 /// When a write last failed for lack of room. All clones share this.

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::view::wallet::Invitation;
 
 const INVITATION: &str = "invitation";
-/// A week.
+/// A week, since an invitation may be sent by letter.
 const SECONDS: u64 = 7 * 86_400;
 
 impl Accounts {

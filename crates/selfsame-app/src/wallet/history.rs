@@ -87,7 +87,7 @@ impl OneUse {
 }
 
 impl Wallet {
-    /// A person's history, newest first, with the uses that verifiers have made since of the credentials shown.
+    /// A person's history, newest first, with the later uses of the single-use cards shown.
     ///
     /// # Errors
     /// The store's.

@@ -166,7 +166,7 @@ impl Wallet {
     /// issuers add credentials (OpenID4VCI 1.0 §4.1.1, §12.2). Repeated offers of credentials that do not exist cause
     /// such a fetch only as often as an unreachable issuer would: once in `ISSUER_REST` seconds.
     ///
-    /// A copy older than `age_max` seconds is fetched again too.
+    /// A copy older than `age_max` seconds is fetched again too; if that fails, the old copy is used.
     async fn issuer_of(&self, offer: &CredentialOffer, age_max: u64) -> Result<Arc<KnownIssuer>> {
         let key = issuer_key(offer);
         let now = self.shared.clock.now();

@@ -1,4 +1,4 @@
-//! A registry as one stream, and handed over to validators elsewhere.
+//! A registry exported as one stream, and handed over to validators elsewhere.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Browsing the ledger: pages, searches, Indy's views, proofs.
+//! Browsing the ledger: pages, searches, the views of Indy, proofs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ fn resource(number: u8) -> Operation {
     })
 }
 
-/// What is found once all is searched: a question waits for a while only until the index has come up to the log.
+/// The hits once everything is searched: a query waits only briefly for the index to catch up with the log.
 async fn searched(
     browser: &Browser<'_>,
     search: &Search<'_>,
@@ -43,7 +43,7 @@ async fn searched(
     }
 }
 
-/// The same for a page of a view.
+/// The hits of a page of a view, once everything is searched.
 async fn viewed(browser: &Browser<'_>, view: View, page: &ViewPage<'_>) -> FoundView {
     loop {
         let found = browser.view(view, page).await.unwrap();
@@ -53,7 +53,7 @@ async fn viewed(browser: &Browser<'_>, view: View, page: &ViewPage<'_>) -> Found
     }
 }
 
-/// Thirty DIDs, and of the last one a batch of three resources and a rotation.
+/// Thirty DIDs; the last one also writes a batch of three resources and a rotation.
 async fn written(registry: &dyn Registry) -> Actor {
     for _ in 0..29 {
         let actor = Actor::new(registry).await;
@@ -85,7 +85,7 @@ async fn who_searches_while_the_index_is_made_is_told_so_at_once() {
         kind: Some("create_did"),
         ..Search::default()
     };
-    // The first to ask has it made, and waits for a while.
+    // The first query starts building the index, and waits for it briefly.
     let begun = Instant::now();
     let first = browser.search(&created, None, 10).await.unwrap();
     assert!(first.searched < first.transactions, "{first:?}");
@@ -133,7 +133,7 @@ async fn everything_is_found_by_kind_by_did_and_by_words_page_by_page() {
         let places: Vec<_> = page.items.iter().map(found).collect();
         assert_eq!(places, [(32, 1), (31, 3), (31, 2), (31, 1), (30, 1)]);
 
-        // Only the last word may be begun: a "2" there would begin one hash in sixteen.
+        // Only the last word may be incomplete: a "2" there would match one hash in sixteen.
         let words = Search {
             text: Some("2 LEAFLET"),
             ..Search::default()
@@ -150,7 +150,7 @@ async fn everything_is_found_by_kind_by_did_and_by_words_page_by_page() {
         };
         assert_eq!(searched(&browser, &both, (None, 50)).await.total, 1);
 
-        // What comes later is found as well.
+        // Later transactions are found as well.
         registry.submit(&actor.deactivate(3)).await.unwrap();
         let ended = Search {
             text: Some("ends"),
@@ -205,7 +205,7 @@ async fn indys_three_ledgers_are_views_with_pages_and_counts_from_the_genesis_on
     assert!(past.items.is_empty());
     let attribs = viewed(&browser, View::Domain, &page(Some(Type::Attrib), None, 1)).await;
     assert_eq!(attribs.total, 3);
-    // As above, the number is not the last word: begun, it would find hashes too.
+    // Again the number is not the last word, where it would match hashes too.
     let words = page(Some(Type::Attrib), Some("3 leaflet"), 1);
     let found = viewed(&browser, View::Domain, &words).await;
     assert_eq!((found.total, found.items[0].place), (1, 3));
@@ -302,7 +302,7 @@ async fn the_index_is_kept_beside_the_ledger_and_is_not_taken_for_that_of_anothe
     };
     for round in 0..2 {
         let name = directory.path().join(format!("ledger-{round}"));
-        // The second ledger finds the index of the first where its own would be.
+        // The second ledger finds the first one's index in place of its own.
         if round == 1 {
             let index = |at: u8| directory.path().join(format!("ledger-{at}-index"));
             std::fs::copy(index(0), index(1)).unwrap();

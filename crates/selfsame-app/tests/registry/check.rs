@@ -1,4 +1,5 @@
-//! Damage of a ledger's file, kind by kind, found while nothing runs on it, and the ledger made anew of its log.
+//! Damage of a ledger's file, kind by kind, found by a check while nothing uses the file; and a ledger rebuilt from its
+//! log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,12 +23,12 @@ fn vault() -> Vault {
     Vault::from_master(SealingKey::from_bytes([9; 32]))
 }
 
-/// An embedded registry on files, which is closed.
+/// A closed embedded registry in files.
 struct Closed {
     folder: TempDir,
     head: Head,
     genesis: Genesis,
-    /// Bytes of each kind that stand in its ledger's file.
+    /// The bytes of an object of each kind in its ledger's file.
     entry: Vec<u8>,
     block: Vec<u8>,
     node: Vec<u8>,
@@ -76,7 +77,7 @@ impl Closed {
         closed
     }
 
-    /// The sequencer ends by itself, and others that write do so too.
+    /// Waits until the sequencer and other writers have released the files.
     async fn is_free(&self) {
         while LedgerFile::open(&self.path("ledger.sqlite")).is_err()
             || StoreFile::open(&self.path("store.sqlite"), vault()).is_err()
@@ -89,7 +90,7 @@ impl Closed {
         self.folder.path().join(name)
     }
 
-    /// Flips a bit so many bytes after the beginning of this, wherever it stands in the ledger's file.
+    /// Flips a bit at this offset from where these bytes stand in the ledger's file.
     fn flip(&self, bytes: &[u8], after: usize) {
         let file = self.path("ledger.sqlite");
         let mut content = std::fs::read(&file).unwrap();
@@ -186,7 +187,7 @@ async fn a_flipped_bit_anywhere_is_named_and_what_follows_from_the_log_is_made_a
             false,
         ),
         (
-            // The root of the log, or of the state, before the last bytes.
+            // The root of the log or of the state, which stands before the last bytes.
             |closed| closed.flip(&closed.block, closed.block.len() - 10),
             &["replay"],
             "block 7 does not match the result of its transactions",

@@ -1,4 +1,4 @@
-//! A registry that was away for a while, and a clock that says how long.
+//! A registry that did not run for a while, and a clock that tells for how long.
 
 use selfsame_app::ErrorKind;
 use selfsame_app::registry::embedded::Embedded;
@@ -12,7 +12,7 @@ use crate::world::{Actor, World};
 const HOUR: u64 = 3_600;
 const DAY: u64 = 86_400;
 
-/// A registry with a DID that stops as an instance does, and the time of that.
+/// A registry with a DID, stopped as an instance stops it, and the time of that.
 async fn stopped(world: &World) -> (Actor, UnixTime) {
     let registry = world.open().await;
     let actor = Actor::new(&registry).await;
@@ -49,7 +49,7 @@ async fn a_registry_that_starts_with_a_clock_far_ahead_writes_nothing_until_it_i
         let registry = world.open().await;
         writes_nothing(&registry, &mut actor).await;
         assert!(registry.times().unwrap().view().doubt.is_some());
-        // What is signed meanwhile is of the time that it is, also after another start.
+        // Meanwhile checkpoints are signed with the true time, even after a restart.
         assert!(signed_at(&registry).await.seconds_since(last) < 60);
         registry.times().unwrap().note(&world.store).await.unwrap();
         let registry = world.open().await;
@@ -63,7 +63,7 @@ async fn a_registry_that_starts_with_a_clock_far_ahead_writes_nothing_until_it_i
         assert_eq!(times.view().doubt, None);
         let written = registry.submit(&newcomer.create()).await.unwrap();
         assert!(written.time >= before);
-        // Nor does anybody have to vouch for it a second time.
+        // The operator need not vouch for it a second time.
         let registry = world.open().await;
         let newcomer = Actor::new(&registry).await;
         registry.submit(&newcomer.create()).await.unwrap();
@@ -79,7 +79,7 @@ async fn a_registry_that_was_away_on_a_machine_that_went_on_asks_nobody_about_th
         assert_eq!(registry.times().unwrap().view().doubt, None);
         let written = registry.submit(&actor.rotate(2)).await.unwrap();
         assert!(written.time.seconds_since(last) >= 7 * DAY);
-        // Only the time that passed counts, and not what the clock leapt beyond it.
+        // Only the time that has passed counts, not the leap of the clock beyond it.
         registry.times().unwrap().note(&world.store).await.unwrap();
         world.clock.advance(7 * DAY);
         world.clock.set_ahead(2 * HOUR);
@@ -111,7 +111,7 @@ async fn a_machine_that_was_off_for_a_week_goes_on_as_soon_as_a_time_server_has_
         let newcomer = Actor::new(&registry).await;
         let written = registry.submit(&newcomer.create()).await.unwrap();
         assert!(written.time.seconds_since(last) >= 7 * DAY);
-        // A time server does not vouch for what the clock says after a leap.
+        // A time server does not vouch for the clock after a leap.
         world.clock.set_ahead(30 * DAY);
         let late = Actor::new(&registry).await;
         let refused = registry.submit(&late.create()).await.unwrap_err();

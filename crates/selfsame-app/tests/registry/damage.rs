@@ -1,4 +1,4 @@
-//! What a registry does whose ledger has other bits than were written.
+//! The behaviour of a registry whose ledger reads other bits than were written.
 
 use selfsame_app::registry::Registry;
 use selfsame_app::registry::embedded::Embedded;
@@ -35,7 +35,7 @@ async fn nothing_is_written_on_a_damaged_tree_and_writes_end_with_what_was_found
         world.ledger.rot(NODES);
         names_damage(&registry.submit(&actor.create()).await.unwrap_err());
         assert!(damage.is_found());
-        // Whoever saw damage once does not trust what reads well the next time.
+        // After damage was found once, later successful reads are not trusted either.
         world.ledger.rot(SOUND);
         names_damage(&registry.submit(&actor.create()).await.unwrap_err());
         assert_eq!(registry.status().await.unwrap().height, before.height);
@@ -101,7 +101,7 @@ async fn a_value_that_rotted_or_is_hidden_decides_no_transaction_and_is_not_serv
         let key = format!("did/{}", id.rsplit(':').next().unwrap());
         let damage = registry.ledger().unwrap().damage();
         let before = registry.ledger().unwrap().head().unwrap();
-        // Else the same DID is made a second time.
+        // Otherwise the same DID would be created a second time.
         world.ledger.hide(Some(key.as_bytes()));
         assert!(
             registry
@@ -147,7 +147,7 @@ async fn values_are_compared_for_few_more_nodes_than_a_block_writes() {
             receipt.unwrap();
         }
     }
-    // One by one, which is the dearest.
+    // One by one, which costs the most.
     let before = world.ledger.nodes_read();
     for actor in rest {
         registry.submit(&actor.create()).await.unwrap();

@@ -1,4 +1,4 @@
-//! The instance's own DIDs: each method, each change, and what a broken registry does to them.
+//! The instance's own DIDs: each method, each change, and the effect of a broken registry.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub async fn app(world: &World, roles: Roles) -> Arc<App> {
     opened(world, roles, world.ledger.clone()).await.unwrap()
 }
 
-/// The same, with a ledger that may be another one.
+/// Opens an instance with a ledger that may be another one.
 pub async fn opened(
     world: &World,
     roles: Roles,
@@ -89,7 +89,7 @@ async fn a_did_of_the_registry_is_made_rotated_and_deactivated() {
             rotated.document["authentication"].as_array().unwrap().len(),
             1
         );
-        // What the former key signed still verifies.
+        // The former key still verifies its old signatures.
         assert_eq!(
             rotated.document["assertionMethod"]
                 .as_array()
@@ -193,7 +193,7 @@ async fn a_full_ledger_is_told_and_once_there_is_room_it_goes_on() {
         let error = app.dids().create(&new("selfsame")).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Full);
         assert!(!app.has_room().await);
-        // What was not taken is not lost.
+        // A refused change is not lost.
         assert_eq!(all(&app).await[0].state, "pending");
         world.ledger.work();
         app.dids().create(&new("selfsame")).await.unwrap();
@@ -235,7 +235,7 @@ async fn a_change_finishes_the_one_that_was_cut_off() {
     for world in World::all().await {
         let app = app(&world, REGISTRY).await;
         let made = app.dids().create(&new("selfsame")).await.unwrap();
-        // The registry has it, but the instance does not know.
+        // The registry has the change, but the instance does not know it.
         world.ledger.lose_answers();
         app.dids().rotate(&made.did).await.unwrap_err();
         world.ledger.work();

@@ -1,5 +1,5 @@
-//! Handshakes over loopback whose evidence is asked of a registry's node that lies, is slow or is away: who is let in,
-//! what the other side is told, and what stands in the log.
+//! Handshakes over loopback whose evidence comes from a registry node that lies, is slow or is down: which peer is
+//! accepted, which alert the other side gets, and what is logged.
 
 use std::io::Write;
 use std::net::Ipv4Addr;
@@ -27,15 +27,15 @@ use url::Url;
 
 use crate::paper::{Lie, Paper, PaperNode, store};
 
-/// Longer than anything here takes on a machine with much to do.
+/// Longer than anything here takes on a busy machine.
 const HANDSHAKE: Duration = Duration::from_secs(60);
-/// How many seconds evidence may take: longer than a node may take to answer, and less.
+/// Seconds that evidence may take: more than a node may take to answer, and less.
 const PATIENT: u64 = 50;
 const IMPATIENT: u64 = 1;
 const SECRET: &[u8] = b"for nobody else";
 
-/// Listens to all that is logged, and keeps nothing. With a single subscriber in the process, whoever logs something
-/// first decides whether it is ever logged: a thread of another test, which has none, would decide against it.
+/// Listens to all log events, and keeps none. With a single subscriber in the process, the first thread to log an event
+/// decides whether it is ever logged: another test's thread, which has no subscriber, would switch it off.
 static SECOND: LazyLock<Dispatch> = LazyLock::new(|| {
     Dispatch::new(
         tracing_subscriber::fmt()
@@ -44,7 +44,7 @@ static SECOND: LazyLock<Dispatch> = LazyLock::new(|| {
     )
 });
 
-/// What is logged on this thread.
+/// The log of this thread.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -76,7 +76,7 @@ impl Write for Log {
     }
 }
 
-/// What asks this node, and nobody else.
+/// A gatherer that uses this node only.
 async fn gatherer(node: &PaperNode) -> Gatherer {
     let origin: Url = node.origin().parse().unwrap();
     let config = AppConfig {
@@ -145,14 +145,14 @@ fn waiting(mut config: Config, patience: u64) -> Config {
     config
 }
 
-/// What became of a handshake: at each end who was refused, and what the server's program read.
+/// The result of a handshake: each end's error, and what the server application read.
 struct Met {
     client: Result<(), TlsError>,
     server: Result<(), TlsError>,
     read: Vec<u8>,
 }
 
-/// A client that sends a secret as soon as it may, and a server that reads.
+/// A client that sends a secret as early as possible, and a server that reads.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test is both ends of its connection"
@@ -168,7 +168,7 @@ async fn meet(connector: Connector, acceptor: Acceptor) -> Met {
         let gone = |error: std::io::Error| *tls_error(&error).expect("what TLS says");
         stream.write_all(SECRET).await.map_err(gone)?;
         stream.shutdown().await.map_err(gone)?;
-        // The server's refusal comes here, after a client that trusts it has finished.
+        // The server's refusal arrives here, after the handshake is complete for a client that trusts it.
         stream.read_to_end(&mut Vec::new()).await.map_err(gone)?;
         Ok(())
     };
@@ -208,7 +208,7 @@ fn settings<G: selfsame_tls_io::Gather + 'static>(
     }
 }
 
-/// A server of a DID, and a client that asks this node of it.
+/// A server with a DID, and a client that asks this node about it.
 async fn asked_by_a_client(paper: &Paper, did: &Did, (node, patience): (&PaperNode, u64)) -> Met {
     let client = ClientConfig::new(waiting(Config::default(), patience), trusted(did)).unwrap();
     let server = ServerConfig::new(shown(paper, did), ClientAuth::None).unwrap();
@@ -219,7 +219,7 @@ async fn asked_by_a_client(paper: &Paper, did: &Did, (node, patience): (&PaperNo
     .await
 }
 
-/// A server that asks this node of the DID of its client, which knows the server by a DID that is its key.
+/// A server that asks this node about the DID of its client; the client knows the server by a DID that encodes its key.
 async fn asked_by_a_server(paper: &Paper, did: &Did, (node, patience): (&PaperNode, u64)) -> Met {
     let key = selfsame_crypto::PrivateKey::generate(selfsame_crypto::KeyType::Ed25519).unwrap();
     let host = selfsame_did::key::create(key.public());
@@ -263,10 +263,10 @@ fn alerted(end: &Result<(), TlsError>) -> Option<Alert> {
     }
 }
 
-/// What is wrong with the node, and what the log says of it.
+/// The faults of the node, and what the log says about each.
 fn faults() -> impl Iterator<Item = (Lie, &'static str)> {
     let lies = Lie::ABOUT_OBJECTS.map(|lie| match lie {
-        // A day's old checkpoint may be of a node that is only behind.
+        // A checkpoint that is a day old may come from a node that is only behind.
         Lie::StaleCheckpoint => (lie, "a node of the registry is behind"),
         _ => (lie, "a node of the registry gave a false answer"),
     });

@@ -1,4 +1,4 @@
-//! An instance whose only node of its registry lies about a change of a DID: what becomes of key and record.
+//! An instance whose registry's only node lies about a change of a DID: the effect on the key and the record.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,17 +26,17 @@ use crate::world::World;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Lie {
     None,
-    /// It hands in no transaction and says that it is refused for this.
+    /// It does not submit the transaction, and claims that it was refused for this reason.
     Refuses(&'static str),
-    /// It hands it in, and says the same.
+    /// It submits the transaction, and claims that it was refused for this reason.
     Denies(&'static str),
-    /// It hands it in, and says nothing of use.
+    /// It submits the transaction, and sends a useless answer.
     KeepsQuiet,
-    /// It answers whatever is read as if a transaction were refused.
+    /// It answers all reads as if a transaction were refused.
     RefusesReads,
 }
 
-/// A registry, and a node of it that lies.
+/// A registry with a node that lies.
 struct Liar {
     registry: Arc<Embedded>,
     late: Late,
@@ -81,7 +81,7 @@ impl Liar {
         *self.lie.lock().unwrap() = lie;
     }
 
-    /// An instance of these records, which knows no other node.
+    /// An instance on these records that knows only this node.
     async fn instance(&self, store: &Store) -> Arc<App> {
         let origin: Url = self.late.address().parse().unwrap();
         let net = Net::new(Settings {
@@ -119,7 +119,7 @@ impl Liar {
         App::open(config, parts).await.unwrap().0
     }
 
-    /// The nonces of all that is in its log.
+    /// The nonces of all transactions in its log.
     fn nonces(&self) -> Vec<u64> {
         let placed = self.registry.ledger().unwrap().transactions(1, 100);
         let nonce = |bytes: &[u8]| Transaction::from_bytes(bytes).unwrap().body().nonce;
@@ -128,7 +128,7 @@ impl Liar {
     }
 }
 
-/// Here and at the registry.
+/// For the instance and for the registry.
 fn a_minute_passes(world: &World, app: &App) {
     world.clock.advance(60);
     app.clock().advance(60);
@@ -151,7 +151,7 @@ async fn a_node_that_refuses_or_denies_a_change_takes_neither_key_nor_record_awa
     let error = app.dids().rotate(&made.did).await.unwrap_err();
     assert!(!is_refusal(&error), "{error}");
     assert_eq!(only(&app).await.key, made.key);
-    // What was kept is written first, and then the next change.
+    // The pending change is written first, then the next one.
     liar.does(Lie::None);
     a_minute_passes(&world, &app);
     let rotated = app.dids().rotate(&made.did).await.unwrap();
@@ -180,7 +180,7 @@ async fn a_node_that_refuses_to_be_read_undoes_no_change_that_was_written() {
     assert_eq!(liar.nonces().len(), 2, "it is written");
     drop(app);
 
-    // Nothing of the network is known when what was under way is finished.
+    // Nothing about the network is known when the pending change is finished.
     liar.does(Lie::RefusesReads);
     let app = liar.instance(&store).await;
     let error = app.dids().rotate(&made.did).await.unwrap_err();
@@ -206,7 +206,7 @@ async fn the_nonce_of_a_change_is_random_so_that_one_which_came_to_nothing_stand
         panic!("five transactions");
     };
     assert!(rotation != second && rotation != end);
-    // One in 2³² is as small as a version; three of them are none by chance.
+    // A random nonce is as small as a version with probability 2⁻³²; three in a row are not chance.
     for nonce in [rotation, end, second] {
         assert!(nonce > u64::from(u32::MAX), "{nonce}");
     }

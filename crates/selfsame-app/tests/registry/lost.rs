@@ -1,4 +1,4 @@
-//! What an instance does whose registry has lost its ledger, a part of it, or the store beside it.
+//! The behaviour of an instance whose registry has lost its ledger, a part of it, or the store beside it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ async fn height(app: &App) -> u64 {
     app.registry().unwrap().status().await.unwrap().height
 }
 
-/// A registry of three blocks, and what was kept of it at the second: a copy, and the files as they were.
+/// A registry of three blocks, with a backup and a copy of the files from the second.
 struct Three {
     world: World,
     directory: TempDir,
@@ -71,7 +71,7 @@ async fn a_ledger_that_is_lost_is_missed_and_no_second_history_begins() {
     );
     assert!(refused.hint.unwrap().contains("docs/backup.md"));
     assert_eq!(none.head().unwrap(), None);
-    // The ledger itself is taken again.
+    // The ledger itself is accepted again.
     let again = app(&three.world, REGISTRY).await;
     assert_eq!(height(&again).await, 3);
 }
@@ -91,7 +91,7 @@ async fn a_ledger_that_was_set_back_is_missed_unless_it_is_a_copy_put_back() {
         app.dids().create(&did()).await.unwrap();
         app.stop().await;
     }
-    // From then on it is missed from where it has come to.
+    // From then on, blocks are missed from its new height.
     let refused = three.refuses(three.kept("set-back")).await;
     assert!(refused.reason.contains("reached block 4"), "{refused}");
 }
@@ -108,7 +108,7 @@ async fn a_ledger_whose_store_is_lost_says_so() {
     assert!(refused.hint.unwrap().contains("docs/backup.md"));
 }
 
-/// The file of a store, when the sequencer before has ended with its turn.
+/// The file of a store, once the previous sequencer has finished.
 async fn once_free(directory: &std::path::Path) -> Sqlite {
     loop {
         match Sqlite::open(directory.join("store")) {
@@ -118,7 +118,7 @@ async fn once_free(directory: &std::path::Path) -> Sqlite {
     }
 }
 
-/// A registry over a store and a ledger in files of one directory.
+/// A registry with its store and its ledger in files of one directory.
 async fn in_files(directory: &std::path::Path) -> (Result<Embedded, Error>, Store) {
     let file = |name| directory.join(name);
     let backend = once_free(directory).await;
@@ -154,14 +154,14 @@ async fn a_store_that_is_older_than_its_ledger_is_refused_unless_it_is_a_copy_ma
         written(&registry, &store).await;
     }
     drop((registry, store));
-    // The files as they are go on.
+    // The unchanged files still work.
     let (registry, store) = in_files(directory.path()).await;
     written(&registry.unwrap(), &store).await;
     drop(store);
 
     let put_back = |name| {
         std::fs::copy(file(name), file("store")).unwrap();
-        // What was not moved to the file yet would be played into the older one.
+        // Otherwise a remaining write-ahead log would be replayed into the older file.
         for log in ["store-wal", "store-shm"] {
             let _may_be_missing = std::fs::remove_file(file(log));
         }

@@ -1,4 +1,4 @@
-//! The embedded registry and the instance's DIDs, over every ledger.
+//! The embedded registry and the instance's DIDs, on every kind of ledger.
 
 mod archive;
 mod browse;

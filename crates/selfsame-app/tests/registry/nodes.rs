@@ -1,4 +1,4 @@
-//! Several nodes of one registry, read over HTTP: some lie, some are away, some show another history.
+//! Several nodes of one registry, read over HTTP: some lie, some are down, some show another history.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use selfsame_registry::{Content, Identifier, Operation, Transaction};
 use crate::paper::{BUSY_FOR, History, Lie, Paper, PaperNode, patient_reader, reader, store};
 
 const DAY: u64 = 86_400;
-/// What a busy node is told to say.
+/// The error for a busy node.
 const BUSY: ErrorKind = ErrorKind::TooMany {
     retry_after: BUSY_FOR,
 };
@@ -27,7 +27,7 @@ async fn resolves(remote: &Remote, did: &Did) -> bool {
     resolution.document.is_some()
 }
 
-/// A read that says why it fails.
+/// A read that returns the reason for its failure.
 async fn asks(remote: &Remote, did: &Did) -> selfsame_app::Result<()> {
     remote.used(did, &[1; 32]).await.map(drop)
 }
@@ -40,14 +40,14 @@ async fn a_node_that_lies_is_refused_and_named_and_the_next_one_is_asked() {
         let (liar, honest) = (history.node(lie).await, history.node(Lie::None).await);
         let remote = reader(&[&liar, &honest], (&store().await, &paper.clock, None));
         assert!(resolves(&remote, &dids[0]).await, "{lie:?}");
-        // Once it has lied, it is asked last.
+        // A node that has lied is asked last.
         let asked = liar.asked();
         assert!(resolves(&remote, &dids[1]).await, "{lie:?}");
         assert_eq!(liar.asked(), asked, "{lie:?}");
 
         let alone = reader(&[&liar], (&store().await, &paper.clock, None));
         assert!(!resolves(&alone, &dids[0]).await, "{lie:?}");
-        // A proof of absence carries no value to alter, and leads nowhere.
+        // A proof of absence contains no value to alter and no further object.
         if !matches!(lie, Lie::Value | Lie::Absence | Lie::Further) {
             let refused = asks(&alone, &dids[0]).await.unwrap_err();
             assert_eq!(refused.kind, ErrorKind::Upstream, "{lie:?}");
@@ -102,7 +102,7 @@ async fn a_reader_whose_clock_is_slow_is_told_that_it_may_be_wrong() {
         "{refused}"
     );
     assert!(refused.hint.unwrap().contains("machine's clock"));
-    // Once it is set right, both are believed as ever.
+    // Once the clock is set right, both are believed again.
     slow.advance(300);
     assert!(resolves(&remote, &dids[0]).await);
 }
@@ -190,7 +190,7 @@ async fn two_histories_stop_a_reader_until_the_operator_pins_one_beyond_them() {
 #[tokio::test]
 async fn a_checkpoint_that_was_seen_after_two_histories_settles_which_of_them_holds() {
     let paper = Paper::new();
-    // As after a restore: the history that holds is the shorter one, and no validator has changed.
+    // As after a restore: the valid history is the shorter one, and no validator has changed.
     let ((old, dids), (restored, others)) = (paper.history(4).await, paper.history(2).await);
     let (one, other) = (old.node(Lie::None).await, restored.node(Lie::None).await);
     let store = store().await;
@@ -203,7 +203,7 @@ async fn a_checkpoint_that_was_seen_after_two_histories_settles_which_of_them_ho
     let before = restored.standing();
     let remote = reader(&[&one, &other], (&store, &paper.clock, None));
     assert!(!resolves(&remote, &dids[0]).await);
-    // One from before settles nothing: it may be of either.
+    // An older pin decides nothing: it may belong to either history.
     let still = reader(&[&other], (&store, &paper.clock, pinned(before)));
     let stopped = asks(&still, &others[0]).await.unwrap_err();
     assert!(stopped.reason.contains("two histories"), "{stopped}");
@@ -211,7 +211,7 @@ async fn a_checkpoint_that_was_seen_after_two_histories_settles_which_of_them_ho
     let decided = pinned(restored.standing());
     let settled = reader(&[&other], (&store, &paper.clock, decided.clone()));
     assert!(resolves(&settled, &others[0]).await);
-    // The other one is a fork as ever.
+    // The other history is still a fork.
     paper.clock.advance(10);
     let again = reader(&[&other, &one], (&store, &paper.clock, decided));
     let stopped = asks(&again, &others[0]).await.unwrap_err();
@@ -221,11 +221,12 @@ async fn a_checkpoint_that_was_seen_after_two_histories_settles_which_of_them_ho
 #[tokio::test]
 async fn two_histories_of_different_length_are_seen_too_whichever_is_read() {
     let paper = Paper::new();
-    // A log of one, of a power of two, and of another length, each with a longer one that does not go on from it.
+    // Logs of one transaction, of a power of two, and of another length, each with a longer log that does not extend
+    // it.
     for (shorter, longer) in [(1, 3), (2, 3), (3, 7), (4, 5)] {
         let ((one, dids), (other, others)) =
             (paper.history(shorter).await, paper.history(longer).await);
-        // Whoever shows it need not prove that its log goes on from another's.
+        // The node with the fork need not prove that its log extends the other's.
         for lie in [Lie::None, Lie::NoConsistency] {
             let (one, other) = (one.node(Lie::None).await, other.node(lie).await);
             for (nodes, did) in [([&one, &other], &dids[0]), ([&other, &one], &others[0])] {
@@ -254,7 +255,7 @@ async fn a_node_that_keeps_its_proofs_back_does_not_keep_others_from_being_compa
         one.node(Lie::Down).await,
         other.node(Lie::None).await,
     );
-    // Whoever's turn it is first, the other's comes half a minute later.
+    // Whichever is asked first, the other is asked half a minute later.
     for nodes in [[&front, &silent, &forked], [&front, &forked, &silent]] {
         let remote = reader(&nodes, (&store().await, &paper.clock, None));
         let first = asks(&remote, &dids[0]).await;
@@ -283,7 +284,7 @@ async fn two_histories_are_seen_by_who_reads_the_log_too() {
     let paper = Paper::new();
     let ((one, _), (other, _)) = (paper.history(2).await, paper.history(2).await);
     let (one, other) = (one.node(Lie::None).await, other.node(Lie::None).await);
-    // Of two nodes, and of one that changes what it said.
+    // Two nodes, and one node that changes its history.
     let (both, changed) = (store().await, store().await);
     let both = reader(&[&one, &other], (&both, &paper.clock, None));
     let before = reader(&[&one], (&changed, &paper.clock, None));
@@ -309,7 +310,7 @@ async fn a_node_behind_or_without_a_proof_is_no_evidence() {
         assert!(resolves(&remote, &dids[0]).await, "{lie:?}");
         assert!(asks(&remote, &dids[0]).await.is_ok(), "{lie:?}");
     }
-    // Neither is one whose proof fails, however far apart they are.
+    // A node whose proof fails is no fork either, however far apart the logs are.
     front.does(Lie::NoConsistency);
     let behind = history.node(Lie::Behind).await;
     let remote = reader(&[&front, &behind], (&store().await, &paper.clock, None));
@@ -385,10 +386,10 @@ async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_lo
             "the newest of what they show"
         );
     }
-    // Who asks what became of a thing learns how old the answer is.
+    // A read of a use also returns the age of the answer.
     let (used, as_of) = remote.used(&dids[2], &[1; 32]).await.unwrap();
     assert_eq!((used, as_of), (None, last));
-    // So is the log, and what made a DID what it is.
+    // The log and the history of a DID are read too.
     let entries = remote.entries(1, 10).await.unwrap();
     assert_eq!(entries.len(), 3);
     assert_eq!(remote.history(&dids[2]).await.unwrap()[0].seq_no, 3);
@@ -410,7 +411,7 @@ async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_lo
     assert!(refused.reason.contains("`age`"), "{refused}");
     let refused = remote.entries(1, 10).await.unwrap_err();
     assert!(refused.reason.contains("`age`"), "{refused}");
-    // As soon as one goes on, its answer counts.
+    // As soon as one node is up to date again, its answer counts.
     older.does(Lie::None);
     let resolution = remote.resolve(&dids[2], &Options::default()).await;
     assert!(resolution.metadata.as_of.unwrap().time >= last.plus(25 * 3_600));
@@ -430,7 +431,7 @@ async fn one_node_alone_is_believed_to_stand_still_for_ten_minutes_whoever_else_
     let reads = |nodes: &[&PaperNode], place: usize| {
         patient_reader(nodes, (&stores[place], &paper.clock, None), DAY)
     };
-    // The same place twice is one place.
+    // The same address twice counts once.
     let alone = [reads(&[still, still], 0), reads(&[still, down], 1)];
     let both = reads(&[still, down, other], 2);
     paper.clock.advance(590);
@@ -443,7 +444,7 @@ async fn one_node_alone_is_believed_to_stand_still_for_ten_minutes_whoever_else_
         assert!(refused.reason.contains("`age`"), "{refused}");
     }
     assert!(resolves(&both, &dids[2]).await);
-    // What counts is who shows it now: the other one is down since.
+    // Only nodes that show it now count: the other one is down since then.
     other.does(Lie::Down);
     paper.clock.advance(60);
     let refused = asks(&both, &dids[2]).await.unwrap_err();
@@ -488,7 +489,7 @@ async fn transactions_are_believed_for_their_place_in_the_signed_log_alone() {
     assert_eq!(numbers, [4, 5], "what is beyond the log is left out");
     assert_eq!(entries[0].author, dids[3].to_string());
     assert_eq!(entries[0].unproven, ["height", "time"]);
-    // A DID's history has receipts in the state, which prove height and time as well.
+    // A DID's history has receipts in the state, which also prove height and time.
     let made = remote.history(&dids[2]).await.unwrap();
     assert_eq!((made.len(), made[0].seq_no, made[0].height), (1, 3, 3));
     assert!(made[0].unproven.is_empty());
@@ -497,7 +498,7 @@ async fn transactions_are_believed_for_their_place_in_the_signed_log_alone() {
         "not what the node says of it"
     );
 
-    // Nothing comes along with transactions.
+    // Transactions come without further objects.
     let lies = Lie::ABOUT_OBJECTS.into_iter();
     for lie in lies.filter(|lie| !matches!(lie, Lie::Further)) {
         let liar = history.node(lie).await;
@@ -520,12 +521,12 @@ async fn what_a_node_acknowledges_is_believed_once_it_proves_that_the_log_has_it
         let (liar, honest) = (history.node(lie).await, history.node(Lie::None).await);
         let alone = reader(&[&liar], (&store().await, &paper.clock, None));
         let refused = alone.submit(&never).await.unwrap_err();
-        // No refusal: whoever keeps the transaction sends it again.
+        // This is not a refusal: the sender keeps the transaction and sends it again.
         let again = ErrorKind::Unavailable { retry_after: 2 };
         assert_eq!(refused.kind, again, "{lie:?}: {refused}");
         assert!(refused.reason.contains("not proven"), "{refused}");
         assert!(refused.reason.contains(&liar.origin()), "{refused}");
-        // Nor does it keep anybody from reading what there is.
+        // Reads are not affected.
         assert!(asks(&alone, &dids[0]).await.is_ok(), "{lie:?}");
 
         let both = reader(&[&liar, &honest], (&store().await, &paper.clock, None));
@@ -536,7 +537,7 @@ async fn what_a_node_acknowledges_is_believed_once_it_proves_that_the_log_has_it
     }
 }
 
-/// What a node says against a transaction.
+/// A node's ways to refuse a transaction.
 const REFUSING: [Lie; 4] = [
     Lie::RefusesVersion,
     Lie::RefusesUse,
@@ -544,7 +545,7 @@ const REFUSING: [Lie; 4] = [
     Lie::RefusesNonce,
 ];
 
-/// A DID whose key was changed in the last block, the change, and the transaction of another change.
+/// A DID whose key was changed in the last block, that change, and the transaction of another change.
 async fn changed(paper: &Arc<Paper>) -> (Arc<History>, Transaction, Transaction) {
     let (did, creation) = paper.newcomer();
     let next = PrivateKey::generate(KeyType::Ed25519).unwrap();
@@ -596,20 +597,21 @@ async fn a_refusal_that_nothing_proves_is_not_believed_of_one_node_where_there_a
     let never = paper.newcomer().1;
     for lie in REFUSING {
         let (liar, other) = (history.node(lie).await, history.node(Lie::None).await);
-        // The other one can't be written to at this moment, and says nothing against it.
+        // The other node can't be written to now, and does not contradict the refusal.
         let both = reader(&[&liar, &other], (&store().await, &paper.clock, None));
         let refused = both.submit(&never).await.unwrap_err();
         assert!(!is_refusal(&refused), "{lie:?}: {refused}");
         assert!(refused.reason.contains("nothing proves"), "{refused}");
         assert!(refused.reason.contains(&liar.origin()), "{refused}");
-        // What the state would prove is not believed of all nodes together; what it would not is, of two of them.
+        // A refusal that the state could prove is not believed even of all nodes; one that it could not is believed of
+        // two.
         other.does(lie);
         paper.clock.advance(60);
         let provable = [Lie::RefusesVersion, Lie::RefusesUse].contains(&lie);
         let refused = both.submit(&never).await.unwrap_err();
         assert_eq!(is_refusal(&refused), !provable, "{lie:?}: {refused}");
     }
-    // Nor is anything while nobody proves the state.
+    // No refusal is believed while no node proves the state.
     let liar = history.node(Lie::RefusesAndHides).await;
     let remote = reader(&[&liar], (&store().await, &paper.clock, None));
     let refused = remote.submit(&never).await.unwrap_err();
@@ -639,7 +641,7 @@ async fn what_a_node_says_to_a_read_refuses_no_transaction() {
     let never = paper.newcomer().1;
     let liar = history.node(Lie::RefusesReads).await;
     let given = (&store().await, &paper.clock, None);
-    // Before the genesis is known, and after it.
+    // Before the genesis is known, and after.
     let remote = reader(&[&liar], given);
     for _ in 0..2 {
         let refused = remote.submit(&never).await.unwrap_err();

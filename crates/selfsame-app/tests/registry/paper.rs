@@ -1,4 +1,4 @@
-//! A network of four validators on paper: histories they sign, and nodes that show one over HTTP, or lie.
+//! A simulated network of four validators: histories they sign, and nodes that show one over HTTP, or lie.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -32,69 +32,69 @@ use selfsame_store::{Memory, Store, Vault};
 use selfsame_testkit::late::{Asked, Late, Reply};
 use url::Url;
 
-/// How many seconds a busy node asks to be left alone for.
+/// The seconds to wait that a busy node asks for.
 pub const BUSY_FOR: u64 = 60;
 
-/// The validators.
+/// The validators and their genesis.
 pub struct Paper {
     pub genesis: Genesis,
     keys: Vec<PrivateKey>,
-    /// Those who were registered, with their keys.
+    /// The registered DIDs, with their keys.
     people: Mutex<Vec<(Did, PrivateKey)>>,
     pub clock: Clock,
 }
 
-/// What they agreed on, block by block, and signed.
+/// The blocks that the validators agreed on and signed.
 pub struct History {
     paper: Arc<Paper>,
     ledger: Ledger,
     heads: Vec<Head>,
 }
 
-/// What is wrong with a node.
+/// The fault of a node.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Lie {
     None,
     Value,
     Proof,
     Absence,
-    /// Another object comes along with the genuine one than its state has.
+    /// Another object than the state contains is sent along with the genuine one.
     Further,
     StaleCheckpoint,
     ForgedCheckpoint,
     StrangersCheckpoint,
-    /// Genuine, and as the network signed it last: when the last block was made.
+    /// Genuine, with the network's last signature: from the time of the last block.
     Still,
-    /// The same, with another transaction in the log than it signed.
+    /// Like `Still`, with another transaction in the log than was signed.
     StillValue,
-    /// The same, with proofs of transactions that lead elsewhere.
+    /// Like `Still`, with proofs of transactions that lead elsewhere.
     StillProof,
-    /// Genuine, of the block before.
+    /// Genuine, but from the block before.
     Behind,
-    /// No proof that its log goes on from another's.
+    /// It does not prove that its log extends another's.
     NoConsistency,
-    /// It acknowledges what it has not written: with the number of another transaction, or with one beyond its log.
+    /// It acknowledges a transaction it has not written: with the number of another one, or with one beyond its log.
     Acknowledges,
     AcknowledgesBeyond,
-    /// It refuses whatever is handed in, for what the state would say, or for what it would not.
+    /// It refuses all transactions, for a reason that the state could prove, or for one that it could not.
     RefusesVersion,
     RefusesUse,
     RefusesSignature,
     RefusesNonce,
-    /// It also shows nothing that would prove it.
+    /// It refuses, and also hides the state that would prove it.
     RefusesAndHides,
-    /// It answers whatever is read of it as if a transaction were refused.
+    /// It answers all reads as if a transaction were refused.
     RefusesReads,
     Busy,
     Down,
-    /// Genuine, of a version that reads one object at a time.
+    /// Genuine, but an older version that reads one object at a time.
     Former,
-    /// Its answer to what is read of the state does not come while a test runs.
+    /// It does not answer reads of the state while a test runs.
     Silent,
 }
 
 impl Lie {
-    /// Those that a proof of an object gives away.
+    /// The lies that the proof of an object exposes.
     pub const ABOUT_OBJECTS: [Self; 7] = [
         Self::Value,
         Self::Proof,
@@ -136,14 +136,14 @@ impl Paper {
         })
     }
 
-    /// A history with one new DID in each block, the last block made now; and the DIDs.
+    /// A history with one new DID in each block, the last block made now; also returns the DIDs.
     pub async fn history(self: &Arc<Self>, blocks: u64) -> (Arc<History>, Vec<Did>) {
         let made = (0..blocks).map(|_| self.newcomer());
         let (dids, creations): (Vec<_>, Vec<_>) = made.unzip();
         (self.history_of(&creations).await, dids)
     }
 
-    /// A history with one of these in each block, the last block made now.
+    /// A history with one of these transactions in each block, the last block made now.
     pub async fn history_of(self: &Arc<Self>, transactions: &[Transaction]) -> Arc<History> {
         let machine = Arc::new(Machine::new(self.genesis.clone()));
         let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine.clone()).unwrap();
@@ -167,7 +167,7 @@ impl Paper {
         Arc::new(history)
     }
 
-    /// A transaction of somebody who has his first key.
+    /// A transaction signed with the DID's first key.
     pub fn signed(&self, did: &Did, nonce: u64, operation: Operation) -> Transaction {
         let people = self.people.lock().unwrap();
         let (_, key) = people.iter().find(|(of, _)| of == did).unwrap();
@@ -191,7 +191,7 @@ impl Paper {
         (did, creation)
     }
 
-    /// The key that a DID of a history began with, in PKCS #8.
+    /// The first key of a DID in a history, in PKCS #8.
     pub fn key_of(&self, did: &Did) -> Vec<u8> {
         let people = self.people.lock().unwrap();
         let (_, key) = people.iter().find(|(of, _)| of == did).unwrap();
@@ -226,7 +226,7 @@ impl History {
         let (head, note) = match lie {
             Lie::StaleCheckpoint => self.at(1, None),
             Lie::Still | Lie::StillValue | Lie::StillProof => self.at(0, None),
-            // Signed before the block after it was made.
+            // Signed before the next block was made.
             Lie::Behind => self.at(1, self.heads.last().map(|last| last.time.minus(1))),
             _ => self.at(0, Some(now)),
         };
@@ -257,7 +257,7 @@ impl History {
         bundle
     }
 
-    /// An object and what it leads to.
+    /// An object and the further objects that belong to it.
     fn reads(&self, key: &[u8], lie: Lie) -> ProvenReads {
         let (head, _) = match lie {
             Lie::StaleCheckpoint | Lie::Behind => self.at(1, None),
@@ -287,7 +287,7 @@ impl History {
         });
         let mut entries: Vec<_> = entries.collect();
         match lie {
-            // Another transaction, whose own signature is good.
+            // Another transaction, with a valid signature of its own.
             Lie::Value | Lie::StillValue => {
                 entries[0].transaction = self.paper.newcomer().1.to_bytes()
             }
@@ -380,7 +380,7 @@ impl History {
 }
 
 impl History {
-    /// What its newest checkpoint says, signed at this moment.
+    /// Its newest checkpoint, signed now.
     pub fn standing(&self) -> Standing {
         let head = self.heads.last().unwrap();
         Standing {
@@ -389,13 +389,13 @@ impl History {
         }
     }
 
-    /// The transaction of a number.
+    /// The transaction with this number.
     pub fn transaction(&self, number: u64) -> Transaction {
         let placed = self.ledger.transactions(number, 1).unwrap().remove(0);
         Transaction::from_bytes(&placed.entry.bytes).unwrap()
     }
 
-    /// What is answered to who hands in a transaction; nothing is ever written.
+    /// The answer to a submitted transaction; nothing is ever written.
     fn receipt(&self, bytes: &[u8], lie: Lie) -> Reply {
         let transaction = Transaction::from_bytes(bytes).unwrap();
         let code = match lie {
@@ -429,7 +429,7 @@ impl History {
     }
 }
 
-/// What a node says that refuses a transaction for this.
+/// A node's answer that refuses a transaction with this code.
 pub fn refused(code: &str) -> Reply {
     let body = serde_json::json!({ "code": code, "detail": "it says so" });
     Reply {
@@ -454,7 +454,7 @@ impl PaperNode {
     }
 }
 
-/// Records that outlive a reader.
+/// Records that persist beyond one reader.
 pub async fn store() -> Store {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     Store::open(Arc::new(Memory::new()), vault).await.unwrap()
@@ -465,7 +465,7 @@ pub fn reader(nodes: &[&PaperNode], given: (&Store, &Clock, Option<Pin>)) -> Rem
     patient_reader(nodes, given, 0)
 }
 
-/// The same for whom the newest checkpoint may be so many seconds old while the network stands still.
+/// A reader that accepts a newest checkpoint of this age in seconds while the network stands still.
 pub fn patient_reader(
     nodes: &[&PaperNode],
     (store, clock, pin): (&Store, &Clock, Option<Pin>),

@@ -33,7 +33,7 @@ async fn a_clock_that_is_hours_behind_the_last_block_lets_nothing_be_written() {
         assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
         assert!(refused.reason.contains("clock"), "{refused}");
         assert!(!is_refusal(&refused), "whoever keeps it sends it again");
-        // By minutes it goes on, and no block is earlier than the one before.
+        // An offset of minutes is accepted, and no block is earlier than the one before.
         world.clock.advance(2 * 3_600 - 600);
         let rotated = registry.submit(&change).await.unwrap();
         assert!(rotated.time >= created.time);
@@ -47,7 +47,7 @@ async fn a_clock_that_leaps_ahead_puts_no_time_to_come_into_the_log() {
         let mut actor = Actor::new(&registry).await;
         registry.submit(&actor.create()).await.unwrap();
         let change = actor.rotate(2);
-        // Time that passes is no leap, and neither is a clock that is set by minutes.
+        // Passing time is not a leap, and neither is an adjustment of the clock by minutes.
         world.clock.advance(40 * 86_400);
         world.clock.set_ahead(300);
         let right = world.clock.now();
@@ -56,7 +56,7 @@ async fn a_clock_that_leaps_ahead_puts_no_time_to_come_into_the_log() {
         assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
         assert!(refused.reason.contains("leapt ahead"), "{refused}");
         assert!(!is_refusal(&refused), "whoever keeps it sends it again");
-        // What is signed meanwhile is of the time that it is.
+        // Meanwhile checkpoints are signed with the true time.
         let status = registry.status().await.unwrap();
         let genesis = Genesis::from_bytes(&registry.genesis().await.unwrap()).unwrap();
         let (origin, key) = (
@@ -187,7 +187,7 @@ async fn the_same_transaction_again_gets_its_first_receipt() {
         );
         assert_eq!(registry.status().await.unwrap().transactions, 2);
 
-        // Twice at once, in one block or in two.
+        // Twice at the same time, in one block or in two.
         let third = actor.rotate(3);
         let (one, other) = tokio::join!(registry.submit(&third), registry.submit(&third));
         assert_eq!(one.unwrap(), other.unwrap());
@@ -247,7 +247,7 @@ async fn all_who_wait_share_the_next_blocks_and_get_numbers_of_their_own() {
             submitters.spawn(async move { registry.submit(&actor.create()).await });
         };
         submit().await;
-        // The first block is under way with one transaction while the others come.
+        // The first block is in progress with one transaction while the others arrive.
         world.ledger.is_waited_at().await;
         for _ in 0..99 {
             submit().await;
@@ -260,7 +260,7 @@ async fn all_who_wait_share_the_next_blocks_and_get_numbers_of_their_own() {
         let receipts: Vec<_> = receipts.into_iter().map(Result::unwrap).collect();
         let seq_nos: BTreeSet<u64> = receipts.iter().map(|receipt| receipt.seq_no).collect();
         assert_eq!(seq_nos, (1..=100).collect());
-        // Who came first was judged at once, to be the second block; the rest is the third.
+        // The earliest of these were judged at once, for the second block; the rest is in the third.
         let heights: BTreeSet<u64> = receipts.iter().map(|receipt| receipt.height).collect();
         assert!(heights.len() <= 3, "{heights:?}");
         assert_eq!(world.ledger_commits(), heights.len() as u64);
@@ -281,7 +281,7 @@ async fn what_was_judged_on_a_block_that_could_not_be_stored_is_judged_again() {
         let create = actor.create();
         let lost = submit(create.clone());
         world.ledger.is_waited_at().await;
-        // One that holds on top of the block under way alone, and one that holds in any case.
+        // One that is valid only after the block in progress, and one that is valid in any case.
         let (rotated, other) = (submit(actor.rotate(2)), Actor::new(&*registry).await);
         let kept = submit(other.create());
         for _ in 0..100 {
@@ -293,7 +293,7 @@ async fn what_was_judged_on_a_block_that_could_not_be_stored_is_judged_again() {
         let rotated = rotated.await.unwrap().unwrap_err();
         assert!(is_refusal(&rotated), "{rotated:?}");
         let kept = kept.await.unwrap().unwrap();
-        // The log has each at most once, and what is sent again is written.
+        // The log has each at most once, and a transaction sent again is written.
         let again = registry.submit(&other.create()).await.unwrap();
         assert_eq!((kept.seq_no, again.seq_no), (1, 1));
         assert_eq!(registry.submit(&create).await.unwrap().seq_no, 2);
@@ -318,7 +318,7 @@ async fn who_comes_when_too_many_wait_is_told_when_to_come_back() {
                 world.ledger.is_waited_at().await;
             }
         }
-        // One is being written, four wait; the other fifteen are answered while nothing moves.
+        // One is being written, four wait; the other fifteen are answered meanwhile.
         for _ in 0..15 {
             let turned_away = submitters.join_next().await.unwrap().unwrap().unwrap_err();
             assert_eq!(turned_away.kind, ErrorKind::TooMany { retry_after: 1 });
@@ -364,7 +364,7 @@ async fn a_ledger_file_closed_and_opened_again_has_the_same_head() {
     let world = World::memory().await;
     let mut statuses = Vec::new();
     for round in 0..3 {
-        // The sequencer lets go of the file when it has seen that nobody can submit any more.
+        // The sequencer releases the file once nobody can submit any more.
         let ledger = loop {
             match SqliteLedger::open(&path) {
                 Ok(ledger) => break ledger,
@@ -385,7 +385,7 @@ async fn a_ledger_file_closed_and_opened_again_has_the_same_head() {
     }
 }
 
-/// What a checkpoint says of the ledger: network, size and root. It is signed anew, with the time, each second.
+/// The network, size and root in the ledger's checkpoint, which is signed again with the time each second.
 async fn said(registry: &Embedded) -> Vec<String> {
     let checkpoint = registry.status().await.unwrap().checkpoint;
     checkpoint.lines().take(3).map(str::to_owned).collect()
@@ -525,7 +525,7 @@ async fn transactions_that_are_too_long_for_one_answer_are_asked_for_in_several(
     });
     let long = author.transaction(1, resource);
     let number = registry.submit(&long).await.unwrap().seq_no;
-    // The same one may be asked for many times over; an answer is bounded all the same.
+    // The same transaction may be requested many times; the size of an answer is limited all the same.
     for (times, fits) in [(1, true), (120, true), (130, false), (ENTRIES_MAX, false)] {
         match registry.proven(&vec![number; times], 0).await {
             Ok(proven) => {

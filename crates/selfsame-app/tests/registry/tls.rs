@@ -1,4 +1,4 @@
-//! Evidence for TLS handshakes and one's own staples, over an embedded registry and one elsewhere.
+//! Evidence for TLS handshakes and the instance's own staples, with an embedded registry and a remote one.
 
 use selfsame_app::registry::Registry;
 use selfsame_app::tls::{Gatherer, Reuse, Stapler};
@@ -13,7 +13,7 @@ use crate::dids::{REGISTRY, app, new};
 use crate::paper::{Lie, Paper, reader, store};
 use crate::world::World;
 
-/// The one staple that there is.
+/// The only staple.
 fn only(staples: &[Staple]) -> Staple {
     let [staple] = staples else {
         panic!("{} staples", staples.len())
@@ -46,7 +46,7 @@ async fn an_identity_staples_what_its_registry_says_and_others_believe_it_withou
     let second = only(&staples.get());
     assert_ne!(first, second);
     assert_eq!(judged(&second), Ok(()));
-    // It is known now that this has changed.
+    // The verifier now knows that the DID has changed.
     assert_eq!(judged(&first), Err(Alert::CertificateUnknown));
 
     app.dids().deactivate(&made.did).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_did_is_kept_for_as_long_as_it_may_be_and_asked_for_again_when_that_is
     assert!(found.value.unwrap().document.is_some());
     app.dids().deactivate(&made.did).await.unwrap();
     assert!(asked(now).await.value.unwrap().document.is_some());
-    // Half a minute is what it may be kept.
+    // It may be cached for half a minute.
     let later = now.plus(Reuse::default().did + 1);
     assert!(gatherer.at_hand(&need, later).is_none());
     let ended = asked(later).await.value.unwrap();
@@ -123,14 +123,15 @@ async fn what_cannot_be_had_is_an_answer() {
 async fn what_a_staple_proves_the_registrys_client_knows() {
     let paper = Paper::new();
     let (history, dids) = paper.history(2).await;
-    // What may change is used for a few seconds: however slow this machine is, they are not over.
+    // Changeable objects are cached for a few seconds; with this clock these do not run out, however slow the machine
+    // is.
     paper.clock.set_back(30);
     let node = history.node(Lie::None).await;
     let remote = reader(&[&node], (&store().await, &paper.clock, None));
     let ledger = remote.reader().await.unwrap();
     let machine = ledger.machine().clone();
     let mut stapling = Stapling::new(&machine, vec![dids[0].clone()], Vec::new());
-    // As the peer reads it, who is somebody else.
+    // As another party, the peer, reads it.
     let peer = reader(&[&node], (&store().await, &paper.clock, None));
     while let Some(key) = stapling.missing() {
         stapling.add(peer.read(&key, 0).await.unwrap());
@@ -140,7 +141,7 @@ async fn what_a_staple_proves_the_registrys_client_knows() {
     let now = paper.clock.now();
     let judged = staple::judge(&stapled, &staple, &dids[0], now);
     assert_eq!(judged.map_err(|refusal| refusal.alert), Ok(()));
-    // Nobody has to be asked for it now.
+    // No node is needed for it now.
     node.does(Lie::Down);
     let known = remote.resolve(&dids[0], &Options::default()).await;
     assert!(known.document.is_some());

@@ -1,4 +1,4 @@
-//! Witnesses of the embedded registry, and readers who ask for their cosignatures.
+//! Witnesses of the embedded registry, and readers that require their cosignatures.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use url::Url;
 use crate::paper::store;
 use crate::world::{Actor, World};
 
-/// More than any of this takes on a machine that has much else to do.
+/// More than any of this takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn net(origins: &[&str]) -> Net {
@@ -43,7 +43,7 @@ async fn witness(world: &World, name: &str) -> Witness {
     Witness::start(name, world.clock.now()).await
 }
 
-/// A registry that shows its checkpoints to these, as one of them after the other learns to know it.
+/// A registry that sends its checkpoints to these witnesses, which get to know it one after another.
 async fn watched(world: &World, witnesses: &[&Witness]) -> Arc<Embedded> {
     opened(world.setup(), witnesses).await
 }
@@ -71,7 +71,7 @@ fn origin(genesis: &Genesis) -> String {
     log_origin(&genesis.network())
 }
 
-/// Those of the witnesses that cosigned the checkpoint which the registry shows now.
+/// The witnesses that cosigned the registry's current checkpoint.
 async fn cosigners(registry: &Embedded, witnesses: &[&Witness]) -> Vec<String> {
     let note = registry.status().await.unwrap().checkpoint;
     let note = SignedNote::parse(&note).unwrap();
@@ -80,12 +80,12 @@ async fn cosigners(registry: &Embedded, witnesses: &[&Witness]) -> Vec<String> {
     signers.iter().map(|s| s.key.name().to_owned()).collect()
 }
 
-/// Waits until so many of them did. Whoever was late on a busy machine is asked again.
+/// Waits until this number of them have cosigned. A witness that is late on a busy machine is asked again.
 async fn are_cosigners(world: &World, registry: &Embedded, (many, of): (usize, &[&Witness])) {
     let asking = async {
         while cosigners(registry, of).await.len() != many {
             tokio::time::sleep(Duration::from_millis(50)).await;
-            // A checkpoint at rest is signed and shown again every other second.
+            // A checkpoint without changes is signed and sent again every other second.
             world.clock.advance(2);
         }
     };
@@ -148,7 +148,7 @@ pub async fn answer(registry: &Embedded, asked: &Asked) -> Reply {
     }
 }
 
-/// A reader of that node who asks for so many of these witnesses.
+/// A reader of that node that requires this number of these witnesses.
 async fn reader(node: &Late, clock: &Clock, (needed, of): (usize, &[&Witness])) -> Remote {
     let keys = of.iter().map(|witness| witness.key().clone()).collect();
     Remote::new(remote::Setup {
@@ -169,7 +169,7 @@ async fn asks(remote: &Remote, did: &Did) -> Result<(), Error> {
     remote.used(did, &[1; 32]).await.map(drop)
 }
 
-/// Waits until all that it reads is believed: a witness that was late on a busy machine signs the next time.
+/// Waits until all reads are believed: a witness that was late on a busy machine signs the next checkpoint.
 async fn is_believed(world: &World, remote: &Remote, did: &Did) {
     let asking = async {
         loop {
@@ -202,7 +202,7 @@ async fn readers_believe_what_enough_of_their_witnesses_cosigned_and_nothing_els
         let remote = reader(&node, &world.clock, (needed, &both)).await;
         is_believed(&world, &remote, &did).await;
     }
-    // With one of them gone, one is still enough, and two are not.
+    // With one of them down, requiring one still succeeds, and requiring two fails.
     b.behaves(Manner::Down);
     let did = write(&registry).await;
     are_cosigners(&world, &registry, (1, &both)).await;
@@ -218,12 +218,12 @@ async fn readers_believe_what_enough_of_their_witnesses_cosigned_and_nothing_els
         assert!(refused.reason.contains("b.example/w"), "{refused}");
         assert!(refused.hint.is_some());
     }
-    // Somebody else's witness never saw it.
+    // A witness of others never saw the checkpoint.
     let stranger = witness(&world, "c.example/w").await;
     let remote = reader(&node, &world.clock, (1, &[&stranger])).await;
     let refused = asks(&remote, &did).await.unwrap_err();
     assert!(refused.reason.contains("c.example/w"), "{refused}");
-    // Once it is back, two are enough again.
+    // Once it is up again, requiring two succeeds again.
     b.behaves(Manner::Honest);
     are_cosigners(&world, &registry, (2, &both)).await;
     let remote = reader(&node, &world.clock, (2, &both)).await;
@@ -239,7 +239,7 @@ async fn whoever_writes_to_a_registry_elsewhere_has_it_proven_by_his_witnesses_t
     are_cosigners(&world, &registry, (1, &[&a])).await;
     let remote = reader(&node, &world.clock, (1, &[&a])).await;
     let actor = Actor::new(&*registry).await;
-    // A witness that is late on a busy machine may make this one unproven; to send the same again is safe.
+    // A witness that is late on a busy machine may leave this write unproven; sending it again is safe.
     let creation = actor.create();
     let sending = async {
         loop {
@@ -283,12 +283,12 @@ async fn no_witness_stops_the_writing_or_makes_what_it_did_not_sign_pass() {
             assert!(!signed.contains(&"bad".to_owned()), "{manner:?}");
         }
         assert_eq!(registry.status().await.unwrap().transactions, 2);
-        // The other's cosignature is there all the same.
+        // The other witness's cosignature is there all the same.
         are_cosigners(&world, &registry, (1, &both)).await;
         let figures = registry.witnesses();
         assert_eq!((figures[1].name.as_str(), figures[1].cosigned), ("bad", 0));
         assert!(figures[1].refused + figures[1].silent > 0, "{manner:?}");
-        // As soon as it behaves, it counts.
+        // As soon as it behaves, its cosignature counts.
         bad.behaves(Manner::Honest);
         are_cosigners(&world, &registry, (2, &both)).await;
     }
@@ -369,7 +369,7 @@ async fn heads_are_cosigned_under_steady_writes_and_every_one_of_them_was_shown(
                 let head = Checkpoint::open(&note, &origin(&genesis), &keys).unwrap();
                 heights.insert(head.standing().unwrap().height);
             }
-            // What is kept is answered at once, which leaves the others no turn.
+            // Cached reads are answered at once, which would leave the other tasks no turn.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -384,7 +384,7 @@ async fn heads_are_cosigned_under_steady_writes_and_every_one_of_them_was_shown(
     assert_eq!(a.has_seen(&origin(&genesis)), status.transactions);
     let blocks = status.height;
     let figures = registry.witnesses().remove(0);
-    // One that was late, on a busy machine, may have rested since.
+    // A witness that was late on a busy machine may have been left out since.
     assert!(figures.silent > 0 || figures.cosigned + figures.refused >= blocks);
 }
 
@@ -411,7 +411,7 @@ async fn a_witness_vouches_for_the_clock_of_a_registry_that_was_away() {
     drop(registry);
     world.clock.start_machine();
     world.clock.set_ahead(7 * 86_400);
-    // One whose own clock says what the registry believes does not vouch for another time.
+    // A witness whose own clock shows the believed time does not vouch for another.
     let registry = watched(&world, &[&early]).await;
     are_cosigners(&world, &registry, (1, &[&early])).await;
     assert!(registry.times().unwrap().view().doubt.is_some());
@@ -429,7 +429,7 @@ async fn of_two_histories_under_one_key_a_witness_cosigns_one() {
     let world = World::memory().await;
     let a = witness(&world, "a").await;
     let one = watched(&world, &[&a]).await;
-    // The same key, and another ledger.
+    // The same key, with another ledger.
     let own = (
         world.store.clone(),
         Keys::new(world.store.clone()),
@@ -440,7 +440,7 @@ async fn of_two_histories_under_one_key_a_witness_cosigns_one() {
     assert_eq!(one.genesis().await.unwrap(), other.genesis().await.unwrap());
     write(&one).await;
     are_cosigners(&world, &one, (1, &[&a])).await;
-    // Shorter than the one it saw, as long, and longer.
+    // Shorter than the one it saw, of equal length, and longer.
     for writes in [0, 1, 2, 3] {
         if writes > 0 {
             write(&other).await;
@@ -457,7 +457,7 @@ async fn of_two_histories_under_one_key_a_witness_cosigns_one() {
         3,
         "it still writes"
     );
-    // The first goes on.
+    // The first ledger can continue.
     write(&one).await;
     are_cosigners(&world, &one, (1, &[&a])).await;
 }

@@ -1,4 +1,4 @@
-//! A registry, people who write to it, and a ledger that can be held up or broken.
+//! A registry, people who write to it, and a ledger that can be delayed or broken.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ use selfsame_store::{Memory, Meter, Result, Store, StoreError, Vault};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
-/// What a registry is opened with, again and again.
+/// The parts that a registry is opened with repeatedly.
 pub struct World {
     pub store: Store,
     pub clock: Clock,
@@ -38,7 +38,7 @@ impl World {
         Self::over(Arc::new(ledger), Some(directory)).await
     }
 
-    /// One of each kind of ledger.
+    /// A world with each kind of ledger.
     pub async fn all() -> [Self; 2] {
         [Self::memory().await, Self::sqlite().await]
     }
@@ -71,7 +71,7 @@ async fn store() -> Store {
     Store::open(Arc::new(Memory::new()), vault).await.unwrap()
 }
 
-/// Somebody with a DID.
+/// A person with a DID.
 pub struct Actor {
     pub did: Did,
     network: Network,
@@ -100,7 +100,7 @@ impl Actor {
         )
     }
 
-    /// A new key, signed for by the one before.
+    /// A rotation to a new key, signed with the previous one.
     pub fn rotate(&mut self, version: u64) -> Transaction {
         let key = PrivateKey::generate(KeyType::P256).unwrap();
         let fragment = format!("key-{version}");
@@ -130,24 +130,24 @@ const LOSES_ONE: u8 = 2;
 const LOSES_ANSWERS: u8 = 3;
 const FULL: u8 = 4;
 
-/// What of a ledger can rot.
+/// The parts of a ledger that can be damaged.
 pub const SOUND: u8 = 0;
 pub const NODES: u8 = 1;
 pub const VALUES: u8 = 2;
 pub const ENTRIES: u8 = 3;
 pub const HEAD: u8 = 4;
 
-/// A ledger whose appends can be held up, lost, or made without an answer, and whose bits can flip.
+/// A ledger whose appends can be delayed, lost or made without an answer, and whose bits can flip.
 pub struct Valve {
     below: Arc<dyn LedgerStore>,
     mode: AtomicU8,
     rotten: AtomicU8,
     hidden: Mutex<Option<Vec<u8>>>,
-    /// Milliseconds that reading several entries takes.
+    /// Milliseconds that a read of several entries takes.
     slow: AtomicU64,
     nodes_read: AtomicU64,
     open: Semaphore,
-    /// Has a permit for each append that was begun.
+    /// Has a permit for each append that was started.
     pub begun: Semaphore,
 }
 
@@ -165,7 +165,7 @@ impl Valve {
         }
     }
 
-    /// Appends wait from now on.
+    /// From now on appends wait.
     pub async fn shut(&self) {
         self.open.acquire().await.unwrap().forget();
     }
@@ -174,7 +174,7 @@ impl Valve {
         self.open.add_permits(1);
     }
 
-    /// Until an append waits at the shut valve.
+    /// Waits until an append is held up.
     pub async fn is_waited_at(&self) {
         self.begun.acquire().await.unwrap().forget();
     }
@@ -183,12 +183,12 @@ impl Valve {
         self.mode.store(LOSES, Ordering::SeqCst);
     }
 
-    /// The next append is lost, or the one that waits; those after it are kept.
+    /// The next append is lost, or the one that waits; later ones are stored.
     pub fn lose_one(&self) {
         self.mode.store(LOSES_ONE, Ordering::SeqCst);
     }
 
-    /// There is no room from now on.
+    /// From now on the ledger is full.
     pub fn fill(&self) {
         self.mode.store(FULL, Ordering::SeqCst);
     }
@@ -197,23 +197,23 @@ impl Valve {
         self.mode.store(LOSES_ANSWERS, Ordering::SeqCst);
     }
 
-    /// A bit of each of these is another from now on when it is read.
+    /// From now on a bit of these parts is flipped when they are read.
     pub fn rot(&self, what: u8) {
         self.rotten.store(what, Ordering::SeqCst);
     }
 
-    /// Nothing stands under this key from now on.
+    /// From now on the object under this key is missing.
     pub fn hide(&self, key: Option<&[u8]>) {
         *self.hidden.lock().unwrap() = key.map(<[u8]>::to_vec);
     }
 
-    /// Reading several entries takes so long from now on.
+    /// From now on reads of several entries take this long.
     pub fn reads_slowly(&self, each: Duration) {
         let each = u64::try_from(each.as_millis()).unwrap();
         self.slow.store(each, Ordering::SeqCst);
     }
 
-    /// How many nodes of the tree were read.
+    /// Number of tree nodes read.
     pub fn nodes_read(&self) -> u64 {
         self.nodes_read.load(Ordering::SeqCst)
     }

@@ -423,7 +423,7 @@ impl Kept {
 
 /// Whether a call without an answer may be repeated. A credential request always may: the issuer recognises its own
 /// request, or refuses its nonce, and then there is a new one. A code may have been redeemed, so it is sent again only
-/// if it was never sent; a person who still has the offer can accept it again.
+/// if the first request never left; a person who still has the offer can accept it again.
 fn may_call_again(effect: &Effect, error: &NetError) -> bool {
     may_be_had_later(error) && (error.is_unsent() || !matches!(effect, Effect::RedeemToken { .. }))
 }
