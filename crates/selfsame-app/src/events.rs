@@ -6,17 +6,17 @@ use tokio::sync::broadcast;
 /// Something that happened; holds no personal data.
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
-    /// What happened.
+    /// The kind of event.
     pub kind: EventKind,
     /// The id of the record concerned, in the role that owns it.
     pub id: String,
 }
 
-/// What can happen.
+/// The kinds of events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
-    /// An offer was made.
+    /// An offer was created.
     Offered,
     /// A credential was issued.
     Issued,

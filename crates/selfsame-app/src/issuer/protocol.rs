@@ -264,9 +264,9 @@ impl Issuer {
             claims,
             disclosable,
             decoys: 2,
-                // The terms of a template have no vocabulary of their own.
+            // The terms of a template have no vocabulary of their own.
             contexts: Vec::from_iter(kind.format.describe().undefined_terms.map(str::to_owned)),
-            // Rounded as the credential states it, because the register states it too.
+            // As the credential will state it, because the register states it too.
             expires: Some(self.settings.stated_end(end, now)),
             further_copies: !kind.has_handle,
             statuses: places

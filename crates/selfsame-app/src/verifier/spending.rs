@@ -41,7 +41,7 @@ enum Progress {
     Pending { transaction: String },
     /// The registry has it.
     Done { at: UnixTime, seq_no: u64 },
-    /// It will not be done.
+    /// It will never be done.
     Refused { reason: String },
 }
 

@@ -64,7 +64,7 @@ pub struct SignatureView {
     pub bytes: Vec<u8>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Serialize)]
 pub struct FoundView {
     /// Number of hits; at most 10,000 in a word search.

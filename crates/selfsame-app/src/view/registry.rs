@@ -83,7 +83,8 @@ pub struct RegistryEntry {
     pub time: String,
     /// Its hash, hexadecimal.
     pub hash: String,
-    /// Such as `create_did`, `update_did`, `deactivate_did`, `anchor_status`, `delegate`, `consume` or `revoke`.
+    /// Its kind, such as `create_did`, `update_did`, `deactivate_did`, `anchor_status`, `delegate`, `consume` or
+    /// `revoke`.
     pub kind: String,
     /// The DID that signed it.
     pub author: String,

@@ -213,7 +213,7 @@ async fn what_a_broken_registry_did_not_take_is_sent_again_by_the_outbox() {
         assert_eq!((listed.len(), listed[0].state.as_str()), (1, "pending"));
         world.ledger.work();
         app.start().await.unwrap();
-        // A minute.
+        // For a minute at most.
         for _ in 0..1_200 {
             if all(&app).await[0].state == "active" {
                 break;

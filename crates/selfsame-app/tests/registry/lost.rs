@@ -91,7 +91,7 @@ async fn a_ledger_that_was_set_back_is_missed_unless_it_is_a_copy_put_back() {
         app.dids().create(&did()).await.unwrap();
         app.stop().await;
     }
-    // From then on, blocks are missed from its new height.
+    // From then on, a loss of blocks is noticed from the new height.
     let refused = three.refuses(three.kept("set-back")).await;
     assert!(refused.reason.contains("reached block 4"), "{refused}");
 }

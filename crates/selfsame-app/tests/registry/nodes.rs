@@ -389,7 +389,7 @@ async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_lo
     // A read of a use also returns the age of the answer.
     let (used, as_of) = remote.used(&dids[2], &[1; 32]).await.unwrap();
     assert_eq!((used, as_of), (None, last));
-    // The log and the history of a DID are read too.
+    // The log and a DID's history can be read too.
     let entries = remote.entries(1, 10).await.unwrap();
     assert_eq!(entries.len(), 3);
     assert_eq!(remote.history(&dids[2]).await.unwrap()[0].seq_no, 3);
