@@ -34,8 +34,7 @@ pub struct Accounts {
     shared: Arc<Shared>,
     sessions: Mutex<Sessions>,
     attempts: Attempts,
-    /// A hash that passwords for unknown addresses are checked against, so that the check takes as long as for a known
-    /// one.
+    /// A hash that passwords for unknown addresses are checked against, so that both checks take equally long.
     decoy: OnceLock<String>,
 }
 
@@ -179,8 +178,7 @@ impl Accounts {
         self.shared.instance_key("known devices").await
     }
 
-    /// The account, if the password matches. For an unknown address this takes as long as a wrong password: one Argon2
-    /// run.
+    /// The account, if the password matches. An unknown address takes as long as a wrong password: one Argon2 run.
     async fn matching(&self, id: &str, password: SecretString) -> Result<Option<Account>> {
         let instance = TenantId::instance();
         let store = &self.shared.store;

@@ -81,8 +81,7 @@ impl App {
         Self::open_with(config, parts, (own, registry)).await
     }
 
-    /// Like [`App::open`], where the registry runs in this process but is not this crate's, such as a node of a
-    /// network.
+    /// Like [`App::open`], with a registry in this process that is not this crate's, such as a node of a network.
     ///
     /// # Errors
     /// Those of [`App::open`].
@@ -315,8 +314,7 @@ impl App {
         &self.shared.resolver
     }
 
-    /// Whether only few verifiers can check some of the multiple-use credentials it issues, because they would have to
-    /// know its registry.
+    /// Whether only verifiers that know its registry can check some of the multiple-use credentials it issues.
     #[must_use]
     pub fn issues_to_few(&self) -> bool {
         self.issuer

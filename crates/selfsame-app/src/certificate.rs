@@ -24,8 +24,7 @@ pub(crate) struct Certificates {
 }
 
 impl Certificates {
-    /// Reads the certificates from the settings. Moves the keys from the settings into the key store, where they are
-    /// sealed.
+    /// Reads the certificates from the settings. Moves the keys from the settings into the key store, sealed.
     ///
     /// # Errors
     /// `BadRequest` for settings that cannot work; the store's.

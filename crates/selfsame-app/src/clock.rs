@@ -9,8 +9,7 @@ use selfsame_crypto::time::UnixTime;
 /// The file that systemd-timesyncd touches "on each successful synchronization" (systemd-timesyncd.service(8)). It does
 /// not exist between the machine's start and the first synchronization.
 const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
-/// Seconds for which one synchronization is trusted. By default the next one follows within 2,048 s
-/// (timesyncd.conf(5)).
+/// Seconds for which one synchronization is trusted. By default the next follows within 2,048 s (timesyncd.conf(5)).
 const SYNCHRONIZED_FOR: u64 = 3_600;
 /// The file with the kernel's id of this boot (random(4)).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";

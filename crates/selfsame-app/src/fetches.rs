@@ -24,8 +24,7 @@ pub struct Fetches {
 impl Default for Fetches {
     fn default() -> Self {
         Self {
-            // The policy of each verification decides how long a list may be used; this cache only keeps it from
-            // staying for ever.
+            // Each verification's policy decides how long a list may be used; here it only must not stay for ever.
             lists: Cache::new(
                 CacheSettings {
                     capacity: 256,

@@ -69,8 +69,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Which URLs of other parties are allowed: https, and plain http for the origins of this instance and those it
-    /// trusts.
+    /// Which URLs of other parties are allowed: https, and plain http for this instance's own and trusted origins.
     #[must_use]
     pub fn transport(&self) -> Transport {
         let own = std::iter::once(&self.config.origin);

@@ -1,4 +1,4 @@
-//! The types of credentials that this instance can issue (six for healthcare and one for machines), and how claims fill
+//! The types of credentials that this instance can issue (six for healthcare, one for machines), and how claims fill
 //! them.
 
 use std::sync::LazyLock;

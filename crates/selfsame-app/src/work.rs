@@ -1,5 +1,4 @@
-//! Runs work that takes longer than 100 µs (Argon2) off the threads that serve requests: in a pool with one thread per
-//! core.
+//! Runs work longer than 100 µs (Argon2) off the threads that serve requests: in a pool with one thread per core.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};

@@ -67,8 +67,7 @@ impl Accounts {
     }
 }
 
-/// The same error for an invalid invitation and for an address that has an account: only with a valid invitation could
-/// the two be told apart.
+/// One error for an invalid invitation and for an address with an account: only a valid invitation could tell which.
 pub(super) fn useless() -> Error {
     let reason = "no wallet can be created with this invitation and this address";
     Error::new(ErrorKind::Forbidden, reason).with_hint(

@@ -7,8 +7,7 @@ use crate::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use crate::error::{Error, Result};
 
 impl App {
-    /// Copies all stored data into a new directory, named by the time, and returns its path. The master key is not
-    /// included.
+    /// Copies all stored data except the master key into a new directory, named by the time; returns its path.
     ///
     /// # Errors
     /// If the backup can't be written.
@@ -32,8 +31,7 @@ impl App {
         let (into, with) = (directory.clone(), copies.with.clone());
         // In a task of its own, so that a caller who stops waiting does not leave half a backup.
         let copied: tokio::task::JoinHandle<Result<()>> = tokio::spawn(async move {
-            // The records first: a transaction sent to the registry after that is sent again on restore, which changes
-            // nothing there.
+            // The records first: transactions sent after that are sent again on restore, which changes nothing.
             store.copy(&into.join(STORE_FILE)).await?;
             if let Some(ledger) = ledger {
                 ledger.copy(&into.join(LEDGER_FILE)).await?;

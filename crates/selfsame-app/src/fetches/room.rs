@@ -57,7 +57,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Reads the status list at `uri`. Reserves room before inflating the list; the room is free again once the list is
+    /// Reads the status list at `uri`. Reserves room before inflating the list; the room is free once the list is
     /// dropped.
     pub async fn read(
         &self,
@@ -82,8 +82,7 @@ impl Room {
     }
 }
 
-/// The most memory that reading a list of `body` bytes takes: the output buffer doubles as it grows, plus a few copies
-/// of the token.
+/// The most memory that reading a list of `body` bytes takes: a buffer that doubles, plus a few copies of the token.
 const fn most(body: usize) -> usize {
     MAX_LIST_BYTES
         .saturating_mul(2)

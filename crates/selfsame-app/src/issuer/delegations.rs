@@ -29,8 +29,7 @@ struct DelegationRecord {
 }
 
 impl Issuer {
-    /// Allows a DID to use up or revoke credentials of these templates until the given time. Returns once the registry
-    /// has it.
+    /// Allows a DID to use up or revoke credentials of these templates for a time. Returns once the registry has it.
     ///
     /// # Errors
     /// `BadRequest` for a delegation that is not possible; the registry's.

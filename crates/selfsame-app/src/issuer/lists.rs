@@ -72,8 +72,7 @@ impl Face {
         }
     }
 
-    /// The format of the credentials that refer to this list: their issuer also signs the list (Token Status List
-    /// §11.3).
+    /// The format of the credentials that refer to this list; their issuer signs it (Token Status List §11.3).
     fn format(self) -> Format {
         match self {
             Self::Token | Self::Registry => Format::SdJwtVc,
@@ -158,8 +157,7 @@ impl Lists {
                 None => break,
             }
         }
-        // Places are allotted in order, and credentials issued nearly in order: off only as far as requests overtake
-        // each other.
+        // Places are allotted in order, and credentials issued nearly in order: requests may overtake each other.
         let newest = shared
             .store
             .list(&tenant(), ISSUED, &Page::newest(MAX_PAGE))
@@ -239,8 +237,7 @@ impl Lists {
         }
     }
 
-    /// The Token Status List of an SD-JWT VC. If single-use credentials have another issuer, they have a list of their
-    /// own.
+    /// The Token Status List of an SD-JWT VC: a separate one for single-use credentials that have another issuer.
     fn token_face(&self, kind: Kind) -> Face {
         match kind.has_handle && self.identity.portable().is_some() {
             true => Face::Registry,
@@ -358,8 +355,7 @@ impl Lists {
         withdrawn.get(&list).map_or(0, |list| list.changes)
     }
 
-    /// Signs the list as it is now; also returns the number of changes it includes. A change during signing is noticed
-    /// later.
+    /// Signs the list as it is now; also returns the number of changes included, to notice a change during signing.
     async fn signed(&self, list: u64, face: Face, now: UnixTime) -> Result<(String, u64)> {
         let changes = self.changes(list);
         let bits = self.bits(list, face)?;

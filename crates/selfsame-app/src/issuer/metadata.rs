@@ -98,8 +98,7 @@ fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
 
 fn offering(config: &Config, template: &Template, format: Format) -> Result<Offering> {
     let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
-    // A W3C credential names its subject by a DID, so the DID methods come first: some wallets use the first method
-    // they know.
+    // A W3C credential names its subject by a DID, so these come first: some wallets use the first they know.
     let binding_methods: &[&str] = match format.describe().binds_to_did {
         false => &["jwk"],
         true => &["did:key", "did:jwk", "did:web", "did:selfsame", "jwk"],

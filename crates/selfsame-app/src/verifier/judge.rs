@@ -98,8 +98,7 @@ impl Verifier {
     }
 }
 
-/// Whether something is wrong with the presentation. A revoked, suspended or spent credential is a regular negative
-/// result.
+/// Whether something is wrong with the presentation. Revoked, suspended and spent are regular negative results.
 fn is_wrong(outcome: Outcome) -> bool {
     !matches!(
         outcome,

@@ -1,5 +1,4 @@
-//! Limits the answers to one request that are verified at once, since a client that knows a request can send any
-//! number.
+//! Limits the answers to one request that are verified at once, since any number can be sent.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -193,8 +193,7 @@ impl Verifier {
     /// was to use it up.
     ///
     /// # Errors
-    /// `Conflict` if there is no answer or the credential was used up or revoked already; `Forbidden` without a
-    /// delegation.
+    /// `Conflict` if there is no answer or it was acted on already; `Forbidden` without a delegation.
     pub async fn revoke(&self, id: &str, by: Option<&str>) -> Result<VerificationStatus> {
         let (mut kept, version) = self.record(id).await?;
         let State::Answered(answered) = &kept.state else {
@@ -392,8 +391,7 @@ fn asks_for_one_handle(query: &Query) -> Result<()> {
 }
 
 /// The handle that was asked for, in a genuine credential; to be used up, the credential must be valid. A handle that
-/// another credential of the answer discloses unasked does not count: the requested credential could then be shown
-/// again.
+/// another credential discloses unasked does not count: the requested credential could then be shown again.
 fn shown(answered: &Answered, action: Action) -> Option<Shown> {
     let query = asking_for_handle(&answered.asked.query)?;
     let mut credentials = answered.judged.credentials.iter();

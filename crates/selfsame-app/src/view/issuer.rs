@@ -188,8 +188,7 @@ pub struct TypicalRequest {
 pub struct NewOffer {
     /// The template's id.
     pub template: String,
-    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`, if the settings enable it; default: the first format that the settings
-    /// list.
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`, if the settings enable it; default: the first one enabled.
     #[serde(default)]
     pub format: Option<String>,
     /// The claims; with `examples`, absent ones take the template's examples.

@@ -83,8 +83,7 @@ pub struct RegistryEntry {
     pub time: String,
     /// Its hash, hexadecimal.
     pub hash: String,
-    /// Its kind, such as `create_did`, `update_did`, `deactivate_did`, `anchor_status`, `delegate`, `consume` or
-    /// `revoke`.
+    /// For example `create_did`, `update_did`, `deactivate_did`, `anchor_status`, `delegate`, `consume` or `revoke`.
     pub kind: String,
     /// The DID that signed it.
     pub author: String,

@@ -1,5 +1,4 @@
-//! Single-use prescriptions: used up once and by one party, revoked on their issuer's behalf, and soon settled after
-//! faults.
+//! Single-use prescriptions: used up once by one party, revoked on their issuer's behalf, never in between for long.
 
 use std::sync::Arc;
 

@@ -225,8 +225,7 @@ pub(crate) async fn abandoned(
     Ok(batch.delete(FLOW, id).put(entry.put(&shared.clock.ctx())?))
 }
 
-/// The failure of a delivery whose flow has expired: the instance did not run, or could not continue it, for all that
-/// time.
+/// The failure of a delivery whose flow has expired: the instance did not run, or could not continue it, until then.
 fn outlived(batch: Batch, effect: &Effect, shared: &Shared) -> Result<Batch> {
     let Effect::PostResponse { url, .. } = effect;
     let error = Error::upstream("the answer was not delivered in time");

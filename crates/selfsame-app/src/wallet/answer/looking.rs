@@ -280,8 +280,7 @@ impl Wallet {
         self.read_through(bytes, offer).await
     }
 
-    /// Runs a job over cards of this total length: on this thread if it is short, else on a thread that delays no
-    /// request.
+    /// Runs a job over cards of this total length: on this thread if it is short, else where it delays no request.
     async fn read_through<T: Send + 'static>(
         &self,
         bytes: usize,
@@ -371,8 +370,8 @@ fn selected(query: &Query, fitting: &[Fitting]) -> Selection<usize> {
     selection
 }
 
-/// Whether there is an answer, and what each query would share. Long cards are not all shown, but at least one per
-/// query.
+/// Whether there is an answer, and what each query would share. Of long cards only some are shown, one per query at
+/// least.
 fn shares(asked: &Asked, fitting: &[Fitting], selection: &Selection<usize>) -> (bool, Vec<Share>) {
     let Ok(preferred) = by_policy(selection) else {
         return (false, Vec::new());

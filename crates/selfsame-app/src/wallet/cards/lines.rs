@@ -71,8 +71,8 @@ impl CardRecord {
 struct Further<'a> {
     card: &'a CardRecord,
     technical: Technical<'a>,
-    /// Which part of the credential is being listed. Labels apply to claims only: other parts have none, whatever path
-    /// an issuer names.
+    /// The part of the credential being listed. Labels are for claims only: other parts have none, whatever path is
+    /// named.
     part: Part,
     lines: Vec<ClaimLine>,
 }

@@ -1,7 +1,6 @@
 //! The flow of an accepted offer, as a record: each call to the issuer is an effect, its answer the next input.
 //!
-//! A flow ends with cards, or with a failure in the person's history. If the process dies, the outbox continues the
-//! flow.
+//! A flow ends with cards, or with a failure in the person's history; if the process dies, the outbox continues it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -535,8 +534,7 @@ pub(crate) async fn abandoned(
     Ok(shared.without_keys(batch, tenant, &flow.keys))
 }
 
-/// The failure of an effect whose flow has expired: the instance did not run, or could not continue it, for all that
-/// time.
+/// The failure of an effect whose flow has expired: the instance did not run, or could not continue it, until then.
 fn outlived(batch: Batch, effect: &Effect, ctx: &Ctx) -> Result<Batch> {
     let party = match effect {
         Effect::RedeemToken { url, .. }
