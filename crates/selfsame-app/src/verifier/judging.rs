@@ -1,4 +1,4 @@
-//! Limits the answers to one request that are verified at once, since any number can be sent.
+//! Limits the answers to one request that are verified at once: anyone who knows the request can send any number.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
