@@ -153,7 +153,12 @@ impl App {
     /// # Errors
     /// If the registry refuses the instance's own DIDs.
     pub async fn start(self: &Arc<Self>) -> Result<()> {
-        tokio::spawn(worker::work(self.clone(), self.stopping.subscribe()));
+        let started = self.shared.clock.started();
+        tokio::spawn(worker::work(
+            self.clone(),
+            self.stopping.subscribe(),
+            started,
+        ));
         let identities = [
             self.issuer.as_ref().map(|issuer| issuer.identity()),
             self.verifier.as_ref().map(|verifier| verifier.identity()),

@@ -38,11 +38,15 @@ const PURGES_MAX: usize = 8;
 /// time, and a nonce that is valid again must still be known as used.
 const DOUBTED_SECONDS: u64 = 86_400;
 
-/// Carries out due entries until the instance stops.
-pub(super) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiver<bool>) {
+/// Carries out due entries until the instance stops. `started` is when the machine started, by the clock as it was when
+/// the instance started.
+pub(super) async fn work(
+    app: Arc<App>,
+    mut stopping: tokio::sync::watch::Receiver<bool>,
+    started: UnixTime,
+) {
     let (mut running, mut quiet) = (JoinSet::new(), Quiet::default());
     let mut under_way = UnderWay::default();
-    let started = app.shared.clock.started();
     for look in 1_u64.. {
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
