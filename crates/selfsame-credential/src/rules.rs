@@ -24,7 +24,7 @@ pub struct Binding {
     pub nonce: String,
 }
 
-/// What was received cannot be read at all; [`verify`](crate::verify::verify) says so in a verdict.
+/// A received text that cannot be read, and the rule that it breaks.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{detail} ({})", law.paragraph)]
 pub struct Malformed {

@@ -113,13 +113,9 @@ impl VcJwt {
         model: Model,
         budget: &mut Budget,
     ) -> Result<Self, VcJwtError> {
-        let (jwt, mut payload) = read(text, budget)?;
+        let (jwt, mut payload) = read(text, model, budget)?;
         let (credential, contradiction) = match model {
             Model::V1 => mapping::credential_of_v1(&mut payload)?,
-            Model::V2 if payload.contains_key("vc") || payload.contains_key("vp") => {
-                // VC-JOSE-COSE §3.1.3: these claim names must not be present.
-                return Err(VcJwtError::Payload);
-            }
             Model::V2 => {
                 let credential = Value::Object(std::mem::take(&mut payload));
                 let contradiction = rules::contradiction_of_v2(&credential);
@@ -205,17 +201,26 @@ impl VcJwt {
     }
 }
 
-/// Reads a JWT and its claims.
-fn read(text: &str, budget: &mut Budget) -> Result<(jws::Compact, Map<String, Value>), VcJwtError> {
+/// Reads the JWT of a credential or presentation, and its claims.
+fn read(
+    text: &str,
+    model: Model,
+    budget: &mut Budget,
+) -> Result<(jws::Compact, Map<String, Value>), VcJwtError> {
     let jwt = jws::Compact::parse(text).map_err(|error| match error {
         jws::JwsError::Algorithm => VcJwtError::Algorithm,
         _ => VcJwtError::Jwt,
     })?;
     let claims = jwt.claims().map_err(|_| VcJwtError::Payload)?;
     budget.take(&claims).ok_or(VcJwtError::TooMuch)?;
-    match claims {
-        Value::Object(payload) => Ok((jwt, payload)),
-        _ => Err(VcJwtError::Payload),
+    let Value::Object(payload) = claims else {
+        return Err(VcJwtError::Payload);
+    };
+    // VC-JOSE-COSE §3.1.3: these claim names must not be present.
+    let is_wrapped = payload.contains_key("vc") || payload.contains_key("vp");
+    match model {
+        Model::V2 if is_wrapped => Err(VcJwtError::Payload),
+        Model::V1 | Model::V2 => Ok((jwt, payload)),
     }
 }
 

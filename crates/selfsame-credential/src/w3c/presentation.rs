@@ -29,15 +29,12 @@ impl VpJwt {
         model: Model,
         budget: &mut Budget,
     ) -> Result<Self, VcJwtError> {
-        let (jwt, payload) = read(text, budget)?;
+        let (jwt, payload) = read(text, model, budget)?;
         let vp = match model {
             Model::V1 => payload
                 .get("vp")
                 .and_then(Value::as_object)
                 .ok_or(VcJwtError::Payload)?,
-            Model::V2 if payload.contains_key("vc") || payload.contains_key("vp") => {
-                return Err(VcJwtError::Payload);
-            }
             Model::V2 => &payload,
         };
         let credential = match vp.get("verifiableCredential") {
