@@ -11,15 +11,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use selfsame_app::clock::Clock;
-use selfsame_app::keys::Keys;
-use selfsame_app::registry::Registry;
-use selfsame_app::registry::browse::{Browser, Search, View, ViewPage};
-use selfsame_app::registry::embedded::{Embedded, Setup};
-use selfsame_app::{Error, Result};
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::Registry;
+use selfsame_ledger::browse::{Browser, Search, View, ViewPage};
+use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
     Block, Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned,

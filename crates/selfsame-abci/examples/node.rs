@@ -18,14 +18,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_abci::{Engine, Home, Node, Setup, Signer};
-use selfsame_app::clock::Clock;
-use selfsame_app::keys::Keys;
-use selfsame_app::registry::Registry;
-use selfsame_app::{Error, Result};
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_did::{Did, Options};
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::Registry;
 use selfsame_store::ledger::{Block, Head, LedgerStore, Placed, SqliteLedger};
 use selfsame_store::{Memory, Meter, Store, StoreError, TenantId, Vault};
 use tokio::io::{AsyncBufReadExt, BufReader};

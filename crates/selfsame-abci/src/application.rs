@@ -10,11 +10,10 @@ mod validators;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use selfsame_app::clock::Clock;
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::registry::refused;
-use selfsame_app::{Error, Result};
 use selfsame_crypto::hash::sha256;
+use selfsame_driver::clock::Clock;
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::{Ledger, refused};
 use selfsame_registry::refusal::{CheckError, ReadError};
 use selfsame_registry::{Head, Transaction};
 use tendermint::abci::request::CheckTxKind;

@@ -5,7 +5,7 @@ mod build;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use selfsame_app::{Error, Result};
+use selfsame_driver::{Error, Result};
 use tokio::process::Command;
 
 /// The required release of CometBFT; `cargo xtask cometbft` builds it.

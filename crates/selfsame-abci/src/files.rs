@@ -9,10 +9,10 @@ use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use selfsame_app::{Error, Result};
 use selfsame_crypto::encoding::{base64_encode, hex_encode};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
+use selfsame_driver::{Error, Result};
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::Member as Authority;
 use selfsame_registry::{Genesis, Rules};
@@ -574,7 +574,7 @@ fn damaged(path: &Path, why: &dyn Display) -> Error {
     )
 }
 
-fn malformed(malformed: selfsame_registry::Malformed) -> Error {
+fn malformed(malformed: selfsame_proof::cbor::Malformed) -> Error {
     Error::bad_request(malformed.to_string())
 }
 

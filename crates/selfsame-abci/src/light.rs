@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_app::{Error, Result};
 use selfsame_crypto::json::{self, Limits};
+use selfsame_driver::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

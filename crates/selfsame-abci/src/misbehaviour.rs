@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::view::registry::Misbehaviour;
 use selfsame_crypto::encoding::hex_encode;
+use selfsame_ledger::Ledger;
+use selfsame_ledger::view::Misbehaviour;
 use serde::{Deserialize, Serialize};
 use tendermint::abci::types::{Misbehavior, MisbehaviorKind};
 

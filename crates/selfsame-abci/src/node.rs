@@ -4,16 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use selfsame_app::clock::Clock;
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::registry::{Registry, is_refusal};
-use selfsame_app::view::registry::{
-    NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
-};
-use selfsame_app::{Error, ErrorKind, Result};
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_driver::clock::Clock;
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_ledger::view::{
+    NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+};
+use selfsame_ledger::{Ledger, Registry, is_refusal};
 use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
@@ -248,7 +247,7 @@ impl Node {
         match self.ledger.machine().check(transaction, at, &self.ledger) {
             Ok(Some(receipt)) => Ok(receipt),
             Ok(None) => Err(unavailable("the registry did not take the transaction")),
-            Err(CheckError::Refused(refusal)) => Err(selfsame_app::registry::refused(&refusal)),
+            Err(CheckError::Refused(refusal)) => Err(selfsame_ledger::refused(&refusal)),
             Err(CheckError::State(error)) => Err(Error::internal(error)),
         }
     }
@@ -409,7 +408,7 @@ mod tests {
         };
         assert_eq!(overdue(Ok(receipt), late), Ok(receipt));
         let used = selfsame_registry::Refusal::Used { receipt };
-        let lost = selfsame_app::registry::refused(&used);
+        let lost = selfsame_ledger::refused(&used);
         assert_eq!(overdue(Err(lost.clone()), late), Err(lost));
         // The machine would still accept it.
         let taken = unavailable("the registry did not take the transaction");

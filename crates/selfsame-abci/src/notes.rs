@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::registry::log_origin;
-use selfsame_app::{Error, Result};
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::{Algorithm, PublicKey};
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::{Ledger, log_origin};
 use selfsame_proof::checkpoint::{Agreed, Checkpoint};
 use selfsame_proof::note::{SignedNote, VerifierKey};
 use selfsame_proof::validators::{Validator, ValidatorSet};

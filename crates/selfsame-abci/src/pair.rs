@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use selfsame_app::Result;
+use selfsame_driver::Result;
 use tokio::sync::watch;
 
 use crate::application::{Application, Parts};

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use selfsame_app::{Error, ErrorKind, Result};
 use selfsame_crypto::encoding::base64_encode;
 use selfsame_crypto::json::{self, Limits};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Settings};
 use serde::Deserialize;
 use serde_json::json;

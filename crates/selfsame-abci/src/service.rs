@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use selfsame_app::{Error, Result};
+use selfsame_driver::{Error, Result};
 use tendermint::abci::response::{Echo, PrepareProposal};
 use tendermint::v0_38::abci::{
     ConsensusRequest, ConsensusResponse, InfoRequest, InfoResponse, MempoolRequest,

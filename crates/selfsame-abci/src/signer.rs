@@ -1,9 +1,9 @@
 //! The signers of checkpoints: this node's key, and the validators of a head.
 
-use selfsame_app::keys::Keys;
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::{Error, Result};
 use selfsame_crypto::KeyHandle;
+use selfsame_driver::keys::Keys;
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::Ledger;
 use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::Head;
 use selfsame_store::TenantId;

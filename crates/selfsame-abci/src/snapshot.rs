@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::{Error, Result};
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::Ledger;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::SignedNote;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use selfsame_app::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_registry::Receipt;
 use tokio::sync::oneshot;
 

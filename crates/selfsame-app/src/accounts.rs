@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{SecretString, encoding, hash, password};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::record::{decode, encode};
 use crate::shared::Shared;
 use crate::view::wallet::{NewSession, Person};
 

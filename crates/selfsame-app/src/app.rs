@@ -10,33 +10,34 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_driver::room::Wanting;
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_ledger::config::{RegistryConfig, RegistryWitness};
+use selfsame_ledger::embedded::{Embedded, Setup, reached};
+use selfsame_ledger::remote::Remote;
+use selfsame_ledger::view::{Misbehaviour, RegistryClock, WitnessFigures};
+use selfsame_ledger::{Registry, Times, remote};
 use selfsame_net::Net;
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
 use tokio::sync::watch;
 
 use crate::certificate::Certificates;
-use crate::clock::Clock;
-use crate::config::{Config, NamedDid, RegistryConfig, RegistryWitness, TrustConfig};
+use crate::config::{Config, NamedDid, TrustConfig};
 use crate::dids::Dids;
-use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
 use crate::fetches::Fetches;
 use crate::identity::{Identity, Wish};
 use crate::issuer::Issuer;
-use crate::keys::Keys;
 use crate::node::Node;
 use crate::operator::Operator;
-use crate::registry::Registry;
-use crate::registry::embedded::{Embedded, Setup, Times, reached};
-use crate::registry::remote::{self, Remote};
 use crate::resolver::{Linked, Resolver};
-use crate::room::Wanting;
 use crate::shared::Shared;
 use crate::trust::Trust;
 use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
-use crate::view::registry::{Misbehaviour, RegistryClock, WitnessFigures};
 use crate::wallet::Wallet;
 use crate::work::Work;
 
@@ -503,7 +504,7 @@ async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Ar
         (RegistryConfig::Embedded { name, witnesses }, Some(ledger)) => {
             let own = (parts.store.clone(), own.keys.clone(), own.clock.clone());
             let mut setup = Setup::new(name, ledger.clone(), own);
-            RegistryWitness::check(witnesses, &config.trust)?;
+            RegistryWitness::check(witnesses, |url| config.trust.may_call(url))?;
             if !witnesses.is_empty() {
                 setup.witnesses = Some((parts.net.clone(), witnesses.clone()));
             }

@@ -4,12 +4,12 @@ use selfsame_credential::Signer;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509::{self, Chain, X509Error};
 use selfsame_crypto::{KeyHandle, PrivateKey, PublicKey, Secret, SecretString, encoding};
+use selfsame_driver::keys::Keys;
+use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
 use url::{Host, Url};
 
 use crate::config::{ClientIdPrefix, Config, IdentifyBy};
-use crate::error::{Error, Result};
-use crate::keys::Keys;
 use crate::parties;
 
 const CERTIFICATE: &str = "CERTIFICATE";

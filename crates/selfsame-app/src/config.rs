@@ -1,7 +1,6 @@
 //! Instance configuration. Parsed by the binary, validated here.
 
 mod wallet;
-mod witnesses;
 
 use std::collections::BTreeMap;
 
@@ -9,14 +8,13 @@ use selfsame_credential::Format;
 use selfsame_crypto::SecretString;
 use selfsame_did::Did;
 use selfsame_did::cheqd::Network;
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::config::RegistryConfig;
 use selfsame_openid4vc::wire::request::ClientId;
-use selfsame_proof::read::TrustRoot;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::error::{Error, Result};
 pub use wallet::{Bound, Registration, WalletConfig};
-pub use witnesses::{RegistryWitness, WITNESSES_MAX, WitnessQuorum, witness_key};
 
 /// The configuration of one instance.
 #[derive(Clone, Debug)]
@@ -504,56 +502,12 @@ fn refused(reason: String) -> Error {
     Error::bad_request(format!("[resolver] {reason}"))
 }
 
-/// Where the registry is.
-#[derive(Clone, Debug)]
-pub enum RegistryConfig {
-    /// In this process.
-    Embedded {
-        /// The network's name for people. Its name in DIDs follows from its genesis.
-        name: String,
-        /// The witnesses that its checkpoints are shown to.
-        witnesses: Vec<RegistryWitness>,
-    },
-    /// In other processes.
-    Remote {
-        /// Its nodes, in the order in which to ask them.
-        nodes: Vec<RegistryNode>,
-        /// The network that it must be; without a pin, the one that the nodes name.
-        pin: Option<Pin>,
-        /// Maximum age of a checkpoint, in seconds, if no node has a newer one: the network stands still. If all nodes
-        /// hide new state from this instance, they are believed for that long.
-        standstill: u64,
-        /// The witnesses that must have cosigned its checkpoints.
-        witnesses: WitnessQuorum,
-    },
-    /// No registry: `did:selfsame` is not resolved.
-    None,
-}
-
-/// Default time for which a registry that stands still is read: a day.
-pub const STANDSTILL: u64 = 86_400;
-
-/// A node of a registry in another process.
-#[derive(Clone, Debug)]
-pub struct RegistryNode {
-    /// Its origin.
-    pub origin: Url,
-    /// Its operator's token, for writes.
-    pub token: SecretString,
-}
-
-/// What is known of a network before one of its nodes is asked.
-#[derive(Clone, Debug)]
-pub enum Pin {
-    /// Its name: the digest of its genesis, as in its DIDs.
-    Network(String),
-    /// Its name in the origin, and its validators from a height on.
-    Trust(TrustRoot),
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use selfsame_crypto::{KeyType, PrivateKey};
+    use selfsame_ledger::config::RegistryWitness;
+    use selfsame_proof::note::VerifierKey;
 
     fn with(universal: &str, methods: &[&str]) -> ResolverConfig {
         ResolverConfig {
@@ -783,5 +737,29 @@ mod tests {
             ..registrar
         };
         assert!(check(&with_resolver).is_ok());
+    }
+    #[test]
+    fn checkpoints_are_shown_over_tls_or_to_who_is_listed() {
+        let trust = TrustConfig {
+            origins: vec!["http://witness.internal:8080/".parse().unwrap()],
+            ..TrustConfig::default()
+        };
+        let public = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let key = VerifierKey::witness("a", public.public()).unwrap();
+        let check = |url: &str| {
+            let url = url.parse().unwrap();
+            let key = key.clone();
+            RegistryWitness::check(&[RegistryWitness { key, url }], |url| trust.may_call(url))
+        };
+        for url in [
+            "https://witness.example/some/prefix",
+            "http://127.0.0.1:8080/",
+            "http://witness.internal:8080/",
+        ] {
+            assert!(check(url).is_ok(), "{url}");
+        }
+        for url in ["http://witness.example/", "https://witness.example/?a=b"] {
+            assert!(check(url).unwrap_err().hint.is_some(), "{url}");
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use selfsame_driver::Result;
 use selfsame_store::{Batch, MAX_PAGE, Page, Record, Store, TenantId};
 
-use crate::error::Result;
 use crate::{accounts, issuer, operator, parties, verifier};
 
 /// The file with the records of an instance, in its data directory and in a backup.

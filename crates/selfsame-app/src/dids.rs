@@ -11,19 +11,18 @@ use std::sync::Arc;
 
 use selfsame_crypto::{KeyHandle, KeyType, PublicKey};
 use selfsame_did::{Did, Options, Representation, ResolutionError, selfsame};
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_ledger::is_refusal;
 use selfsame_registry::{Content, Identifier, Operation};
 use selfsame_store::{Batch, Expect, TenantId};
 use serde_json::Value;
 
 use crate::config::DidMethod;
-use crate::error::{Error, ErrorKind, Result};
 use crate::identity::{Identity, KEY_FRAGMENT, kid_of};
-use crate::listing::{listing, page};
-use crate::record::{decode, encode};
-use crate::registry::is_refusal;
 use crate::shared::{Shared, below};
 use crate::view::instance::{InstanceDid, NewDid};
-use crate::view::{Listing, Paging};
 use record::DidRecord;
 use registration::{Author, DID, Intent, did_id, put, registration_id};
 

@@ -9,12 +9,14 @@ use selfsame_credential::single_use::Use;
 use selfsame_credential::status;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
+use selfsame_driver::{Error, Result};
 use selfsame_net::{Fresh, NetError, Request, Response};
 use selfsame_store::TenantId;
 use url::Url;
 
-use crate::error::{Error, Result, no_answer};
+use crate::refusal::StepError;
 use crate::shared::Shared;
+use crate::uses::judged;
 
 /// A step that still needs something after this number of rounds is going in circles.
 const ROUNDS_MAX: usize = 8;
@@ -54,7 +56,7 @@ impl Shared {
         step: impl FnMut(&Evidence) -> std::result::Result<Step<T>, E>,
     ) -> Result<T>
     where
-        Error: From<E>,
+        E: StepError,
     {
         self.run_on(self.evidence(), (tenant, freshness), step)
             .await
@@ -71,10 +73,10 @@ impl Shared {
         mut step: impl FnMut(&Evidence) -> std::result::Result<Step<T>, E>,
     ) -> Result<T>
     where
-        Error: From<E>,
+        E: StepError,
     {
         for _ in 0..ROUNDS_MAX {
-            match step(&evidence)? {
+            match step(&evidence).map_err(StepError::into_error)? {
                 Step::Done(done) => {
                     self.keep_what_is_genuine(&evidence);
                     return Ok(done);
@@ -174,7 +176,7 @@ impl Shared {
             },
             Err(error) => {
                 tracing::warn!(reason = %error, %url, "an issuer's keys could not be fetched");
-                unavailable(&no_answer(&error), now)
+                unavailable(&error.public_reason(), now)
             }
         }
     }
@@ -212,7 +214,7 @@ impl Shared {
                 Ok(found) => found,
                 Err(error) => {
                     tracing::warn!(reason = %error, uri, "a status list could not be fetched");
-                    return unavailable(&no_answer(&error), now);
+                    return unavailable(&error.public_reason(), now);
                 }
             };
             let list = match found.as_ref() {
@@ -261,7 +263,7 @@ impl Shared {
                 return Err(Error::upstream("the issuer belongs to another registry"));
             }
             let (used, at) = registry.used(issuer, digest).await?;
-            let used = used.map(|used| used.judged()).transpose()?;
+            let used = used.as_ref().map(judged).transpose()?;
             Ok(Fetched {
                 value: Ok(used),
                 at,

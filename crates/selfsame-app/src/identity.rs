@@ -2,13 +2,13 @@
 
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PublicKey};
 use selfsame_did::{Did, Document, Relationship, Representation, VerificationMethod, jwk};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::{DidMethod, NamedDid};
-use crate::error::{Error, Result};
-use crate::record::{decode, encode};
 use crate::shared::Shared;
 
 const IDENTITY: &str = "identity";

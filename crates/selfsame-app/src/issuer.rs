@@ -12,12 +12,12 @@ mod signing;
 
 use std::sync::Arc;
 
+use selfsame_driver::Result;
 use selfsame_openid4vc::issuer::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::at_hand::AtHand;
-use crate::error::Result;
 use crate::identity::Identity;
 use crate::issuer::lanes::Lanes;
 use crate::issuer::lists::Lists;

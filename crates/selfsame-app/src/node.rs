@@ -7,12 +7,12 @@ use selfsame_credential::{Format, Held};
 use selfsame_crypto::PrivateKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, key};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::dids::Dids;
-use crate::error::{Error, ErrorKind, Result};
-use crate::record::{decode, encode};
 use crate::shared::Shared;
 use crate::view::instance::NewDid;
 use crate::view::node::{NodeCredential, NodeIdentity};

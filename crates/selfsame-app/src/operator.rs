@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use selfsame_crypto::{SecretString, encoding, hash};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 use crate::view::instance::SignInLink;
 

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::{holder, wallet};
 use selfsame_store::{Batch, Committed, Leased, NewOutbox, StoreError};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::record::{decode, encode};
 use crate::shared::Shared;
 
 /// Grace period in seconds for the writer of an entry; after it any worker may take the entry.
@@ -140,7 +140,7 @@ pub(crate) fn buried(leased: &Leased, error: &Error) -> Batch {
 /// Whether a retry can't succeed.
 fn is_final(leased: &Leased, error: &Error) -> bool {
     match Job::read(leased) {
-        Ok(Job::Submit { .. } | Job::Cheqd { .. }) => crate::registry::is_refusal(error),
+        Ok(Job::Submit { .. } | Job::Cheqd { .. }) => selfsame_ledger::is_refusal(error),
         Ok(Job::Receive { .. } | Job::Present { .. }) => error.kind == ErrorKind::BadRequest,
         // A refusal is an answer; a failure is worth another try. An entry that can't be read is from another version.
         Ok(Job::Spend { .. }) | Err(_) => false,

@@ -5,6 +5,7 @@ mod elsewhere;
 use std::sync::Arc;
 
 use crate::config::{Config, ResolverConfig};
+
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::json::{weight, weight_of};
 use selfsame_crypto::time::UnixTime;
@@ -12,12 +13,11 @@ use selfsame_did::cheqd::resource::Wanted;
 use selfsame_did::{
     AsOf, Did, DidUrl, DocumentMetadata, Options, Plan, Representation, Resolution, ResolutionError,
 };
+use selfsame_ledger::view::RegistryStatus;
+use selfsame_ledger::{Registry, standing};
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
 use url::Url;
 
-use crate::registry::Registry;
-use crate::registry::proven::standing;
-use crate::view::registry::RegistryStatus;
 use elsewhere::Elsewhere;
 
 pub use elsewhere::Linked;
@@ -315,7 +315,7 @@ impl Resolver {
 
 /// The resolution if another host gave no answer.
 fn not_had(error: &NetError) -> Resolution {
-    let said = crate::error::no_answer(error);
+    let said = error.public_reason();
     let mut unavailable = Resolution::unavailable(said, None);
     unavailable.metadata.inside = Some(error.to_string());
     unavailable

@@ -4,19 +4,19 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::Registry;
 use selfsame_net::Net;
 use selfsame_openid4vc::Transport;
 use selfsame_store::{Batch, Expect, Leased, Put, Store, StoreError, TenantId};
 use url::Url;
 
 use crate::certificate::Certificate;
-use crate::clock::Clock;
 use crate::config::Config;
-use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::fetches::Fetches;
-use crate::keys::Keys;
-use crate::registry::Registry;
 use crate::resolver::Resolver;
 use crate::trust::Trust;
 use crate::work::Work;

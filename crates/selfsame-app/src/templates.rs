@@ -4,10 +4,10 @@
 use std::sync::LazyLock;
 
 use selfsame_credential::{ClaimPath, Format};
+use selfsame_driver::{Error, Result};
 use serde_json::{Map, Value};
 
 use crate::config::Config;
-use crate::error::{Error, Result};
 use crate::view::issuer::{ClaimField, ClaimKind, Template};
 
 /// The templates that come with every instance.

@@ -12,6 +12,7 @@ use futures_util::future::join_all;
 use selfsame_crypto::json::weight_of;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
+use selfsame_driver::Result;
 use selfsame_net::{Cache, CacheSettings, Fresh, Limits, NetError, Request};
 use selfsame_tls::Need;
 use selfsame_tls::evidence::{Answer, Crl, Failure, Found, MAX_CRL_BYTES, Source};
@@ -22,7 +23,6 @@ use tokio::sync::OnceCell;
 use url::Url;
 
 use crate::app::App;
-use crate::error::Result;
 use crate::gather::Freshness;
 use crate::shared::Shared;
 

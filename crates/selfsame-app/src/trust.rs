@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use selfsame_driver::Result;
+
 use crate::certificate;
 use crate::config::TrustConfig;
-use crate::error::Result;
 
 /// The parties an instance trusts. Each use takes the settings in force when it begins, and keeps them to its end.
 pub struct Trust(RwLock<Arc<Trusted>>);

@@ -3,9 +3,8 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
+use selfsame_driver::{Error, ErrorKind, Result};
 use tokio::sync::{Semaphore, oneshot};
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// Jobs that may wait; more are refused, so that the queue cannot grow without bound.
 const WAITING_MAX: usize = 64;

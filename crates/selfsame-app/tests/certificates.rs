@@ -7,14 +7,13 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType, date_time_ymd,
 };
 use selfsame_app::config::{
-    ClientIdPrefix, Config, DidMethod, IdentifyBy, IssuerConfig, RegistryConfig, ResolverConfig,
-    Roles, TrustConfig, VerifierConfig, WalletConfig,
+    ClientIdPrefix, Config, DidMethod, IdentifyBy, IssuerConfig, ResolverConfig, Roles,
+    TrustConfig, VerifierConfig, WalletConfig,
 };
 use selfsame_app::issuer::lists::Face;
-use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_app::view::verifier::NewRequest;
-use selfsame_app::{App, ErrorKind, Parts};
+use selfsame_app::{App, Parts};
 use selfsame_credential::evidence::{Evidence, Fetched, Need, Step};
 use selfsame_credential::status::List;
 use selfsame_credential::verdict::{Outcome, Policy, Trust, Verdict};
@@ -22,6 +21,9 @@ use selfsame_credential::verify::{Examination, Presented};
 use selfsame_credential::{Format, Signer};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, SecretString, jws};
+use selfsame_driver::ErrorKind;
+use selfsame_driver::paging::Paging;
+use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
 use selfsame_openid4vc::holder::request::{self, Received};
 use selfsame_openid4vc::transport::Transport;
@@ -109,7 +111,7 @@ fn config(origin: &str) -> Config {
     }
 }
 
-async fn open(config: Config) -> selfsame_app::Result<Arc<App>> {
+async fn open(config: Config) -> selfsame_driver::Result<Arc<App>> {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
     let net = Net::new(Settings::default()).unwrap();

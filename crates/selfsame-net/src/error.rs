@@ -115,4 +115,29 @@ impl NetError {
                 | Self::Setup(_)
         )
     }
+
+    /// The reason that may be shown to anyone. All causes in the host's name, address or network share one reason;
+    /// otherwise anyone could use this instance to explore its operator's network.
+    pub fn public_reason(&self) -> String {
+        match self {
+            Self::Busy { .. }
+            | Self::TooLarge { .. }
+            | Self::Redirected { .. }
+            | Self::Malformed(_) => self.to_string(),
+            Self::Refused(_)
+            | Self::UnknownHost
+            | Self::Unconnected
+            | Self::Unreachable
+            | Self::Tls(_)
+            | Self::TimedOut
+            | Self::BadCall(_)
+            | Self::Setup(_) => "its host did not respond".to_owned(),
+        }
+    }
+
+    /// Whether a failed call is repeated. Causes that share one public reason must also behave as one: a call to a
+    /// refused address in the operator's network is repeated like one to an unknown name.
+    pub fn is_retried(&self) -> bool {
+        self.is_transient() || matches!(self, Self::Refused(_))
+    }
 }

@@ -43,7 +43,7 @@ pub fn done() -> Answer {
 #[into_params(parameter_in = Query)]
 #[expect(
     dead_code,
-    reason = "describes `selfsame_app::view::Paging`, which is what handlers take"
+    reason = "describes `selfsame_driver::paging::Paging`, which is what handlers take"
 )]
 pub struct Page {
     /// The `next` of the previous page; absent for the first page.

@@ -136,7 +136,7 @@ pub async fn person(server: &Server, request: Request, next: Next) -> Answer {
             )
             .await
         }
-        Err(error) if error.kind == selfsame_app::ErrorKind::Unauthenticated => {
+        Err(error) if error.kind == selfsame_driver::ErrorKind::Unauthenticated => {
             sign_in_first(&request, "/wallet/sign-in", "sign in to the wallet first")
         }
         Err(error) => Err(error.into()),

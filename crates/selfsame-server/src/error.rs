@@ -6,7 +6,7 @@
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use selfsame_app::{Error, ErrorKind};
+use selfsame_driver::{Error, ErrorKind};
 use serde_json::json;
 
 mod page;

@@ -21,7 +21,7 @@ const DOCUMENT_AGE: &str = "public, max-age=300";
 
 /// A public document that changes seldom, readable from any page.
 fn document<T: Serialize>(content_type: &'static str, body: &T) -> Answer {
-    let body = serde_json::to_vec(body).map_err(selfsame_app::Error::internal)?;
+    let body = serde_json::to_vec(body).map_err(selfsame_driver::Error::internal)?;
     Ok(ready(content_type, &body.into()))
 }
 

@@ -8,9 +8,9 @@ use http::StatusCode;
 use selfsame_app::App;
 use selfsame_app::copies::Copies;
 use selfsame_app::issuer::Issuer;
-use selfsame_app::registry::Registry;
 use selfsame_app::verifier::Verifier;
 use selfsame_app::wallet::Wallet;
+use selfsame_ledger::Registry;
 use tokio::sync::watch;
 
 use crate::arrival::Bodies;

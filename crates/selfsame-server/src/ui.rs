@@ -19,8 +19,9 @@ use askama::Template;
 use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
 use http::request::Parts;
-use selfsame_app::config::{RegistryConfig, Roles};
-use selfsame_app::view::Paging;
+use selfsame_app::config::Roles;
+use selfsame_driver::paging::Paging;
+use selfsame_ledger::config::RegistryConfig;
 use serde::Deserialize;
 
 use crate::auth::{self, Seat};
@@ -49,7 +50,7 @@ pub struct Frame {
 #[derive(Deserialize)]
 pub struct At {
     after: Option<String>,
-    #[serde(default, deserialize_with = "selfsame_app::view::at_least_one")]
+    #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
     limit: Option<usize>,
 }
 
@@ -190,7 +191,7 @@ fn section(path: &str) -> &'static str {
 pub fn html(page: &impl Template) -> Answer {
     match page.render() {
         Ok(text) => Ok(Html(text).into_response()),
-        Err(error) => Err(selfsame_app::Error::internal(error).into()),
+        Err(error) => Err(selfsame_driver::Error::internal(error).into()),
     }
 }
 

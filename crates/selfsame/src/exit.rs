@@ -94,9 +94,9 @@ impl Failure {
     }
 }
 
-impl From<selfsame_app::Error> for Failure {
-    fn from(error: selfsame_app::Error) -> Self {
-        let code = if error.kind == selfsame_app::ErrorKind::Internal {
+impl From<selfsame_driver::Error> for Failure {
+    fn from(error: selfsame_driver::Error) -> Self {
+        let code = if error.kind == selfsame_driver::ErrorKind::Internal {
             3
         } else {
             2

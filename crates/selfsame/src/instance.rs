@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selfsame_abci::{Engine, Home, Node, Setup, Signer};
-use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, RegistryWitness, ResolverConfig,
-    Roles, STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
+    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
 };
 use selfsame_app::copies::Copies;
-use selfsame_app::keys::Keys;
 use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_ledger::config::{
+    Pin, RegistryConfig, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum,
+};
 use selfsame_net::{Net, Settings};
 use selfsame_server::{Limits, Nodes, Origin, OriginError};
 use selfsame_store::{Store, TenantId};
@@ -25,16 +27,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::client::Client;
-use crate::data;
 use crate::exit::Failure;
 use crate::master_key::{Custody, SALT_FILE};
-use crate::node;
 use crate::operator_token::Keeping;
 use crate::peers::{Own, OwnCertificate, Resuming};
-use crate::private_directory;
 use crate::serving::Serving;
 use crate::settings::TlsSettings;
 use crate::trusting::Trusting;
+use crate::{data, node, private_directory};
 
 const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
 const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it, sends on the Host and sets X-Forwarded-For";

@@ -5,14 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
-use selfsame_app::config::{
-    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, Roles, VerifierConfig, WalletConfig,
-};
+use selfsame_app::config::{Config, IssuerConfig, Roles, VerifierConfig, WalletConfig};
 use selfsame_app::node::Material;
 use selfsame_app::tls::{Gatherer, Reuse, Stapler};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::{SealingKey, random_seed};
+use selfsame_ledger::config::{Pin, RegistryConfig, RegistryNode};
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_tls::identity::StaplePolicy;
@@ -20,15 +19,12 @@ use selfsame_tls_io::{Gather, Settings as Connections};
 use tokio::task::JoinHandle;
 use url::Url;
 
-use crate::address;
 use crate::client::token_from;
-use crate::data;
 use crate::exit::Failure;
 use crate::master_key::MasterKey;
-use crate::output;
 use crate::peers::{Own, OwnCertificate, Resuming};
-use crate::private_directory;
 use crate::settings::{Settings, trust_root};
+use crate::{address, data, output, private_directory};
 
 /// The file of the records in a node's folder.
 const KEPT: &str = selfsame_app::copies::STORE_FILE;

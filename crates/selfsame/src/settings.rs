@@ -7,8 +7,10 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_app::config::{
-    IssuerConfig, Pin, RegistryNode, RegistryWitness, ResolverConfig, STANDSTILL, TrustConfig,
-    VerifierConfig, WalletConfig, WitnessQuorum, witness_key,
+    IssuerConfig, ResolverConfig, TrustConfig, VerifierConfig, WalletConfig,
+};
+use selfsame_ledger::config::{
+    Pin, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum, witness_key,
 };
 use selfsame_proof::read::TrustRoot;
 use serde::Deserialize;

@@ -3,9 +3,9 @@
 use std::path::{Display, Path, PathBuf};
 
 use clap::Args;
-use selfsame_app::clock::Clock;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509;
+use selfsame_driver::clock::Clock;
 use selfsame_server::{Tls, TlsError};
 use selfsame_store::{Batch, Put, Store, TenantId};
 use tokio::signal::unix::{SignalKind, signal};
@@ -142,7 +142,7 @@ async fn self_made(data: &Path, store: &Store, host: &str) -> Result<Tls, Failur
     let certificate = data.join("tls-certificate.pem");
     take_in(store, &data.join("tls-key.pem")).await?;
     let kept = store.read(&TenantId::instance(), KEY, SELF_MADE).await;
-    let kept = kept.map_err(selfsame_app::Error::from)?;
+    let kept = kept.map_err(selfsame_driver::Error::from)?;
     if let (true, Some(key)) = (certificate.exists(), kept) {
         let file = certificate.display();
         let text = std::fs::read(&certificate)?;
@@ -179,7 +179,7 @@ async fn keep_key(store: &Store, key: &[u8]) -> Result<(), Failure> {
     let put = Put::new(KEY, SELF_MADE, key.to_vec());
     let batch = Batch::new(TenantId::instance()).put(put);
     let committed = store.commit(batch).await;
-    committed.map_err(selfsame_app::Error::from)?;
+    committed.map_err(selfsame_driver::Error::from)?;
     Ok(())
 }
 

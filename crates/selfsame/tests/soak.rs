@@ -3,10 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
-    WalletConfig,
+    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
 };
 use selfsame_app::view::issuer::NewOffer;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
@@ -14,6 +12,8 @@ use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::SealingKey;
+use selfsame_driver::clock::Clock;
+use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{MAX_PAGE, Memory, Page, Store, TenantId, Vault};

@@ -50,14 +50,32 @@ const PLACES: &[Place] = &[
         ..place("selfsame-net", 3)
     },
     Place {
-        beside: &["selfsame-store", "selfsame-net", "selfsame-tls-io"],
+        beside: &["selfsame-store"],
+        ..place("selfsame-driver", 3)
+    },
+    Place {
+        beside: &["selfsame-driver", "selfsame-store", "selfsame-net"],
+        not: &["selfsame-credential", "selfsame-openid4vc"],
+        ..place("selfsame-ledger", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-driver",
+            "selfsame-ledger",
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-tls-io",
+        ],
         ..place("selfsame-app", 3)
     },
     Place {
         not: &["selfsame-store", "selfsame-net"],
         ..place("selfsame-server", 4)
     },
-    place("selfsame-abci", 4),
+    Place {
+        not: &["selfsame-app"],
+        ..place("selfsame-abci", 4)
+    },
     Place {
         not: &["selfsame-store", "selfsame-net", "selfsame-app"],
         ..place("selfsame-bench", 4)
@@ -126,7 +144,15 @@ const HOMES: &[(&str, &[&str])] = &[
     ("tower-abci", &["selfsame-abci"]),
     ("tower-http", &["selfsame-server"]),
     ("tracing-subscriber", &["selfsame"]),
-    ("utoipa", &["selfsame-app", "selfsame-server"]),
+    (
+        "utoipa",
+        &[
+            "selfsame-driver",
+            "selfsame-ledger",
+            "selfsame-app",
+            "selfsame-server",
+        ],
+    ),
 ];
 
 /// Whether a package is in L0–L2.

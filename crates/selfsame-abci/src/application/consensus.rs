@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use selfsame_app::Error;
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::registry::refused;
 use selfsame_crypto::hash::sha256;
+use selfsame_driver::Error;
+use selfsame_ledger::{Ledger, refused};
 use selfsame_proof::read::Handover;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 use selfsame_registry::refusal::{ApplyError, ReadError};
@@ -63,7 +62,7 @@ type EngineRule = fn(&ValidatorSet, &[Update]) -> Result<(), Halt>;
 
 impl Consensus {
     /// Creates the consensus part of an application.
-    pub(crate) fn new(application: Arc<Application>) -> selfsame_app::Result<Self> {
+    pub(crate) fn new(application: Arc<Application>) -> selfsame_driver::Result<Self> {
         let ledger = &application.ledger;
         let validators = ledger.machine().validators(ledger);
         let changes = ledger.machine().validator_changes(ledger, 1);

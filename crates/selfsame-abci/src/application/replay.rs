@@ -1,8 +1,7 @@
 //! Replays the blocks of a snapshot, one after the other.
 
-use selfsame_app::Error;
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::registry::log_origin;
+use selfsame_driver::Error;
+use selfsame_ledger::{Ledger, log_origin};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::Handover;

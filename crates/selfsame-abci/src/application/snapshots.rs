@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use selfsame_app::registry::ledger::Ledger;
 use selfsame_crypto::hash::sha256;
+use selfsame_ledger::Ledger;
 use selfsame_proof::cbor::Item as _;
 use selfsame_proof::checkpoint::Standing;
 use selfsame_store::ledger::MemoryLedger;
@@ -71,7 +71,7 @@ impl Snapshots {
 
     /// The hashes of all chunks up to a height; `None` if there are too many. The ledger is cut on a copy, since the
     /// first time takes long and other nodes request chunks meanwhile.
-    fn hashes(&self, ledger: &Ledger, to: u64) -> selfsame_app::Result<Option<Vec<[u8; 32]>>> {
+    fn hashes(&self, ledger: &Ledger, to: u64) -> selfsame_driver::Result<Option<Vec<[u8; 32]>>> {
         let mut cuts = self.cuts().clone();
         let hashes = cuts.hashes(ledger, to);
         let mut known = self.cuts();
@@ -203,7 +203,7 @@ impl Application {
     /// Moves the verified snapshot into the ledger. If the ledger has blocks of its own, they must equal the
     /// snapshot's.
     async fn put(&self, taken: Taken) -> Result<(), Halt> {
-        let failed = |error: selfsame_app::Error| Halt(error.reason);
+        let failed = |error: selfsame_driver::Error| Halt(error.reason);
         let (staged, own) = (taken.replay.ledger, self.ledger.clone());
         let own_head = own.head().map_err(failed)?;
         let same = match own_head.height {

@@ -5,16 +5,17 @@ mod times;
 
 use std::path::Path;
 
-use selfsame_app::keys::Keys;
-use selfsame_app::registry::log_origin;
-use selfsame_app::view::registry::Misbehaviour;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
+use selfsame_driver::keys::Keys;
+use selfsame_ledger::log_origin;
+use selfsame_ledger::view::Misbehaviour;
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::validators::Validator;
-use selfsame_registry::network as authority;
-use selfsame_registry::{Content, Genesis, Identifier, Machine, Operation, Rules, Unsigned};
+use selfsame_registry::{
+    Content, Genesis, Identifier, Machine, Operation, Rules, Unsigned, network as authority,
+};
 use selfsame_store::ledger::MemoryLedger;
 use selfsame_store::{Memory, Store, TenantId, Vault};
 use tendermint::abci::request::{

@@ -1,8 +1,8 @@
 //! Keys in the engine's JSON.
 
-use selfsame_app::{Error, Result};
 use selfsame_crypto::encoding::{base64_decode, base64_encode, hex_encode};
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey, SecretString};
+use selfsame_driver::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::notes::address_of;

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use selfsame_app::{Error, Result};
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::{Error, Result};
 
 use super::{Home, NODE, Node, read_node};
 use crate::notes::replace;

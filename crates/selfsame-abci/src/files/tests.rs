@@ -41,7 +41,7 @@ fn a_damaged_file_of_a_node_is_named() {
         let kept = std::fs::read(home.join(name)).unwrap();
         std::fs::write(home.join(name), &kept[..kept.len() / 2]).unwrap();
         let damaged = Home::open(home).unwrap_err();
-        assert_eq!(damaged.kind, selfsame_app::ErrorKind::BadRequest);
+        assert_eq!(damaged.kind, selfsame_driver::ErrorKind::BadRequest);
         assert!(damaged.reason.contains(name), "{damaged:?}");
         assert!(damaged.hint.unwrap().contains("damaged"));
         std::fs::write(home.join(name), kept).unwrap();
@@ -111,7 +111,7 @@ fn a_network_is_never_written_over() {
     let network = create(folder.path(), 1).unwrap();
     let before = std::fs::read(network.homes()[0].join("checkpoint.key")).unwrap();
     let again = create(folder.path(), 1).err().unwrap();
-    assert_eq!(again.kind, selfsame_app::ErrorKind::Conflict);
+    assert_eq!(again.kind, selfsame_driver::ErrorKind::Conflict);
     let after = std::fs::read(network.homes()[0].join("checkpoint.key")).unwrap();
     assert_eq!(before, after);
 }
@@ -192,7 +192,7 @@ fn a_folder_whose_engine_would_speak_to_everybody_is_refused() {
     ] {
         std::fs::write(home.config(), text).unwrap();
         let refused = home.asks_who_speaks().unwrap_err();
-        assert_eq!(refused.kind, selfsame_app::ErrorKind::BadRequest);
+        assert_eq!(refused.kind, selfsame_driver::ErrorKind::BadRequest);
         assert!(refused.hint.unwrap().contains("filter_peers = true"));
     }
     std::fs::write(home.config(), other("filter_peers=true # as written")).unwrap();

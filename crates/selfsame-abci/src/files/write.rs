@@ -5,7 +5,7 @@ use std::io::{ErrorKind as Io, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use selfsame_app::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 
 /// Creates a folder that only this user can access, and the folders above it if they are missing.
 pub(super) fn folder(path: &Path) -> Result<()> {

@@ -1,8 +1,8 @@
 //! A client with a DID, which signs transactions.
 
-use selfsame_app::clock::Clock;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
+use selfsame_driver::clock::Clock;
 use selfsame_registry::single_use::{Action, Consume, Delegation};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned};

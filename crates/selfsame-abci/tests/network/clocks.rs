@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selfsame_app::clock::Clock;
-use selfsame_app::registry::trust_root;
+use selfsame_driver::clock::Clock;
+use selfsame_ledger::trust_root;
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::Outcome;

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use selfsame_abci::{Addresses, Beginning, Member, Network};
-use selfsame_app::clock::Clock;
 use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_driver::clock::Clock;
 use selfsame_registry::{Genesis, Rules, Transaction, network};
 use tempfile::TempDir;
 use tokio::net::TcpSocket;

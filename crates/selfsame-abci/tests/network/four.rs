@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::registry::{log_origin, trust_root};
+use selfsame_ledger::{Ledger, log_origin, trust_root};
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 use selfsame_registry::{Machine, Transaction};

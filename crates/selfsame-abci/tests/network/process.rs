@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use selfsame_app::clock::Clock;
-use selfsame_app::registry::trust_root;
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_did::Did;
+use selfsame_driver::clock::Clock;
+use selfsame_ledger::trust_root;
 use selfsame_proof::read::{Bundle, Outcome, Policy, Question, TrustRoot, judge};
 use selfsame_registry::{Genesis, Transaction};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use selfsame_app::registry::log_origin;
 use selfsame_crypto::encoding::hex_encode;
+use selfsame_ledger::log_origin;
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::log::{Frontier, leaf_hash};
 use selfsame_proof::note::SignedNote;

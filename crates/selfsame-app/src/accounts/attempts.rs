@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
-
-use crate::error::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 
 /// Wrong passwords for one account from one neighbourhood, or from one device known to it, before each further one
 /// costs time.

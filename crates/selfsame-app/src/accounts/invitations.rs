@@ -1,11 +1,11 @@
 //! Invitations: each lets one person create a wallet on an instance where not everyone may.
 
 use selfsame_crypto::{encoding, hash};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put, TenantId};
 
 use super::Accounts;
 use crate::config::Registration;
-use crate::error::{Error, ErrorKind, Result};
 use crate::view::wallet::Invitation;
 
 const INVITATION: &str = "invitation";

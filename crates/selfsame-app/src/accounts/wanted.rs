@@ -1,8 +1,7 @@
 //! The requirements on addresses and passwords.
 
 use selfsame_crypto::SecretString;
-
-use crate::error::{Error, Result};
+use selfsame_driver::{Error, Result};
 
 /// RFC 5321 §4.5.3.1.3, without the angle brackets.
 pub(super) const ADDRESS_MAX: usize = 254;

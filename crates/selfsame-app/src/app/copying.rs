@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use selfsame_driver::{Error, Result};
+
 use super::App;
 use crate::copies::{Copies, LEDGER_FILE, STORE_FILE};
-use crate::error::{Error, Result};
 
 impl App {
     /// Copies all stored data except the master key into a new directory, named by the time; returns its path.

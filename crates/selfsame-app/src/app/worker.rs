@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Leased, TenantId};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::App;
-use crate::error::{Error, Result};
 use crate::outbox::{Job, buried};
 use crate::shared::{Abandon, Shared};
 use crate::verifier;

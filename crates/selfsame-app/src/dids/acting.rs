@@ -1,12 +1,12 @@
 //! Writes to the registry on behalf of one of this instance's DIDs.
 
 use selfsame_did::Did;
+use selfsame_driver::{Error, Result};
 use selfsame_registry::{Operation, Receipt, Transaction};
 use selfsame_store::Batch;
 
 use super::registration::Intent;
 use super::{Dids, author_of};
-use crate::error::{Error, Result};
 use crate::identity::Identity;
 
 impl Dids {

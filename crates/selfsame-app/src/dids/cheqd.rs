@@ -11,15 +11,15 @@ use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::ResolutionError;
 use selfsame_did::cheqd::{self, deactivation_bytes};
 use selfsame_did::registrar::{Answer, Operation, SigningRequest};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Leased, OutboxId, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::record::{DidKey, DidRecord};
 use super::registration::{DID, did_id, kept, put};
 use super::{Dids, Own, key_type};
-use crate::error::{Error, ErrorKind, Result};
 use crate::outbox::Job;
-use crate::record::{decode, encode};
 use crate::shared::Shared;
 use crate::view::instance::{InstanceDid, NewDid};
 use registrar::{Said, refused};
@@ -193,7 +193,7 @@ impl Shared {
         let outcome = self.carry_out_attempt(&mut attempt).await;
         match &outcome {
             Ok(()) => self.close(tenant, (KIND, id), (entry, true)).await?,
-            Err(error) if crate::registry::is_refusal(error) => {
+            Err(error) if selfsame_ledger::is_refusal(error) => {
                 tracing::warn!(%error, did = %did, "the cheqd network refused a change");
                 self.close(tenant, (KIND, id), (None, false)).await?;
             }

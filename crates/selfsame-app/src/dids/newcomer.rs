@@ -3,21 +3,20 @@
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::{KeyHandle, PrivateKey, PublicKey};
 use selfsame_did::{Did, Options, selfsame};
-pub use selfsame_registry::network::Role;
+use selfsame_driver::record::decode;
+use selfsame_driver::{Error, ErrorKind, Result, keys};
+use selfsame_ledger::Ledger;
 use selfsame_registry::network::{Acceptance, Agreement};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{Identifier, Operation, Transaction, Unsigned};
 use selfsame_store::{Batch, MAX_PAGE, Page, TenantId};
 
+pub use selfsame_registry::network::Role;
+
 use super::Dids;
 use super::record::DidRecord;
 use super::registration::{Author, DID, Intent};
-use crate::error::{Error, ErrorKind, Result};
 use crate::identity::KEY_FRAGMENT;
-use crate::keys;
-use crate::record::decode;
-use crate::registry::embedded;
-use crate::registry::ledger::Ledger;
 
 /// Seconds of a day. An acceptance is dated in days.
 const DAY: u64 = 86_400;
@@ -163,7 +162,7 @@ impl Dids {
             let role = machine.role(ledger, did).map_err(Error::internal)?;
             Ok(role.is_some())
         };
-        let tenant = embedded::tenant()?;
+        let tenant = selfsame_ledger::tenant()?;
         for member in ledger.genesis().members() {
             let key = KeyHandle::of(&member.key);
             let held = self.shared.store.read(&tenant, keys::KIND, key.as_str());

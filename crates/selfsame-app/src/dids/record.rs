@@ -3,12 +3,10 @@
 use selfsame_crypto::{KeyHandle, KeyType, PublicKey};
 use selfsame_did::cheqd::Draft;
 use selfsame_did::{Did, Document, Relationship, VerificationMethod};
+use selfsame_driver::{Error, Result};
 use selfsame_registry::Content;
-use selfsame_registry::content::Key;
-use selfsame_registry::content::Uses;
+use selfsame_registry::content::{Key, Uses};
 use serde::{Deserialize, Serialize};
-
-use crate::error::{Error, Result};
 
 /// Maximum number of former keys in a document. Beyond it, the oldest key is removed.
 const FORMER_MAX: usize = 15;

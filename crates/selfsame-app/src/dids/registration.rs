@@ -3,17 +3,18 @@
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode, hex_encode};
 use selfsame_crypto::{KeyHandle, hash};
 use selfsame_did::{Did, selfsame};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_ledger::{Registry, is_refusal};
 use selfsame_registry::{Identifier, Operation, Receipt, Transaction, Unsigned};
 use selfsame_store::{Batch, Expect, Leased, OutboxId, Put, StoreError, TenantId};
+
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::record::DidRecord;
-use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::outbox::Job;
-use crate::record::{decode, encode};
-use crate::registry::{Registry, is_refusal};
 use crate::shared::Shared;
 
 /// The kind of the records of pending registrations.

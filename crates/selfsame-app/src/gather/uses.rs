@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crate::registry::uses::Place;
 use crate::shared::Shared;
+use crate::uses::Place;
 use crate::view::CredentialUse;
 
 /// How long a page waits for a remote registry.

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_crypto::encoding;
+use selfsame_driver::Result;
 use selfsame_store::{Batch, Put};
 use tokio::sync::watch;
 
-use super::Issuer;
 use super::lists::Face;
-use super::tenant;
+use super::{Issuer, tenant};
 use crate::dids::Dids;
-use crate::error::Result;
 use crate::outbox::Job;
 
 /// Interval between anchorings; changes within it go into one transaction.

@@ -2,6 +2,9 @@
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_ledger::is_refusal;
 use selfsame_registry::Operation;
 use selfsame_registry::single_use::{Action, Delegation as Given};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put};
@@ -9,10 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Issuer, tenant};
 use crate::dids::Dids;
-use crate::error::{Error, ErrorKind, Result};
-use crate::record::{decode, encode};
-use crate::registry::is_refusal;
-use crate::registry::uses::{DELEGATIONS_MAX, delegation_name};
+use crate::uses::{DELEGATIONS_MAX, delegation_name};
 use crate::view::issuer::{Delegation, DelegationState, NewDelegation};
 
 /// The kind of the records of delegations, by name.

@@ -11,6 +11,8 @@ use selfsame_credential::status::{
 };
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{encoding, hash, jws};
+use selfsame_driver::record::decode;
+use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::issuer::credential::Status;
 use selfsame_store::{MAX_PAGE, Page};
 use serde::{Deserialize, Serialize};
@@ -21,9 +23,7 @@ use super::register::{ISSUED, IssuedRecord};
 pub use super::signing::Kind;
 use super::signing::{self, Signatory, signatory};
 use super::tenant;
-use crate::error::{Error, Result};
 use crate::identity::Identity;
-use crate::record::decode;
 use crate::shared::Shared;
 use crate::view::issuer::{CredentialStatus, ServedList};
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use selfsame_credential::path::Segment;
 use selfsame_credential::{ClaimPath, Format};
 use selfsame_crypto::{Algorithm, Jwk};
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, Result};
 use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::issuer::metadata::{Description, Offering, build, server};
 use selfsame_openid4vc::wire::metadata::{
@@ -14,9 +16,8 @@ use selfsame_openid4vc::wire::metadata::{
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::error::{Error, Result};
 use crate::parties::issuer_identifier;
-use crate::record::encode;
+use crate::refusal::refusal;
 use crate::templates::{claim_path, vct};
 use crate::view::issuer::{ClaimField, Template};
 
@@ -62,7 +63,7 @@ impl Published {
             }],
             credentials: offerings(config)?,
         };
-        let issuer = build(&description)?;
+        let issuer = build(&description).map_err(refusal)?;
         let server = server(&description);
         let jwt_vc_issuer = json!({"issuer": identifier, "jwks": {"keys": [key.to_value()]}});
         Ok(Self {

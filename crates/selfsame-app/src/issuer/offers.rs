@@ -2,18 +2,18 @@
 
 use selfsame_credential::Format;
 use selfsame_crypto::encoding;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::issuer::{Closed, Closure, State, offer};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
 use serde::{Deserialize, Serialize};
 
 use super::{Issuer, Subject, metadata, tenant};
-use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
-use crate::listing::{listing, page};
-use crate::record::{decode, encode};
+use crate::refusal::refusal;
 use crate::view::issuer::{NewOffer, Offer};
-use crate::view::{Listing, Paging};
 
 /// The kind of the records that hold offers.
 pub(crate) const OFFER: &str = "offer";
@@ -64,7 +64,8 @@ impl Issuer {
             },
             &self.settings,
             &ctx,
-        )?;
+        )
+        .map_err(refusal)?;
         let code = encoding::base64url_encode(&made.state.code_hash);
         let record = OfferRecord {
             expires: made.state.expires,

@@ -3,6 +3,8 @@
 use selfsame_credential::evidence::Step;
 use selfsame_credential::{ClaimPath, Format, single_use};
 use selfsame_crypto::{SecretString, encoding};
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
 use selfsame_openid4vc::issuer::{
@@ -17,10 +19,9 @@ use super::lists::Place;
 use super::offers::{OFFER, OfferRecord};
 use super::signing::{Kind, Signatory, signatory};
 use super::{Issuer, Subject, metadata, tenant};
-use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
-use crate::record::encode;
+use crate::refusal::refusal;
 use crate::view::issuer::Template;
 
 pub(crate) const GRANT: &str = "grant";
@@ -40,7 +41,9 @@ impl Issuer {
     /// # Errors
     /// RFC 6749 §5.2, with its code.
     pub async fn token(&self, body: &[u8]) -> Result<TokenResponse> {
-        let request = TokenRequest::parse(body).map_err(selfsame_openid4vc::Error::from)?;
+        let request = TokenRequest::parse(body)
+            .map_err(selfsame_openid4vc::Error::from)
+            .map_err(refusal)?;
         for _ in 0..RACES_MAX {
             match self.redeem(&request).await {
                 Err(Lost::Race) => {}
@@ -84,7 +87,7 @@ impl Issuer {
                     made = Some(grant);
                 }
                 Effect::AnswerToken(response) => answer = Some(Ok(*response)),
-                Effect::Refuse(error) => answer = Some(Err(Error::from(error))),
+                Effect::Refuse(error) => answer = Some(Err(refusal(error))),
                 other => return Err(unexpected(&other).into()),
             }
         }
@@ -119,7 +122,7 @@ impl Issuer {
     /// # Errors
     /// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1, with the code.
     pub async fn credential(&self, access_token: &str, body: &[u8]) -> Result<CredentialResponse> {
-        let request = CredentialRequest::parse(body)?;
+        let request = CredentialRequest::parse(body).map_err(refusal)?;
         let mut statuses = Vec::new();
         for _ in 0..RACES_MAX {
             match self.issue(access_token, &request, &mut statuses).await {
@@ -316,7 +319,7 @@ impl From<Error> for Lost {
 
 impl From<selfsame_openid4vc::Error> for Lost {
     fn from(error: selfsame_openid4vc::Error) -> Self {
-        Self::For(error.into())
+        Self::For(refusal(error))
     }
 }
 
@@ -330,11 +333,8 @@ impl From<StoreError> for Lost {
 }
 
 fn spent() -> Error {
-    selfsame_openid4vc::Error::from(selfsame_oauth::Error::new(
-        Code::InvalidGrant,
-        "the code is unknown, spent or expired",
-    ))
-    .into()
+    let reason = "the code is unknown, spent or expired";
+    refusal(selfsame_oauth::Error::new(Code::InvalidGrant, reason).into())
 }
 
 fn crowded(reason: &str) -> Error {
@@ -343,16 +343,16 @@ fn crowded(reason: &str) -> Error {
 }
 
 fn invalid_token() -> Error {
-    selfsame_openid4vc::Error::from(selfsame_oauth::Error::new(
-        Code::InvalidToken,
-        "the access token is unknown or has expired",
-    ))
-    .into()
+    let reason = "the access token is unknown or has expired";
+    refusal(selfsame_oauth::Error::new(Code::InvalidToken, reason).into())
 }
 
 fn replayed() -> Error {
-    selfsame_openid4vc::Error::credential(CredentialCode::InvalidNonce, "the nonce has been used")
-        .into()
+    let reason = "the nonce has been used";
+    refusal(selfsame_openid4vc::Error::credential(
+        CredentialCode::InvalidNonce,
+        reason,
+    ))
 }
 
 fn unexpected(effect: &Effect) -> Error {

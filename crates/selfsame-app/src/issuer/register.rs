@@ -2,6 +2,9 @@
 
 use selfsame_credential::single_use::{self, Reference};
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::issuer::credential;
 use selfsame_store::{Batch, Put, StoreError, Tag};
 use serde::{Deserialize, Serialize};
@@ -10,12 +13,8 @@ use serde_json::{Map, Value, json};
 use super::lists::{Face, Place};
 use super::signing::Kind;
 use super::{Issuer, Subject, tenant};
-use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
-use crate::listing::{listing, page};
-use crate::record::{decode, encode};
 use crate::view::issuer::{CredentialStatus, IssuedCredential};
-use crate::view::{Listing, Paging};
 
 /// The kind of the records of issued credentials.
 pub(super) const ISSUED: &str = "issued";

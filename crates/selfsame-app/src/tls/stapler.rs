@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_did::Did;
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::Registry;
 use selfsame_registry::{Genesis, Machine};
 use selfsame_tls::identity::{Staple, Staples, Stapling, staple};
 use tokio::sync::OnceCell;
 
 use crate::app::App;
-use crate::error::{Error, Result};
 use crate::gather::Freshness;
-use crate::registry::Registry;
 use crate::shared::Shared;
 
 /// Maximum number of objects that staples need.

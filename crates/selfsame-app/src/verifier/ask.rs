@@ -6,6 +6,9 @@ use selfsame_credential::Format;
 use selfsame_credential::format::Profile;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_crypto::{Algorithm, encoding, hash};
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::dcql::{CredentialSet, Query};
 use selfsame_openid4vc::verifier::State;
 use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
@@ -16,14 +19,11 @@ use tokio::sync::broadcast;
 
 use super::{RequestRecord, VERIFICATION, Verifier, tenant, unknown_format};
 use crate::config::ClientIdPrefix;
-use crate::error::{Error, Result};
 use crate::events::{Event, EventKind};
-use crate::listing::{listing, page};
-use crate::record::{decode, encode};
+use crate::refusal::refusal;
 use crate::templates;
 use crate::view::issuer::Template;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
-use crate::view::{Listing, Paging};
 
 /// Seconds for which a verdict can be read.
 const KEPT_SECONDS: u64 = 7 * 24 * 3600;
@@ -70,8 +70,9 @@ impl Verifier {
                 lifetime: self.shared.config.verifier.request_lifetime,
             },
             &ctx,
-        )?;
-        let uri = request::link(&created.asked, None)?;
+        )
+        .map_err(refusal)?;
+        let uri = request::link(&created.asked, None).map_err(refusal)?;
         let expires = created.asked.expires;
         let browser = new.same_device.then(|| ctx.token("request/browser"));
         let record = RequestRecord {
@@ -264,7 +265,7 @@ impl Verifier {
 
 /// How the request object is fetched; one that is part of the link is not fetched.
 fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMethod> {
-    let method = RequestUriMethod::parse(new.request_uri_method.as_deref())?;
+    let method = RequestUriMethod::parse(new.request_uri_method.as_deref()).map_err(refusal)?;
     match method {
         RequestUriMethod::Post if !is_fetched => Err(Error::bad_request(
             "a request with the prefix redirect_uri is not fetched, so it has no request_uri_method",

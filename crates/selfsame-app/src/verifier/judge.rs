@@ -3,14 +3,14 @@
 use selfsame_credential::Format;
 use selfsame_credential::verdict::{Outcome, Verdict};
 use selfsame_credential::verify::{Examination, Presented};
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::verifier::{self, Input, Judged, State};
 use selfsame_store::Batch;
 
 use super::{Spending, VERIFICATION, Verifier, tenant, unknown_format};
-use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
-use crate::record::encode;
 use crate::view::verifier::{CredentialVerdict, VerificationStatus};
 
 impl Verifier {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 
 /// Maximum number of answers to one request verified at once.
 const AT_ONCE: usize = 4;

@@ -2,6 +2,8 @@
 
 use selfsame_credential::signer::Signer;
 use selfsame_crypto::SecretString;
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::verifier::{self, Effect, Input, State, request};
 use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
@@ -9,11 +11,10 @@ use selfsame_store::{Batch, StoreError};
 
 use super::judge::log_refusal;
 use super::{VERIFICATION, Verifier, tenant};
-use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::identity::kid_of;
-use crate::record::encode;
+use crate::refusal::refusal;
 use crate::view::verifier::VerificationStatus;
 
 /// If the request changed meanwhile, a response is verified again on the new state; requests rarely change.
@@ -26,7 +27,11 @@ impl Verifier {
     /// `NotFound`, or `Gone` if the request is answered or has expired.
     pub async fn request_object(&self, id: &str, posted: Option<&[u8]>) -> Result<String> {
         let (mut kept, version) = self.record(id).await?;
-        let wallet_nonce = posted.map(request::wallet_nonce).transpose()?.flatten();
+        let wallet_nonce = posted
+            .map(request::wallet_nonce)
+            .transpose()
+            .map_err(refusal)?
+            .flatten();
         let signer = self.signer(&kept.state);
         let input = Input::Fetch {
             signer: &signer,
@@ -70,7 +75,7 @@ impl Verifier {
     /// OpenID4VP 1.0 §8.5, with its code; `TooMany` while several other answers to this request are being verified.
     pub async fn response(&self, id: &str, body: &[u8]) -> Result<Receipt> {
         let _place = self.judging.enter(id)?;
-        let response = AuthorizationResponse::parse(body)?;
+        let response = AuthorizationResponse::parse(body).map_err(refusal)?;
         for _ in 0..RACES_MAX {
             if let Some(receipt) = self.take(id, &response).await? {
                 return Ok(receipt);
@@ -177,7 +182,7 @@ fn answer(id: &str, (state, effects): (&State, Vec<Effect>)) -> Result<Receipt> 
             Effect::Receipt(given) => receipt = Some(given),
             Effect::Refuse { error, judged } => {
                 log_refusal(id, &judged);
-                return Err(error.into());
+                return Err(refusal(error));
             }
             Effect::RequestObject(_) => {}
         }

@@ -6,6 +6,9 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_ledger::is_refusal;
 use selfsame_openid4vc::dcql::{ClaimQuery, CredentialQuery, Query};
 use selfsame_openid4vc::verifier::{Answered, State};
 use selfsame_registry::single_use::{Action, Consume};
@@ -15,13 +18,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{RequestRecord, VERIFICATION, Verifier, tenant};
-use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::outbox::Job;
-use crate::record::{decode, encode};
-use crate::registry::is_refusal;
-use crate::registry::uses::newest_delegation;
 use crate::shared::Shared;
+use crate::uses::newest_delegation;
 use crate::view::verifier::{NewRequest, SpendingState, SpendingStatus, VerificationStatus};
 
 /// If a request changes this often meanwhile, others are changing it at the same time.
@@ -273,7 +273,7 @@ impl Verifier {
         })
     }
 
-    fn registry(&self) -> Result<&dyn crate::registry::Registry> {
+    fn registry(&self) -> Result<&dyn selfsame_ledger::Registry> {
         let registry = self.shared.registry.as_deref();
         registry.ok_or_else(|| Error::bad_request("this instance has no registry"))
     }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::dcql::{Match, Mismatch, Selection};
 use selfsame_openid4vc::holder::selection::{by_policy, explicit};
 use selfsame_openid4vc::holder::{self, Asked, Choice as Chosen, Input, State};
@@ -18,9 +20,8 @@ use url::Url;
 use super::Wallet;
 use super::cards::CARD;
 use super::quota::Shelf;
-use crate::error::{Error, ErrorKind, Result};
 use crate::gather::Freshness;
-use crate::record::{decode, encode};
+use crate::refusal::refusal;
 use crate::templates::vct;
 use crate::view::issuer::Template;
 use crate::view::readable;
@@ -154,7 +155,9 @@ impl Wallet {
         let (asked, noted) = self.asked(person, link).await?;
         let state = State::Asked(asked.clone());
         let ctx = self.shared.clock.ctx();
-        let next = match holder::step(&state, Input::Decline, &Default::default(), &ctx)? {
+        let next = match holder::step(&state, Input::Decline, &Default::default(), &ctx)
+            .map_err(refusal)?
+        {
             Step::Done(next) => next,
             Step::Needs(_) => return Err(Error::internal("declining needs nothing")),
         };
@@ -265,7 +268,7 @@ fn chosen<'s>(
             .ok_or_else(|| Error::bad_request("a chosen card does not match the request"))?;
         picked.push((query.as_str(), number));
     }
-    Ok(explicit(selection, &picked)?)
+    explicit(selection, &picked).map_err(refusal)
 }
 
 fn over() -> Error {

@@ -8,12 +8,14 @@ use selfsame_credential::single_use::{HANDLE, Reference, Use};
 use selfsame_credential::verdict::{Outcome, Policy, Trust};
 use selfsame_credential::verify::Examination;
 use selfsame_credential::{ClaimPath, Format, Held};
-use selfsame_crypto::KeyHandle;
 use selfsame_crypto::ctx::Ctx;
-use selfsame_crypto::encoding;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509::Chain;
+use selfsame_crypto::{KeyHandle, encoding};
 use selfsame_did::Did;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_openid4vc::wire::metadata::{Configuration, IssuerMetadata};
 use selfsame_store::{Batch, Put, Record, Tag, TenantId};
@@ -21,13 +23,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Wallet;
-use crate::error::{Error, Result};
 use crate::gather::Freshness;
-use crate::listing::{listing, page};
-use crate::record::{decode, encode};
-use crate::registry::uses;
+use crate::uses;
 use crate::view::wallet::{Card, CardSummary, ClaimLine, Display, Person};
-use crate::view::{CredentialUse, Listing, Paging, readable};
+use crate::view::{CredentialUse, readable};
 
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
@@ -268,7 +267,7 @@ impl Wallet {
             _ => None,
         };
         if let Some(key) = &own_key {
-            batch = batch.delete(crate::keys::KIND, key.as_str());
+            batch = batch.delete(selfsame_driver::keys::KIND, key.as_str());
         }
         self.shared.store.commit(batch).await?;
         if let Some(key) = &own_key {

@@ -3,17 +3,16 @@
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding;
 use selfsame_did::Did;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
 use selfsame_store::Put;
 use url::Url;
 
 use super::Wallet;
 use super::quota::Shelf;
-use crate::error::{Error, Result};
-use crate::listing::{listing, page};
-use crate::record::{decode, encode};
-use crate::registry::uses;
+use crate::uses;
 use crate::view::wallet::{HistoryEntry, OneUse, Person};
-use crate::view::{Listing, Paging};
 
 pub(super) const HISTORY: &str = "history";
 /// Number of entries kept (slightly more is possible): room is made when a flow begins that will add an entry.

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, encoding, hash};
 use selfsame_did::Did;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::Wallet;
 use crate::config::DidMethod;
-use crate::error::{Error, Result};
 use crate::identity::kid_of;
-use crate::listing::{listing, page};
-use crate::record::{decode, encode};
 use crate::view::wallet::{DidInfo, KeyInfo, Person};
-use crate::view::{Listing, Paging};
 
 const DID: &str = "did";
 pub(super) const NAMED_KEY: &str = "named_key";

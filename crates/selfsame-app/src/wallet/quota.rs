@@ -1,13 +1,13 @@
 //! Limits on what one person may keep. A person who adds several things at once may exceed a limit by that number.
 
 use selfsame_crypto::KeyHandle;
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Page, Record, TenantId};
 
 use super::Wallet;
 use super::cards::CARD;
 use super::keys::NAMED_KEY;
 use crate::accounts::PERSON;
-use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 use crate::view::wallet::Person;
 
@@ -102,7 +102,7 @@ impl Shared {
     ) -> Batch {
         keys.iter().fold(batch, |batch, key| {
             self.keys.forget(tenant, key);
-            batch.delete(crate::keys::KIND, key.as_str())
+            batch.delete(selfsame_driver::keys::KIND, key.as_str())
         })
     }
 

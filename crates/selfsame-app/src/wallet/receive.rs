@@ -8,6 +8,7 @@ use std::iter;
 use std::sync::Arc;
 
 use selfsame_crypto::{KeyType, SecretString, time::UnixTime};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_net::{Authorization, Body, Call, Fresh, Method, NetError, Request, Response};
 use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::wallet::metadata::Server;
@@ -21,7 +22,7 @@ use url::Url;
 use super::cards::Look;
 use super::history::KEPT;
 use super::{ISSUER_REST, KnownIssuer, Wallet};
-use crate::error::{Error, ErrorKind, Result, no_answer};
+use crate::refusal::refusal;
 use crate::view::readable;
 use crate::view::wallet::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
@@ -104,7 +105,8 @@ impl Wallet {
             server: &known.server,
             tx_code: tx_code.as_ref(),
             bindings: &bindings,
-        })?;
+        })
+        .map_err(refusal)?;
         let looks = known.looks(&offer.credential_configuration_ids);
         let id = self.shared.clock.ctx().token("flow/id");
         let keys = bindings.into_iter().filter(|_| is_fresh);
@@ -142,7 +144,7 @@ impl Wallet {
         let source = wallet::offer::locate(link, &self.transport).map_err(|wrong| Error {
             // Nothing was fetched yet, so the link is at fault.
             kind: ErrorKind::BadRequest,
-            ..wrong.into()
+            ..refusal(wrong)
         })?;
         match source {
             Source::Value(offer) => Ok(offer),
@@ -154,10 +156,10 @@ impl Wallet {
                 if !response.is_success() {
                     return Err(not_given(response.status));
                 }
-                Ok(wallet::offer::read(
-                    &response.body,
-                    response.content_type.as_deref(),
-                )?)
+                Ok(
+                    wallet::offer::read(&response.body, response.content_type.as_deref())
+                        .map_err(refusal)?,
+                )
             }
         }
     }
@@ -179,11 +181,11 @@ impl Wallet {
             return Ok(known);
         };
         if known.lacks && now < fetched.plus(ISSUER_REST) {
-            return Err(lacking.into());
+            return Err(refusal(lacking));
         }
         let when = (now, Some(fetched));
         let (known, _) = self.issuer_at_hand(&key, offer, when).await?;
-        wallet::metadata::check_offered(&known.issuer, offer)?;
+        wallet::metadata::check_offered(&known.issuer, offer).map_err(refusal)?;
         Ok(known)
     }
 
@@ -214,15 +216,17 @@ impl Wallet {
     }
 
     async fn fetch_issuer(&self, offer: &CredentialOffer) -> Result<Fresh<KnownIssuer>> {
-        let url = wallet::metadata::issuer_location(offer, &self.transport)?;
+        let url = wallet::metadata::issuer_location(offer, &self.transport).map_err(refusal)?;
         let response = self.document(&url, "the issuer's metadata").await?;
         let issuer = wallet::metadata::read_issuer(
             &response.body,
             response.content_type.as_deref(),
             offer,
             &self.transport,
-        )?;
-        let servers = wallet::metadata::servers(&issuer, offer, &self.transport)?;
+        )
+        .map_err(refusal)?;
+        let servers =
+            wallet::metadata::servers(&issuer, offer, &self.transport).map_err(refusal)?;
         let (server, server_age) = self.fetch_server(&servers).await?;
         let lacks = wallet::metadata::check_offered(&issuer, offer).is_err();
         let known = KnownIssuer {
@@ -256,7 +260,8 @@ impl Wallet {
         let response = self
             .document(&server.url, "the authorization server's metadata")
             .await?;
-        let metadata = wallet::metadata::read_server(&response.body, server, &self.transport)?;
+        let metadata = wallet::metadata::read_server(&response.body, server, &self.transport)
+            .map_err(refusal)?;
         Ok((metadata, age_of(&response)))
     }
 
@@ -383,6 +388,6 @@ fn not_given(status: u16) -> Error {
 
 fn unreachable(what: &str, error: &NetError) -> Error {
     tracing::warn!(reason = %error, what, "a fetch for a wallet failed");
-    let reason = no_answer(error);
+    let reason = error.public_reason();
     Error::upstream(format!("{what} can't be reached: {reason}"))
 }

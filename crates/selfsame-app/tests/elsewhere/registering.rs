@@ -1,8 +1,8 @@
 //! DIDs on the cheqd network: created, rotated, deactivated; and how faults of a registrar affect a change.
 
-use selfsame_app::ErrorKind;
-use selfsame_app::view::Paging;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
+use selfsame_driver::ErrorKind;
+use selfsame_driver::paging::Paging;
 use selfsame_testkit::cheqd::Fault;
 use serde_json::Value;
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
-    WalletConfig,
+    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
 };
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::{App, Parts};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_testkit::cheqd::Cheqd;

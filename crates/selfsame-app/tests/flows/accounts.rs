@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_app::App;
 use selfsame_app::wallet::Whence;
-use selfsame_app::{App, ErrorKind};
 use selfsame_crypto::SecretString;
+use selfsame_driver::ErrorKind;
 
 use crate::world::{Site, WalletHost};
 

@@ -3,18 +3,20 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use selfsame_app::App;
 use selfsame_app::config::{DidMethod, IssuerConfig};
 use selfsame_app::issuer::lists::Face;
-use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_app::view::wallet::AcceptOffer;
-use selfsame_app::{App, ErrorKind, Result};
 use selfsame_credential::Format;
 use selfsame_credential::status::{List, Value};
+use selfsame_driver::paging::Paging;
+use selfsame_driver::{ErrorKind, Result};
 use selfsame_oauth::TokenResponse;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{Source, locate};
 use selfsame_openid4vc::wire::metadata::Configuration;
+
 use std::sync::Arc;
 use tokio::task::JoinSet;
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use selfsame_app::App;
 use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, NamedDid, RegistryConfig, RegistryNode, ResolverConfig, Roles,
-    STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
+    Config, DidMethod, IssuerConfig, NamedDid, ResolverConfig, Roles, TrustConfig, VerifierConfig,
+    WalletConfig,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation};
 use selfsame_app::view::verifier::NewRequest;
 use selfsame_app::view::wallet::{AnswerRequest, Person};
+use selfsame_ledger::config::{RegistryConfig, RegistryNode, STANDSTILL, WitnessQuorum};
 use selfsame_store::ledger::MemoryLedger;
 use tokio::net::TcpListener;
 use url::Url;

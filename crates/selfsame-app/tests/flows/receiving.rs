@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use selfsame_app::App;
 use selfsame_app::config::{Bound, DidMethod, WalletConfig};
 use selfsame_app::view::verifier::NewRequest;
 use selfsame_app::view::wallet::AcceptOffer;
-use selfsame_app::{App, ErrorKind};
 use selfsame_crypto::Algorithm;
 use selfsame_crypto::jws::Compact;
+use selfsame_driver::ErrorKind;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

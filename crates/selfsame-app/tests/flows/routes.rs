@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use http_body_util::Full;
+use selfsame_app::App;
 use selfsame_app::issuer::lists::Face;
-use selfsame_app::{App, Error, ErrorKind, Result};
 use selfsame_crypto::encoding::base64url_decode;
 use selfsame_did::{Did, Options};
+use selfsame_driver::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 type Reply = http::Response<Full<Bytes>>;

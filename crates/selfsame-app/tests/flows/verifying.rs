@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use selfsame_app::App;
 use selfsame_app::issuer::lists::{Face, Kind, Place};
-use selfsame_app::view::Paging;
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::issuer::CredentialStatus;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
 use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
-use selfsame_app::{App, ErrorKind};
 use selfsame_credential::verdict::Outcome;
 use selfsame_did::{Did, Options};
+use selfsame_driver::ErrorKind;
+use selfsame_driver::paging::Paging;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -106,7 +107,7 @@ async fn of_many_responses_to_one_request_a_few_are_judged_at_once() {
         tasks.spawn(answered);
     }
     let answers = tasks.join_all().await;
-    let turned_away = |answer: &&Result<_, selfsame_app::Error>| {
+    let turned_away = |answer: &&Result<_, selfsame_driver::Error>| {
         let error = answer.as_ref().err();
         error.is_some_and(|error| error.kind == ErrorKind::TooMany { retry_after: 1 })
     };

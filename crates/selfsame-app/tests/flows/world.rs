@@ -10,18 +10,19 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig, WalletConfig,
+    Config, DidMethod, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
+    WalletConfig,
 };
-use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{NewOffer, Offer};
 use selfsame_app::view::wallet::{AcceptOffer, CardSummary, HistoryEntry, Person};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::encoding::{base64_encode, base64url_decode, base64url_encode};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{PrivateKey, SecretString, jws};
+use selfsame_driver::clock::Clock;
+use selfsame_driver::paging::Paging;
+use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, Vault};
@@ -369,7 +370,7 @@ impl WalletHost {
 
     /// The number of a person's private keys.
     pub async fn keys(&self, person: &Person) -> u64 {
-        self.kept(person, selfsame_app::keys::KIND).await
+        self.kept(person, selfsame_driver::keys::KIND).await
     }
 
     /// The number of a person's records of one kind.

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use selfsame_app::ErrorKind;
-use selfsame_app::registry::Registry;
-use selfsame_app::registry::archive::{Archived, import};
-use selfsame_app::registry::embedded::Embedded;
-use selfsame_app::registry::ledger::Ledger;
 use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_driver::ErrorKind;
+use selfsame_ledger::archive::{Archived, import};
+use selfsame_ledger::embedded::Embedded;
+use selfsame_ledger::{Ledger, Registry};
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{Genesis, Machine};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
@@ -25,7 +24,7 @@ async fn written(registry: &Embedded) -> Vec<u8> {
     stream
 }
 
-async fn read(stream: &[u8]) -> Result<(Archived, Arc<MemoryLedger>), selfsame_app::Error> {
+async fn read(stream: &[u8]) -> Result<(Archived, Arc<MemoryLedger>), selfsame_driver::Error> {
     let store = Arc::new(MemoryLedger::new());
     let archived = import(&mut &stream[..], store.clone()).await?;
     Ok((archived, store))

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use selfsame_app::ErrorKind;
-use selfsame_app::registry::Registry;
-use selfsame_app::registry::browse::{Browser, Search, Type, View, ViewPage};
-use selfsame_app::view::browse::FoundView;
 use selfsame_crypto::encoding::{base64_decode, hex_decode};
+use selfsame_driver::ErrorKind;
+use selfsame_ledger::Registry;
+use selfsame_ledger::browse::{Browser, Search, Type, View, ViewPage};
+use selfsame_ledger::view::browse::FoundView;
 use selfsame_proof::log::{leaf_hash, node_hash};
-use selfsame_registry::Operation;
 use selfsame_registry::resource::{Data, Resource, ResourceId};
 use selfsame_registry::transaction::Body;
-use selfsame_registry::{Identifier, Unsigned};
+use selfsame_registry::{Identifier, Operation, Unsigned};
 use selfsame_store::ledger::SqliteLedger;
 
 use crate::world::{Actor, World};
@@ -129,7 +128,7 @@ async fn everything_is_found_by_kind_by_did_and_by_words_page_by_page() {
             ..Search::default()
         };
         let page = searched(&browser, &about, (None, 50)).await;
-        let found = |one: &selfsame_app::view::browse::OperationView| (one.seq_no, one.place);
+        let found = |one: &selfsame_ledger::view::browse::OperationView| (one.seq_no, one.place);
         let places: Vec<_> = page.items.iter().map(found).collect();
         assert_eq!(places, [(32, 1), (31, 3), (31, 2), (31, 1), (30, 1)]);
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_app::clock::Clock;
-use selfsame_app::keys::Keys;
-use selfsame_app::registry::Registry;
-use selfsame_app::registry::check::{Found, Subject, genesis_in, genesis_of, together};
-use selfsame_app::registry::embedded::{Embedded, Setup};
 use selfsame_crypto::seal::SealingKey;
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_ledger::Registry;
+use selfsame_ledger::check::{Found, Subject, genesis_in, genesis_of, together};
+use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_registry::{Genesis, Head};
 use selfsame_store::ledger::{LedgerStore, SqliteLedger};
 use selfsame_store::offline::{LedgerFile, StoreFile};
@@ -119,13 +119,16 @@ impl Closed {
         file.give_way(&anew, &self.path("kept.sqlite")).unwrap();
     }
 
-    async fn open(&self) -> Result<Embedded, selfsame_app::Error> {
+    async fn open(&self) -> Result<Embedded, selfsame_driver::Error> {
         let ledger = SqliteLedger::open(self.path("ledger.sqlite")).unwrap();
         opened(self.folder.path(), Arc::new(ledger)).await
     }
 }
 
-async fn opened(folder: &Path, ledger: Arc<SqliteLedger>) -> Result<Embedded, selfsame_app::Error> {
+async fn opened(
+    folder: &Path,
+    ledger: Arc<SqliteLedger>,
+) -> Result<Embedded, selfsame_driver::Error> {
     let backend = Sqlite::open(folder.join("store.sqlite")).unwrap();
     let store = Store::open(Arc::new(backend), vault()).await.unwrap();
     let own = (store.clone(), Keys::new(store), Clock::default());

@@ -1,9 +1,9 @@
 //! A registry that did not run for a while, and a clock that tells for how long.
 
-use selfsame_app::ErrorKind;
-use selfsame_app::registry::embedded::Embedded;
-use selfsame_app::registry::{Registry, checkpoint_verifier, is_refusal, log_origin};
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::ErrorKind;
+use selfsame_ledger::embedded::Embedded;
+use selfsame_ledger::{Registry, checkpoint_verifier, is_refusal, log_origin};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_registry::Genesis;
 

@@ -1,9 +1,9 @@
 //! The behaviour of a registry whose ledger reads other bits than were written.
 
-use selfsame_app::registry::Registry;
-use selfsame_app::registry::embedded::Embedded;
-use selfsame_app::{Error, ErrorKind};
 use selfsame_did::Options;
+use selfsame_driver::{Error, ErrorKind};
+use selfsame_ledger::Registry;
+use selfsame_ledger::embedded::Embedded;
 use selfsame_proof::validators::STATE_KEY;
 
 use crate::world::{Actor, ENTRIES, HEAD, NODES, SOUND, VALUES, World};

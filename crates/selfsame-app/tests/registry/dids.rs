@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
-    WalletConfig,
+    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
 };
 use selfsame_app::dids::newcomer::{Consent, Newcomer};
-use selfsame_app::keys::Keys;
-use selfsame_app::view::Paging;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
-use selfsame_app::{App, Error, ErrorKind, Parts};
+use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_did::{Did, Options};
+use selfsame_driver::keys::Keys;
+use selfsame_driver::paging::Paging;
+use selfsame_driver::{Error, ErrorKind};
+use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
 use selfsame_registry::network::Agreement;
 use selfsame_registry::{Genesis, Identifier, Operation, Unsigned};

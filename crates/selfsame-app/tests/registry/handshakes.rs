@@ -7,12 +7,13 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use selfsame_app::config::{
-    Config as AppConfig, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
-    TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
+    Config as AppConfig, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
+    WalletConfig,
 };
 use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_did::Did;
+use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples};
 use selfsame_tls::{

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig, WalletConfig, WitnessQuorum,
+    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
 };
-use selfsame_app::registry::embedded::Embedded;
-use selfsame_app::registry::{Registry, is_refusal};
-use selfsame_app::view::Paging;
 use selfsame_app::view::instance::InstanceDid;
 use selfsame_app::{App, Parts};
+use selfsame_driver::paging::Paging;
+use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
+use selfsame_ledger::embedded::Embedded;
+use selfsame_ledger::{Registry, is_refusal};
 use selfsame_net::{Net, Settings};
 use selfsame_registry::Transaction;
 use selfsame_store::Store;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_app::clock::Clock;
-use selfsame_app::keys::Keys;
-use selfsame_app::registry::Registry;
-use selfsame_app::registry::embedded::{Embedded, Setup};
+use selfsame_app::App;
 use selfsame_app::view::instance::NewDid;
-use selfsame_app::{App, Error, ErrorKind};
 use selfsame_crypto::seal::SealingKey;
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_driver::{Error, ErrorKind};
+use selfsame_ledger::Registry;
+use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger, SqliteLedger};
 use selfsame_store::{Batch, Put, Sqlite, Store, StoreError, TenantId, Vault};
 use tempfile::TempDir;

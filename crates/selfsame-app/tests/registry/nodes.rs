@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use selfsame_app::ErrorKind;
-use selfsame_app::clock::Clock;
-use selfsame_app::config::Pin;
-use selfsame_app::registry::remote::Remote;
-use selfsame_app::registry::{Registry, is_refusal, trust_root};
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::{Did, Options};
+use selfsame_driver::ErrorKind;
+use selfsame_driver::clock::Clock;
+use selfsame_ledger::config::Pin;
+use selfsame_ledger::remote::Remote;
+use selfsame_ledger::{Registry, is_refusal, trust_root};
 use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::read::TrustRoot;
 use selfsame_registry::single_use::{Action, Consume};
@@ -28,7 +28,7 @@ async fn resolves(remote: &Remote, did: &Did) -> bool {
 }
 
 /// A read that returns the reason for its failure.
-async fn asks(remote: &Remote, did: &Did) -> selfsame_app::Result<()> {
+async fn asks(remote: &Remote, did: &Did) -> selfsame_driver::Result<()> {
     remote.used(did, &[1; 32]).await.map(drop)
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use selfsame_app::ErrorKind;
-use selfsame_app::keys::Keys;
-use selfsame_app::registry::embedded::{Embedded, Setup};
-use selfsame_app::registry::{ENTRIES_MAX, Registry, checkpoint_verifier, is_refusal, log_origin};
-use selfsame_app::view::Paging;
 use selfsame_did::{Options, Relationship, ResolutionError};
+use selfsame_driver::ErrorKind;
+use selfsame_driver::keys::Keys;
+use selfsame_driver::paging::Paging;
+use selfsame_ledger::embedded::{Embedded, Setup};
+use selfsame_ledger::{ENTRIES_MAX, Registry, checkpoint_verifier, is_refusal, log_origin};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::entries::MAX_BYTES;
 use selfsame_proof::note::VerifierKey;

@@ -1,8 +1,8 @@
 //! Evidence for TLS handshakes and the instance's own staples, with an embedded registry and a remote one.
 
-use selfsame_app::registry::Registry;
 use selfsame_app::tls::{Gatherer, Reuse, Stapler};
 use selfsame_did::{Did, Options};
+use selfsame_ledger::Registry;
 use selfsame_tls::Alert;
 use selfsame_tls::evidence::{Answer, Failure, Need, Source};
 use selfsame_tls::identity::{Staple, StaplePolicy, Stapling, staple};

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use selfsame_app::clock::Clock;
-use selfsame_app::keys::Keys;
-use selfsame_app::registry::Registry;
-use selfsame_app::registry::embedded::{Embedded, Setup};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_ledger::Registry;
+use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_registry::{Content, Identifier, Operation, Transaction, Unsigned};
 use selfsame_store::ledger::{Block, Head, LedgerStore, MemoryLedger, Placed, SqliteLedger};
 use selfsame_store::{Memory, Meter, Result, Store, StoreError, Vault};

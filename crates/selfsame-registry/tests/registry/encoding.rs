@@ -3,11 +3,12 @@
 use proptest::prelude::*;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_proof::cbor::Malformed;
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::VerifierKey;
 use selfsame_registry::network::{Member, Role};
 use selfsame_registry::transaction::Signature;
-use selfsame_registry::{Genesis, Head, Malformed, Operation, Rules, Transaction, Unsigned};
+use selfsame_registry::{Genesis, Head, Operation, Rules, Transaction, Unsigned};
 
 use crate::world::{Actor, START, World, validators};
 

@@ -1,12 +1,11 @@
 //! Tests of validators and rules.
 
 use selfsame_crypto::KeyType;
+use selfsame_proof::cbor::Malformed;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
 use selfsame_registry::network::{Act, Member, Mode, Role};
 use selfsame_registry::refusal::{CheckError, GovernanceFault, ReadError};
-use selfsame_registry::{
-    Block, Genesis, Malformed, Operation, Refusal, Rules, StateRead, Transaction,
-};
+use selfsame_registry::{Block, Genesis, Operation, Refusal, Rules, StateRead, Transaction};
 
 use crate::world::{Actor, Answer, START, World, no_point, validator};
 

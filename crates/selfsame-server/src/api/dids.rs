@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
-use selfsame_app::view::{Listing, Paging};
+use selfsame_driver::paging::{Listing, Paging};
 use serde::Deserialize;
 use utoipa::ToSchema;
 

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
-use selfsame_app::{Error, ErrorKind};
+use selfsame_driver::{Error, ErrorKind};
 
 use super::json;
 use crate::error::Answer;

@@ -4,7 +4,7 @@ use axum::extract::State;
 use selfsame_app::view::issuer::{
     CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer, Template,
 };
-use selfsame_app::view::{Listing, Paging, at_least_one};
+use selfsame_driver::paging::{Listing, Paging, at_least_one};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 

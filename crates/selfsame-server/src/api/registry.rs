@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use http::{HeaderMap, StatusCode};
-use selfsame_app::Error;
-use selfsame_app::view::registry::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
 use selfsame_did::Did;
+use selfsame_driver::Error;
+use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
 use serde::Deserialize;
 use utoipa::IntoParams;
 

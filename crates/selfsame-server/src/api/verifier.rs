@@ -9,7 +9,7 @@ use selfsame_app::verifier::expiry;
 use selfsame_app::view::verifier::{
     CredentialVerdict, NewRequest, RequestState, VerificationRequest, VerificationStatus,
 };
-use selfsame_app::view::{Listing, Paging};
+use selfsame_driver::paging::{Listing, Paging};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::broadcast::{self, error::RecvError};

@@ -6,9 +6,9 @@ use selfsame_app::view::wallet::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
     KeyInfo, NewSession, OfferPreview, RequestPreview,
 };
-use selfsame_app::view::{Listing, Paging};
 use selfsame_app::wallet::Whence;
 use selfsame_crypto::SecretString;
+use selfsame_driver::paging::{Listing, Paging};
 use serde::Deserialize;
 use utoipa::ToSchema;
 

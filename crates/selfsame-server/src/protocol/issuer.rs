@@ -4,7 +4,6 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, StatusCode};
-
 use selfsame_app::issuer::lists::Face;
 use selfsame_app::view::issuer::ServedList;
 
@@ -124,7 +123,7 @@ async fn served(
     headers: &HeaderMap,
 ) -> Answer {
     let face = Face::parse(purpose)
-        .ok_or_else(|| selfsame_app::Error::not_found("there is no such list"))?;
+        .ok_or_else(|| selfsame_driver::Error::not_found("there is no such list"))?;
     let list = server.issuer()?.lists().serve(list, face).await?;
     let known = headers
         .get(IF_NONE_MATCH)

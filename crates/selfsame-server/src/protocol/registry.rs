@@ -3,9 +3,9 @@
 use axum::extract::State;
 use axum::response::IntoResponse as _;
 use http::header::CONTENT_TYPE;
-use selfsame_app::Error;
-use selfsame_app::registry::ENTRIES_MAX;
 use selfsame_crypto::encoding::base64url_decode;
+use selfsame_driver::Error;
+use selfsame_ledger::ENTRIES_MAX;
 use selfsame_proof::tree::MAX_KEY_BYTES;
 use serde::Deserialize;
 

@@ -156,7 +156,7 @@ fn answer(resolution: &Resolution, form: &'static str) -> Answer {
         (Some(document), form) if form != ENVELOPE => serde_json::to_vec(document),
         _ => serde_json::to_vec(resolution),
     };
-    let body = body.map_err(selfsame_app::Error::internal)?;
+    let body = body.map_err(selfsame_driver::Error::internal)?;
     let form = if resolution.document.is_some() {
         form
     } else {

@@ -9,9 +9,9 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
-use selfsame_app::registry::browse::{Browser, View, ViewPage};
-use selfsame_app::view::browse::{FoundView, OperationView};
 use selfsame_crypto::encoding::base64_encode;
+use selfsame_ledger::browse::{Browser, View, ViewPage};
+use selfsame_ledger::view::browse::{FoundView, OperationView};
 use serde_json::{Value, json};
 
 use super::open_to_all;
@@ -32,7 +32,7 @@ pub async fn genesis(State(server): State<Server>) -> Answer {
     let root = json!({
         "network": network.to_string(),
         "name": browser.name(),
-        "origin": selfsame_app::registry::log_origin(&network),
+        "origin": selfsame_ledger::log_origin(&network),
         "genesis": base64_encode(&registry.genesis().await?),
     });
     let began = browser.operations(0)?;

@@ -7,13 +7,13 @@ use axum::Router;
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
-use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig, WalletConfig, WitnessQuorum,
+    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
 };
 use selfsame_app::{App, Parts};
 use selfsame_crypto::seal::SealingKey;
+use selfsame_driver::clock::Clock;
+use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{Memory, Store, Vault};

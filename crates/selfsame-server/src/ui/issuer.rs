@@ -6,12 +6,13 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::templates;
+use selfsame_app::view::CredentialUse;
 use selfsame_app::view::issuer::{
     CredentialStatus, Delegation, DelegationState, IssuedCredential, NewDelegation, NewOffer,
     Offer, Template as Kind,
 };
-use selfsame_app::view::{CredentialUse, Paging};
 use selfsame_credential::Format;
+use selfsame_driver::paging::Paging;
 use serde::Deserialize;
 
 use super::{Frame, qr};
@@ -164,7 +165,7 @@ struct OfferPage {
 #[derive(Deserialize)]
 pub struct At {
     after: Option<String>,
-    #[serde(default, deserialize_with = "selfsame_app::view::at_least_one")]
+    #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
     limit: Option<usize>,
     offers: Option<String>,
 }

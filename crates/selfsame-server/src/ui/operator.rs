@@ -117,7 +117,7 @@ pub async fn sign_in_by_link(
     let mut response = signed_in(&server, frame, Forms::default())?;
     let headers = response.headers_mut();
     headers.append(SET_COOKIE, cookie);
-    headers.insert(REFRESH, on.map_err(selfsame_app::Error::internal)?);
+    headers.insert(REFRESH, on.map_err(selfsame_driver::Error::internal)?);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     Ok(response)
 }
@@ -175,7 +175,7 @@ async fn session(server: &Server, headers: &HeaderMap) -> Answer<Option<String>>
 async fn open(
     server: &Server,
     headers: &HeaderMap,
-    session: selfsame_app::Result<SecretString>,
+    session: selfsame_driver::Result<SecretString>,
 ) -> Answer<HeaderValue> {
     let operator = server.app().operator();
     let session = session?;
@@ -187,6 +187,6 @@ async fn open(
     Jar::strict(name)
         .value(session.expose(), server.origin())
         .ok_or_else(|| {
-            selfsame_app::Error::internal("a session that does not fit in a cookie").into()
+            selfsame_driver::Error::internal("a session that does not fit in a cookie").into()
         })
 }

@@ -14,12 +14,12 @@ use axum::response::sse::Event;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use futures_util::{StreamExt as _, stream};
 use http::Uri;
-use selfsame_app::config::RegistryConfig;
-use selfsame_app::registry::Registry;
-use selfsame_app::registry::browse::Browser;
-use selfsame_app::view::Paging;
-use selfsame_app::view::browse::{BlockView, ValidatorsView};
-use selfsame_app::view::registry::RegistryEntry;
+use selfsame_driver::paging::Paging;
+use selfsame_ledger::Registry;
+use selfsame_ledger::browse::Browser;
+use selfsame_ledger::config::RegistryConfig;
+use selfsame_ledger::view::RegistryEntry;
+use selfsame_ledger::view::browse::{BlockView, ValidatorsView};
 use serde_json::{Value, json};
 
 use super::{At, Frame};

@@ -68,7 +68,7 @@ struct CardPage {
 #[derive(Deserialize)]
 pub struct At {
     after: Option<String>,
-    #[serde(default, deserialize_with = "selfsame_app::view::at_least_one")]
+    #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
     limit: Option<usize>,
     done: Option<String>,
 }
@@ -80,7 +80,7 @@ pub async fn page(
     Owner(person): Owner,
     Query(at): Query<At>,
 ) -> Answer {
-    let paging = selfsame_app::view::Paging {
+    let paging = selfsame_driver::paging::Paging {
         after: at.after,
         limit: at.limit,
     };

@@ -1,8 +1,8 @@
 //! `selfsame did`: the instance's own DIDs, and the resolution of any DID.
 
 use clap::{Args, Subcommand};
-use selfsame_app::view::Listing;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
+use selfsame_driver::paging::Listing;
 use serde_json::Value;
 
 use crate::cmd::{Instance, segment};

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use selfsame_app::config::{Pin, Registration, RegistryNode, ResolverConfig, Roles};
-use selfsame_app::registry::log_origin;
+use selfsame_app::config::{Registration, ResolverConfig, Roles};
+use selfsame_ledger::config::{Pin, RegistryNode};
+use selfsame_ledger::log_origin;
 use selfsame_registry::Genesis;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
-use crate::address;
 use crate::client::registry_token;
 use crate::cmd::demo;
 use crate::cmd::registry::EngineAt;
@@ -22,12 +22,11 @@ use crate::cmd::registry::loopback::Loopback;
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running};
 use crate::master_key::MasterKey;
-use crate::output;
-use crate::private_directory;
 use crate::scenario::{self, Cast, Scenario, Story};
 use crate::settings::Settings;
 use crate::tls::{Roots, Source};
 use crate::trusting::Trusting;
+use crate::{address, output, private_directory};
 
 /// Distance from the instance's port to the first port of a network on this machine.
 const BESIDE: u16 = 10;

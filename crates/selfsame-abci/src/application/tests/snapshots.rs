@@ -1,6 +1,6 @@
 //! A node that starts from another node's ledger, and the snapshots it refuses.
 
-use selfsame_app::registry::trust_root;
+use selfsame_ledger::trust_root;
 use selfsame_proof::cbor::Item as _;
 use selfsame_proof::read::{Handover, MAX_HANDOVERS, TrustRoot};
 use tendermint::abci::request::{ApplySnapshotChunk, LoadSnapshotChunk, OfferSnapshot};

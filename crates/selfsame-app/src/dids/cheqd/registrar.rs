@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use selfsame_did::registrar::{Answer, Operation, Request, SigningRequest};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_net::{Authorization, Body, Call, Limits, Method, NetError, Response};
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::Attempt;
-use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 
 /// Time limit for a registrar, which waits for a block of the network. A caller of this instance waits longer, and so

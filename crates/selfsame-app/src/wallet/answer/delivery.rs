@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use selfsame_credential::evidence::Step;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
 use selfsame_net::{Authorization, Body, NetError, Response};
 use selfsame_openid4vc::holder::{self, Asked, Effect, Input, State};
 use selfsame_store::{Batch, Expect, Leased, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::{ASKED, Noted, over};
-use crate::error::{Error, Result, may_be_had_later, no_answer};
 use crate::events::EventKind;
 use crate::outbox::Job;
-use crate::record::{decode, encode};
+use crate::refusal::refusal;
 use crate::shared::Shared;
 use crate::view::wallet::{Answered, OneUse, Person};
 use crate::wallet::Wallet;
@@ -154,11 +155,13 @@ impl Wallet {
             },
             Err(error) => {
                 tracing::warn!(reason = %error, "an answer could not be delivered");
-                reason = no_answer(error);
+                reason = error.public_reason();
                 Input::Unreachable(&reason)
             }
         };
-        let next = match holder::step(&flow.state, input, &Default::default(), &ctx)? {
+        let next = match holder::step(&flow.state, input, &Default::default(), &ctx)
+            .map_err(refusal)?
+        {
             Step::Done((state, _)) => state,
             Step::Needs(_) => return Err(Error::internal("the end of an answer needs nothing")),
         };
@@ -203,7 +206,7 @@ impl Wallet {
 fn is_to_be_repeated(posted: &std::result::Result<Response, NetError>) -> bool {
     match posted {
         Ok(response) => matches!(response.status, 429 | 503),
-        Err(error) => may_be_had_later(error),
+        Err(error) => error.is_retried(),
     }
 }
 

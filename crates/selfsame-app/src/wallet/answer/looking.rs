@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use selfsame_credential::Held;
 use selfsame_credential::single_use::HANDLE;
+use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::dcql::{
     self, CredentialQuery, Match, Meta, Query, QueryMatches, Selection,
 };
@@ -15,7 +16,6 @@ use selfsame_openid4vc::holder::{Asked, HolderKey, response};
 use selfsame_store::{Page, Record, Tag};
 
 use super::delivery::Shown;
-use crate::error::{Error, Result};
 use crate::view::wallet::{Choice, OneUse, Person, Share};
 use crate::wallet::Wallet;
 use crate::wallet::cards::{CARD, CardRecord, single_use};

@@ -1,13 +1,14 @@
 //! Opens a request: resolves its link, reads its object, and checks its authenticity.
 
 use selfsame_credential::evidence::Step;
+use selfsame_driver::{Error, Result};
 use selfsame_net::{Authorization, Body, Call, Method, Request};
 use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
 use selfsame_openid4vc::holder::{Asked, Audience, Effect, response};
 use selfsame_openid4vc::wire::request::Refused;
 
-use crate::error::{Error, Result, no_answer};
 use crate::gather::Freshness;
+use crate::refusal::refusal;
 use crate::view::readable;
 use crate::view::wallet::Person;
 use crate::wallet::Wallet;
@@ -77,14 +78,15 @@ impl Wallet {
         };
         let response = self.shared.net.call(call).await.map_err(|error| {
             tracing::warn!(reason = %error, "a request object could not be fetched");
-            let reason = no_answer(&error);
+            let reason = error.public_reason();
             Error::upstream(format!("the request can't be fetched: {reason}"))
         })?;
-        Ok(request::read(
+        request::read(
             response.status,
             response.content_type.as_deref(),
             &response.body,
-        )?)
+        )
+        .map_err(refusal)
     }
 
     /// Tells the verifier the reason, if there is an address to tell, and returns the error for the person.
@@ -97,7 +99,7 @@ impl Wallet {
                 }
             });
         }
-        refused.error.into()
+        refusal(refused.error)
     }
 }
 

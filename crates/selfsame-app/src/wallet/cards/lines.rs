@@ -3,11 +3,11 @@
 
 use selfsame_credential::path::Segment;
 use selfsame_credential::{ClaimPath, Held};
+use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::holder::technical::{Known, Part, Technical};
 use serde_json::{Map, Value};
 
 use super::CardRecord;
-use crate::error::{Error, Result};
 use crate::view::wallet::ClaimLine;
 
 /// Each value down to this depth has a line of its own; deeper values share one line.

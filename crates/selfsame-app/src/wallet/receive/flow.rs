@@ -8,17 +8,17 @@ use std::sync::Arc;
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_net::{Authorization, Body, NetError, Response};
 use selfsame_openid4vc::wallet::{self, Answer, Effect, Input, ReceivedCredential, State};
 use selfsame_store::{Batch, Leased, OutboxId, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judgement;
-use crate::error::{Error, ErrorKind, Result, may_be_had_later, no_answer};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::outbox::Job;
-use crate::record::{decode, encode};
 use crate::shared::Shared;
 use crate::view::wallet::CardSummary;
 use crate::wallet::Wallet;
@@ -217,7 +217,7 @@ impl Wallet {
             }
             Called::Failed(error) => {
                 tracing::warn!(reason = %error, "an issuer did not answer a wallet");
-                let reason = no_answer(&error);
+                let reason = error.public_reason();
                 let input = Input::Unreachable(&reason);
                 self.taken(leased, (at, flow), (&input, None)).await
             }
@@ -424,7 +424,7 @@ impl Kept {
 /// request, or refuses its nonce, and then there is a new one. A code may have been redeemed, so it is sent again only
 /// if the first request never left; a person who still has the offer can accept it again.
 fn may_call_again(effect: &Effect, error: &NetError) -> bool {
-    may_be_had_later(error) && (error.is_unsent() || !matches!(effect, Effect::RedeemToken { .. }))
+    error.is_retried() && (error.is_unsent() || !matches!(effect, Effect::RedeemToken { .. }))
 }
 
 /// Whether a flow has ended, and with what failure.

@@ -5,11 +5,11 @@ use selfsame_credential::evidence::{Evidence, Fetched, Unavailable};
 use selfsame_credential::verdict::{Outcome, Rule, Verdict};
 use selfsame_credential::verify::Examination;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_store::TenantId;
 use url::Url;
 
-use crate::error::{Error, Result};
 use crate::gather::Freshness;
 use crate::wallet::Wallet;
 

@@ -2,7 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use selfsame_app::registry::browse::{Browser, Type, View, ViewPage};
+use selfsame_ledger::browse::{Browser, Type, View, ViewPage};
 
 use crate::error::{Answer, Problem};
 

@@ -1,11 +1,11 @@
 //! Our operations in the shape of Indy's transactions (indy-node, `docs/source/transactions.md`).
 
-use selfsame_app::registry::browse::{Type, ViewPage};
-use selfsame_app::view::browse::{
-    FoundView, InclusionView, OperationView, ValidatorView, ValidatorsView,
-};
 use selfsame_crypto::encoding::{base58_encode, hex_decode};
 use selfsame_crypto::{KeyType, PublicKey};
+use selfsame_ledger::browse::{Type, ViewPage};
+use selfsame_ledger::view::browse::{
+    FoundView, InclusionView, OperationView, ValidatorView, ValidatorsView,
+};
 use serde_json::{Map, Value, json};
 
 /// The type of an operation.

@@ -2,9 +2,9 @@
 
 use askama::Template;
 use axum::extract::State;
-use selfsame_app::registry::browse::Browser;
-use selfsame_app::view::browse::BlockView;
-use selfsame_app::view::registry::RegistryEntry;
+use selfsame_ledger::browse::Browser;
+use selfsame_ledger::view::RegistryEntry;
+use selfsame_ledger::view::browse::BlockView;
 use serde::Deserialize;
 
 use super::Frame;

@@ -2,11 +2,11 @@
 
 use askama::Template;
 use axum::extract::State;
-use selfsame_app::registry::browse::Browser;
-use selfsame_app::view::browse::ObjectView;
-use selfsame_app::view::registry::RegistryEntry;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_did::{Did, Options};
+use selfsame_ledger::browse::Browser;
+use selfsame_ledger::view::RegistryEntry;
+use selfsame_ledger::view::browse::ObjectView;
 use serde::Deserialize;
 
 use super::super::resolver::pretty;

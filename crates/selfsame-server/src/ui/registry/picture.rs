@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use selfsame_app::view::browse::{BlockView, InclusionView, ValidatorsView};
+use selfsame_ledger::view::browse::{BlockView, InclusionView, ValidatorsView};
 
 use super::short_hash;
 
@@ -158,7 +158,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use selfsame_app::view::browse::ValidatorView;
+    use selfsame_ledger::view::browse::ValidatorView;
 
     use super::*;
 

@@ -3,9 +3,9 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use selfsame_app::registry::browse::{Browser, Search, Type, View, ViewPage};
-use selfsame_app::view::browse::FoundView;
 use selfsame_did::Did;
+use selfsame_ledger::browse::{Browser, Search, Type, View, ViewPage};
+use selfsame_ledger::view::browse::FoundView;
 use serde::Deserialize;
 
 use super::{Frame, KINDS};

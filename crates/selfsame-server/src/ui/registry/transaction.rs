@@ -2,8 +2,8 @@
 
 use askama::Template;
 use axum::extract::State;
-use selfsame_app::registry::browse::Browser;
-use selfsame_app::view::browse::{InclusionView, OperationView};
+use selfsame_ledger::browse::Browser;
+use selfsame_ledger::view::browse::{InclusionView, OperationView};
 
 use super::super::resolver::pretty;
 use super::Frame;

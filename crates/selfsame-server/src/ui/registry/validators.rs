@@ -2,8 +2,8 @@
 
 use askama::Template;
 use axum::extract::State;
-use selfsame_app::registry::browse::Browser;
-use selfsame_app::view::browse::ValidatorsView;
+use selfsame_ledger::browse::Browser;
+use selfsame_ledger::view::browse::ValidatorsView;
 
 use super::Frame;
 use crate::error::Answer;

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
-use selfsame_app::{Error, ErrorKind};
+use selfsame_driver::{Error, ErrorKind};
 use serde::Deserialize;
 
 use crate::error::Answer;

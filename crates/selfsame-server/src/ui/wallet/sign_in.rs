@@ -8,8 +8,8 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_app::config::Registration;
 use selfsame_app::view::wallet::NewSession;
 use selfsame_app::wallet::{KNOWN_SECONDS, Whence};
-use selfsame_app::{Error, ErrorKind};
 use selfsame_crypto::SecretString;
+use selfsame_driver::{Error, ErrorKind};
 use serde::Deserialize;
 
 use crate::auth;

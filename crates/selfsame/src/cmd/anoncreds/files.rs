@@ -87,7 +87,7 @@ pub fn put<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
 
 /// The time and the source of randomness of one step.
 pub fn ctx() -> Ctx {
-    selfsame_app::clock::Clock::default().ctx()
+    selfsame_driver::clock::Clock::default().ctx()
 }
 
 /// Seconds since 1970.

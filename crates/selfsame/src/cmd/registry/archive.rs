@@ -7,23 +7,21 @@ use std::sync::Arc;
 
 use clap::Args;
 use selfsame_abci::Home;
-use selfsame_app::clock::Clock;
 use selfsame_app::copies::LEDGER_FILE;
-use selfsame_app::keys::Keys;
-use selfsame_app::registry::archive::{self, Archived};
-use selfsame_app::registry::embedded::{self, Embedded};
-use selfsame_app::registry::ledger::Ledger;
 use selfsame_crypto::encoding::hex_encode;
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_ledger::archive::Archived;
+use selfsame_ledger::embedded::Embedded;
+use selfsame_ledger::{Ledger, archive, embedded};
 use selfsame_registry::Machine;
 use selfsame_store::ledger::SqliteLedger;
 use serde::Serialize;
 
-use crate::data;
 use crate::exit::{Answer, End, Failure};
 use crate::master_key::{Custody, MasterKey};
-use crate::output;
-use crate::private_directory;
 use crate::settings::trust_root;
+use crate::{data, output, private_directory};
 
 /// The folder where a ledger is built until all of it is verified.
 const UNFINISHED: &str = "ledger.unfinished";

@@ -1,7 +1,7 @@
 //! `selfsame registry clock`: whether an instance's own registry trusts the clock of its machine.
 
 use clap::Args;
-use selfsame_app::view::registry::RegistryClock;
+use selfsame_ledger::view::RegistryClock;
 
 use crate::cmd::Instance;
 use crate::exit::{Answer, End};

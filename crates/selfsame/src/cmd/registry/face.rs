@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selfsame_app::view::registry::NodeHealth;
 use selfsame_crypto::SecretString;
+use selfsame_ledger::view::NodeHealth;
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
 use selfsame_registry::Receipt;
 use serde_json::{Value, json};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use selfsame_abci::{Addresses, Beginning, Distance, Founding, Home, Member, Network};
-use selfsame_app::clock::Clock;
-use selfsame_app::registry::trust_root;
 use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_driver::clock::Clock;
+use selfsame_ledger::trust_root;
 use selfsame_proof::read::TrustRoot;
 use selfsame_registry::{Rules, network};
 use serde::Serialize;
@@ -16,10 +16,8 @@ use serde::Serialize;
 use super::archive;
 use super::files::{Serve, TRUST_ROOT, TRUSTEE};
 use crate::exit::{Answer, End, Failure};
-use crate::master_key::Custody;
-use crate::master_key::MasterKey;
-use crate::output;
-use crate::private_file;
+use crate::master_key::{Custody, MasterKey};
+use crate::{output, private_file};
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// The log that a carried-over network begins with, for nodes that join later.

@@ -18,11 +18,10 @@ use super::face::{Believed, Face};
 use super::files::Serve;
 use super::init::place;
 use super::status::proven;
-use crate::address;
 use crate::exit::{Answer, End, Failure};
-use crate::output;
 use crate::settings::trust_root;
 use crate::tls::Roots;
+use crate::{address, output};
 
 /// How often a node is asked for a block that another node has, and the pause after each try.
 const TRIES: u32 = 20;
@@ -179,7 +178,7 @@ impl Joining {
         }
         let root = match root {
             Some(file) => trust_root(file)?,
-            None => selfsame_app::registry::trust_root(home.genesis()),
+            None => selfsame_ledger::trust_root(home.genesis()),
         };
         let from = agreed(&self.from, &roots.read()?.into(), home.genesis(), root).await?;
         home.sync_from(&from)?;

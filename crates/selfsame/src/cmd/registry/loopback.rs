@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use selfsame_abci::Engine;
-use selfsame_app::config::{Pin, RegistryNode};
+use selfsame_ledger::config::{Pin, RegistryNode};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};

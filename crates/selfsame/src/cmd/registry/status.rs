@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use selfsame_app::clock::Clock;
-use selfsame_app::registry::trust_root;
-use selfsame_app::view::registry::{Misbehaviour, NodeHealth};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::clock::Clock;
+use selfsame_ledger::trust_root;
+use selfsame_ledger::view::{Misbehaviour, NodeHealth};
 use selfsame_proof::checkpoint;
 use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::read::{
@@ -21,12 +21,11 @@ use url::Url;
 
 use super::face::{Believed, Face};
 use super::files::{self, replace};
-use crate::address;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
-use crate::output;
 use crate::settings::trust_root as pinned;
 use crate::tls::Roots;
+use crate::{address, output};
 
 /// Maximum difference between clocks, in seconds.
 const SKEW: u64 = 60;

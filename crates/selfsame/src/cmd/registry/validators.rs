@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use selfsame_abci::Home;
-use selfsame_app::clock::Clock;
 use selfsame_crypto::{PrivateKey, SecretString};
+use selfsame_driver::clock::Clock;
 use selfsame_proof::validators::Validator;
 use selfsame_registry::{Genesis, Identifier, Operation, Receipt, Transaction, Unsigned};
 use url::Url;
@@ -14,12 +14,11 @@ use super::face::{Believed, Face};
 use super::files;
 use super::join::{Joining, admission};
 use super::readiness::ready;
-use crate::address;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
-use crate::output;
 use crate::settings::trust_root;
 use crate::tls::Roots;
+use crate::{address, output};
 
 /// The name of a member's key in the DID of the genesis.
 const FIRST_KEY: &str = "key-1";
@@ -123,7 +122,7 @@ impl Add {
         };
         let root = match self.change.trust_root.as_deref() {
             Some(file) => trust_root(file)?,
-            None => selfsame_app::registry::trust_root(genesis),
+            None => selfsame_ledger::trust_root(genesis),
         };
         let believed: Believed = self.change.roots.read()?.into();
         ready(&self.change.node, &newcomer, &root, &believed).await

@@ -106,7 +106,7 @@ impl Folder {
     }
 
     /// Words the hint with the options of this command, where an instance has settings.
-    fn failed(&self, error: selfsame_app::Error) -> Failure {
+    fn failed(&self, error: selfsame_driver::Error) -> Failure {
         let failure = Failure::from(error);
         let is_of_settings = failure
             .what_to_do()
@@ -118,7 +118,7 @@ impl Folder {
     }
 
     /// The failure for an offer that was not accepted, worded in the same way.
-    fn not_taken(&self, error: selfsame_app::Error) -> Failure {
+    fn not_taken(&self, error: selfsame_driver::Error) -> Failure {
         let failure = Failure::from(error);
         if failure.message().contains("https address") {
             return failure.hint(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use selfsame_app::clock::Clock;
+use selfsame_driver::clock::Clock;
 use selfsame_tls::ServerConfig;
 use selfsame_tls_io::{Acceptor, Gather, Room, Stream, Watch, name_of};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

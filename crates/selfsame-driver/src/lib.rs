@@ -1,0 +1,13 @@
+//! What every use case stands on: errors, clock, keys, records and pages of lists.
+//!
+//! Owns: who must act on an error, the reading of time, sealed keys, the form of records. Does not own: what a role, a
+//! protocol or a registry does.
+
+pub mod clock;
+mod error;
+pub mod keys;
+pub mod paging;
+pub mod record;
+pub mod room;
+
+pub use error::{Error, ErrorKind, Result};

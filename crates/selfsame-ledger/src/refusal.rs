@@ -1,0 +1,64 @@
+//! Refusals of the registry's machine as errors of use cases.
+
+use selfsame_driver::{Error, ErrorKind};
+use selfsame_registry::Refusal;
+use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
+
+/// Whether an error is final: a retry can't succeed until someone changes the request.
+#[must_use]
+pub fn is_refusal(error: &Error) -> bool {
+    match error.kind {
+        ErrorKind::BadRequest
+        | ErrorKind::Forbidden
+        | ErrorKind::NotFound
+        | ErrorKind::Conflict
+        | ErrorKind::Gone => true,
+        // A token can be corrected without changing the transaction.
+        ErrorKind::Unauthenticated
+        | ErrorKind::TooMany { .. }
+        | ErrorKind::Unavailable { .. }
+        | ErrorKind::Full
+        | ErrorKind::Upstream
+        | ErrorKind::Damaged
+        | ErrorKind::Internal => false,
+    }
+}
+
+/// Maps a refusal of the machine to an error of the use cases.
+#[must_use]
+pub fn refused(refusal: &Refusal) -> Error {
+    let kind = match refusal {
+        Refusal::Quota { .. } | Refusal::BlockFull => ErrorKind::TooMany {
+            retry_after: refusal.retry_after().unwrap_or(1),
+        },
+        Refusal::Author(AuthorFault::Deactivated) => ErrorKind::Gone,
+        Refusal::Author(AuthorFault::Unknown) => ErrorKind::NotFound,
+        Refusal::Author(AuthorFault::Exists)
+        | Refusal::Version { .. }
+        | Refusal::NonceUsed
+        | Refusal::Object(ObjectFault::Exists)
+        | Refusal::Entry(EntryFault::Before)
+        | Refusal::Used { .. }
+        | Refusal::NotNewer => ErrorKind::Conflict,
+        Refusal::Signature(
+            SignatureFault::UnknownKey
+            | SignatureFault::Bad
+            | SignatureFault::FirstKeyMissing
+            | SignatureFault::OwnerMissing,
+        )
+        | Refusal::NotAllowed { .. }
+        | Refusal::Endorser
+        | Refusal::Agreement(_)
+        | Refusal::Delegation(_) => ErrorKind::Forbidden,
+        Refusal::Signature(SignatureFault::Repeated)
+        | Refusal::Network
+        | Refusal::Identifier
+        | Refusal::Content(_)
+        | Refusal::TooLarge
+        | Refusal::Governance(_)
+        | Refusal::Object(_)
+        | Refusal::Entry(_)
+        | Refusal::Future => ErrorKind::BadRequest,
+    };
+    Error::new(kind, refusal.to_string()).with_code(refusal.code())
+}
