@@ -1,6 +1,6 @@
 //! Use cases: load, gather, step, commit, effects.
 //!
-//! Owns: what an issuer, a wallet, a verifier, a registry and their operator can do, in terms of the protocols below
+//! Owns: what an issuer, a wallet, a verifier and their operator can do, in terms of the protocols below
 //! and of the store and network beside it. Does not own: status codes, HTML, terminals, SQL, sockets.
 
 mod accounts;
