@@ -14,13 +14,14 @@ use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
-use selfsame_registry::{Genesis, Receipt, Transaction};
+use selfsame_registry::{Genesis, Machine, Receipt, Transaction};
 use selfsame_tls::identity::Ledger as Reader;
 
 use crate::config::WitnessQuorum;
 use crate::ledger::Ledger;
 use crate::network::trust_root;
 use crate::policy::{READER_BYTES, read_policy};
+use crate::rules::MachineRules;
 use crate::times::Times;
 use crate::view::{
     NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse, WitnessFigures,
@@ -47,7 +48,8 @@ pub trait Registry: Send + Sync {
             read_policy(&WitnessQuorum::default()),
             READER_BYTES,
         );
-        Ok(Reader::new(genesis, Arc::new(Mutex::new(client))))
+        let rules = MachineRules(Arc::new(Machine::new(genesis)));
+        Ok(Reader::new(Arc::new(rules), Arc::new(Mutex::new(client))))
     }
 
     /// The network, its height and number of transactions, with the signed checkpoint.

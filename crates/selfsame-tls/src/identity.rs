@@ -21,7 +21,7 @@ pub use certificate::{CertificatePolicy, CrlPolicy};
 pub use claim::{Ground, Peer, PeerKind};
 pub use cose::{CoseDraft, CoseStatus, CoseSubject, CoseVc, KEY_ID_BYTES, short_key_id};
 pub use credential::Credential;
-pub use ledger::{Ledger, StaplePolicy};
+pub use ledger::{KnownState, Ledger, ListAnchor, NetworkRules, StaplePolicy};
 pub use members::{MEMBERSHIP, Members};
 pub use own::{CertificateIdentity, Crls, Identities, SsiIdentity, Staples};
 pub use policy::{Expected, IdentityPolicy, PeerPolicy, TrustedIssuer};

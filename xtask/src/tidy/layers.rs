@@ -40,7 +40,9 @@ const PLACES: &[Place] = &[
     },
     place("selfsame-registry", 2),
     Place {
+        // A program that embeds TLS contains neither the registry nor AnonCreds; tests judge staples of a registry.
         beside: &["selfsame-registry"],
+        not: &["selfsame-registry", "selfsame-anoncreds"],
         ..place("selfsame-tls", 2)
     },
     place("selfsame-store", 3),
@@ -286,6 +288,18 @@ mod tests {
     #[test]
     fn tests_do_not_turn_an_arrow_round() {
         assert!(!complaints("selfsame-crypto", "selfsame-app", Some("dev")).is_empty());
+    }
+
+    #[test]
+    fn who_embeds_tls_embeds_no_registry() {
+        assert!(!complaints("selfsame-tls", "selfsame-registry", None).is_empty());
+        assert!(!complaints("selfsame-tls", "selfsame-anoncreds", None).is_empty());
+        assert!(complaints("selfsame-tls", "selfsame-registry", Some("dev")).is_empty());
+    }
+
+    #[test]
+    fn a_node_on_cometbft_has_no_roles() {
+        assert!(!complaints("selfsame-abci", "selfsame-app", None).is_empty());
     }
 
     #[test]

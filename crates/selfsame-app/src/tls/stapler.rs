@@ -7,9 +7,9 @@ use std::time::Duration;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_did::Did;
 use selfsame_driver::{Error, Result};
-use selfsame_ledger::Registry;
+use selfsame_ledger::{MachineRules, Registry};
 use selfsame_registry::{Genesis, Machine};
-use selfsame_tls::identity::{Staple, Staples, Stapling, staple};
+use selfsame_tls::identity::{NetworkRules as _, Staple, Staples, Stapling, staple};
 use tokio::sync::OnceCell;
 
 use crate::app::App;
@@ -27,7 +27,7 @@ pub struct Stapler {
     dids: Vec<Did>,
     lists: Vec<(Did, String)>,
     staples: Staples,
-    machine: OnceCell<Machine>,
+    rules: OnceCell<MachineRules>,
 }
 
 impl Stapler {
@@ -41,7 +41,7 @@ impl Stapler {
             dids: dids.collect(),
             lists,
             staples: Staples::default(),
-            machine: OnceCell::new(),
+            rules: OnceCell::new(),
         }
     }
 
@@ -88,14 +88,14 @@ impl Stapler {
         let Some(registry) = &self.shared.registry else {
             return Ok(Vec::new());
         };
-        let machine = self.machine(registry.as_ref()).await?;
+        let rules = self.rules(registry.as_ref()).await?;
         let is_here = |did: &Did| {
             selfsame_did::selfsame::parts(did)
-                .is_some_and(|(network, _)| network == *machine.network())
+                .is_some_and(|(network, _)| network == *rules.network())
         };
         let dids = self.dids.iter().filter(|did| is_here(did)).cloned();
         let anchors = self.lists.iter().filter(|(issuer, _)| is_here(issuer));
-        let mut stapling = Stapling::new(machine, dids.collect(), anchors.cloned().collect());
+        let mut stapling = Stapling::new(rules, dids.collect(), anchors.cloned().collect());
         for _ in 0..READS_MAX {
             let Some(key) = stapling.missing() else {
                 break;
@@ -117,12 +117,12 @@ impl Stapler {
         Ok(stapling.staples())
     }
 
-    async fn machine(&self, registry: &dyn Registry) -> Result<&Machine> {
+    async fn rules(&self, registry: &dyn Registry) -> Result<&MachineRules> {
         let open = || async {
             let genesis = registry.genesis().await?;
             let genesis = Genesis::from_bytes(&genesis).map_err(Error::internal)?;
-            Ok(Machine::new(genesis))
+            Ok(MachineRules(Arc::new(Machine::new(genesis))))
         };
-        self.machine.get_or_try_init(open).await
+        self.rules.get_or_try_init(open).await
     }
 }

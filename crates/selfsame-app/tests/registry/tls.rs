@@ -129,8 +129,7 @@ async fn what_a_staple_proves_the_registrys_client_knows() {
     let node = history.node(Lie::None).await;
     let remote = reader(&[&node], (&store().await, &paper.clock, None));
     let ledger = remote.reader().await.unwrap();
-    let machine = ledger.machine().clone();
-    let mut stapling = Stapling::new(&machine, vec![dids[0].clone()], Vec::new());
+    let mut stapling = Stapling::new(ledger.rules(), vec![dids[0].clone()], Vec::new());
     // As another party, the peer, reads it.
     let peer = reader(&[&node], (&store().await, &paper.clock, None));
     while let Some(key) = stapling.missing() {

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::{PrivateKey, PublicKey};
 use selfsame_did::Did;
+use selfsame_ledger::MachineRules;
 use selfsame_proof::read::Bundle;
 use selfsame_registry::content::{Key, Uses};
 use selfsame_registry::transaction::Body;
@@ -35,7 +37,7 @@ const KEYS: [&str; 2] = ["key-1", "key-2"];
 pub struct Node {
     server: Server,
     client: Client,
-    machine: Machine,
+    machine: Arc<Machine>,
 }
 
 /// The node again, for reads over TLS by the bench's ends.
@@ -80,7 +82,7 @@ impl Node {
         Ok(Self {
             server,
             client,
-            machine: Machine::new(genesis),
+            machine: Arc::new(Machine::new(genesis)),
         })
     }
 
@@ -143,7 +145,8 @@ impl Node {
 
     async fn proved(&self, did: &str) -> Result<Vec<Vec<u8>>, Error> {
         let did = Did::parse(did).map_err(failed)?;
-        let mut stapling = Stapling::new(&self.machine, vec![did], Vec::new());
+        let rules = MachineRules(Arc::clone(&self.machine));
+        let mut stapling = Stapling::new(&rules, vec![did], Vec::new());
         while let Some(key) = stapling.missing() {
             stapling.add(self.read(&key).await?);
         }

@@ -11,9 +11,10 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::generate::random_seed;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
+use selfsame_ledger::MachineRules;
 use selfsame_proof::client::Client as Reader;
 use selfsame_proof::read::{Policy, TrustRoot};
-use selfsame_registry::Genesis;
+use selfsame_registry::{Genesis, Machine};
 use selfsame_tls::evidence::{Answer, Evidence, Failure, Found, Need, Source};
 use selfsame_tls::identity::{
     CertificateIdentity, CertificatePolicy, Expected, Identities, IdentityPolicy, Ledger,
@@ -299,7 +300,8 @@ fn ledger(genesis: &Genesis) -> Ledger {
         ..Policy::genuine(60)
     };
     let reader = Reader::new(trust, policy, REMEMBERED);
-    Ledger::new(genesis.clone(), Arc::new(Mutex::new(reader)))
+    let rules = MachineRules(Arc::new(Machine::new(genesis.clone())));
+    Ledger::new(Arc::new(rules), Arc::new(Mutex::new(reader)))
 }
 
 /// The given time, with fresh randomness.

@@ -20,6 +20,7 @@ use selfsame_tls::identity::Ledger as Reader;
 
 use crate::config::WitnessQuorum;
 use crate::policy::{MAX_AGE, READER_BYTES, SKEW, read_policy};
+use crate::rules::MachineRules;
 
 /// Maximum number of rounds of a resolution. One that still lacks something then would never end.
 const ROUNDS_MAX: usize = 16;
@@ -30,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// A network as a reader knows it.
 pub(super) struct Known {
-    machine: Machine,
+    machine: Arc<Machine>,
     /// Shared with all else that verifies reads of the network.
     client: Arc<Mutex<Client>>,
     clock: Clock,
@@ -97,7 +98,7 @@ impl Known {
         let policy = read_policy(&witnesses);
         let client = Client::new(root, policy, READER_BYTES).with_note(note);
         Self {
-            machine: Machine::new(genesis),
+            machine: Arc::new(Machine::new(genesis)),
             client: Arc::new(Mutex::new(client)),
             clock,
             witnesses,
@@ -107,7 +108,8 @@ impl Known {
 
     /// A reader for what peers staple of the network. It shares this client.
     pub(super) fn reader(&self) -> Reader {
-        Reader::new(self.genesis().clone(), Arc::clone(&self.client))
+        let rules = MachineRules(Arc::clone(&self.machine));
+        Reader::new(Arc::new(rules), Arc::clone(&self.client))
     }
 
     /// The present trust root.

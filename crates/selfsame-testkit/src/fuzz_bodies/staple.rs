@@ -6,6 +6,7 @@ use selfsame_crypto::PrivateKey;
 use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
+use selfsame_ledger::MachineRules;
 use selfsame_proof::cbor::Item;
 use selfsame_proof::client::Client;
 use selfsame_proof::read::{Bundle, Policy, TrustRoot};
@@ -60,7 +61,8 @@ impl Network {
         let trust = TrustRoot::of_genesis(&origin, self.genesis.validators().clone());
         let policy = Policy::genuine(0);
         let client = Client::new(trust, policy, 1 << 16);
-        Ledger::new(self.genesis.clone(), Arc::new(Mutex::new(client)))
+        let rules = MachineRules(Arc::new(Machine::new(self.genesis.clone())));
+        Ledger::new(Arc::new(rules), Arc::new(Mutex::new(client)))
     }
 }
 
@@ -74,7 +76,7 @@ static NETWORK: LazyLock<Network> = LazyLock::new(|| {
     };
     let set = ValidatorSet::new(vec![validator]).expect("a set of one");
     let genesis = Genesis::new("fuzz", NOW, set, Rules::default()).expect("a genesis");
-    let machine = Machine::new(genesis.clone());
+    let machine = Arc::new(Machine::new(genesis.clone()));
     let author = Identifier::of_key(key.public()).expect("an identifier");
     let content = Content::of_key("key-1", key.public().clone());
     let creation = Unsigned::new(machine.network(), author, 1, Operation::CreateDid(content));
@@ -97,7 +99,8 @@ static NETWORK: LazyLock<Network> = LazyLock::new(|| {
     note.sign(&verifier.expect("a key"), signature)
         .expect("a signed note");
     let did = machine.did(author).expect("a DID");
-    let mut stapling = Stapling::new(&machine, vec![did.clone()], Vec::new());
+    let rules = MachineRules(Arc::clone(&machine));
+    let mut stapling = Stapling::new(&rules, vec![did.clone()], Vec::new());
     while let Some(key) = stapling.missing() {
         stapling.add(Bundle {
             note: note.to_string(),

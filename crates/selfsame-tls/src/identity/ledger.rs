@@ -6,38 +6,66 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options, Resolution, ResolutionError};
+use selfsame_did::selfsame::Network;
+use selfsame_did::{Did, Resolution, ResolutionError};
 use selfsame_proof::client::{Client, Handed, Lasting};
-use selfsame_registry::{Anchor, Genesis, Machine, StateError, StateRead};
 
 use super::staple::{Fault, Reads};
 use crate::digest::Digest;
+
+/// Values of a network's state by their keys, as far as they are known.
+pub trait KnownState {
+    /// The value; `Some(None)` for a key that has no value, `None` if that is not known.
+    fn get(&self, key: &[u8]) -> Option<Option<Vec<u8>>>;
+}
+
+/// An issuer's latest anchor for a status list.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ListAnchor {
+    /// SHA-256 of the list as served.
+    pub digest: [u8; 32],
+    /// When it was issued.
+    pub issued: UnixTime,
+}
+
+/// The rules by which a network's state gives DID documents and anchors. `selfsame-ledger` implements them with the
+/// registry's machine, so that a program which uses TLS alone does not contain the registry.
+pub trait NetworkRules: Send + Sync {
+    /// The network's name in DIDs.
+    fn network(&self) -> &Network;
+
+    /// Resolves a DID. The error is `InternalError` if a value that this takes is not known.
+    fn resolve(&self, state: &dyn KnownState, did: &Did) -> Resolution;
+
+    /// The issuer's latest anchor for a list's URI; `None` if there is none, or if that is not known.
+    fn anchor(&self, state: &dyn KnownState, issuer: &Did, list: &str) -> Option<ListAnchor>;
+
+    /// Whether the value under this key never changes once it is there.
+    fn never_changes(&self, key: &[u8]) -> bool;
+}
 
 /// A network: its rules, and a client that remembers what it verified. Clones share both, as can other readers of the
 /// network, so that each uses what another has verified.
 #[derive(Clone)]
 pub struct Ledger {
-    machine: Arc<Machine>,
+    rules: Arc<dyn NetworkRules>,
     client: Arc<Mutex<Client>>,
 }
 
 impl Ledger {
-    /// The network with this genesis, read through `client`.
-    pub fn new(genesis: Genesis, client: Arc<Mutex<Client>>) -> Self {
-        Self {
-            machine: Arc::new(Machine::new(genesis)),
-            client,
-        }
+    /// The network with these rules, read through `client`.
+    pub fn new(rules: Arc<dyn NetworkRules>, client: Arc<Mutex<Client>>) -> Self {
+        Self { rules, client }
     }
 
     /// The network's rules, by which DIDs are resolved from its state.
-    pub fn machine(&self) -> &Machine {
-        &self.machine
+    pub fn rules(&self) -> &dyn NetworkRules {
+        &*self.rules
     }
 
     /// Whether a DID belongs to this network.
     pub(super) fn knows(&self, did: &Did) -> bool {
-        is_of(&self.machine, did)
+        is_of(self.rules.network(), did)
     }
 
     /// What these reads prove. Fails if one of them does not verify.
@@ -48,7 +76,7 @@ impl Ledger {
         now: UnixTime,
     ) -> Result<Proved, Fault> {
         let mut proved = Proved {
-            machine: Arc::clone(&self.machine),
+            rules: Arc::clone(&self.rules),
             objects: BTreeMap::new(),
             as_of: UnixTime(u64::MAX),
         };
@@ -65,17 +93,19 @@ impl Ledger {
     /// `None` if nothing is.
     pub(super) fn remembered(&self, dids: &[&Did], max_age: u64, now: UnixTime) -> Option<Proved> {
         let memory = Memory {
+            rules: &*self.rules,
             client: self.client(),
-            at: (max_age, now),
+            max_age,
+            now,
             read: RefCell::default(),
         };
         for did in dids.iter().filter(|did| self.knows(did)) {
             // A missing part is detected when the DID is resolved later.
-            let _resolution = self.machine.resolve(&memory, did, &Options::default());
+            let _resolution = self.rules.resolve(&memory, did);
         }
         let (objects, as_of) = memory.read.into_inner();
         (!objects.is_empty()).then(|| Proved {
-            machine: Arc::clone(&self.machine),
+            rules: Arc::clone(&self.rules),
             objects,
             as_of: as_of.unwrap_or(now),
         })
@@ -88,24 +118,24 @@ impl Ledger {
 
 /// The client's memory, and what was read from it.
 struct Memory<'a> {
+    rules: &'a dyn NetworkRules,
     client: MutexGuard<'a, Client>,
-    at: (u64, UnixTime),
+    max_age: u64,
+    now: UnixTime,
     read: RefCell<(Objects, Option<UnixTime>)>,
 }
 
 /// Objects of a state by their keys; `None` for a key that is proved absent.
 pub(super) type Objects = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
-impl StateRead for Memory<'_> {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
-        let (max_age, now) = self.at;
-        let never_changes = Machine::never_changes(key);
+impl KnownState for Memory<'_> {
+    fn get(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
+        let never_changes = self.rules.never_changes(key);
         let lasting = match never_changes {
             true => Lasting::Forever,
-            false => Lasting::Within(max_age),
+            false => Lasting::Within(self.max_age),
         };
-        let found = self.client.get(key, lasting, now);
-        let found = found.ok_or_else(|| StateError("it is not remembered".to_owned()))?;
+        let found = self.client.get(key, lasting, self.now)?;
         let value = found.value.map(|value| value.to_vec());
         let (objects, as_of) = &mut *self.read.borrow_mut();
         objects.insert(key.to_vec(), value.clone());
@@ -113,21 +143,21 @@ impl StateRead for Memory<'_> {
             let time = found.as_of.time;
             *as_of = Some(as_of.map_or(time, |oldest| oldest.min(time)));
         }
-        Ok(value)
+        Some(value)
     }
 }
 
 impl fmt::Debug for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ledger")
-            .field("network", self.machine.network())
+            .field("network", self.rules.network())
             .finish_non_exhaustive()
     }
 }
 
 /// A proved part of a state.
 pub(super) struct Proved {
-    machine: Arc<Machine>,
+    rules: Arc<dyn NetworkRules>,
     objects: Objects,
     /// The time as of which all of it holds.
     pub(super) as_of: UnixTime,
@@ -136,12 +166,12 @@ pub(super) struct Proved {
 impl Proved {
     /// Whether a DID belongs to this network.
     pub(super) fn knows(&self, did: &Did) -> bool {
-        is_of(&self.machine, did)
+        is_of(self.rules.network(), did)
     }
 
     /// Resolves the DID from the proved state.
     pub(super) fn resolve(&self, did: &Did) -> Result<Resolution, Fault> {
-        let resolution = self.machine.resolve(self, did, &Options::default());
+        let resolution = self.rules.resolve(self, did);
         match resolution.metadata.error {
             // A part of it is not proved.
             Some(ResolutionError::InternalError) => Err(Fault::Foreign),
@@ -150,8 +180,8 @@ impl Proved {
     }
 
     /// The issuer's latest anchor for a list's URI, if it is proved.
-    pub(super) fn anchor(&self, issuer: &Did, list: &str) -> Option<Anchor> {
-        self.machine.status_anchor(self, issuer, list).ok()?
+    pub(super) fn anchor(&self, issuer: &Did, list: &str) -> Option<ListAnchor> {
+        self.rules.anchor(self, issuer, list)
     }
 }
 
@@ -163,16 +193,13 @@ impl fmt::Debug for Proved {
     }
 }
 
-fn is_of(machine: &Machine, did: &Did) -> bool {
-    selfsame_did::selfsame::id_in(did, machine.network()).is_some()
+fn is_of(network: &Network, did: &Did) -> bool {
+    selfsame_did::selfsame::id_in(did, network).is_some()
 }
 
-impl StateRead for Proved {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
-        match self.objects.get(key) {
-            Some(value) => Ok(value.clone()),
-            None => Err(StateError("it is not proved".to_owned())),
-        }
+impl KnownState for Proved {
+    fn get(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
+        self.objects.get(key).cloned()
     }
 }
 
@@ -207,7 +234,7 @@ impl StaplePolicy {
             behind,
             required,
         } = self;
-        into.part(ledger.machine.network().as_str().as_bytes());
+        into.part(ledger.rules.network().as_str().as_bytes());
         into.number(*max_age);
         into.number(*behind);
         into.number(u8::from(*required));

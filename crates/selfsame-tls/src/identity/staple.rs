@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options};
+use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use selfsame_proof::client::{Client, Handed};
 use selfsame_proof::read::{Bundle, Handover, Outcome};
 pub use selfsame_proof::reads::Read;
-use selfsame_registry::{Machine, StateError, StateRead};
 
-use super::ledger::{Objects, StaplePolicy};
+use super::ledger::{KnownState, NetworkRules, Objects, StaplePolicy};
 use crate::alert::{Alert, Refusal};
 use crate::codec::Staple;
 
@@ -196,18 +195,18 @@ pub(super) fn list_at<'s>(staples: &'s [Staple], uri: &str) -> Option<&'s [u8]> 
 }
 
 /// Collects registry reads for our own staples: the current state of DIDs, and issuers' anchors.
-pub struct Stapling<'m> {
-    machine: &'m Machine,
+pub struct Stapling<'r> {
+    rules: &'r dyn NetworkRules,
     dids: Vec<Did>,
     anchors: Vec<(Did, String)>,
     bundles: BTreeMap<Vec<u8>, Bundle>,
 }
 
-impl<'m> Stapling<'m> {
-    /// For DIDs of the machine's network (our own and perhaps our issuer's), and for issuers' status lists (by URI).
-    pub fn new(machine: &'m Machine, dids: Vec<Did>, anchors: Vec<(Did, String)>) -> Self {
+impl<'r> Stapling<'r> {
+    /// For DIDs of the network with these rules (our own and perhaps our issuer's), and for issuers' status lists (by URI).
+    pub fn new(rules: &'r dyn NetworkRules, dids: Vec<Did>, anchors: Vec<(Did, String)>) -> Self {
         Self {
-            machine,
+            rules,
             dids,
             anchors,
             bundles: BTreeMap::new(),
@@ -223,10 +222,10 @@ impl<'m> Stapling<'m> {
         };
         // The results are not used, only the first missing key, which the view records.
         for did in &self.dids {
-            let _ = self.machine.resolve(&view, did, &Options::default());
+            let _ = self.rules.resolve(&view, did);
         }
         for (issuer, list) in &self.anchors {
-            let _ = self.machine.status_anchor(&view, issuer, list);
+            let _ = self.rules.anchor(&view, issuer, list);
         }
         view.missing.take()
     }
@@ -279,14 +278,14 @@ struct View<'a> {
     missing: std::cell::RefCell<Option<Vec<u8>>>,
 }
 
-impl StateRead for View<'_> {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+impl KnownState for View<'_> {
+    fn get(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
         if let Some(bundle) = self.bundles.get(key) {
-            return Ok(bundle.value.clone());
+            return Some(bundle.value.clone());
         }
         self.missing
             .borrow_mut()
             .get_or_insert_with(|| key.to_owned());
-        Err(StateError("it was not read yet".to_owned()))
+        None
     }
 }

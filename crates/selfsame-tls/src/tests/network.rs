@@ -6,19 +6,23 @@ use std::sync::{Arc, Mutex};
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
-use selfsame_did::Did;
+use selfsame_did::selfsame::Network as NetworkName;
+use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::client::Client;
 use selfsame_proof::read::{Bundle, Policy, TrustRoot};
 use selfsame_proof::tree;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{
-    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Unsigned, Writes,
+    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, StateError, StateRead,
+    Unsigned, Writes,
 };
 
 use super::ssi::Subject;
 use crate::SigningKey;
 use crate::codec::Staple;
-use crate::identity::{Ledger, SsiIdentity, StaplePolicy, Stapling};
+use crate::identity::{
+    KnownState, Ledger, ListAnchor, NetworkRules, SsiIdentity, StaplePolicy, Stapling,
+};
 use crate::testing::NOW;
 
 /// A network whose blocks are made and signed by one validator.
@@ -83,7 +87,7 @@ impl Network {
     ) -> Vec<Result<selfsame_registry::Receipt, selfsame_registry::Refusal>> {
         let block = Block { time, transactions };
         let below = (
-            &self.state as &dyn selfsame_registry::StateRead,
+            &self.state as &dyn StateRead,
             &self.nodes as &dyn tree::NodeRead,
         );
         let applied = self.machine.apply(&self.head, &block, below).unwrap();
@@ -216,11 +220,15 @@ impl Network {
     pub(super) fn ledger_with_other_validators(&self) -> Ledger {
         let other = Self::new();
         let set = other.machine.genesis().validators().clone();
-        Ledger::new(self.machine.genesis().clone(), self.reader_of(set))
+        Ledger::new(self.rules(), self.reader_of(set))
+    }
+
+    fn rules(&self) -> Arc<Machine> {
+        Arc::new(Machine::new(self.machine.genesis().clone()))
     }
 
     pub(super) fn ledger(&self) -> Ledger {
-        Ledger::new(self.machine.genesis().clone(), self.reader())
+        Ledger::new(self.rules(), self.reader())
     }
 }
 
@@ -242,4 +250,35 @@ fn keys() -> (PrivateKey, SigningKey) {
         PrivateKey::from_pkcs8(&der).unwrap(),
         SigningKey::from_pkcs8(&der).unwrap(),
     )
+}
+
+impl NetworkRules for Machine {
+    fn network(&self) -> &NetworkName {
+        self.network()
+    }
+
+    fn resolve(&self, state: &dyn KnownState, did: &Did) -> Resolution {
+        self.resolve(&Known(state), did, &Options::default())
+    }
+
+    fn anchor(&self, state: &dyn KnownState, issuer: &Did, list: &str) -> Option<ListAnchor> {
+        let anchor = self.status_anchor(&Known(state), issuer, list).ok()??;
+        Some(ListAnchor {
+            digest: anchor.digest,
+            issued: anchor.issued,
+        })
+    }
+
+    fn never_changes(&self, key: &[u8]) -> bool {
+        Self::never_changes(key)
+    }
+}
+
+struct Known<'a>(&'a dyn KnownState);
+
+impl StateRead for Known<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+        let known = self.0.get(key);
+        known.ok_or_else(|| StateError("the value is not known".to_owned()))
+    }
 }
