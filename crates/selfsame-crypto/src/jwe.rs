@@ -145,15 +145,19 @@ fn shared(
 ) -> Result<Zeroizing<[u8; 32]>, JweError> {
     let peer = UnparsedPublicKey::new(&ECDH_P256, peer);
     agree(own, peer, JweError, |secret| {
-        let party = (b"".as_slice(), b"".as_slice());
-        Ok(Zeroizing::new(derived(secret, encryption, party)))
+        Ok(Zeroizing::new(derived(secret, encryption, b"", b"")))
     })
 }
 
-fn derived(secret: &[u8], encryption: ContentEncryption, party: (&[u8], &[u8])) -> [u8; 32] {
+/// The key for a message from `producer` to `consumer` (PartyUInfo and PartyVInfo of RFC 7518 §4.6.2).
+fn derived(
+    secret: &[u8],
+    encryption: ContentEncryption,
+    producer: &[u8],
+    consumer: &[u8],
+) -> [u8; 32] {
     let name = encryption.as_str().as_bytes();
     let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes();
-    let (producer, consumer) = party;
     sha256_parts(&[
         &1_u32.to_be_bytes(),
         secret,

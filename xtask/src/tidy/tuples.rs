@@ -10,7 +10,6 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-app", 39),
     ("selfsame-bench", 13),
     ("selfsame-credential", 8),
-    ("selfsame-crypto", 1),
     ("selfsame-did", 1),
     ("selfsame-ledger", 28),
     ("selfsame-net", 3),

@@ -53,7 +53,8 @@ fn the_example_of_rfc_7518_appendix_c_holds() {
         Ok(derived(
             secret,
             ContentEncryption::A128Gcm,
-            (b"Alice", b"Bob"),
+            b"Alice",
+            b"Bob",
         ))
     });
     assert_eq!(
