@@ -219,7 +219,7 @@ impl Resolution {
 
     /// Parses the answer of the resolver at `origin` about `did` with these options, and marks the resolver as trusted.
     /// Versions that the answer states must be those requested.
-    pub fn told(bytes: &[u8], (did, options): (&Did, &Options), origin: &str) -> Self {
+    pub fn told(bytes: &[u8], did: &Did, options: &Options, origin: &str) -> Self {
         let mut told = Self::parse(bytes, did);
         if told.metadata.error.is_none() && !told.document_metadata.fits(options) {
             told = Self::failed(ResolutionError::InvalidDidDocument);

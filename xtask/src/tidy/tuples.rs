@@ -8,10 +8,9 @@ use super::Finding;
 const LEFT: &[(&str, usize)] = &[
     ("selfsame-abci", 5),
     ("selfsame-app", 39),
+    ("selfsame-ledger", 28),
     ("selfsame-bench", 13),
     ("selfsame-credential", 8),
-    ("selfsame-did", 1),
-    ("selfsame-ledger", 28),
     ("selfsame-net", 3),
     ("selfsame-openid4vc", 18),
     ("selfsame-proof", 14),

@@ -80,7 +80,7 @@ impl Elsewhere {
         let response = self.get(net, &url, (self.accept, self.limits)).await?;
         if is_answer(&response) {
             let origin = self.origin();
-            return Ok(Resolution::told(&response.body, (did, options), &origin));
+            return Ok(Resolution::told(&response.body, did, options, &origin));
         }
         let status = response.status;
         tracing::warn!(status, host = url.host_str(), "a resolver did not answer");

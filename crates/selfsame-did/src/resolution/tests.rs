@@ -117,7 +117,8 @@ fn told(metadata: Value, options: &Options) -> Resolution {
     });
     Resolution::told(
         answer.to_string().as_bytes(),
-        (&did(), options),
+        &did(),
+        options,
         "https://resolver.example",
     )
 }
@@ -136,7 +137,7 @@ fn what_was_taken_on_a_resolvers_word_says_so_and_names_it() {
         Resolution::parse(&text, &did()).metadata.trusted_resolver,
         None
     );
-    let malformed = Resolution::told(b"{", (&did(), &Options::default()), "https://r.example");
+    let malformed = Resolution::told(b"{", &did(), &Options::default(), "https://r.example");
     assert_eq!(
         malformed.document().err(),
         Some(ResolutionError::InvalidDidDocument)

@@ -99,7 +99,7 @@ pub fn resolver_answer(data: &[u8]) -> bool {
         return false;
     };
     let origin = "https://resolver.example";
-    let told = Resolution::told(answer, (&url.did, &Options::default()), origin);
+    let told = Resolution::told(answer, &url.did, &Options::default(), origin);
     assert_eq!(told.metadata.trusted_resolver.as_deref(), Some(origin));
     if let Ok(document) = told.document() {
         assert_eq!(document.id, url.did, "the document is the DID's own");
