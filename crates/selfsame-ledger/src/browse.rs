@@ -305,8 +305,7 @@ impl<'a> Browser<'a> {
         let path = inclusion(index, standing.size, self.ledger).map_err(Error::internal)?;
         let leaf = leaf_hash(&placed.entry.bytes);
         // Only a proof that verifies is shown.
-        verify_inclusion(&leaf, index, (standing.size, &standing.log), &path)
-            .map_err(Error::internal)?;
+        verify_inclusion(&leaf, index, standing.tree_head(), &path).map_err(Error::internal)?;
         Ok(Some(InclusionView {
             seq_no,
             transaction: base64_encode(&placed.entry.bytes),

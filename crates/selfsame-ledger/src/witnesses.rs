@@ -98,7 +98,7 @@ impl Witnesses {
         let mut latest = None;
         for (one, answer) in awake.into_iter().zip(answers) {
             let taken = answer.and_then(|answer| {
-                let taken = take_cosignature(note, &answer, (&one.at.key, now.plus(SKEW)));
+                let taken = take_cosignature(note, &answer, &one.at.key, now.plus(SKEW));
                 taken.map_err(|error| Failed::refusal(error.to_string()))
             });
             latest = latest.max(taken.as_ref().ok().copied());

@@ -5,7 +5,7 @@ use selfsame_crypto::hash::sha256_parts;
 use selfsame_crypto::time::UnixTime;
 
 use crate::ProofError;
-use crate::log::Hash;
+use crate::log::{Hash, TreeHead};
 use crate::note::{SignedNote, VerifierKey};
 use crate::validators::ValidatorSet;
 
@@ -50,6 +50,14 @@ impl Standing {
     /// big endian), its root and the root of the state tree. A block without transactions does not change it.
     pub fn app_hash(&self) -> Hash {
         sha256_parts(&[APP_DOMAIN, &self.size.to_be_bytes(), &self.log, &self.state])
+    }
+
+    /// The log's size and root.
+    pub fn tree_head(&self) -> TreeHead {
+        TreeHead {
+            size: self.size,
+            root: self.log,
+        }
     }
 }
 

@@ -125,7 +125,8 @@ impl Client {
         &mut self,
         key: &[u8],
         bundle: &Bundle,
-        (lasting, now): (Lasting, UnixTime),
+        lasting: Lasting,
+        now: UnixTime,
     ) -> Report {
         let policy = Policy {
             max_age: match lasting {
@@ -152,7 +153,8 @@ impl Client {
         &mut self,
         key: &[u8],
         bundle: &Bundle,
-        (handed, now): (Handed, UnixTime),
+        handed: Handed,
+        now: UnixTime,
     ) -> Report {
         let policy = Policy {
             max_age: Some(handed.max_age),
@@ -176,10 +178,12 @@ impl Client {
     /// The report of the first read that is not verified. Reads before it are remembered.
     pub fn accept_all_handed(
         &mut self,
-        (first, further): (&Bundle, &[Object<'_>]),
-        (handed, now): (Handed, UnixTime),
+        first: &Bundle,
+        further: &[Object<'_>],
+        handed: Handed,
+        now: UnixTime,
     ) -> Result<Standing, Outcome> {
-        let report = self.accept_handed(&first.key, first, (handed, now));
+        let report = self.accept_handed(&first.key, first, handed, now);
         let as_of = match (report.outcome, report.as_of) {
             (Outcome::Verified, Some(as_of)) => as_of,
             (Outcome::Verified, None) => return Err(Outcome::Forged),
@@ -201,10 +205,10 @@ impl Client {
         for object in further {
             let proven = tree::verify(&as_of.state, object.key, object.value, object.proof);
             proven.map_err(|_| Outcome::Forged)?;
-            if self.is_overtaken((object.key, object.value), &as_of) {
+            if self.is_overtaken(object.key, object.value, &as_of) {
                 return Err(Outcome::Untimely);
             }
-            self.remember((object.key, object.value), as_of);
+            self.remember(object.key, object.value, as_of);
         }
         Ok(())
     }
@@ -213,7 +217,7 @@ impl Client {
         let mut known = self.known.iter();
         let known = known.find(|known| known.note == bundle.note);
         let is_known = known.is_some();
-        let mut report = judge_with((bundle, known), question, &self.trust);
+        let mut report = judge_with(bundle, question, &self.trust, known);
         let (Some(trust), Some(as_of)) = (&report.trust, report.as_of) else {
             if let Some(next) = self.further(&report) {
                 self.known.clear();
@@ -221,8 +225,8 @@ impl Client {
             }
             return report;
         };
-        let object = (&*bundle.key, bundle.value.as_deref());
-        if self.is_overtaken(object, &as_of) {
+        let value = bundle.value.as_deref();
+        if self.is_overtaken(&bundle.key, value, &as_of) {
             report.overtaken();
             return report;
         }
@@ -245,7 +249,7 @@ impl Client {
                 },
             });
         }
-        self.remember(object, as_of);
+        self.remember(&bundle.key, value, as_of);
         report
     }
 
@@ -260,7 +264,7 @@ impl Client {
     }
 
     /// Whether a newer state with another value of this object is known.
-    fn is_overtaken(&self, (key, value): (&[u8], Option<&[u8]>), as_of: &Standing) -> bool {
+    fn is_overtaken(&self, key: &[u8], value: Option<&[u8]>, as_of: &Standing) -> bool {
         self.object(key).is_some_and(|object| {
             object.as_of.height > as_of.height && object.value.as_deref() != value
         })
@@ -274,7 +278,7 @@ impl Client {
         }
     }
 
-    fn remember(&mut self, (key, value): (&[u8], Option<&[u8]>), as_of: Standing) {
+    fn remember(&mut self, key: &[u8], value: Option<&[u8]>, as_of: Standing) {
         let known = self.object(key);
         if known.is_some_and(|object| object.as_of.height > as_of.height) {
             return;

@@ -60,7 +60,7 @@ impl ProvenEntries {
         let proven = |entry: &ProvenEntry| {
             let leaf = leaf_hash(&entry.transaction);
             let index = entry.seq_no.saturating_sub(1);
-            verify_inclusion(&leaf, index, (standing.size, &standing.log), &entry.path).is_ok()
+            verify_inclusion(&leaf, index, standing.tree_head(), &entry.path).is_ok()
         };
         match self.entries.iter().find(|entry| !proven(entry)) {
             None => Ok(self.entries),

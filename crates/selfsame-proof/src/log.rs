@@ -27,6 +27,15 @@ pub fn node_hash(left: &Hash, right: &Hash) -> Hash {
     sha256_parts(&[&[0x01], left, right])
 }
 
+/// A log's size and root, which determine its content.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TreeHead {
+    /// The number of leaves.
+    pub size: u64,
+    /// The root.
+    pub root: Hash,
+}
+
 /// The roots of the perfect subtrees of a log, the largest first. They suffice to append leaves and to compute the
 /// root.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -101,6 +110,14 @@ impl Frontier {
     /// The number of leaves.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// The log's size and root.
+    pub fn tree_head(&self) -> TreeHead {
+        TreeHead {
+            size: self.size,
+            root: self.root(),
+        }
     }
 
     /// Encodes the size (8 bytes, big endian), then the peaks, the largest first.

@@ -10,7 +10,7 @@ use selfsame_crypto::hash::sha256;
 
 use crate::log::Hash;
 
-use node::{Child, Leaf, Node, nibble, node_key};
+use node::{Child, Inner, Leaf, Node, nibble, node_key};
 
 mod memo;
 mod node;
@@ -109,17 +109,14 @@ pub fn update<'w>(
     if !writes.is_empty() && before != Root::EMPTY && version <= before.version {
         return Err(TreeError::Version);
     }
-    let top = (before.hash != EMPTY).then_some(Child::Inner {
-        hash: before.hash,
-        version: before.version,
-    });
+    let top = (before.hash != EMPTY).then_some(Child::Inner(Inner::of(before)));
     let root = match update.place(top, 0, &writes)? {
         None if before.hash == EMPTY => before,
         None => Root {
             version,
             hash: EMPTY,
         },
-        Some(Child::Inner { hash, version }) => Root { version, hash },
+        Some(Child::Inner(Inner { hash, version })) => Root { version, hash },
         // The root is always stored as a node, even with a single leaf.
         Some(Child::Leaf(leaf)) => {
             let path = leaf.path;
@@ -170,9 +167,7 @@ impl Update<'_> {
     ) -> Result<Option<Child>, TreeError> {
         let (leaf, writes) = match (child, writes) {
             (child, []) => return Ok(child),
-            (Some(Child::Inner { hash, version }), writes) => {
-                return self.descend((hash, version), depth, writes);
-            }
+            (Some(Child::Inner(inner)), writes) => return self.descend(inner, depth, writes),
             (Some(Child::Leaf(leaf)), writes) => (Some(leaf), writes),
             (None, writes) => (None, writes),
         };
@@ -187,13 +182,13 @@ impl Update<'_> {
     /// Applies writes to a stored node.
     fn descend(
         &mut self,
-        (hash, version): (Hash, u64),
+        inner: Inner,
         depth: usize,
         writes: &[Write],
     ) -> Result<Option<Child>, TreeError> {
         let path = writes.first().map_or(EMPTY, |write| write.path);
-        let key = node_key(version, &path, depth);
-        let mut node = Node::load(self.before, (&key, depth), &hash)?;
+        let key = node_key(inner.version, &path, depth);
+        let mut node = Node::load(self.before, &key, depth, &inner.hash)?;
         let mut changed = false;
         let same = |a: &Write, b: &Write| nibble(&a.path, depth) == nibble(&b.path, depth);
         for group in writes.chunk_by(same) {
@@ -204,7 +199,7 @@ impl Update<'_> {
             node.set(slot, after);
         }
         if !changed {
-            return Ok(Some(Child::Inner { hash, version }));
+            return Ok(Some(Child::Inner(inner)));
         }
         self.stale.push(key);
         // A subtree with one leaf is replaced by that leaf.
@@ -232,10 +227,10 @@ impl Update<'_> {
     }
 
     fn stored(&mut self, node: &Node, path: &Hash, depth: usize) -> Child {
-        Child::Inner {
+        Child::Inner(Inner {
             hash: self.store(node, path, depth),
             version: self.version,
-        }
+        })
     }
 
     fn store(&mut self, node: &Node, path: &Hash, depth: usize) -> Hash {

@@ -123,7 +123,8 @@ pub fn parse_size(answer: &str) -> Result<u64, ProofError> {
 pub fn take_cosignature(
     note: &mut SignedNote,
     answer: &str,
-    (key, latest): (&VerifierKey, UnixTime),
+    key: &VerifierKey,
+    latest: UnixTime,
 ) -> Result<UnixTime, ProofError> {
     let bad = ProofError::Witness;
     let mut taken: Option<(UnixTime, Signature)> = None;

@@ -8,7 +8,7 @@ use selfsame_bench::late::{Asked, Late, Reply};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
-use selfsame_proof::log::{Frontier, Hash, verify_consistency};
+use selfsame_proof::log::{Frontier, TreeHead, verify_consistency};
 use selfsame_proof::note::{SignedNote, VerifierKey, cosigned};
 use selfsame_proof::witness::{AddCheckpoint, SIZE_MEDIA_TYPE};
 
@@ -53,7 +53,7 @@ struct Inner {
     /// The keys of the logs it knows, by origin.
     logs: BTreeMap<String, VerifierKey>,
     /// Size and root of the last checkpoint it cosigned, by origin.
-    latest: BTreeMap<String, (u64, Hash)>,
+    latest: BTreeMap<String, TreeHead>,
     /// The HTTP statuses of its answers.
     answered: Vec<u16>,
 }
@@ -116,7 +116,7 @@ impl Witness {
     /// The size of the log when it last cosigned a checkpoint; 0 if it never did.
     #[must_use]
     pub fn has_seen(&self, origin: &str) -> u64 {
-        self.inner().latest.get(origin).map_or(0, |(size, _)| *size)
+        self.inner().latest.get(origin).map_or(0, |head| head.size)
     }
 
     /// The HTTP statuses of its answers so far.
@@ -171,26 +171,25 @@ impl Shared {
         if call.old() > shown.size {
             return said(400, "");
         }
-        let empty = (0, Frontier::new().root());
+        let empty = Frontier::new().tree_head();
         let latest = *inner.latest.get(origin).unwrap_or(&empty);
-        if call.old() != latest.0 {
-            return size(latest.0);
+        if call.old() != latest.size {
+            return size(latest.size);
         }
-        let is_consistent = match (latest.0, shown.size) {
-            (0, 0) => shown.root == empty.1 && call.proof().is_empty(),
+        let head = TreeHead {
+            size: shown.size,
+            root: shown.root,
+        };
+        let is_consistent = match (latest.size, head.size) {
+            (0, 0) => head == empty && call.proof().is_empty(),
             (0, _) => call.proof().is_empty(),
-            _ => verify_consistency(
-                (latest.0, &latest.1),
-                (shown.size, &shown.root),
-                call.proof(),
-            )
-            .is_ok(),
+            _ => verify_consistency(latest, head, call.proof()).is_ok(),
         };
         if !is_consistent {
             return said(422, "");
         }
         let line = self.cosign(inner, call.note());
-        inner.latest.insert(shown.origin, (shown.size, shown.root));
+        inner.latest.insert(shown.origin, head);
         said(200, &line)
     }
 

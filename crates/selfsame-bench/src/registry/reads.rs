@@ -101,7 +101,7 @@ fn checked(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64, E
         if checks.is_multiple_of(256) && began.elapsed() >= length {
             break;
         }
-        let report = reader.accept(&bundle.key, bundle, (Lasting::Within(MAX_AGE), now));
+        let report = reader.accept(&bundle.key, bundle, Lasting::Within(MAX_AGE), now);
         if !report.is_verified() {
             return Err(Error::Server(format!("a read is refused: {report:?}")));
         }
@@ -115,7 +115,7 @@ fn checked(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64, E
 fn remembered(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64, Error> {
     let (mut reader, now) = (reader(stage), now());
     for bundle in bundles {
-        reader.accept(&bundle.key, bundle, (Lasting::Within(MAX_AGE), now));
+        reader.accept(&bundle.key, bundle, Lasting::Within(MAX_AGE), now);
     }
     let began = Instant::now();
     let mut reads = 0_u64;

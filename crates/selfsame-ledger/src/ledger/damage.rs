@@ -69,8 +69,8 @@ impl Ledger {
         let path = inclusion(last, size, self).map_err(damaged)?;
         let placed = self.store().entry(size)?;
         let leaf = placed.map(|placed| leaf_hash(&placed.entry.bytes));
-        let root = (size, &head.log.root());
-        let proven = leaf.is_some_and(|leaf| verify_inclusion(&leaf, last, root, &path).is_ok());
+        let head = head.log.tree_head();
+        let proven = leaf.is_some_and(|leaf| verify_inclusion(&leaf, last, head, &path).is_ok());
         match proven {
             true => Ok(()),
             false => Err(self

@@ -58,7 +58,7 @@ impl Ledger {
             leaf_hash(&entry.transaction),
             entry.seq_no.saturating_sub(1),
         );
-        verify_inclusion(&leaf, index, (standing.size, &standing.log), &entry.path).map_err(|_| {
+        verify_inclusion(&leaf, index, standing.tree_head(), &entry.path).map_err(|_| {
             self.damage()
                 .found("a transaction does not match the log's root")
         })

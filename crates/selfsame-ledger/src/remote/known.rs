@@ -307,7 +307,7 @@ impl Known {
         let now = self.clock.now();
         let mut client = self.client();
         let known_from = client.trust().from_height;
-        let report = client.accept(key, bundle, (lasting, now));
+        let report = client.accept(key, bundle, lasting, now);
         match (report.is_verified(), report.as_of) {
             (true, Some(as_of)) => Ok(as_of),
             _ => {

@@ -109,7 +109,7 @@ fn a_verified_object_is_used_for_as_long_as_the_reader_allows() {
     registry.write("a", "1");
     let mut client = registry.client(1 << 20);
     assert_eq!(client.get(b"a", Lasting::Forever, DAY), None);
-    let report = client.accept(b"a", &registry.read("a", DAY), (Lasting::Within(10), DAY));
+    let report = client.accept(b"a", &registry.read("a", DAY), Lasting::Within(10), DAY);
     assert!(report.is_verified());
     let found = |lasting, now| client.get(b"a", lasting, now).map(|found| found.value);
     assert_eq!(
@@ -127,7 +127,7 @@ fn absence_never_lasts_for_ever() {
     let mut client = registry.client(1 << 20);
     assert!(
         client
-            .accept(b"b", &registry.read("b", DAY), (Lasting::Forever, DAY))
+            .accept(b"b", &registry.read("b", DAY), Lasting::Forever, DAY)
             .is_verified()
     );
     assert_eq!(client.get(b"b", Lasting::Forever, DAY), None);
@@ -141,12 +141,12 @@ fn a_newer_checkpoint_of_the_same_state_makes_all_of_it_fresh() {
     registry.write("a", "1");
     registry.write("b", "2");
     let mut client = registry.client(1 << 20);
-    client.accept(b"a", &registry.read("a", DAY), (Lasting::Within(0), DAY));
+    client.accept(b"a", &registry.read("a", DAY), Lasting::Within(0), DAY);
     let now = later(100);
     assert_eq!(client.get(b"a", Lasting::Within(30), now), None);
     assert!(
         client
-            .accept(b"b", &registry.read("b", now), (Lasting::Within(0), now))
+            .accept(b"b", &registry.read("b", now), Lasting::Within(0), now)
             .is_verified()
     );
     let found = client.get(b"a", Lasting::Within(30), now).unwrap();
@@ -154,7 +154,7 @@ fn a_newer_checkpoint_of_the_same_state_makes_all_of_it_fresh() {
     // After a change, the old object is only as recent as the checkpoint it was verified under.
     registry.write("a", "3");
     let now = later(200);
-    client.accept(b"b", &registry.read("b", now), (Lasting::Within(0), now));
+    client.accept(b"b", &registry.read("b", now), Lasting::Within(0), now);
     assert_eq!(client.get(b"a", Lasting::Within(30), now), None);
 }
 
@@ -165,11 +165,11 @@ fn nothing_of_a_refused_answer_is_remembered() {
     let mut client = registry.client(1 << 20);
     let mut bundle = registry.read("a", DAY);
     bundle.value = Some(b"2".to_vec());
-    let report = client.accept(b"a", &bundle, (Lasting::Within(10), DAY));
+    let report = client.accept(b"a", &bundle, Lasting::Within(10), DAY);
     assert_eq!(report.outcome, Outcome::Forged);
     // This also holds if the checkpoint is known already.
-    client.accept(b"a", &registry.read("a", DAY), (Lasting::Within(10), DAY));
-    let report = client.accept(b"a", &bundle, (Lasting::Within(10), DAY));
+    client.accept(b"a", &registry.read("a", DAY), Lasting::Within(10), DAY);
+    let report = client.accept(b"a", &bundle, Lasting::Within(10), DAY);
     assert_eq!(report.outcome, Outcome::Forged);
     let found = client.get(b"a", Lasting::Within(10), DAY).unwrap();
     assert_eq!(found.value.as_deref(), Some(b"1".as_slice()));
@@ -187,7 +187,7 @@ fn what_is_remembered_stays_within_its_bound() {
         let (bundle, key) = (registry.read(&key, DAY), key.as_bytes());
         assert!(
             client
-                .accept(key, &bundle, (Lasting::Forever, DAY))
+                .accept(key, &bundle, Lasting::Forever, DAY)
                 .is_verified()
         );
         assert!(client.young.len() + client.old.len() <= 10);
@@ -212,32 +212,32 @@ fn what_is_handed_on_may_be_a_little_behind_but_not_what_has_changed_since() {
     let newest = registry.read("b", now);
     assert!(
         client
-            .accept(b"b", &newest, (Lasting::Within(10), now))
+            .accept(b"b", &newest, Lasting::Within(10), now)
             .is_verified()
     );
     assert!(
         !client
-            .accept(b"a", &a, (Lasting::Within(100), now))
+            .accept(b"a", &a, Lasting::Within(100), now)
             .is_verified()
     );
-    assert!(client.accept_handed(b"a", &a, (HANDED, now)).is_verified());
+    assert!(client.accept_handed(b"a", &a, HANDED, now).is_verified());
     // An older checkpoint does not replace the newest.
     assert_eq!(client.trust().seen.unwrap().height, 2);
     assert_eq!(client.newest().unwrap().1, newest.note);
     let present = registry.read("a", now);
     assert!(
         client
-            .accept_handed(b"a", &present, (HANDED, now))
+            .accept_handed(b"a", &present, HANDED, now)
             .is_verified()
     );
-    let report = client.accept_handed(b"a", &a, (HANDED, now));
+    let report = client.accept_handed(b"a", &a, HANDED, now);
     assert_eq!(report.outcome, Outcome::Untimely);
     assert_eq!(report.rules.last().unwrap().name, "overtaken");
     assert!(report.trust.is_none());
     // An object that has not changed since may still be passed on.
     assert!(
         client
-            .accept_handed(b"c", &other, (HANDED, now))
+            .accept_handed(b"c", &other, HANDED, now)
             .is_verified()
     );
     let found = client.get(b"a", Lasting::Within(60), now).unwrap();
@@ -250,18 +250,18 @@ fn what_is_handed_on_too_old_or_too_far_behind_is_untimely() {
     registry.write("a", "1");
     let a = registry.read("a", DAY);
     let mut client = registry.client(1 << 20);
-    let late = client.accept_handed(b"a", &a, (HANDED, later(121)));
+    let late = client.accept_handed(b"a", &a, HANDED, later(121));
     assert_eq!(late.outcome, Outcome::Untimely);
     assert!(
         client
-            .accept_handed(b"a", &a, (HANDED, later(120)))
+            .accept_handed(b"a", &a, HANDED, later(120))
             .is_verified()
     );
     registry.write("b", "1");
     let newest = registry.read("b", later(60));
-    let asked = (Lasting::Within(100), later(60));
-    assert!(client.accept(b"b", &newest, asked).is_verified());
-    let behind = client.accept_handed(b"a", &a, (HANDED, later(60)));
+    let report = client.accept(b"b", &newest, Lasting::Within(100), later(60));
+    assert!(report.is_verified());
+    let behind = client.accept_handed(b"a", &a, HANDED, later(60));
     assert_eq!(behind.outcome, Outcome::Untimely);
 }
 
@@ -283,7 +283,7 @@ fn reads_of_one_checkpoint_are_each_proved_and_remembered() {
     let (a, b, none) = (read("a"), read("b"), read("c"));
     let mut client = registry.client(1 << 20);
     let further = [object(&b), object(&none)];
-    let as_of = client.accept_all_handed((&a, &further), (HANDED, DAY));
+    let as_of = client.accept_all_handed(&a, &further, HANDED, DAY);
     assert_eq!(as_of.unwrap().height, 2);
     for (key, value) in [("a", Some("1")), ("b", Some("2")), ("c", None)] {
         let found = client.get(key.as_bytes(), Lasting::Within(0), DAY).unwrap();
@@ -310,7 +310,7 @@ fn reads_of_one_checkpoint_are_each_proved_and_remembered() {
     ];
     for lie in lies {
         for reader in [&mut registry.client(1 << 20), &mut client] {
-            let judged = reader.accept_all_handed((&a, &[object(&none), lie]), (HANDED, DAY));
+            let judged = reader.accept_all_handed(&a, &[object(&none), lie], HANDED, DAY);
             assert_eq!(judged, Err(Outcome::Forged), "{lie:?}");
         }
     }
@@ -330,15 +330,15 @@ fn of_reads_of_one_checkpoint_none_may_have_changed_since_and_all_have_its_age()
     let newer = registry.read("b", now);
     assert!(
         client
-            .accept_handed(b"b", &newer, (HANDED, now))
+            .accept_handed(b"b", &newer, HANDED, now)
             .is_verified()
     );
-    let judged = client.accept_all_handed((&a, &[object(&b)]), (HANDED, now));
+    let judged = client.accept_all_handed(&a, &[object(&b)], HANDED, now);
     assert_eq!(judged, Err(Outcome::Untimely));
     let found = client.get(b"b", Lasting::Within(60), now).unwrap();
     assert_eq!(found.value.as_deref(), Some(b"2".as_slice()));
     let mut fresh = registry.client(1 << 20);
-    let judged = fresh.accept_all_handed((&a, &[object(&b)]), (HANDED, later(121)));
+    let judged = fresh.accept_all_handed(&a, &[object(&b)], HANDED, later(121));
     assert_eq!(judged, Err(Outcome::Untimely));
     assert_eq!(fresh.get(b"b", Lasting::Within(1_000), later(121)), None);
 }
@@ -352,12 +352,8 @@ fn several_checkpoints_are_known_again_without_their_signatures() {
     let second = registry.read("b", later(1));
     let mut client = registry.client(1 << 20);
     for bundle in [&first, &second] {
-        let handed = (HANDED, later(2));
-        assert!(
-            client
-                .accept_handed(&bundle.key, bundle, handed)
-                .is_verified()
-        );
+        let report = client.accept_handed(&bundle.key, bundle, HANDED, later(2));
+        assert!(report.is_verified());
     }
     let known: Vec<&str> = client
         .known
@@ -372,7 +368,7 @@ fn several_checkpoints_are_known_again_without_their_signatures() {
         note: format!("{text}\n\n{signatures}"),
         ..first
     };
-    let report = client.accept_handed(b"a", &forged, (HANDED, later(2)));
+    let report = client.accept_handed(b"a", &forged, HANDED, later(2));
     assert_eq!(report.outcome, Outcome::Forged);
 }
 
@@ -402,7 +398,7 @@ fn a_reader_is_led_through_more_changes_of_validators_than_one_answer_has() {
         let mut bundle = registry.read("a", later(1));
         bundle.handovers = from(&handovers, client.trust().from_height);
         asked += 1;
-        let report = client.accept(b"a", &bundle, (Lasting::Within(10), later(1)));
+        let report = client.accept(b"a", &bundle, Lasting::Within(10), later(1));
         if report.is_verified() {
             break;
         }
@@ -437,7 +433,7 @@ fn a_full_answer_leads_nobody_anywhere_unless_its_changes_hold() {
     };
     for wrong in [bundle(&forged), bundle(&left_out), of_another_key] {
         let mut client = Client::new(trust.clone(), policy.clone(), 1 << 20);
-        let report = client.accept(b"a", &wrong, (Lasting::Within(10), later(1)));
+        let report = client.accept(b"a", &wrong, Lasting::Within(10), later(1));
         assert!(!report.is_verified());
         assert_eq!(client.trust(), &trust);
     }

@@ -1,19 +1,19 @@
 //! Verifying inclusion and consistency proofs.
 
-use super::{Hash, node_hash};
+use super::{Hash, TreeHead, node_hash};
 use crate::ProofError;
 
-/// RFC 9162 §2.1.3.2: verifies that the leaf with this hash has `index` (from 0) in the log with this size and root.
+/// RFC 9162 §2.1.3.2: verifies that the leaf with this hash has `index` (from 0) in the log with this head.
 pub fn verify_inclusion(
     leaf: &Hash,
     index: u64,
-    (size, root): (u64, &Hash),
+    head: TreeHead,
     proof: &[Hash],
 ) -> Result<(), ProofError> {
-    if index >= size {
+    if index >= head.size {
         return Err(ProofError::Log("the log has no such entry"));
     }
-    let (mut place, mut last) = (index, size.saturating_sub(1));
+    let (mut place, mut last) = (index, head.size.saturating_sub(1));
     let mut hash = *leaf;
     for beside in proof {
         if last == 0 {
@@ -34,7 +34,7 @@ pub fn verify_inclusion(
         place >>= 1;
         last >>= 1;
     }
-    reached(last == 0 && hash == *root)
+    reached(last == 0 && hash == head.root)
 }
 
 /// Computes the root of the first `index` leaves of a log from the inclusion proof of the leaf `index`: the hashes on
@@ -43,11 +43,11 @@ pub fn verify_inclusion(
 pub fn root_before(
     leaf: &Hash,
     index: u64,
-    (size, root): (u64, &Hash),
+    head: TreeHead,
     proof: &[Hash],
 ) -> Result<Hash, ProofError> {
-    verify_inclusion(leaf, index, (size, root), proof)?;
-    let (mut place, mut last) = (index, size.saturating_sub(1));
+    verify_inclusion(leaf, index, head, proof)?;
+    let (mut place, mut last) = (index, head.size.saturating_sub(1));
     let mut before: Option<Hash> = None;
     for beside in proof {
         if place & 1 == 1 || place == last {
@@ -65,27 +65,23 @@ pub fn root_before(
     Ok(before.unwrap_or_else(|| super::Frontier::new().root()))
 }
 
-/// RFC 9162 §2.1.4.2: verifies that the log with the `new` size and root begins with the `old` one. If the log did not
-/// grow, or the old log is empty, the proof must be empty.
-pub fn verify_consistency(
-    (old, old_root): (u64, &Hash),
-    (new, new_root): (u64, &Hash),
-    proof: &[Hash],
-) -> Result<(), ProofError> {
-    if old > new {
+/// RFC 9162 §2.1.4.2: verifies that the log with the head `new` begins with the log with the head `old`. If the log did
+/// not grow, or the old log is empty, the proof must be empty.
+pub fn verify_consistency(old: TreeHead, new: TreeHead, proof: &[Hash]) -> Result<(), ProofError> {
+    if old.size > new.size {
         return Err(ProofError::Log("the log has become shorter"));
     }
-    if old == new {
-        return reached(old_root == new_root && proof.is_empty());
+    if old.size == new.size {
+        return reached(old.root == new.root && proof.is_empty());
     }
-    if old == 0 {
-        return reached(proof.is_empty() && *old_root == super::Frontier::new().root());
+    if old.size == 0 {
+        return reached(proof.is_empty() && old.root == super::Frontier::new().root());
     }
     // If the old log is one perfect subtree, its root is omitted from the start of the proof.
-    let own = old.is_power_of_two().then_some(old_root);
+    let own = old.size.is_power_of_two().then_some(&old.root);
     let mut hashes = own.into_iter().chain(proof);
     let first = hashes.next().ok_or(ProofError::Log("it is too short"))?;
-    let (mut place, mut last) = (old.saturating_sub(1), new.saturating_sub(1));
+    let (mut place, mut last) = (old.size.saturating_sub(1), new.size.saturating_sub(1));
     let skipped = place.trailing_ones();
     place = place.checked_shr(skipped).unwrap_or(0);
     last = last.checked_shr(skipped).unwrap_or(0);
@@ -109,7 +105,7 @@ pub fn verify_consistency(
         place >>= 1;
         last >>= 1;
     }
-    reached(last == 0 && of_old == *old_root && of_new == *new_root)
+    reached(last == 0 && of_old == old.root && of_new == new.root)
 }
 
 fn reached(right: bool) -> Result<(), ProofError> {

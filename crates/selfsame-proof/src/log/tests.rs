@@ -80,6 +80,10 @@ impl Log {
     }
 }
 
+fn head(size: u64, root: Hash) -> TreeHead {
+    TreeHead { size, root }
+}
+
 impl LogRead for Log {
     fn hashes(&self, level: u8, first: u64, count: u64) -> Result<Vec<Hash>, ReadError> {
         let last = first + count - 1;
@@ -104,8 +108,8 @@ fn good_proofs_of_certificate_transparency_hold_and_bad_ones_are_refused() {
         };
         let (a, b) = numbers;
         let result = match words[0] {
-            "inclusion" => verify_inclusion(&first, a, (b, &second), &proof?),
-            _ => verify_consistency((a, &first), (b, &second), &proof?),
+            "inclusion" => verify_inclusion(&first, a, head(b, second), &proof?),
+            _ => verify_consistency(head(a, first), head(b, second), &proof?),
         };
         Some(result.is_ok())
     };
@@ -135,19 +139,16 @@ fn proofs_of_a_log_of_many_tiles_need_only_what_is_kept() {
         [140_000, 546, 2]
     );
     for size in sizes {
-        let root = &log.roots[size as usize];
+        let new = head(size, log.roots[size as usize]);
         for index in [0, 1, size / 3, size / 2, size - 1] {
             let index = index.min(size - 1);
             let proof = inclusion(index, size, &log).unwrap();
-            assert_eq!(
-                verify_inclusion(&leaf(index), index, (size, root), &proof),
-                Ok(())
-            );
+            assert_eq!(verify_inclusion(&leaf(index), index, new, &proof), Ok(()));
         }
         for old in sizes.into_iter().filter(|old| *old <= size) {
             let proof = consistency(old, size, &log).unwrap();
-            let old = (old, &log.roots[old as usize]);
-            assert_eq!(verify_consistency(old, (size, root), &proof), Ok(()));
+            let old = head(old, log.roots[old as usize]);
+            assert_eq!(verify_consistency(old, new, &proof), Ok(()));
         }
     }
 }
@@ -164,13 +165,13 @@ fn what_is_not_in_the_log_cannot_be_proven() {
 #[test]
 fn the_empty_log_is_the_beginning_of_every_log() {
     let log = Log::of([leaf_hash(b"a")]);
-    let (empty, one) = ((0, &log.roots[0]), (1, &log.roots[1]));
+    let (empty, one) = (head(0, log.roots[0]), head(1, log.roots[1]));
     assert_eq!(
         verify_consistency(empty, one, &consistency(0, 1, &log).unwrap()),
         Ok(())
     );
-    assert!(verify_consistency((0, one.1), one, &[]).is_err());
-    assert!(verify_consistency(empty, one, &[*one.1]).is_err());
+    assert!(verify_consistency(head(0, one.root), one, &[]).is_err());
+    assert!(verify_consistency(empty, one, &[one.root]).is_err());
     assert!(verify_consistency(one, empty, &[]).is_err());
 }
 
@@ -251,17 +252,17 @@ proptest! {
         bit in any::<prop::sample::Index>(),
     ) {
         let log = Log::of(leaves.iter().map(|leaf| leaf_hash(leaf)));
-        let (size, root) = (leaves.len() as u64, log.frontier.root());
+        let new = head(leaves.len() as u64, log.frontier.root());
         let at = index.index(leaves.len());
         let (leaf, index) = (leaf_hash(&leaves[at]), at as u64);
-        let path = inclusion(index, size, &log).unwrap();
+        let path = inclusion(index, new.size, &log).unwrap();
         prop_assert_eq!(&path, &naive_path(at, &leaves));
-        prop_assert_eq!(verify_inclusion(&leaf, index, (size, &root), &path), Ok(()));
+        prop_assert_eq!(verify_inclusion(&leaf, index, new, &path), Ok(()));
 
-        let old = (index + 1, &log.roots[at + 1]);
-        let proof = consistency(old.0, size, &log).unwrap();
+        let old = head(index + 1, log.roots[at + 1]);
+        let proof = consistency(old.size, new.size, &log).unwrap();
         prop_assert_eq!(&proof, &naive_subproof(at + 1, &leaves, true));
-        prop_assert_eq!(verify_consistency(old, (size, &root), &proof), Ok(()));
+        prop_assert_eq!(verify_consistency(old, new, &proof), Ok(()));
 
         let flipped = |hashes: &[Hash]| {
             let mut hashes = hashes.to_vec();
@@ -270,15 +271,15 @@ proptest! {
             hashes
         };
         if !path.is_empty() {
-            prop_assert!(verify_inclusion(&leaf, index, (size, &root), &flipped(&path)).is_err());
-            prop_assert!(verify_inclusion(&leaf, index, (size, &root), &path[1..]).is_err());
+            prop_assert!(verify_inclusion(&leaf, index, new, &flipped(&path)).is_err());
+            prop_assert!(verify_inclusion(&leaf, index, new, &path[1..]).is_err());
         }
         if !proof.is_empty() {
-            prop_assert!(verify_consistency(old, (size, &root), &flipped(&proof)).is_err());
-            prop_assert!(verify_consistency(old, (size, &root), &proof[1..]).is_err());
+            prop_assert!(verify_consistency(old, new, &flipped(&proof)).is_err());
+            prop_assert!(verify_consistency(old, new, &proof[1..]).is_err());
         }
-        let longer = |hashes: &[Hash]| [hashes, &[root]].concat();
-        prop_assert!(verify_inclusion(&leaf, index, (size, &root), &longer(&path)).is_err());
-        prop_assert!(verify_consistency(old, (size, &root), &longer(&proof)).is_err());
+        let longer = |hashes: &[Hash]| [hashes, &[new.root]].concat();
+        prop_assert!(verify_inclusion(&leaf, index, new, &longer(&path)).is_err());
+        prop_assert!(verify_consistency(old, new, &longer(&proof)).is_err());
     }
 }

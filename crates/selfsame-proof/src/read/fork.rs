@@ -30,7 +30,7 @@ pub fn compare(a: &Standing, b: &Standing, proof: &[Hash]) -> Relation {
     if old.size == new.size {
         return Relation::Same;
     }
-    match verify_consistency((old.size, &old.log), (new.size, &new.log), proof) {
+    match verify_consistency(old.tree_head(), new.tree_head(), proof) {
         Ok(()) => Relation::Extends,
         Err(_) => Relation::Unproven,
     }
@@ -44,7 +44,7 @@ pub fn compare_by_entry(old: &Standing, new: &Standing, next: &ProvenEntry) -> R
         return Relation::Unproven;
     }
     let leaf = leaf_hash(&next.transaction);
-    match root_before(&leaf, old.size, (new.size, &new.log), &next.path) {
+    match root_before(&leaf, old.size, new.tree_head(), &next.path) {
         Err(_) => Relation::Unproven,
         Ok(before) if before == old.log && !contradict(old, new) => Relation::Extends,
         Ok(_) => Relation::Fork,

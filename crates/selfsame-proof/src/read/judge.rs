@@ -114,14 +114,15 @@ pub struct Known {
 
 /// Judges a read by the reader's trust root and its question.
 pub fn judge(bundle: &Bundle, question: &Question<'_>, trust: &TrustRoot) -> Report {
-    judge_with((bundle, None), question, trust)
+    judge_with(bundle, question, trust, None)
 }
 
 /// Judges a read as [`judge`] does. `known` is a checkpoint verified before with `trust`.
 pub(crate) fn judge_with(
-    (bundle, known): (&Bundle, Option<&Known>),
+    bundle: &Bundle,
     question: &Question<'_>,
     trust: &TrustRoot,
+    known: Option<&Known>,
 ) -> Report {
     // The known checkpoint cannot be used if the bundle leads to validators other than those that verified it.
     let stands = |known: &&Known| {

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::hash::{sha256, sha256_parts};
 
-use super::{EMPTY, MAX_KEY_BYTES, NodeRead, TreeError};
+use super::{EMPTY, MAX_KEY_BYTES, NodeRead, Root, TreeError};
 use crate::log::Hash;
 
 const LEAF_DOMAIN: &[u8] = b"JMT::LeafNode";
@@ -19,11 +19,14 @@ pub(super) struct Leaf {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Child {
     Leaf(Leaf),
-    /// An inner node, by its hash. It is stored under its version.
-    Inner {
-        hash: Hash,
-        version: u64,
-    },
+    Inner(Inner),
+}
+
+/// An inner node, by its hash. It is stored under its version.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Inner {
+    pub(super) hash: Hash,
+    pub(super) version: u64,
 }
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -41,10 +44,7 @@ enum Slot {
 pub(super) enum Next<'n> {
     /// Nothing, or the only leaf of another subtree, or the leaf at this place.
     End(Option<&'n Leaf>),
-    Inner {
-        hash: Hash,
-        version: u64,
-    },
+    Inner(Inner),
 }
 
 pub(super) fn leaf_hash(path: &Hash, value: &Hash) -> Hash {
@@ -101,6 +101,16 @@ pub(super) fn node_key(version: u64, path: &Hash, depth: usize) -> Vec<u8> {
     key
 }
 
+impl Inner {
+    /// The topmost node of a tree.
+    pub(super) fn of(root: Root) -> Self {
+        Self {
+            hash: root.hash,
+            version: root.version,
+        }
+    }
+}
+
 impl Leaf {
     pub(super) fn hash(&self) -> Hash {
         leaf_hash(&self.path, &self.value)
@@ -111,7 +121,8 @@ impl Node {
     /// The node with this key at a depth, if its hash is the one named by its parent or the root.
     pub(super) fn load(
         from: &dyn NodeRead,
-        (key, depth): (&[u8], usize),
+        key: &[u8],
+        depth: usize,
         hash: &Hash,
     ) -> Result<Self, TreeError> {
         let memo = from.memo();
@@ -190,10 +201,7 @@ impl Node {
             }
         }
         match self.get(slot) {
-            Some(Child::Inner { hash, version }) => Next::Inner {
-                hash: *hash,
-                version: *version,
-            },
+            Some(Child::Inner(inner)) => Next::Inner(*inner),
             Some(Child::Leaf(leaf)) => Next::End(Some(leaf)),
             None => Next::End(None),
         }
@@ -210,7 +218,7 @@ impl Node {
         self.0.each_ref().map(|child| match child {
             None => Slot::Empty,
             Some(Child::Leaf(leaf)) => Slot::Leaf(leaf.hash()),
-            Some(Child::Inner { hash, .. }) => Slot::Inner(*hash),
+            Some(Child::Inner(inner)) => Slot::Inner(inner.hash),
         })
     }
 
@@ -232,9 +240,9 @@ impl Node {
                     bytes.extend(leaf.path);
                     bytes.extend(leaf.value);
                 }
-                Child::Inner { hash, version } => {
-                    bytes.extend(hash);
-                    bytes.extend(version.to_be_bytes());
+                Child::Inner(inner) => {
+                    bytes.extend(inner.hash);
+                    bytes.extend(inner.version.to_be_bytes());
                 }
             }
         }
@@ -257,10 +265,10 @@ impl Node {
                     value: take(rest)?,
                 }));
             } else if taken & bit != 0 {
-                *place = Some(Child::Inner {
+                *place = Some(Child::Inner(Inner {
                     hash: take(rest)?,
                     version: u64::from_be_bytes(take(rest)?),
-                });
+                }));
             }
             bit >>= 1;
         }

@@ -54,7 +54,9 @@ pub fn verify(
     let place = sha256(key);
     match (value, proof) {
         (Some(value), Proof::Present(path)) => path.leads(root, &place, &sha256(value)),
-        (None, Proof::Absent { left, right }) => absent(root, &place, (left, right)),
+        (None, Proof::Absent { left, right }) => {
+            absent(root, &place, left.as_ref(), right.as_ref())
+        }
         (Some(_), Proof::Absent { .. }) => Err(ProofError::Tree("it proves absence of a value")),
         (None, Proof::Present(_)) => Err(ProofError::Tree("it proves presence of no value")),
     }
@@ -64,10 +66,11 @@ pub fn verify(
 fn absent(
     root: &Hash,
     place: &Hash,
-    (left, right): (&Option<Neighbour>, &Option<Neighbour>),
+    left: Option<&Neighbour>,
+    right: Option<&Neighbour>,
 ) -> Result<(), ProofError> {
-    let left = left.as_ref().map(|left| (sha256(&left.key), left));
-    let right = right.as_ref().map(|right| (sha256(&right.key), right));
+    let left = left.map(|left| (sha256(&left.key), left));
+    let right = right.map(|right| (sha256(&right.key), right));
     if left.as_ref().is_some_and(|(at, _)| at >= place)
         || right.as_ref().is_some_and(|(at, _)| at <= place)
     {

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::hash::sha256;
 
-use super::node::{Child, Leaf, Next, Node, nibble, node_key, with_nibble};
+use super::node::{Child, Inner, Leaf, Next, Node, nibble, node_key, with_nibble};
 use super::{DEPTH, EMPTY, Neighbour, NodeRead, Path, Proof, Root, TreeError};
 use crate::log::Hash;
 
@@ -43,15 +43,12 @@ pub fn digest(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Option<Has
         return Ok(None);
     }
     let place = sha256(key);
-    let (mut hash, mut version) = (root.hash, root.version);
+    let mut inner = Inner::of(root);
     for depth in 0..DEPTH {
-        let key = node_key(version, &place, depth);
-        let node = Node::load(nodes, (&key, depth), &hash)?;
+        let key = node_key(inner.version, &place, depth);
+        let node = Node::load(nodes, &key, depth, &inner.hash)?;
         match node.get(nibble(&place, depth)) {
-            Some(Child::Inner {
-                hash: next,
-                version: of,
-            }) => (hash, version) = (*next, *of),
+            Some(Child::Inner(next)) => inner = *next,
             Some(Child::Leaf(leaf)) if leaf.path == place => return Ok(Some(leaf.value)),
             Some(Child::Leaf(_)) | None => return Ok(None),
         }
@@ -81,12 +78,12 @@ impl Tree<'_> {
             beside: Vec::new(),
             end: None,
         };
-        let (mut hash, mut version) = (self.root.hash, self.root.version);
+        let mut inner = Inner::of(self.root);
         for depth in 0..DEPTH {
-            let key = node_key(version, place, depth);
-            let node = Node::load(self.nodes, (&key, depth), &hash)?;
+            let key = node_key(inner.version, place, depth);
+            let node = Node::load(self.nodes, &key, depth, &inner.hash)?;
             let next = match node.follow(nibble(place, depth), &mut way.beside) {
-                Next::Inner { hash, version } => Some((hash, version)),
+                Next::Inner(next) => Some(next),
                 Next::End(leaf) => {
                     way.end = leaf.copied();
                     None
@@ -94,7 +91,7 @@ impl Tree<'_> {
             };
             way.nodes.push(node);
             match next {
-                Some(next) => (hash, version) = next,
+                Some(next) => inner = next,
                 None => return Ok(way),
             }
         }
@@ -149,12 +146,12 @@ impl Tree<'_> {
     ) -> Result<Leaf, TreeError> {
         let mut child = child.clone();
         for depth in depth..=DEPTH {
-            let (hash, version) = match child {
+            let inner = match child {
                 Child::Leaf(leaf) => return Ok(leaf),
-                Child::Inner { hash, version } => (hash, version),
+                Child::Inner(inner) => inner,
             };
-            let key = node_key(version, &at, depth);
-            let node = Node::load(self.nodes, (&key, depth), &hash)?;
+            let key = node_key(inner.version, &at, depth);
+            let node = Node::load(self.nodes, &key, depth, &inner.hash)?;
             let outermost = match last {
                 true => node.taken().next_back(),
                 false => node.taken().next(),

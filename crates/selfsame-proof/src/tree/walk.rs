@@ -1,6 +1,6 @@
 //! Walks through a version of the tree, skipping damaged parts.
 
-use super::node::{Child, Node, node_key, with_nibble};
+use super::node::{Child, Inner, Node, node_key, with_nibble};
 use super::{DEPTH, EMPTY, NodeRead, Root, TreeError};
 use crate::log::Hash;
 
@@ -18,8 +18,7 @@ pub enum Met<'a> {
 /// Walks through a version of the tree from left to right. `met` returns whether to descend below a node.
 pub fn walk(nodes: &dyn NodeRead, root: Root, met: &mut dyn FnMut(Met<'_>) -> bool) {
     if root.hash != EMPTY {
-        let top = (root.hash, root.version);
-        Walk { nodes, met }.below(top, &[0; 32], 0);
+        Walk { nodes, met }.below(Inner::of(root), &[0; 32], 0);
     }
 }
 
@@ -29,13 +28,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn below(&mut self, (hash, version): (Hash, u64), at: &Hash, depth: usize) {
-        let key = node_key(version, at, depth);
+    fn below(&mut self, inner: Inner, at: &Hash, depth: usize) {
+        let key = node_key(inner.version, at, depth);
         if !(self.met)(Met::Node(&key)) {
             return;
         }
         let node = match depth < DEPTH {
-            true => Node::load(self.nodes, (&key, depth), &hash),
+            true => Node::load(self.nodes, &key, depth, &inner.hash),
             false => Err(TreeError::Damaged),
         };
         let node = match node {
@@ -50,9 +49,9 @@ impl Walk<'_> {
                 Child::Leaf(leaf) => {
                     (self.met)(Met::Leaf(&leaf.path, &leaf.value));
                 }
-                Child::Inner { hash, version } => {
+                Child::Inner(inner) => {
                     let at = with_nibble(at, depth, slot);
-                    self.below((*hash, *version), &at, depth.saturating_add(1));
+                    self.below(*inner, &at, depth.saturating_add(1));
                 }
             }
         }

@@ -72,7 +72,7 @@ fn the_answer_of_the_specification_is_read_and_strangers_in_it_are_left_out() {
     assert_eq!(lines.len(), 3);
     let (stranger, mut note) = (Witness::new("witness.example/w1"), checkpoint(7));
     let plain = note.clone();
-    let taken = take_cosignature(&mut note, part("answer"), (&stranger.0, NOW));
+    let taken = take_cosignature(&mut note, part("answer"), &stranger.0, NOW);
     assert_eq!(taken, Err(ProofError::Untrusted));
     assert_eq!(note, plain);
 }
@@ -81,7 +81,7 @@ fn the_answer_of_the_specification_is_read_and_strangers_in_it_are_left_out() {
 fn a_witness_that_answers_has_its_cosignature_in_the_note() {
     let (witness, other, mut note) = (Witness::new("w/1"), Witness::new("w/2"), checkpoint(7));
     let answer = [other.answer(&note, NOW), witness.answer(&note, NOW)].concat();
-    let taken = take_cosignature(&mut note, &answer, (&witness.0, NOW));
+    let taken = take_cosignature(&mut note, &answer, &witness.0, NOW);
     assert_eq!(taken, Ok(NOW));
     let keys = [witness.0, other.0];
     let read = SignedNote::parse(&note.to_string()).unwrap();
@@ -95,7 +95,7 @@ fn of_two_cosignatures_of_one_witness_the_later_is_taken() {
     let (witness, mut note) = (Witness::new("w/1"), checkpoint(7));
     let times = [NOW.minus(5), NOW, NOW.minus(9)];
     let answer = times.map(|time| witness.answer(&note, time)).concat();
-    let taken = take_cosignature(&mut note, &answer, (&witness.0, NOW));
+    let taken = take_cosignature(&mut note, &answer, &witness.0, NOW);
     assert_eq!(taken, Ok(NOW));
 }
 
@@ -119,7 +119,7 @@ fn what_is_signed_for_another_note_by_another_key_or_at_no_time_is_not_taken() {
         ),
     ] {
         let mut shown = note.clone();
-        let taken = take_cosignature(&mut shown, &answer, (&witness.0, NOW));
+        let taken = take_cosignature(&mut shown, &answer, &witness.0, NOW);
         assert_eq!(taken, Err(error));
         assert_eq!(shown, note);
     }
@@ -135,7 +135,7 @@ fn the_key_of_a_log_is_no_witness() {
         .sign(&key, log.sign(note.signing_bytes()).unwrap())
         .unwrap();
     let answer = alone.to_string().rsplit_once("\n\n").unwrap().1.to_owned();
-    let taken = take_cosignature(&mut note, &answer, (&key, NOW));
+    let taken = take_cosignature(&mut note, &answer, &key, NOW);
     assert!(matches!(taken, Err(ProofError::Witness(_))));
 }
 
@@ -155,7 +155,7 @@ fn malformed_answers_are_refused() {
     ];
     for answer in bad {
         let mut shown = note.clone();
-        let taken = take_cosignature(&mut shown, &answer, (&witness.0, NOW));
+        let taken = take_cosignature(&mut shown, &answer, &witness.0, NOW);
         assert!(
             matches!(taken, Err(ProofError::Witness(_) | ProofError::Note(_))),
             "{answer:?}"

@@ -4,7 +4,7 @@ use http::StatusCode;
 use selfsame_crypto::encoding::{base58_decode, base58_encode, base64_decode, hex_decode};
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_proof::cbor;
-use selfsame_proof::log::{leaf_hash, verify_inclusion};
+use selfsame_proof::log::{TreeHead, leaf_hash, verify_inclusion};
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, call, form, get, post};
@@ -274,7 +274,7 @@ async fn a_transaction_is_found_by_number_and_by_hash_and_comes_with_its_proof()
         .collect();
     let size = by_number["ledgerSize"].as_u64().unwrap();
     let root = hash_of(&by_number["rootHash"]);
-    verify_inclusion(&leaf, seq - 1, (size, &root), &path).unwrap();
+    verify_inclusion(&leaf, seq - 1, TreeHead { size, root }, &path).unwrap();
     assert_eq!(hex_decode(proof["root"].as_str().unwrap()).unwrap(), root);
     for nothing in [
         format!("/ledger/pool/{seq}"),

@@ -32,7 +32,7 @@ pub fn witness(data: &[u8]) -> bool {
 fn answer(text: &str) -> bool {
     let known = Known::new();
     let mut note = known.note.clone();
-    let taken = take_cosignature(&mut note, text, (&known.key, NOW));
+    let taken = take_cosignature(&mut note, text, &known.key, NOW);
     let Ok(time) = taken else {
         assert_eq!(note, known.note, "what is refused changes nothing");
         return false;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use selfsame_did::Did;
-use selfsame_proof::log::{Frontier, Hash, LogRead, inclusion, leaf_hash, verify_inclusion};
+use selfsame_proof::log::{
+    Frontier, Hash, LogRead, TreeHead, inclusion, leaf_hash, verify_inclusion,
+};
 use selfsame_proof::tree::ReadError;
 
 use crate::codec::Staple;
@@ -47,6 +49,10 @@ impl Members {
     /// Whether one of the staples proves that the DID is in the tree.
     pub(crate) fn contains(&self, did: &Did, staples: &[Staple]) -> bool {
         let leaf = leaf_hash(did.as_str().as_bytes());
+        let head = TreeHead {
+            size: self.size,
+            root: self.root,
+        };
         let mut proofs = staples.iter().filter(|staple| staple.kind == MEMBERSHIP);
         proofs.any(|staple| {
             let Some((index, path)) = staple.body.split_first_chunk::<8>() else {
@@ -56,7 +62,7 @@ impl Members {
                 return false;
             };
             let index = u64::from_be_bytes(*index);
-            verify_inclusion(&leaf, index, (self.size, &self.root), path).is_ok()
+            verify_inclusion(&leaf, index, head, path).is_ok()
         })
     }
 }

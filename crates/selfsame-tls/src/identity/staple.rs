@@ -125,7 +125,7 @@ impl Reads {
     ) -> Result<(Objects, UnixTime), Fault> {
         let (first, further) = self.parts().ok_or(Fault::Malformed)?;
         let proven: Vec<_> = further.iter().map(Read::object).collect();
-        let as_of = reader.accept_all_handed((&first, &proven), (handed, now));
+        let as_of = reader.accept_all_handed(&first, &proven, handed, now);
         let as_of = as_of.map_err(|outcome| match outcome {
             Outcome::Untimely => Fault::Untimely,
             Outcome::Untrusted => Fault::Untrusted,
