@@ -243,8 +243,8 @@ impl Node {
     fn refusal(&self, transaction: &Transaction) -> Result<Receipt> {
         use selfsame_registry::refusal::CheckError;
         let head = self.ledger.head()?;
-        let at = (&head, head.time);
-        match self.ledger.machine().check(transaction, at, &self.ledger) {
+        let machine = self.ledger.machine();
+        match machine.check(transaction, &head, head.time, &self.ledger) {
             Ok(Some(receipt)) => Ok(receipt),
             Ok(None) => Err(unavailable("the registry did not take the transaction")),
             Err(CheckError::Refused(refusal)) => Err(selfsame_ledger::refused(&refusal)),

@@ -208,7 +208,7 @@ impl Ledger {
     pub fn handovers(&self, from: u64, to: u64) -> Result<Vec<Handover>> {
         let heights = self
             .machine
-            .validators_changed_at(self, (from, to), MAX_HANDOVERS)
+            .validators_changed_at(self, from..to, MAX_HANDOVERS)
             .map_err(Error::internal)?;
         let mut handovers = Vec::with_capacity(heights.len());
         for height in heights {

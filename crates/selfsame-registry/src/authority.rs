@@ -166,12 +166,7 @@ impl Act {
     }
 
     /// Whether an author with this role, or without a role, may do it; `endorsed` if a member endorses the transaction.
-    pub fn is_allowed(
-        self,
-        (role, whose): (Option<Role>, Whose),
-        mode: Mode,
-        endorsed: bool,
-    ) -> bool {
+    pub fn is_allowed(self, role: Option<Role>, whose: Whose, mode: Mode, endorsed: bool) -> bool {
         let Some(line) = self.line() else {
             return false;
         };

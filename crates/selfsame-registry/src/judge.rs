@@ -290,7 +290,7 @@ impl Step<'_> {
             self.at.agreement.map_err(CheckError::Refused)?;
         }
         let role = role_of(&self.to, self.author)?;
-        match act.is_allowed((role, whose), self.at.rules.mode, self.endorsed) {
+        match act.is_allowed(role, whose, self.at.rules.mode, self.endorsed) {
             true => Ok(()),
             false => Err(Refusal::NotAllowed { act }.into()),
         }

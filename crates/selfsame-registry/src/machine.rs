@@ -203,7 +203,8 @@ impl Machine {
     pub fn check(
         &self,
         tx: &Transaction,
-        (head, time): (&Head, UnixTime),
+        head: &Head,
+        time: UnixTime,
         state: &dyn StateRead,
     ) -> Result<Option<Receipt>, CheckError> {
         if let Some(refusal) = self.is_unready_for(tx) {
@@ -222,7 +223,8 @@ impl Machine {
         &self,
         head: &Head,
         block: &Block<'_>,
-        (state, nodes): (&dyn StateRead, &dyn NodeRead),
+        state: &dyn StateRead,
+        nodes: &dyn NodeRead,
     ) -> Result<Applied, ApplyError> {
         let Judged {
             height,

@@ -5,6 +5,7 @@ use std::fmt;
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
+use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 use crate::encoding::{optional, write_optional};
@@ -40,6 +41,17 @@ pub enum Data {
     Bytes(Vec<u8>),
     /// Their SHA-256.
     Digest([u8; 32]),
+}
+
+/// The name that all versions of a resource share.
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceName<'a> {
+    /// The DID that the resource belongs to.
+    pub did: &'a Did,
+    /// The resource's name.
+    pub name: &'a str,
+    /// The resource's type.
+    pub kind: &'a str,
 }
 
 /// A resource in the registry.

@@ -104,7 +104,7 @@ impl Validator {
         let block = Block { time, transactions };
         let applied = self
             .machine
-            .apply(&self.head, &block, (&self.state, &self.nodes))
+            .apply(&self.head, &block, &self.state, &self.nodes)
             .expect("the machine goes on");
         self.state.extend(applied.objects.clone());
         self.state.extend(applied.marks.clone());

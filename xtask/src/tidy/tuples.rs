@@ -13,7 +13,6 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-credential", 8),
     ("selfsame-net", 3),
     ("selfsame-openid4vc", 18),
-    ("selfsame-registry", 7),
     ("selfsame-server", 11),
     ("selfsame-store", 15),
     ("selfsame-testkit", 3),

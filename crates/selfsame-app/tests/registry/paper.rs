@@ -153,7 +153,7 @@ impl Paper {
                 transactions: std::slice::from_ref(transaction),
             };
             let head = heads.last().unwrap();
-            let applied = machine.apply(head, &block, (&ledger, &ledger)).unwrap();
+            let applied = machine.apply(head, &block, &ledger, &ledger).unwrap();
             assert_eq!(applied.logged, [0]);
             ledger.append(block.transactions, &applied).await.unwrap();
             heads.push(applied.head);

@@ -24,7 +24,7 @@ impl Ledger {
     /// As [`selfsame_registry::Machine::apply`].
     pub fn apply(&self, head: &Head, block: &Block<'_>) -> Result<Applied, ApplyError> {
         let seen = self.seen(Some(head.tree), None)?;
-        let applied = self.machine().apply(head, block, (&seen, &seen));
+        let applied = self.machine().apply(head, block, &seen, &seen);
         self.named(applied)
     }
 
@@ -35,7 +35,7 @@ impl Ledger {
         block: &Block<'_>,
     ) -> Result<Applied, ApplyError> {
         let seen = self.seen(Some(before.head.tree), Some(before))?;
-        let applied = self.machine().apply(&before.head, block, (&seen, &seen));
+        let applied = self.machine().apply(&before.head, block, &seen, &seen);
         self.named(applied)
     }
 
@@ -56,10 +56,10 @@ impl Ledger {
     pub fn check(
         &self,
         transaction: &Transaction,
-        at: (&Head, UnixTime),
+        (head, time): (&Head, UnixTime),
     ) -> Result<Option<Receipt>, CheckError> {
         let seen = self.seen(None, None)?;
-        self.machine().check(transaction, at, &seen)
+        self.machine().check(transaction, head, time, &seen)
     }
 
     /// Notes the damage if that is why an operation failed, and returns its result.

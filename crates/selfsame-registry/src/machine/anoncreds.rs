@@ -54,7 +54,8 @@ impl Machine {
     pub fn revoked(
         &self,
         state: &dyn StateRead,
-        (id, at): (&str, Option<UnixTime>),
+        id: &str,
+        at: Option<UnixTime>,
     ) -> Result<Option<RevocationState>, StateError> {
         let Some(name) = self.registry_name(id) else {
             return Ok(None);

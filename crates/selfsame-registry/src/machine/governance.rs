@@ -1,5 +1,7 @@
 //! Reads the validators and the rules.
 
+use std::ops::Range;
+
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::validators::ValidatorSet;
 
@@ -54,18 +56,17 @@ impl Machine {
         History::new(&self.begun(state), Key::ValidatorChanges).latest(count)
     }
 
-    /// The heights from `first` on, before `end`, at which transactions changed the validators: the lowest, `most` of
-    /// them.
+    /// The heights in a range at which transactions changed the validators: the lowest, `most` of them.
     pub fn validators_changed_at(
         &self,
         state: &dyn StateRead,
-        (first, end): (u64, u64),
+        range: Range<u64>,
         most: usize,
     ) -> Result<Vec<u64>, StateError> {
         let state = self.begun(state);
         let changes = History::<ValidatorChange>::new(&state, Key::ValidatorChanges);
         // The genesis is no transaction.
-        let first = first.max(1);
+        let first = range.start.max(1);
         let before = changes.numbered_while(|receipt| receipt.height < first)?;
         let mut heights = Vec::new();
         for number in before.saturating_add(1)..=changes.count()? {
@@ -74,7 +75,7 @@ impl Machine {
             if heights.last() == Some(&height) {
                 continue;
             }
-            if height >= end || heights.len() >= most {
+            if height >= range.end || heights.len() >= most {
                 break;
             }
             heights.push(height);

@@ -5,7 +5,7 @@ use selfsame_did::Did;
 
 use crate::history::History;
 use crate::identifier::Identifier;
-use crate::resource::{Link, LinkedResource, PublishedResource, ResourceId};
+use crate::resource::{Link, LinkedResource, PublishedResource, ResourceId, ResourceName};
 use crate::state::{Key, StateError, StateRead, read};
 
 use super::Machine;
@@ -40,9 +40,10 @@ impl Machine {
     pub fn resource_named(
         &self,
         state: &dyn StateRead,
-        (did, name, kind): (&Did, &str, &str),
+        name: ResourceName<'_>,
         at: Option<UnixTime>,
     ) -> Result<Option<LinkedResource>, StateError> {
+        let ResourceName { did, name, kind } = name;
         let Some(owner) = Identifier::of_did(did, self.network()) else {
             return Ok(None);
         };
@@ -62,9 +63,10 @@ impl Machine {
     pub fn resource_versions(
         &self,
         state: &dyn StateRead,
-        (did, name, kind): (&Did, &str, &str),
+        name: ResourceName<'_>,
         count: usize,
     ) -> Result<Vec<ResourceId>, StateError> {
+        let ResourceName { did, name, kind } = name;
         let Some(owner) = Identifier::of_did(did, self.network()) else {
             return Ok(Vec::new());
         };

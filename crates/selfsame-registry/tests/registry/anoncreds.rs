@@ -433,7 +433,7 @@ fn entries_follow_each_other_and_the_list_of_any_time_is_found() {
     let start = issuer.world.time;
     let revoked = |issuer: &Issuer, at| {
         let (machine, state) = (&issuer.world.machine, &issuer.world.state);
-        machine.revoked(state, (&id, at)).unwrap()
+        machine.revoked(state, &id, at).unwrap()
     };
     assert_eq!(revoked(&issuer, None), None);
     let mut expected = Vec::new();

@@ -130,7 +130,7 @@ impl Publisher {
         match self
             .world
             .machine
-            .check(&transaction, (head, self.world.time), state)
+            .check(&transaction, head, self.world.time, state)
         {
             Ok(_) => "accepted".to_owned(),
             Err(CheckError::Refused(refusal)) => format!("{}: {refusal}", refusal.code()),

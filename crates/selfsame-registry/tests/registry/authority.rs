@@ -96,7 +96,7 @@ fn the_table_answers_every_cell_as_written_here() {
             whose,
             ..
         } = cell;
-        let may = |endorsed| act.is_allowed((role, whose), mode, endorsed);
+        let may = |endorsed| act.is_allowed(role, whose, mode, endorsed);
         let name = format!("{act:?} {role:?} {mode:?} {whose:?}");
         assert_eq!(may(false), cell.alone, "{name}");
         assert_eq!(may(true), cell.endorsed, "{name}, endorsed");

@@ -167,7 +167,7 @@ fn the_heights_at_which_validators_changed_are_found_from_any_height_on() {
     let at = |first, end, most| {
         let found = world
             .machine
-            .validators_changed_at(&world.state, (first, end), most);
+            .validators_changed_at(&world.state, first..end, most);
         found.unwrap()
     };
     // The validators of the genesis have no transaction.
@@ -402,9 +402,10 @@ fn programs_of_different_machines_agree_until_the_network_goes_over_and_the_olde
     // The older program never proposes it, and stops if other nodes decide it nevertheless.
     let unknown = Refusal::Governance(GovernanceFault::MachineUnknown);
     assert_eq!(older.machine.is_unready_for(&over), Some(unknown));
-    let at = (&older.head, older.time);
     assert_eq!(
-        older.machine.check(&over, at, &older.state),
+        older
+            .machine
+            .check(&over, &older.head, older.time, &older.state),
         Err(CheckError::Refused(unknown))
     );
     let apply = |world: &World, transactions: &[Transaction]| {
@@ -414,7 +415,7 @@ fn programs_of_different_machines_agree_until_the_network_goes_over_and_the_olde
         };
         let applied = world
             .machine
-            .apply(&world.head, &block, (&world.state, &world.nodes));
+            .apply(&world.head, &block, &world.state, &world.nodes);
         applied
             .map(|applied| applied.logged)
             .map_err(|error| error.to_string())

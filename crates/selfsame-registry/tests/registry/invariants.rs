@@ -36,7 +36,7 @@ proptest! {
             let (block, later) = rest.split_at((*size).min(rest.len()));
             let applied = world.block(block);
             let same = selfsame_registry::Block { time: world.time, transactions: block };
-            let other = machine.apply(&head, &same, (&state, &nodes)).unwrap();
+            let other = machine.apply(&head, &same, &state, &nodes).unwrap();
             nodes.extend(other.tree.nodes.clone());
             prop_assert_eq!(&applied, &other);
             prop_assert_eq!(applied.head.app_hash(), other.head.app_hash());
@@ -64,7 +64,7 @@ proptest! {
         let transactions = stage.transactions(&deeds);
         let world = &mut stage.world;
         for transaction in transactions {
-            let checked = world.machine.check(&transaction, (&world.head, world.time), &world.state);
+            let checked = world.machine.check(&transaction, &world.head, world.time, &world.state);
             let before = (world.state.clone(), world.head.app_hash());
             let applied = world.block(&[transaction]);
             match (checked, applied.results[0]) {

@@ -187,7 +187,7 @@ fn a_block_before_its_head_is_not_applied() {
     assert_eq!(
         world
             .machine
-            .apply(&world.head, &block, (&world.state, &world.nodes)),
+            .apply(&world.head, &block, &world.state, &world.nodes),
         Err(ApplyError::Time)
     );
 }
@@ -196,7 +196,7 @@ fn a_block_before_its_head_is_not_applied() {
 fn a_state_that_cannot_be_read_refuses_nothing_and_applies_nothing() {
     let world = World::new();
     let tx = many(&world, 1).remove(0);
-    let checked = world.machine.check(&tx, (&world.head, world.time), &Broken);
+    let checked = world.machine.check(&tx, &world.head, world.time, &Broken);
     assert!(matches!(checked, Err(CheckError::State(_))));
     let block = Block {
         time: world.time,
@@ -205,7 +205,7 @@ fn a_state_that_cannot_be_read_refuses_nothing_and_applies_nothing() {
     assert!(matches!(
         world
             .machine
-            .apply(&world.head, &block, (&Broken, &world.nodes)),
+            .apply(&world.head, &block, &Broken, &world.nodes),
         Err(ApplyError::State(_))
     ));
 }
@@ -220,7 +220,7 @@ fn a_corrupt_record_is_noticed() {
     let update = actor.rotate(&world.network().clone(), 2);
     let checked = world
         .machine
-        .check(&update, (&world.head, world.time), &world.state);
+        .check(&update, &world.head, world.time, &world.state);
     assert!(matches!(checked, Err(CheckError::State(_))));
 }
 

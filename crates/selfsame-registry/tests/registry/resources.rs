@@ -4,7 +4,7 @@ use selfsame_crypto::KeyType;
 use selfsame_crypto::hash::sha256;
 use selfsame_registry::content::ContentFault;
 use selfsame_registry::refusal::ObjectFault;
-use selfsame_registry::resource::{Data, LinkedResource, Resource, ResourceId};
+use selfsame_registry::resource::{Data, LinkedResource, Resource, ResourceId, ResourceName};
 use selfsame_registry::{Operation, Refusal, Rules};
 
 use crate::world::{Actor, Answer, World};
@@ -71,7 +71,11 @@ fn resources_of_one_name_and_type_are_versions_linked_both_ways() {
     }
     let did = club.world.did(&club.actor);
     let (machine, state) = (&club.world.machine, &club.world.state);
-    let name = (&did, "sports clubs", "TrustList");
+    let name = ResourceName {
+        did: &did,
+        name: "sports clubs",
+        kind: "TrustList",
+    };
     assert_eq!(
         machine.resource_versions(state, name, 2).unwrap(),
         [id(2), id(3)]

@@ -147,7 +147,7 @@ impl World {
         };
         let applied = self
             .machine
-            .apply(&self.head, &block, (&self.state, &self.nodes))
+            .apply(&self.head, &block, &self.state, &self.nodes)
             .unwrap();
         self.state.extend(applied.objects.clone());
         self.state.extend(applied.marks.clone());
@@ -161,9 +161,7 @@ impl World {
 
     /// Applies one transaction in a block of its own; `check` must give the same result beforehand.
     pub fn submit(&mut self, tx: Transaction) -> Answer {
-        let checked = self
-            .machine
-            .check(&tx, (&self.head, self.time), &self.state);
+        let checked = self.machine.check(&tx, &self.head, self.time, &self.state);
         let before = (self.state.clone(), self.head.log.clone());
         let applied = self.block(&[tx]);
         let answer = applied.results[0];

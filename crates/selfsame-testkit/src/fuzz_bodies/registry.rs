@@ -30,13 +30,13 @@ pub fn transaction(data: &[u8]) -> bool {
     let genesis = genesis_of_one();
     let (head, machine) = (Head::of_genesis(&genesis), Machine::new(genesis));
     let state = Writes::new();
-    let checked = machine.check(&transaction, (&head, START), &state);
+    let checked = machine.check(&transaction, &head, START, &state);
     let block = Block {
         time: START,
         transactions: &[transaction],
     };
     let applied = machine
-        .apply(&head, &block, (&state, &state))
+        .apply(&head, &block, &state, &state)
         .expect("a block after the genesis");
     let accepted = !applied.logged.is_empty();
     assert_eq!(checked.is_ok(), accepted, "checking and applying agree");

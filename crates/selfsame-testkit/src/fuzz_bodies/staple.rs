@@ -88,7 +88,7 @@ static NETWORK: LazyLock<Network> = LazyLock::new(|| {
         transactions: &[creation],
     };
     let head = Head::of_genesis(&genesis);
-    let applied = machine.apply(&head, &block, (&state, &nodes));
+    let applied = machine.apply(&head, &block, &state, &nodes);
     let applied = applied.expect("a block");
     let tree: Writes = applied.tree.nodes.iter().cloned().collect();
 

@@ -86,11 +86,9 @@ impl Network {
         transactions: &[selfsame_registry::Transaction],
     ) -> Vec<Result<selfsame_registry::Receipt, selfsame_registry::Refusal>> {
         let block = Block { time, transactions };
-        let below = (
-            &self.state as &dyn StateRead,
-            &self.nodes as &dyn tree::NodeRead,
-        );
-        let applied = self.machine.apply(&self.head, &block, below).unwrap();
+        let (state, nodes) = (&self.state, &self.nodes);
+        let applied = self.machine.apply(&self.head, &block, state, nodes);
+        let applied = applied.unwrap();
         for key in applied.objects.keys() {
             self.nodes.insert(sha256(key).to_vec(), key.clone());
         }

@@ -193,10 +193,7 @@ fn accepted(blocks: Vec<Vec<Change>>, mut show: impl FnMut(&ValidatorSet, &Valid
             time: BEGAN,
             transactions: &transactions,
         };
-        let applied = world
-            .machine
-            .apply(&head, &block, (&state, &nodes))
-            .unwrap();
+        let applied = world.machine.apply(&head, &block, &state, &nodes).unwrap();
         if let Some(after) = changed(&applied).unwrap() {
             show(&before, &after);
             before = after;
