@@ -142,7 +142,7 @@ impl Shared {
                 }
                 Need::Use { issuer, digest } => {
                     let fetched = self.single_use(&issuer, &digest).await;
-                    evidence.insert_single_use((issuer, digest), fetched);
+                    evidence.insert_single_use(issuer, digest, fetched);
                 }
                 Need::Signature(request) => {
                     let signature = self.keys.sign(tenant, &request.key, &request.bytes).await?;

@@ -289,11 +289,7 @@ impl Evidence {
     }
 
     /// Adds what became of a credential for one use; none while nothing did.
-    pub fn insert_single_use(
-        &mut self,
-        (issuer, digest): (Did, [u8; 32]),
-        used: Fetched<Option<Use>>,
-    ) {
+    pub fn insert_single_use(&mut self, issuer: Did, digest: [u8; 32], used: Fetched<Option<Use>>) {
         self.uses.insert((issuer, digest), used);
     }
 

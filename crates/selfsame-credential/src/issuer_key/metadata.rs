@@ -29,13 +29,14 @@ pub(super) fn find(claimed: &Claimed<'_>, iss: &str, evidence: &Evidence) -> Fin
         return Finding::Missing(Need::IssuerMetadata(iss.to_owned()));
     };
     let need = Need::IssuerMetadata(iss.to_owned());
-    in_metadata(claimed, iss, (fetched, evidence)).or_ask_again(need, fetched.at, evidence)
+    in_metadata(claimed, iss, fetched, evidence).or_ask_again(need, fetched.at, evidence)
 }
 
 fn in_metadata(
     claimed: &Claimed<'_>,
     iss: &str,
-    (fetched, evidence): (&Fetched<Vec<u8>>, &Evidence),
+    fetched: &Fetched<Vec<u8>>,
+    evidence: &Evidence,
 ) -> Finding {
     let metadata: Metadata = match read(fetched) {
         Ok(metadata) => metadata,

@@ -97,7 +97,7 @@ pub(crate) fn signature(
         }
     };
     list.passes(&ISSUER_KEY, source(claimed, &signed, court));
-    keys_as_of(claimed, &signed, (court, list));
+    keys_as_of(claimed, &signed, court, list);
     let anchors = &court.policy.trust_anchors;
     match signed.leaf().map(|leaf| leaf.anchored(anchors, court.now)) {
         None => list.skips(
@@ -119,7 +119,7 @@ pub(crate) fn signature(
 
 /// DID Core §9.8: a key that its owner revokes is taken out of the document. Whoever knows the document as of long ago
 /// does not know of that.
-fn keys_as_of(claimed: &Claimed<'_>, signed: &Signed, (court, list): (&Court<'_>, &mut Checklist)) {
+fn keys_as_of(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>, list: &mut Checklist) {
     let id = claimed.id.filter(|_| signed.leaf().is_none());
     let did = id.and_then(|id| Did::parse(id).ok());
     let document = did.and_then(|did| court.evidence.did(&did));
@@ -209,7 +209,8 @@ fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
 pub(crate) fn trust(
     identity: &Identity<'_>,
     types: &[&str],
-    (court, list): (&Court<'_>, &mut Checklist),
+    court: &Court<'_>,
+    list: &mut Checklist,
 ) {
     if !identity.is_trusted(court.policy) {
         return list.fails(&ISSUER_TRUSTED, unlisted(identity, court));

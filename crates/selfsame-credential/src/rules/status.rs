@@ -155,7 +155,8 @@ pub(crate) fn judge(
     references: Result<Vec<Reference>, StatusError>,
     claimed: &Claimed<'_>,
     issuer: &Identity<'_>,
-    (court, list): (&Court<'_>, &mut Checklist),
+    court: &Court<'_>,
+    list: &mut Checklist,
 ) {
     let references = match references {
         Ok(references) => references,
@@ -177,7 +178,7 @@ pub(crate) fn judge(
     };
     list.passes(&Laws::of(first).reference, "");
     for reference in &references {
-        judge_one(reference, claimed, issuer, (court, list));
+        judge_one(reference, claimed, issuer, court, list);
     }
 }
 
@@ -185,7 +186,8 @@ fn judge_one(
     reference: &Reference,
     claimed: &Claimed<'_>,
     issuer: &Identity<'_>,
-    (court, checklist): (&Court<'_>, &mut Checklist),
+    court: &Court<'_>,
+    checklist: &mut Checklist,
 ) {
     let laws = Laws::of(reference);
     let Some(fetched) = court.evidence.status_list(&reference.uri) else {
@@ -204,9 +206,10 @@ fn judge_one(
         Err(error) => return checklist.fails(&laws.list, error.to_string()),
     };
     checklist.passes(&laws.list, purpose(reference));
-    if !is_genuine((list, reference), claimed, issuer, (court, checklist)) {
-        return;
+    if let Err(detail) = is_genuine(list, claimed, issuer, court) {
+        return checklist.fails(&laws.signature, detail);
     }
+    checklist.passes(&laws.signature, purpose(reference));
     match stale(list, fetched.at, court) {
         None => checklist.passes(
             &laws.fresh,
@@ -246,22 +249,16 @@ fn purpose(reference: &Reference) -> &'static str {
     }
 }
 
-/// The list is signed by the credential's own issuer, or by one the policy trusts by name.
+/// The list is signed by the credential's own issuer, or by one the policy trusts by name. The error says what is
+/// wrong.
 fn is_genuine(
-    (list, reference): (&List, &Reference),
+    list: &List,
     claimed: &Claimed<'_>,
     issuer: &Identity<'_>,
-    (court, checklist): (&Court<'_>, &mut Checklist),
-) -> bool {
-    let law = &Laws::of(reference).signature;
+    court: &Court<'_>,
+) -> Result<(), String> {
     let claimed = claimed_of(list, claimed);
-    let signed = match issuer::locate(&claimed, court) {
-        Ok(signed) => signed,
-        Err((_, detail)) => {
-            checklist.fails(law, detail);
-            return false;
-        }
-    };
+    let signed = issuer::locate(&claimed, court).map_err(|(_, detail)| detail)?;
     let identity = Identity {
         id: claimed.id,
         leaf: signed.leaf(),
@@ -269,14 +266,13 @@ fn is_genuine(
     let anchored = identity.is_anchored(court.policy, court.now);
     let entitled = identity.is(issuer) || identity.is_listed(court.policy);
     let accepted = court.policy.accepts(list.token().header.alg);
-    let holds = anchored && entitled && accepted && list.verify(signed.key()).is_ok();
-    let detail = "the list is not signed by the credential's issuer or another that is trusted";
-    if holds {
-        checklist.passes(law, purpose(reference));
-    } else {
-        checklist.fails(law, detail);
+    match anchored && entitled && accepted && list.verify(signed.key()).is_ok() {
+        true => Ok(()),
+        false => Err(
+            "the list is not signed by the credential's issuer or another that is trusted"
+                .to_owned(),
+        ),
     }
-    holds
 }
 
 /// Why a list is too old: by its own `exp` and `ttl`, or by what the policy allows since it was fetched and since it

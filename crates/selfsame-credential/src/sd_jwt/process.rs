@@ -127,7 +127,7 @@ impl<'a> Run<'a> {
         let members = payload.as_object().ok_or(ProcessError::Malformed)?;
         let mut claims = Map::new();
         for (name, value) in members.iter().filter(|(name, _)| *name != SD_ALG) {
-            self.member(&mut claims, (name, value), None)?;
+            self.member(&mut claims, name, value, None)?;
         }
         self.hidden_members(members, &mut claims, None)?;
         Ok(Value::Object(claims))
@@ -140,8 +140,8 @@ impl<'a> Run<'a> {
         match value {
             Value::Object(members) => {
                 let mut claims = Map::new();
-                for member in members {
-                    self.member(&mut claims, member, parent)?;
+                for (name, value) in members {
+                    self.member(&mut claims, name, value, parent)?;
                 }
                 self.hidden_members(members, &mut claims, parent)?;
                 Ok(Value::Object(claims))
@@ -154,17 +154,18 @@ impl<'a> Run<'a> {
     fn member(
         &mut self,
         claims: &mut Map<String, Value>,
-        (name, value): (&'a String, &'a Value),
+        name: &'a str,
+        value: &'a Value,
         parent: Option<usize>,
     ) -> Result<(), ProcessError> {
-        match name.as_str() {
+        match name {
             SD => Ok(()),
             DOTS | SD_ALG => Err(ProcessError::Malformed),
             _ => {
-                self.trail.push(Segment::Name(name.clone()));
+                self.trail.push(Segment::Name(name.to_owned()));
                 let value = self.value(value, parent)?;
                 self.trail.pop();
-                claims.insert(name.clone(), value);
+                claims.insert(name.to_owned(), value);
                 Ok(())
             }
         }

@@ -74,7 +74,7 @@ impl Wallet {
         }
         if let Some((issuer, digest)) = super::super::cards::single_use(held) {
             let fetched = unavailable(self.shared.clock.now());
-            evidence.insert_single_use((issuer, digest), fetched);
+            evidence.insert_single_use(issuer, digest, fetched);
         }
         evidence
     }

@@ -190,13 +190,13 @@ fn judge(received: &Received, expected: Option<&Binding>, court: &Court<'_>, lis
         leaf: signed.leaf(),
     });
     if let Some(identity) = &identity {
-        issuer::trust(identity, &describe::types(sd_jwt), (court, list));
+        issuer::trust(identity, &describe::types(sd_jwt), court, list);
     }
     key_binding(sd_jwt, expected, court, list);
     let validity = validity(sd_jwt, processed);
     issuer::validity(validity, court, list);
     if let Some(identity) = &identity {
-        status::judge(references(sd_jwt), &claimed, identity, (court, list));
+        status::judge(references(sd_jwt), &claimed, identity, court, list);
         let claims = single_use::Claims {
             signed: sd_jwt.payload(),
             disclosed: processed.as_ref().ok().map(|processed| &processed.claims),

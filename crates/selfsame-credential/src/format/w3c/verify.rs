@@ -259,13 +259,13 @@ fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> Issuer 
             .into_iter()
             .filter(|name| *name != "VerifiableCredential")
             .collect();
-        issuer::trust(identity, &own, (court, list));
+        issuer::trust(identity, &own, court, list);
     }
     issuer::validity(credential.validity(), court, list);
     let Some(identity) = &identity else {
         return Issuer::Stranger;
     };
-    status::judge(credential.statuses(), &claimed, identity, (court, list));
+    status::judge(credential.statuses(), &claimed, identity, court, list);
     match status::is_relied_upon(identity, court) {
         true => Issuer::ReliedUpon,
         false => Issuer::Stranger,

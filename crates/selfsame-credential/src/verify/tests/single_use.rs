@@ -72,7 +72,7 @@ impl Scene {
     fn knowing(mut self, used: Fetched<Option<Use>>) -> Self {
         let digest = single_use::digest(KIND, &SECRET);
         self.evidence
-            .insert_single_use((self.issuer.clone(), digest), used);
+            .insert_single_use(self.issuer.clone(), digest, used);
         self
     }
 
