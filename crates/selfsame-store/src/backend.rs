@@ -188,13 +188,14 @@ pub trait Backend: Send + Sync {
     /// The records of one kind of a tenant.
     async fn list(
         &self,
-        shelf: (&TenantId, &str),
+        tenant: &TenantId,
+        kind: &str,
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>>;
     /// The size of one kind of a tenant. Expired records that have not been purged count as well. Only the `most`
     /// oldest records are counted, so checking a limit costs no more than the limit.
-    async fn weight(&self, shelf: (&TenantId, &str), most: u64) -> Result<Weight>;
+    async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight>;
 
     /// Compares the data with the keyed sum stored under this key, before anything else is done, and maintains the sum
     /// from then on. `Tampered` if a row was removed, restored, moved or changed from outside, or if the sum is missing

@@ -92,12 +92,12 @@ impl Batch {
     /// Writes a new value if the record has not changed since it was read. Its tags and expiry stay.
     #[must_use]
     pub fn update(self, kind: &str, read: &Record, value: Vec<u8>) -> Self {
-        self.update_version(kind, (&read.id, read.version), value)
+        self.update_version(kind, &read.id, read.version, value)
     }
 
     /// Writes a new value if the record has this version. Its tags and expiry stay.
     #[must_use]
-    pub fn update_version(self, kind: &str, (id, version): (&str, u64), value: Vec<u8>) -> Self {
+    pub fn update_version(self, kind: &str, id: &str, version: u64, value: Vec<u8>) -> Self {
         let (kind, id) = (kind.to_owned(), id.to_owned());
         self.step(Step::Update {
             kind,

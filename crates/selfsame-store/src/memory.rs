@@ -57,7 +57,8 @@ impl Backend for Memory {
 
     async fn list(
         &self,
-        (tenant, kind): (&TenantId, &str),
+        tenant: &TenantId,
+        kind: &str,
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>> {
@@ -77,8 +78,8 @@ impl Backend for Memory {
             .collect())
     }
 
-    async fn weight(&self, (tenant, kind): (&TenantId, &str), most: u64) -> Result<Weight> {
-        Ok(self.state().weight((tenant, kind), most))
+    async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {
+        Ok(self.state().weight(tenant, kind, most))
     }
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {

@@ -207,7 +207,8 @@ impl Backend for Sqlite {
 
     async fn list(
         &self,
-        (tenant, kind): (&TenantId, &str),
+        tenant: &TenantId,
+        kind: &str,
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>> {
@@ -229,7 +230,7 @@ impl Backend for Sqlite {
         self.rows(window.limit, read).await
     }
 
-    async fn weight(&self, (tenant, kind): (&TenantId, &str), most: u64) -> Result<Weight> {
+    async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {
         let (tenant, kind) = (tenant.clone(), kind.to_owned());
         let read = move |connection: &Connection| {
             let mut query = connection.prepare_cached(schema::WEIGHT)?;
@@ -308,8 +309,8 @@ impl Backend for Sqlite {
 
     async fn copy(&self, to: &Path, mark: SealedBatch) -> Result<()> {
         self.writer.publish();
-        let (to, sums) = ((to.to_owned(), &schema::FORMAT), self.writer.sums());
-        file::copy(self.path.clone(), to, move |connection| {
+        let (to, sums) = (to.to_owned(), self.writer.sums());
+        file::copy(self.path.clone(), to, &schema::FORMAT, move |connection| {
             let mut last = apply::Last::read(connection)?;
             if let Some(sums) = &sums {
                 sums.keep(connection)?;

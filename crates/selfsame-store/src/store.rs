@@ -168,7 +168,7 @@ impl Store {
         let listed = self
             .0
             .backend
-            .list((tenant, kind), window, self.now())
+            .list(tenant, kind, window, self.now())
             .await?;
         listed
             .into_iter()
@@ -195,7 +195,7 @@ impl Store {
 
     /// The size of one kind of a tenant, counting at most the `most` oldest records.
     pub async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {
-        self.0.backend.weight((tenant, kind), most).await
+        self.0.backend.weight(tenant, kind, most).await
     }
 
     /// Writes the batch, all or nothing. On return it is durable, unless it is deferred.

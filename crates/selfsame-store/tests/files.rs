@@ -218,7 +218,7 @@ async fn a_deferred_batch_is_seen_at_once_and_outlives_a_neighbour_that_fails() 
             after: None,
             limit: 1_000,
         };
-        let of_kind = backend.list((&tenant(), "a"), window, NOW).await.unwrap();
+        let of_kind = backend.list(&tenant(), "a", window, NOW).await.unwrap();
         let versions: Vec<_> = of_kind.iter().map(|record| record.version).collect();
         assert_eq!(versions, [round, 1]);
     }

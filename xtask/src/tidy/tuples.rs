@@ -13,7 +13,6 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-net", 3),
     ("selfsame-openid4vc", 18),
     ("selfsame-server", 11),
-    ("selfsame-store", 15),
     ("selfsame-testkit", 3),
     ("selfsame-tls-io", 2),
 ];

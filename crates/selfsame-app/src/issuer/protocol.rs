@@ -179,7 +179,7 @@ impl Issuer {
             })
             .await?;
         grant.state = state;
-        let batch = Batch::new(tenant()).update_version(GRANT, (&id, version), encode(&grant)?);
+        let batch = Batch::new(tenant()).update_version(GRANT, &id, version, encode(&grant)?);
         let outcome = self.outcome(effects, (&grant.subject, &content, places), batch)?;
         if outcome.issued.is_empty() {
             // The answer that was given before.

@@ -33,8 +33,7 @@ impl Verifier {
             ));
         }
         self.judge_again(&mut kept.state).await?;
-        let batch =
-            Batch::new(tenant()).update_version(VERIFICATION, (id, version), encode(&kept)?);
+        let batch = Batch::new(tenant()).update_version(VERIFICATION, id, version, encode(&kept)?);
         self.shared.store.commit(batch).await?;
         if let State::Answered(answered) = &kept.state {
             log_refusal(id, &answered.judged);

@@ -49,7 +49,7 @@ impl Verifier {
         kept.state = state;
         if first {
             let batch = Batch::new(tenant())
-                .update_version(VERIFICATION, (id, version), encode(&kept)?)
+                .update_version(VERIFICATION, id, version, encode(&kept)?)
                 .deferred();
             match self.shared.store.commit(batch).await {
                 Ok(committed) => self.at_hand.hold(&committed, kept),
@@ -107,8 +107,7 @@ impl Verifier {
             .await?;
         kept.state = state;
         let entry = self.spend_if_asked(id, &mut kept).await?;
-        let batch =
-            Batch::new(tenant()).update_version(VERIFICATION, (id, version), encode(&kept)?);
+        let batch = Batch::new(tenant()).update_version(VERIFICATION, id, version, encode(&kept)?);
         let batch = match entry {
             Some(entry) => batch.enqueue(entry),
             None => batch,

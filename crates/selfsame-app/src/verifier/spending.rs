@@ -212,7 +212,7 @@ impl Verifier {
         let (spending, entry) = self.order(id, answered, (Action::Revoke, &by)).await?;
         kept.spending = Some(spending);
         let batch = Batch::new(tenant())
-            .update_version(VERIFICATION, (id, version), encode(&kept)?)
+            .update_version(VERIFICATION, id, version, encode(&kept)?)
             .enqueue(entry);
         let committed = self.shared.store.commit(batch).await?;
         self.carry_out_here(&committed).await;

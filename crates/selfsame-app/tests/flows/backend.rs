@@ -43,15 +43,16 @@ impl Backend for Slow {
 
     async fn list(
         &self,
-        shelf: (&TenantId, &str),
+        tenant: &TenantId,
+        kind: &str,
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>> {
-        self.0.list(shelf, window, now).await
+        self.0.list(tenant, kind, window, now).await
     }
 
-    async fn weight(&self, shelf: (&TenantId, &str), most: u64) -> Result<Weight> {
-        self.0.weight(shelf, most).await
+    async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {
+        self.0.weight(tenant, kind, most).await
     }
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {

@@ -95,7 +95,7 @@ impl Finder {
             Some((seq, _)) => seq,
             None => {
                 let genesis = sha256(&ledger.genesis().to_bytes());
-                index.extend((0, &genesis), &of_genesis(ledger))?;
+                index.extend(0, &genesis, &of_genesis(ledger))?;
                 0
             }
         };
@@ -164,7 +164,7 @@ fn step(ledger: &Ledger, index: &Index, upto: u64) -> Result<u64> {
             }
         }
     }
-    index.extend((reached, &hash), &marked)?;
+    index.extend(reached, &hash, &marked)?;
     Ok(reached)
 }
 

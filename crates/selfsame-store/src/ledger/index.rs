@@ -173,7 +173,7 @@ impl Index {
     ///
     /// # Errors
     /// If the disk fails; then nothing is added.
-    pub fn extend(&self, (upto, hash): (u64, &[u8]), marked: &[Marked]) -> Result<()> {
+    pub fn extend(&self, upto: u64, hash: &[u8], marked: &[Marked]) -> Result<()> {
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
         for one in marked {
@@ -202,7 +202,7 @@ impl Index {
     /// # Errors
     /// If the disk fails.
     pub fn count(&self, label: &str) -> Result<u64> {
-        Ok(self::label(&self.connection(), label)?.map_or(0, |(_, count)| count))
+        Ok(self::label(&self.connection(), label)?.map_or(0, |label| label.count))
     }
 
     /// Runs a query. For a single label, the cost depends on the size of the answer; for words, on the number of
@@ -220,7 +220,7 @@ impl Index {
             }
         }
         match (labels.as_slice(), &wanted.words) {
-            ([(label, total)], None) => listed(&connection, (*label, *total), wanted),
+            ([label], None) => listed(&connection, label, wanted),
             _ => searched(&connection, &labels, wanted),
         }
     }
@@ -264,15 +264,24 @@ fn token(label: i64) -> String {
     format!("l{label}")
 }
 
-fn label(connection: &Connection, label: &str) -> Result<Option<(i64, u64)>> {
-    let mut query = connection.prepare_cached("SELECT id, count FROM labels WHERE label = ?1")?;
-    Ok(query
-        .query_row([label], |row| Ok((row.get(0)?, number(row, 1)?)))
-        .optional()?)
+/// A label's number, and the number of operations with it.
+struct Label {
+    id: i64,
+    count: u64,
 }
 
-fn listed(connection: &Connection, of: (i64, u64), wanted: &Wanted) -> Result<Hits> {
-    let (label, total) = of;
+fn label(connection: &Connection, label: &str) -> Result<Option<Label>> {
+    let mut query = connection.prepare_cached("SELECT id, count FROM labels WHERE label = ?1")?;
+    let read = |row: &Row<'_>| {
+        Ok(Label {
+            id: row.get(0)?,
+            count: number(row, 1)?,
+        })
+    };
+    Ok(query.query_row([label], read).optional()?)
+}
+
+fn listed(connection: &Connection, label: &Label, wanted: &Wanted) -> Result<Hits> {
     let count = wanted.count;
     let (least, after, order) = match wanted.from {
         From::Oldest { skip } => (
@@ -281,7 +290,9 @@ fn listed(connection: &Connection, of: (i64, u64), wanted: &Wanted) -> Result<Hi
             "ASC",
         ),
         From::Newest { before } => {
-            let after = before.unwrap_or(u64::MAX).min(total.saturating_add(1));
+            let after = before
+                .unwrap_or(u64::MAX)
+                .min(label.count.saturating_add(1));
             (after.saturating_sub(count).max(1), after, "DESC")
         }
     };
@@ -290,14 +301,14 @@ fn listed(connection: &Connection, of: (i64, u64), wanted: &Wanted) -> Result<Hi
          WHERE label = ?1 AND nth >= ?2 AND nth < ?3 ORDER BY nth {order}"
     );
     let mut query = connection.prepare_cached(&query)?;
-    let hits = query.query_map([label, sql(least), sql(after)], hit)?;
+    let hits = query.query_map([label.id, sql(least), sql(after)], hit)?;
     Ok(Hits {
-        total,
+        total: label.count,
         hits: hits.collect::<rusqlite::Result<_>>()?,
     })
 }
 
-fn searched(connection: &Connection, labels: &[(i64, u64)], wanted: &Wanted) -> Result<Hits> {
+fn searched(connection: &Connection, labels: &[Label], wanted: &Wanted) -> Result<Hits> {
     let Some(matched) = expression(labels, wanted.words.as_deref()) else {
         return Ok(Hits::default());
     };
@@ -321,10 +332,10 @@ fn searched(connection: &Connection, labels: &[(i64, u64)], wanted: &Wanted) -> 
 
 /// Labels and words in FTS5's query language. Every word is quoted and so never read as an operator. `None` if the
 /// query is empty.
-fn expression(labels: &[(i64, u64)], words: Option<&str>) -> Option<String> {
+fn expression(labels: &[Label], words: Option<&str>) -> Option<String> {
     let labels = labels
         .iter()
-        .map(|(id, _)| format!("labels : \"{}\"", token(*id)));
+        .map(|label| format!("labels : \"{}\"", token(label.id)));
     let words: Vec<&str> = words
         .unwrap_or_default()
         .split(|letter: char| letter.is_whitespace() || letter.is_control())
@@ -374,7 +385,7 @@ mod tests {
                 _ => marked(seq, &["kind=a"], &format!("Number {seq} of \"many\"")),
             })
             .collect();
-        index.extend((100, b"hash"), &all).unwrap();
+        index.extend(100, b"hash", &all).unwrap();
     }
 
     fn seqs(hits: &Hits) -> Vec<u64> {

@@ -275,8 +275,8 @@ impl LedgerStore for SqliteLedger {
     }
 
     async fn copy(&self, to: &Path) -> Result<()> {
-        let to = (to.to_owned(), &FORMAT);
-        file::copy(self.path.clone(), to, |copy| Ok(copy.execute_batch(MARK)?)).await
+        let mark = |copy: &mut Connection| Ok(copy.execute_batch(MARK)?);
+        file::copy(self.path.clone(), to.to_owned(), &FORMAT, mark).await
     }
 
     fn copied_at(&self) -> Result<Option<u64>> {
@@ -365,7 +365,7 @@ fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
         (true, false) => Pace::Idle,
         (true, true) => Pace::Resting,
     };
-    let written = write(writer, (pace, meter), block);
+    let written = write(writer, meter, pace, block);
     match &written {
         Ok(_) => writer.idle = pace != Pace::Busy,
         // The counts include a block that was not written, so they are wrong now.
@@ -385,7 +385,7 @@ fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
     written
 }
 
-fn write(writer: &mut Writer, (pace, meter): (Pace, &Meter), block: Block) -> Result<Head> {
+fn write(writer: &mut Writer, meter: &Meter, pace: Pace, block: Block) -> Result<Head> {
     let connection = &mut writer.connection;
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -408,7 +408,7 @@ fn write(writer: &mut Writer, (pace, meter): (Pace, &Meter), block: Block) -> Re
     writer.places.add(&transaction, new, pace)?;
     let of_the_tree = writer
         .nodes
-        .change(&transaction, (block.height, pace), &block.tree)?;
+        .change(&transaction, block.height, pace, &block.tree)?;
     let store = writer.store.load(Ordering::Relaxed);
     if store > 0 {
         transaction.prepare_cached(NOTE)?.execute([sql(store)])?;

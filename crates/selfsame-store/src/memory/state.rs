@@ -35,9 +35,9 @@ fn expired(expires: Option<UnixTime>, now: UnixTime) -> bool {
 }
 
 impl State {
-    pub(super) fn weight(&self, (tenant, kind): (&TenantId, &str), most: u64) -> Weight {
-        let shelf = (tenant.clone(), kind.to_owned());
-        let ids = self.by_kind.get(&shelf).into_iter().flatten();
+    pub(super) fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Weight {
+        let of_kind = (tenant.clone(), kind.to_owned());
+        let ids = self.by_kind.get(&of_kind).into_iter().flatten();
         let places = ids.map(|(_, id)| Place {
             tenant: tenant.clone(),
             kind: kind.to_owned(),

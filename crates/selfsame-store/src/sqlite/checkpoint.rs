@@ -56,7 +56,7 @@ impl Checkpoints {
         let seen = behind.clone();
         let thread = std::thread::Builder::new()
             .name("store-checkpoint".to_owned())
-            .spawn(move || run((&connection, limits), &asked, &seen))?;
+            .spawn(move || run(&connection, limits, &asked, &seen))?;
         Ok(Self {
             due: Some(due),
             behind,
@@ -152,7 +152,7 @@ fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn run((connection, limits): (&Connection, Limits), asked: &Receiver<Mode>, behind: &AtomicBool) {
+fn run(connection: &Connection, limits: Limits, asked: &Receiver<Mode>, behind: &AtomicBool) {
     let most = i64::try_from(limits.log).unwrap_or(i64::MAX);
     while let Ok(mode) = asked.recv() {
         match checkpoint(connection, mode.name()) {

@@ -68,17 +68,19 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
 /// Runs in the blocking pool, since it may take long.
 pub(crate) async fn copy(
     from: PathBuf,
-    (to, format): (PathBuf, &'static Format),
+    to: PathBuf,
+    format: &'static Format,
     mark: impl FnOnce(&mut Connection) -> Result<()> + Send + 'static,
 ) -> Result<()> {
-    tokio::task::spawn_blocking(move || copy_now(&from, (&to, format), mark))
+    tokio::task::spawn_blocking(move || copy_now(&from, &to, format, mark))
         .await
         .map_err(|_| StoreError::Storage("a copy was cut off".to_owned()))?
 }
 
 fn copy_now(
     from: &Path,
-    (to, format): (&Path, &Format),
+    to: &Path,
+    format: &Format,
     mark: impl FnOnce(&mut Connection) -> Result<()>,
 ) -> Result<()> {
     if let Some(parent) = to.parent() {

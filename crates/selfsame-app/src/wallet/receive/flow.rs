@@ -264,7 +264,7 @@ impl Wallet {
                 ..flow
             };
             let batch = self.shared.later(leased, 1 << leased.attempts);
-            let batch = batch.update_version(FLOW, (id, version), encode(&flow)?);
+            let batch = batch.update_version(FLOW, id, version, encode(&flow)?);
             self.shared.commit_in_hand(batch).await?;
             return Ok(Done::End(End::Unjudged(reason.clone())));
         }
@@ -283,7 +283,7 @@ impl Wallet {
             Ended::Not => {
                 let flow = Flow { state, ..flow };
                 // A token alone needs no flush of its own: it reaches the disk with the request that spends it.
-                let batch = batch.update_version(FLOW, (id, version), encode(&flow)?);
+                let batch = batch.update_version(FLOW, id, version, encode(&flow)?);
                 let batch = if asks_for_credential {
                     batch
                 } else {

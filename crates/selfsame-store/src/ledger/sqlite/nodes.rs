@@ -83,7 +83,8 @@ impl Nodes {
     pub(super) fn change(
         &mut self,
         transaction: &Transaction<'_>,
-        (height, pace): (u64, Pace),
+        height: u64,
+        pace: Pace,
         changes: &TreeChanges,
     ) -> Result<u64> {
         self.add(transaction, changes)?;
