@@ -167,7 +167,7 @@ impl Shared {
         match self
             .fetched
             .metadata
-            .get_newer(&url.to_string(), (now, outdated), fetch)
+            .get_newer(&url.to_string(), now, outdated, fetch)
             .await
         {
             Ok((document, at)) => Fetched {
@@ -210,7 +210,7 @@ impl Shared {
                 })
             });
             let lists = &self.fetched.lists;
-            let (found, at) = match lists.get_newer(&key, (now, outdated), fetch).await {
+            let (found, at) = match lists.get_newer(&key, now, outdated, fetch).await {
                 Ok(found) => found,
                 Err(error) => {
                     tracing::warn!(reason = %error, uri, "a status list could not be fetched");

@@ -252,7 +252,7 @@ impl Resolver {
         fetch: impl Future<Output = Result<Resolution, NetError>>,
     ) -> (Arc<Resolution>, UnixTime) {
         let key = cached_at(did, options);
-        let fetched = self.cache.get_newer(&key, (now, outdated), async {
+        let fetched = self.cache.get_newer(&key, now, outdated, async {
             let resolution = fetch.await?;
             // A missing or deactivated document may be there (again) sooner than a document changes.
             Ok(if resolution.metadata.error.is_some() {

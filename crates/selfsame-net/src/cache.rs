@@ -150,7 +150,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
     where
         F: Future<Output = Result<Fresh<V>, NetError>>,
     {
-        self.get_newer(key, (now, None), fetch).await
+        self.get_newer(key, now, None, fetch).await
     }
 
     /// Like [`Cache::get`], for a caller that found the value fetched at `outdated` or before to be outdated: it is
@@ -159,7 +159,8 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
     pub async fn get_newer<F>(
         &self,
         key: &K,
-        (now, outdated): (UnixTime, Option<UnixTime>),
+        now: UnixTime,
+        outdated: Option<UnixTime>,
         fetch: F,
     ) -> Result<(Arc<V>, UnixTime), NetError>
     where
@@ -184,7 +185,8 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
                 number,
             };
             // Cached before the flight ends, so that no other caller fetches in between.
-            let found = flight.keep(self.judge(fetch.await, now), now);
+            let (found, seconds) = self.judge(fetch.await, now);
+            let found = flight.keep(found, seconds, now);
             drop(flight);
             landing.send_replace(Some(found.clone()));
             return found;
@@ -235,6 +237,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
         Turn::Lead(number, sender)
     }
 
+    /// What was found, and for how many seconds it lasts.
     fn judge(&self, fetched: Result<Fresh<V>, NetError>, now: UnixTime) -> (Found<V>, u64) {
         match fetched {
             Ok(fresh) => {
@@ -335,7 +338,7 @@ struct Flight<'a, K: AsRef<str> + Clone + Eq + Hash, V> {
 
 impl<K: AsRef<str> + Clone + Eq + Hash, V> Flight<'_, K, V> {
     /// Caches the result, or on failure leaves a cached value that still lasts. Returns the one to give to the callers.
-    fn keep(&self, (found, seconds): (Found<V>, u64), now: UnixTime) -> Found<V> {
+    fn keep(&self, found: Found<V>, seconds: u64, now: UnixTime) -> Found<V> {
         let settings = &self.cache.settings;
         let value = found
             .as_ref()

@@ -66,7 +66,7 @@ impl Net {
         let hosts = Arc::new(settings.hosts.iter().map(lower).collect());
         let pool = |reach| {
             let resolver = Resolver::new(reach, Arc::clone(&hosts));
-            pool(&settings, tls.clone(), (reach, resolver))
+            pool(&settings, tls.clone(), reach, resolver)
         };
         Ok(Self(Arc::new(Inner {
             own: PerThread::new(|| pool(Reach::Own)),
@@ -408,7 +408,7 @@ fn known(error: &(dyn StdError + 'static)) -> Option<NetError> {
 }
 
 /// HTTP/1.1 only: one framing less to attack, and connections are pooled.
-fn pool(settings: &Settings, tls: ClientConfig, (reach, resolver): (Reach, Resolver)) -> Pool {
+fn pool(settings: &Settings, tls: ClientConfig, reach: Reach, resolver: Resolver) -> Pool {
     let mut http = HttpConnector::new_with_resolver(resolver);
     http.enforce_http(false);
     http.set_nodelay(true);

@@ -198,7 +198,7 @@ impl Wallet {
         let mut wrong = None;
         let fetched = self
             .issuers
-            .get_newer(key, (now, outdated), async {
+            .get_newer(key, now, outdated, async {
                 match self.fetch_issuer(offer).await {
                     Ok(fresh) => Ok(fresh),
                     Err(error) => {

@@ -169,13 +169,14 @@ async fn use_and_forgetting_leave_no_trace_in_the_order() {
 /// The answer to a caller that found the value fetched at `outdated` to be outdated.
 async fn newer(
     cache: &Cache<String, u32>,
-    (now, outdated): (UnixTime, UnixTime),
+    now: UnixTime,
+    outdated: UnixTime,
     fetched: Result<u32, NetError>,
 ) -> (u32, UnixTime) {
     let fetch = async { fetched.map(Fresh::new) };
     let key = "k".to_owned();
     let (value, at) = cache
-        .get_newer(&key, (now, Some(outdated)), fetch)
+        .get_newer(&key, now, Some(outdated), fetch)
         .await
         .unwrap();
     (*value, at)
@@ -186,10 +187,10 @@ async fn what_was_found_to_be_outdated_is_fetched_anew_once() {
     let (cache, later) = (cache(), NOW.plus(1));
     get(&cache, "k", NOW, 1).await;
     let before = UnixTime(NOW.0 - 1);
-    assert_eq!(newer(&cache, (later, before), Ok(2)).await, (1, NOW));
-    assert_eq!(newer(&cache, (later, NOW), Ok(2)).await, (2, later));
+    assert_eq!(newer(&cache, later, before, Ok(2)).await, (1, NOW));
+    assert_eq!(newer(&cache, later, NOW, Ok(2)).await, (2, later));
     // A second caller reports the same old value after it was fetched anew.
-    assert_eq!(newer(&cache, (later, NOW), Ok(3)).await, (2, later));
+    assert_eq!(newer(&cache, later, NOW, Ok(3)).await, (2, later));
     let entries = cache.lock();
     assert_eq!(entries.kept.len(), entries.by_use.len());
 }
@@ -199,16 +200,16 @@ async fn what_cannot_be_fetched_anew_stays_and_is_not_asked_for_at_once_again() 
     let (cache, later) = (cache(), NOW.plus(1));
     let failed = || Err(NetError::Malformed("nothing"));
     get(&cache, "k", NOW, 1).await;
-    assert_eq!(newer(&cache, (later, NOW), failed()).await, (1, NOW));
+    assert_eq!(newer(&cache, later, NOW, failed()).await, (1, NOW));
     assert_eq!(get(&cache, "k", later, 2).await, (1, NOW));
-    assert_eq!(newer(&cache, (later.plus(4), NOW), Ok(2)).await, (1, NOW));
+    assert_eq!(newer(&cache, later.plus(4), NOW, Ok(2)).await, (1, NOW));
     let again = later.plus(5);
-    assert_eq!(newer(&cache, (again, NOW), Ok(2)).await, (2, again));
+    assert_eq!(newer(&cache, again, NOW, Ok(2)).await, (2, again));
     // After its end the value is not returned.
     let end = again.plus(60);
     let fetch = async { failed().map(Fresh::new) };
     let key = "k".to_owned();
-    let found = cache.get_newer(&key, (end, Some(again)), fetch).await;
+    let found = cache.get_newer(&key, end, Some(again), fetch).await;
     assert!(found.is_err());
 }
 
