@@ -26,12 +26,13 @@ where
     A: AsyncRead + AsyncWrite + Unpin,
     B: AsyncRead + AsyncWrite + Unpin,
 {
-    relay_until((one, other), idle, std::future::pending()).await
+    relay_until(one, other, idle, std::future::pending()).await
 }
 
 /// Like `relay`, and cut as soon as `end` resolves with the reason.
 pub async fn relay_until<A, B>(
-    (one, other): (&mut A, &mut B),
+    one: &mut A,
+    other: &mut B,
     idle: Duration,
     end: impl Future<Output = io::Error>,
 ) -> (Carried, io::Result<()>)
@@ -50,7 +51,7 @@ where
     };
     let ended = tokio::select! {
         ended = both => ended.map(|_| ()),
-        () = silence((&up, &down), idle) => Err(io::ErrorKind::TimedOut.into()),
+        () = silence(&up, &down, idle) => Err(io::ErrorKind::TimedOut.into()),
         why = end => Err(why),
     };
     let carried = Carried {
@@ -82,7 +83,7 @@ where
 }
 
 /// Returns once no byte has moved in either direction for `idle`.
-async fn silence((up, down): (&AtomicU64, &AtomicU64), idle: Duration) {
+async fn silence(up: &AtomicU64, down: &AtomicU64, idle: Duration) {
     let seen = || (up.load(Ordering::Relaxed), down.load(Ordering::Relaxed));
     let mut before = seen();
     loop {

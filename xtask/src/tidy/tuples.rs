@@ -13,7 +13,6 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-openid4vc", 18),
     ("selfsame-server", 11),
     ("selfsame-testkit", 3),
-    ("selfsame-tls-io", 2),
 ];
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {

@@ -139,8 +139,8 @@ impl Shared {
         let peer = Arc::clone(secure.peer());
         let end = self.lapse(&peer, from);
         let (carried, ended) = match is_inward {
-            true => relay_until((&mut secure, &mut plain), idle, end).await,
-            false => relay_until((&mut plain, &mut secure), idle, end).await,
+            true => relay_until(&mut secure, &mut plain, idle, end).await,
+            false => relay_until(&mut plain, &mut secure, idle, end).await,
         };
         self.figures.ended(carried, &ended);
         if let Err(error) = &ended {
