@@ -181,10 +181,10 @@ pub fn step(
         }
         (State::Asked(asked), Input::Decline) => response::decline(asked, ctx).map(Step::Done),
         (State::Answering(Answering { verifier, .. }), Input::Delivered { status, body }) => Ok(
-            Step::Done(response::delivered(verifier, true, (status, body))),
+            Step::Done(response::delivered(verifier, true, status, body)),
         ),
         (State::Declining(Declining { verifier }), Input::Delivered { status, body }) => Ok(
-            Step::Done(response::delivered(verifier, false, (status, body))),
+            Step::Done(response::delivered(verifier, false, status, body)),
         ),
         (
             State::Answering(Answering { verifier, .. }) | State::Declining(Declining { verifier }),

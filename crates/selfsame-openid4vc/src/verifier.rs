@@ -200,7 +200,7 @@ pub fn step(
                 signer,
                 wallet_nonce,
             },
-        ) => request::object(&open(state), (signer, wallet_nonce), evidence, ctx),
+        ) => request::object(&open(state), signer, wallet_nonce, evidence, ctx),
         (State::Created(Created { asked }), Input::Response { .. })
             if asked.request_uri.is_some() =>
         {
@@ -209,7 +209,7 @@ pub fn step(
             ))
         }
         (State::Created(_) | State::Fetched(_), Input::Response { response, policy }) => {
-            response::take(&open(state), (response, policy), evidence, ctx)
+            response::take(&open(state), response, policy, evidence, ctx)
         }
         (State::Answered(answered), Input::Recheck { policy }) => {
             response::recheck(answered, policy, evidence, ctx)

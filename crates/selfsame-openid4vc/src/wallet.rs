@@ -261,13 +261,13 @@ pub fn step(
 ) -> Result<Step<Next>, Error> {
     let next = match (state, input) {
         (State::Redeeming(redeeming), Input::Token(answer)) => {
-            token::redeemed(redeeming, *answer, (evidence, ctx))
+            token::redeemed(redeeming, *answer, evidence, ctx)
         }
         (State::Proving(proving), Input::Nonce(answer)) => {
-            nonce::fetched(proving, *answer, (evidence, ctx))
+            nonce::fetched(proving, *answer, evidence, ctx)
         }
         (State::Requesting(requesting), Input::Credential(answer)) => {
-            credential::answered(requesting, *answer, (evidence, ctx))
+            credential::answered(requesting, *answer, evidence, ctx)
         }
         (
             State::Redeeming(_) | State::Proving(_) | State::Requesting(_),
@@ -291,7 +291,7 @@ pub fn step(
 
 /// Requests the next credential. If the issuer has a nonce endpoint and the credential requires proofs, fetches a nonce
 /// first.
-fn ask(progress: Progress, (evidence, ctx): (&Evidence, &Ctx)) -> Result<Step<Next>, Error> {
+fn ask(progress: Progress, evidence: &Evidence, ctx: &Ctx) -> Result<Step<Next>, Error> {
     let Some(current) = progress.plan.asks.first() else {
         let Progress {
             plan, credentials, ..
@@ -313,7 +313,7 @@ fn ask(progress: Progress, (evidence, ctx): (&Evidence, &Ctx)) -> Result<Step<Ne
                 vec![effect],
             )))
         }
-        _ => proof::request(progress, None, (evidence, ctx)),
+        _ => proof::request(progress, None, evidence, ctx),
     }
 }
 

@@ -10,7 +10,6 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-app", 39),
     ("selfsame-ledger", 28),
     ("selfsame-bench", 13),
-    ("selfsame-openid4vc", 18),
     ("selfsame-server", 11),
     ("selfsame-testkit", 3),
 ];

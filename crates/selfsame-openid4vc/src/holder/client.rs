@@ -18,7 +18,8 @@ pub(super) const LEEWAY: u64 = 60;
 pub(super) fn authenticate(
     client: &ClientId,
     object: &Compact,
-    (trust, evidence): (&Trust<'_>, &Evidence),
+    trust: &Trust<'_>,
+    evidence: &Evidence,
     now: UnixTime,
 ) -> Result<Step<()>, Error> {
     let key = match client {
@@ -30,7 +31,7 @@ pub(super) fn authenticate(
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(key) => key,
         },
-        ClientId::X509SanDns(name) => key_of_certificate(name, object, (trust, now))?,
+        ClientId::X509SanDns(name) => key_of_certificate(name, object, trust, now)?,
     };
     object
         .verify(&key)
@@ -72,7 +73,8 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
 fn key_of_certificate(
     name: &str,
     object: &Compact,
-    (trust, now): (&Trust<'_>, UnixTime),
+    trust: &Trust<'_>,
+    now: UnixTime,
 ) -> Result<PublicKey, Error> {
     let refuse = |reason: &str| Error::invalid_request(reason);
     // The reason is shown to the person; in most cases the verifier is the one that can act on it.

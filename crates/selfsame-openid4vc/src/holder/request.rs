@@ -96,7 +96,7 @@ pub fn open(link: &str, transport: &Transport) -> Result<Invocation, Box<Refused
             signed(&client_id, &form).map_err(unanswered)?;
             Ok(Invocation::Object { client_id, object })
         }
-        (None, Some(text)) => reference(client_id, &text, (&form, transport)).map_err(unanswered),
+        (None, Some(text)) => reference(client_id, &text, &form, transport).map_err(unanswered),
         (None, None) => plain(&client_id, form, transport),
     }
 }
@@ -140,7 +140,8 @@ fn require_signable(client_id: &str) -> Result<(), Error> {
 fn reference(
     client_id: String,
     text: &str,
-    (form, transport): (&Form, &Transport),
+    form: &Form,
+    transport: &Transport,
 ) -> Result<Invocation, Error> {
     let method = RequestUriMethod::parse(form.get("request_uri_method"))?;
     require_signable(&client_id)?;
@@ -242,7 +243,7 @@ pub fn authenticate(
         let reason = "the request object's typ is not oauth-authz-req+jwt";
         return Err(unanswered(Error::invalid_request(reason)));
     }
-    match client::authenticate(&client, &object, (trust, evidence), now).map_err(unanswered)? {
+    match client::authenticate(&client, &object, trust, evidence, now).map_err(unanswered)? {
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
         Step::Done(()) => {}
     }

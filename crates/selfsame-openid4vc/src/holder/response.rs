@@ -127,11 +127,7 @@ pub fn refusal(refused: &Refused) -> Option<Effect> {
     })
 }
 
-pub(super) fn delivered(
-    verifier: &Verifier,
-    presented: bool,
-    (status, body): (u16, &[u8]),
-) -> Next {
+pub(super) fn delivered(verifier: &Verifier, presented: bool, status: u16, body: &[u8]) -> Next {
     let failed = |reason: &str| failed(verifier, reason.to_owned());
     // §8.2 and the errata on HTTP redirects: only status 200 is accepted.
     if status != 200 {
@@ -224,7 +220,7 @@ impl One<'_> {
                 Some(key.ok_or(Error::Choice("a credential is bound to no key held here"))?)
             }
         };
-        can_be_checked(self.request, (held, key))?;
+        can_be_checked(self.request, held, key)?;
         match (held.format.describe().profile, key) {
             (Profile::SdJwtVc, key) => self.sd_jwt(key, evidence, ctx),
             (Profile::W3c, Some(key)) => self.w3c(key, evidence, ctx),
@@ -285,7 +281,8 @@ impl One<'_> {
 /// `vp_formats_not_supported` if it does not.
 pub fn can_be_checked(
     request: &Request,
-    (held, key): (&Held, Option<&HolderKey>),
+    held: &Held,
+    key: Option<&HolderKey>,
 ) -> Result<(), Error> {
     let formats = &request.metadata.vp_formats_supported;
     let refuse = |reason| Error::presentation(PresentationCode::VpFormatsNotSupported, reason);

@@ -195,7 +195,7 @@ pub(super) fn issue(
         Step::Done(proven) => proven,
     };
     check_fresh(&proven, given)?;
-    let credentials = match sign(call, configuration, &proven, (evidence, ctx))? {
+    let credentials = match sign(call, configuration, &proven, evidence, ctx)? {
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
         Step::Done(credentials) => credentials,
     };
@@ -290,7 +290,8 @@ fn sign(
     call: &Call<'_>,
     configuration: &Configuration,
     proven: &Proven,
-    (evidence, ctx): (&Evidence, &Ctx),
+    evidence: &Evidence,
+    ctx: &Ctx,
 ) -> Result<Step<Vec<String>>, Error> {
     let holders: Vec<Option<&Holder>> = match proven.holders.as_slice() {
         [] => vec![None],

@@ -109,7 +109,8 @@ pub fn wallet_nonce(body: &[u8]) -> Result<Option<String>, Error> {
 
 pub(super) fn object(
     open: &Fetched,
-    (signer, wallet_nonce): (&Signer, Option<&str>),
+    signer: &Signer,
+    wallet_nonce: Option<&str>,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {

@@ -34,7 +34,8 @@ const ANSWERS_MAX: u32 = 5;
 
 pub(super) fn take(
     open: &Fetched,
-    (response, policy): (&AuthorizationResponse, &Policy),
+    response: &AuthorizationResponse,
+    policy: &Policy,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
@@ -63,7 +64,7 @@ pub(super) fn take(
     }
     let judged = bench.judge(asked, &shown);
     if !counts(&judged) {
-        return Ok(Step::Done(refuse(open, (judged, presentations), ctx)));
+        return Ok(Step::Done(refuse(open, judged, presentations, ctx)));
     }
     let (receipt, response_code) = receipt(asked, ctx);
     let answered = Answered {
@@ -120,7 +121,7 @@ fn counts(judged: &Judged) -> bool {
 
 /// Refuses an answer that does not count (§8.6) and leaves the request open. The rules it breaks are recorded, but not
 /// its claims.
-fn refuse(open: &Fetched, (judged, vp_token): (Judged, &VpToken), ctx: &Ctx) -> Next {
+fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> Next {
     let before = open.refused.as_ref().map_or(0, |refused| refused.count);
     let count = before.saturating_add(1);
     let effect = Effect::Refuse {
@@ -271,7 +272,8 @@ impl Item<'_> {
 
     fn candidate<'c>(
         &self,
-        (claims, withheld): (&'c Value, Option<&'c Withheld>),
+        claims: &'c Value,
+        withheld: Option<&'c Withheld>,
         bench: &Bench<'_>,
     ) -> Candidate<'c> {
         Candidate {
@@ -377,7 +379,7 @@ impl Bench<'_> {
                 Err(malformed) => (malformed.verdict(), None),
             };
             let withheld = says.as_ref().ok().and_then(Examination::withheld);
-            let candidate = claims.map(|claims| item.candidate((claims, withheld), self));
+            let candidate = claims.map(|claims| item.candidate(claims, withheld, self));
             let matches = candidate
                 .as_ref()
                 .is_some_and(|candidate| match_query(item, candidate, &mut verdict));
@@ -392,7 +394,7 @@ impl Bench<'_> {
                 claims: claims.filter(|_| matches).cloned(),
             });
         }
-        let (outcome, reason) = conclude(asked, (&valid, &genuine), &credentials);
+        let (outcome, reason) = conclude(asked, &valid, &genuine, &credentials);
         Judged {
             outcome,
             reason,
@@ -407,7 +409,8 @@ type Candidates<'a> = BTreeMap<String, Vec<Option<Candidate<'a>>>>;
 // only because credentials are revoked, expired or the like, the outcome says which.
 fn conclude(
     asked: &Asked,
-    (valid, genuine): (&Candidates<'_>, &Candidates<'_>),
+    valid: &Candidates<'_>,
+    genuine: &Candidates<'_>,
     credentials: &[JudgedCredential],
 ) -> (Outcome, Option<String>) {
     let unmet = match dcql::check(&asked.query, valid) {

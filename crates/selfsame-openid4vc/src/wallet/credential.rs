@@ -30,7 +30,8 @@ const TELL: &str = "Tell the issuer; the credential was not kept.";
 pub(super) fn answered(
     requesting: &Requesting,
     answer: Answer<'_>,
-    gathered: (&Evidence, &Ctx),
+    evidence: &Evidence,
+    ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
     let mut progress = requesting.progress.clone();
     match answer.status {
@@ -42,7 +43,7 @@ pub(super) fn answered(
                 "Ask the issuer when it can be had at once.",
             ));
         }
-        _ => return refused(requesting, answer, gathered),
+        _ => return refused(requesting, answer, evidence, ctx),
     }
     let Some(current) = progress.plan.asks.first() else {
         return Err(Error::State("there is nothing left to ask for"));
@@ -60,20 +61,21 @@ pub(super) fn answered(
         progress.wanted.remove(0);
     }
     progress.nonces = 0;
-    ask(progress, gathered)
+    ask(progress, evidence, ctx)
 }
 
 fn refused(
     requesting: &Requesting,
     answer: Answer<'_>,
-    gathered: (&Evidence, &Ctx),
+    evidence: &Evidence,
+    ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
     let body: Option<ErrorBody> = json::parse_as(answer.body, &limits()).ok();
     let code = body.map(|body| body.error);
     let progress: &Progress = &requesting.progress;
     // §8.3.1.2: if the issuer refuses a nonce, the wallet fetches a new one, but not endlessly.
     if code.as_deref() == Some("invalid_nonce") && progress.nonces < MAX_NONCES {
-        return ask(progress.clone(), gathered);
+        return ask(progress.clone(), evidence, ctx);
     }
     let (reason, advice) = match code.as_deref() {
         Some("invalid_nonce") => (

@@ -15,19 +15,21 @@ const MAX_NONCE: usize = 4096;
 pub(super) fn fetched(
     proving: &Proving,
     answer: Answer<'_>,
-    gathered: (&Evidence, &Ctx),
+    evidence: &Evidence,
+    ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
-    proven(proving.progress.clone(), &read(answer)?, gathered)
+    proven(proving.progress.clone(), &read(answer)?, evidence, ctx)
 }
 
 /// Requests the next credential with this nonce.
 pub(super) fn proven(
     mut progress: Progress,
     nonce: &str,
-    gathered: (&Evidence, &Ctx),
+    evidence: &Evidence,
+    ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
     progress.nonces = progress.nonces.saturating_add(1);
-    proof::request(progress, Some(nonce), gathered)
+    proof::request(progress, Some(nonce), evidence, ctx)
 }
 
 /// Reads the nonce from the endpoint's answer.

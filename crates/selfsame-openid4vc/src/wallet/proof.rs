@@ -123,7 +123,8 @@ fn with_own_did(methods: &[String], key: &Binding) -> Option<Binding> {
 pub(super) fn request(
     progress: Progress,
     nonce: Option<&str>,
-    (evidence, ctx): (&Evidence, &Ctx),
+    evidence: &Evidence,
+    ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
     let (Some(current), Some(wanted)) = (progress.plan.asks.first(), progress.wanted.first())
     else {

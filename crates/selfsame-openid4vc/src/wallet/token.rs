@@ -164,7 +164,8 @@ fn types(configuration: &Configuration, format: Format) -> Vec<String> {
 pub(super) fn redeemed(
     redeeming: &Redeeming,
     answer: Answer<'_>,
-    gathered: (&Evidence, &Ctx),
+    evidence: &Evidence,
+    ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
     if answer.status != 200 {
         return Ok(Step::Done(refused(redeeming, answer)));
@@ -180,8 +181,8 @@ pub(super) fn redeemed(
         credentials: Vec::new(),
     };
     match &redeeming.nonce {
-        Some(nonce) => nonce::proven(progress, nonce, gathered),
-        None => ask(progress, gathered),
+        Some(nonce) => nonce::proven(progress, nonce, evidence, ctx),
+        None => ask(progress, evidence, ctx),
     }
 }
 

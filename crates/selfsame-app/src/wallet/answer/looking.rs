@@ -215,7 +215,7 @@ impl Wallet {
             let proof = key
                 .as_ref()
                 .filter(|_| query.require_cryptographic_holder_binding);
-            let checked = response::can_be_checked(&asked.request, (&held, proof));
+            let checked = response::can_be_checked(&asked.request, &held, proof);
             fitting.push(Fitting {
                 good: matches && checked.is_ok(),
                 card,
