@@ -112,7 +112,7 @@ pub async fn run(tools: Tools<'_>, plan: Plan, progress: &dyn Progress) -> Resul
     let mut charts = Vec::new();
     let mut beside = Vec::new();
     for kind in Kind::ALL {
-        let found = Bench::measure(tools, (plan, kind), progress).await?;
+        let found = Bench::measure(tools, plan, kind, progress).await?;
         figures.extend(found.figures(kind, plan));
         charts.extend(found.charts(kind));
         beside.push(found.beside());
@@ -151,11 +151,12 @@ struct Bench {
 impl Bench {
     async fn measure(
         tools: Tools<'_>,
-        (plan, kind): (Plan, Kind),
+        plan: Plan,
+        kind: Kind,
         progress: &dyn Progress,
     ) -> Result<Found, Error> {
         let data = tools.scratch.join("registry");
-        let (world, file) = populate(tools, (plan, kind), progress).await?;
+        let (world, file) = populate(tools, plan, kind, progress).await?;
         let served = Served::start(tools.program, &data).await?;
         let found = Found {
             signatures: alone::signatures(&world, plan.checks)?,
@@ -204,7 +205,7 @@ impl Bench {
         let stapled = [Lookup::Stapled, Lookup::StapledUnknown];
         let stapled = stapled.map(|lookup| Way::WITH_DID.map(|way| (way, lookup)));
         for (way, lookup) in cached.into_iter().chain(stapled.into_iter().flatten()) {
-            let sample = alone::processing(&ours, (way, lookup), &draws)?;
+            let sample = alone::processing(&ours, way, lookup, &draws)?;
             self.found.processing.insert((lookup, way), sample);
         }
         Ok(())
@@ -213,7 +214,7 @@ impl Bench {
     /// Gives each cell a turn.
     fn round(&mut self, draws: &[Draw]) -> Result<(), Error> {
         for cell in Cell::ALL {
-            self.turns((Lookup::Cached, cell), draws)?;
+            self.turns(Lookup::Cached, cell, draws)?;
             if cell.is_x509() {
                 self.others(cell, draws)?;
             }
@@ -223,9 +224,9 @@ impl Bench {
                 match lookup {
                     Lookup::Cold => {
                         let fresh = self.deck.draw(draws.len(), self.plan.identities);
-                        self.turns((lookup, cell), &fresh)?;
+                        self.turns(lookup, cell, &fresh)?;
                     }
-                    _ => self.turns((lookup, cell), draws)?,
+                    _ => self.turns(lookup, cell, draws)?,
                 }
             }
         }
@@ -234,15 +235,15 @@ impl Bench {
 
     /// Handshakes with a ratio to certificates take turns with them, a few at a time, so that other work on the machine
     /// affects both. The two take turns at going first.
-    fn turns(&mut self, (lookup, cell): (Lookup, Cell), draws: &[Draw]) -> Result<(), Error> {
+    fn turns(&mut self, lookup: Lookup, cell: Cell, draws: &[Draw]) -> Result<(), Error> {
         if cell.is_x509() || cell.client != Some(cell.server) {
-            return self.turn((lookup, cell), draws).map(drop);
+            return self.turn(lookup, cell, draws).map(drop);
         }
         for (number, few) in draws.chunks(PAIRED).enumerate() {
             let (theirs, ours) = match number % 2 {
-                0 => (self.original(few)?, self.turn((lookup, cell), few)?),
+                0 => (self.original(few)?, self.turn(lookup, cell, few)?),
                 _ => {
-                    let ours = self.turn((lookup, cell), few)?;
+                    let ours = self.turn(lookup, cell, few)?;
                     (self.original(few)?, ours)
                 }
             };
@@ -258,7 +259,7 @@ impl Bench {
         Ok(milliseconds(&server.nanoseconds))
     }
 
-    fn turn(&mut self, (lookup, cell): (Lookup, Cell), draws: &[Draw]) -> Result<Sample, Error> {
+    fn turn(&mut self, lookup: Lookup, cell: Cell, draws: &[Draw]) -> Result<Sample, Error> {
         let order = Order {
             lookup,
             ..order(Stack::Ours, cell, draws)
@@ -311,12 +312,13 @@ impl Others {
 /// and its file.
 async fn populate(
     tools: Tools<'_>,
-    (plan, kind): (Plan, Kind),
+    plan: Plan,
+    kind: Kind,
     progress: &dyn Progress,
 ) -> Result<(World, PathBuf), Error> {
     let node = Node::start(tools.program, &tools.scratch.join("registry")).await?;
     progress.begin(&format!("{} identities", kind.name()), 1);
-    let mut world = World::make(kind, plan.identities, (&node.genesis(), end::now()))?;
+    let mut world = World::make(kind, plan.identities, &node.genesis(), end::now())?;
     progress.advance(1);
     node.register(&world, progress).await?;
     let mut drawn: Vec<Draw> = rounds(plan).flatten().collect();

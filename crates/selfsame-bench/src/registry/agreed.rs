@@ -12,11 +12,16 @@ use crate::Error;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
-/// The number of operations in a transaction of the batched figure.
-const BATCH: u64 = 128;
-/// The number of simultaneous writers over all nodes, for transactions with one operation and with [`BATCH`].
-const SINGLE_WRITERS: usize = 128;
-const BATCH_WRITERS: usize = 32;
+/// Transactions with one operation each.
+const SINGLE: Load = Load {
+    each: 1,
+    writers: 128,
+};
+/// The transactions of the batched figure.
+const BATCHED: Load = Load {
+    each: 128,
+    writers: 32,
+};
 /// The node that is stopped and started again; no client writes to it.
 const AWAY: usize = 3;
 /// The maximum time until a node has caught up.
@@ -39,6 +44,15 @@ pub struct Plan {
     pub transactions: u64,
     /// The pause before memory and disk are measured.
     pub rest: Duration,
+}
+
+/// What is written at once.
+#[derive(Clone, Copy)]
+struct Load {
+    /// The number of operations in a transaction.
+    each: u64,
+    /// The number of simultaneous writers over all nodes.
+    writers: usize,
 }
 
 /// The end of a load.
@@ -71,21 +85,9 @@ pub async fn measure(bench: &mut Bench<'_>, network: Network) -> Result<(), Erro
         last: 1,
     };
     one_by_one(bench, &mut stage).await?;
-    rates(
-        bench,
-        &mut stage,
-        (1, SINGLE_WRITERS),
-        ("bft_single_ops_s", 700.0),
-    )
-    .await?;
+    rates(bench, &mut stage, SINGLE, "bft_single_ops_s", 700.0).await?;
     left_behind(bench, &mut stage).await?;
-    rates(
-        bench,
-        &mut stage,
-        (BATCH, BATCH_WRITERS),
-        ("bft_batched_ops_s", 3_000.0),
-    )
-    .await?;
+    rates(bench, &mut stage, BATCHED, "bft_batched_ops_s", 3_000.0).await?;
     catching_up(bench, &mut stage).await
 }
 
@@ -119,25 +121,24 @@ async fn one_by_one(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Erro
     Ok(())
 }
 
-/// Measures operations a second, with `each` operations in a transaction.
+/// Measures operations a second under a load, for the figure `name`, which must be at least `bar`.
 async fn rates(
     bench: &mut Bench<'_>,
     stage: &mut Stage,
-    (each, writers): (u64, usize),
-    (name, bar): (&str, f64),
+    load: Load,
+    name: &str,
+    bar: f64,
 ) -> Result<(), Error> {
     let plan = bench.plan.network;
     bench.progress.begin(name, plan.runs as u64);
     let nodes = stage.network.nodes.len();
     let mut rates = Sample::default();
     for _ in 0..plan.runs {
-        rates.push(
-            stage
-                .load((each, writers), nodes, Until::Time(plan.load_for))
-                .await?,
-        );
+        let until = Until::Time(plan.load_for);
+        rates.push(stage.load(load, nodes, until).await?);
         bench.progress.advance(1);
     }
+    let Load { each, writers } = load;
     bench.figures.push(
         Figure::new(name, rates.median(), "operations/s")
             .spread(rates.deviation())
@@ -155,9 +156,7 @@ async fn left_behind(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
     bench.progress.begin("load and rest", 2);
     let nodes = stage.network.nodes.len();
     let missing = plan.transactions.saturating_sub(stage.written.0);
-    stage
-        .load((1, SINGLE_WRITERS), nodes, Until::Count(missing))
-        .await?;
+    stage.load(SINGLE, nodes, Until::Count(missing)).await?;
     bench.progress.advance(1);
     tokio::time::sleep(plan.rest).await;
     bench.progress.advance(1);
@@ -205,9 +204,8 @@ async fn catching_up(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
     for _ in 0..plan.runs {
         let before = stage.last;
         stage.network.nodes[AWAY].stop().await?;
-        stage
-            .load((1, SINGLE_WRITERS), AWAY, Until::Time(plan.away_for))
-            .await?;
+        let until = Until::Time(plan.away_for);
+        stage.load(SINGLE, AWAY, until).await?;
         let began = Instant::now();
         let node = &mut stage.network.nodes[AWAY];
         node.start()?;
@@ -237,12 +235,8 @@ impl Stage {
     /// Each writer has one transaction of its own under way at one of the first `nodes` nodes, and gets the next when
     /// it is answered. Returns operations a second.
     #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-    async fn load(
-        &mut self,
-        (each, writers): (u64, usize),
-        nodes: usize,
-        until: Until,
-    ) -> Result<f64, Error> {
+    async fn load(&mut self, load: Load, nodes: usize, until: Until) -> Result<f64, Error> {
+        let Load { each, writers } = load;
         let began = Instant::now();
         let mut writing = JoinSet::new();
         let (mut begun, mut done) = (0_u64, 0_u64);

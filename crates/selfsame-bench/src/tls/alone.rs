@@ -55,7 +55,7 @@ pub fn signatures(world: &World, count: u64) -> Result<Signatures, Error> {
         let holds = algorithm.verify_signature(public, message, signature);
         holds.is_ok()
     };
-    both((key.as_ref(), scheme), count, holds)
+    both(key.as_ref(), scheme, count, holds)
 }
 
 /// Parameter sets of ML-DSA: the name in figures, the last byte of the object identifier, the signature scheme.
@@ -79,7 +79,7 @@ pub fn post_quantum(count: u64) -> Result<[(&'static str, Signatures); 2], Error
             key.is_ok_and(|key| key.verify(algorithm, message, signature).is_ok())
         };
         let scheme = SignatureScheme::from(scheme);
-        Ok::<_, Error>((name, both((key.as_ref(), scheme), count, holds)?))
+        Ok::<_, Error>((name, both(key.as_ref(), scheme, count, holds)?))
     });
     Ok([first?, second?])
 }
@@ -90,7 +90,8 @@ fn signing_key(pkcs8: &[u8]) -> Result<Arc<dyn rustls::sign::SigningKey>, Error>
 }
 
 fn both(
-    (key, scheme): (&dyn rustls::sign::SigningKey, SignatureScheme),
+    key: &dyn rustls::sign::SigningKey,
+    scheme: SignatureScheme,
     count: u64,
     holds: impl Fn(&[u8], &[u8]) -> bool,
 ) -> Result<Signatures, Error> {
@@ -117,7 +118,8 @@ fn both(
 /// the identity and its proof, and the client's Finished. No look-up leaves the process.
 pub fn processing(
     ours: &Ours<'_>,
-    (way, lookup): (Way, Lookup),
+    way: Way,
+    lookup: Lookup,
     draws: &[Draw],
 ) -> Result<Sample, Error> {
     let mut sample = Sample::default();

@@ -132,8 +132,8 @@ impl End<'_> {
         let before = usage_of_this().rss_mb;
         for draw in &order.draws {
             let took = match order.stack {
-                Stack::Ours => self.one_of_ours(place, (order, *draw), &mut outcome)?,
-                Stack::Rustls => self.one_of_theirs(place, (order, *draw), &mut outcome)?,
+                Stack::Ours => self.one_of_ours(place, order, *draw, &mut outcome)?,
+                Stack::Rustls => self.one_of_theirs(place, order, *draw, &mut outcome)?,
                 Stack::Openssl => return Err(failed("this program has no OpenSSL")),
             };
             if let Place::Server(_) = place {
@@ -148,7 +148,8 @@ impl End<'_> {
     fn one_of_ours(
         &mut self,
         place: &Place,
-        (order, draw): (&Order, Draw),
+        order: &Order,
+        draw: Draw,
         outcome: &mut Outcome,
     ) -> Result<Duration, Error> {
         let course = Course {
@@ -176,7 +177,8 @@ impl End<'_> {
     fn one_of_theirs(
         &self,
         place: &Place,
-        (order, draw): (&Order, Draw),
+        order: &Order,
+        draw: Draw,
         outcome: &mut Outcome,
     ) -> Result<Duration, Error> {
         let mut connection = match place {

@@ -120,11 +120,8 @@ impl<'r> Ours<'r> {
         let client = self.clients.get(draw.client)?;
         let common = common(client.identities(course.cell.client, course.lookup), course);
         let server = self.servers.get(draw.server)?;
-        let policy = self.policy(
-            (course.cell.server, course.lookup),
-            server,
-            &self.for_server,
-        );
+        let way = course.cell.server;
+        let policy = self.policy(way, course.lookup, server, &self.for_server);
         let config = ClientConfig::new(common, policy).map_err(failed)?;
         Connection::client(&Arc::new(config), &ctx(course.now)).map_err(failed)
     }
@@ -143,8 +140,8 @@ impl<'r> Ours<'r> {
         let clients = match course.cell.client {
             None => ClientAuth::None,
             Some(way) => {
-                let how = (way, course.lookup);
-                ClientAuth::Required(self.policy(how, client, &self.for_clients))
+                let policy = self.policy(way, course.lookup, client, &self.for_clients);
+                ClientAuth::Required(policy)
             }
         };
         let config = ServerConfig::new(common, clients).map_err(failed)?;
@@ -232,7 +229,8 @@ impl<'r> Ours<'r> {
 
     fn policy(
         &self,
-        (way, lookup): (Way, Lookup),
+        way: Way,
+        lookup: Lookup,
         peer: &Known,
         certificates: &CertificatePolicy,
     ) -> PeerPolicy {

@@ -123,13 +123,9 @@ impl World {
     ///
     /// # Errors
     /// If a key can't be generated.
-    pub fn make(
-        kind: Kind,
-        count: usize,
-        (genesis, now): (&[u8], UnixTime),
-    ) -> Result<Self, Error> {
+    pub fn make(kind: Kind, count: usize, genesis: &[u8], now: UnixTime) -> Result<Self, Error> {
         let network = Network::of_genesis(genesis);
-        let maker = Maker::new(kind, (network, now)).map_err(made)?;
+        let maker = Maker::new(kind, network, now).map_err(made)?;
         let issuer = maker.issuer.spki().ok_or_else(|| made("no public key"))?;
         let (servers, clients) = std::thread::scope(|scope| {
             let servers = scope.spawn(|| maker.party(count).map_err(made));
@@ -183,7 +179,7 @@ struct Maker {
 }
 
 impl Maker {
-    fn new(kind: Kind, (network, now): (Network, UnixTime)) -> Result<Self, rcgen::Error> {
+    fn new(kind: Kind, network: Network, now: UnixTime) -> Result<Self, rcgen::Error> {
         let (params, key) = authority("root", kind)?;
         let root = params.self_signed(&key)?.der().to_vec();
         let issuer = Issuer::new(params, key);
