@@ -50,7 +50,8 @@ impl Server {
     pub(crate) fn new(
         app: Arc<App>,
         limits: Limits,
-        (copies, open_registration): (Option<Copies>, bool),
+        copies: Option<Copies>,
+        open_registration: bool,
     ) -> Result<Self, OriginError> {
         let origin = Origin::of(&app.config().origin)?;
         Ok(Self(Arc::new(Inner {
@@ -116,8 +117,8 @@ impl Server {
     /// # Errors
     /// If its network has reached the maximum for an hour.
     pub(crate) fn count_registration(&self, peer: Peer) -> Answer<()> {
-        let most = (self.limits().registrations_each, REGISTRATIONS_WINDOW);
-        let counted = self.0.registrations.count(peer.bounded(), most);
+        let (rates, most) = (&self.0.registrations, self.limits().registrations_each);
+        let counted = rates.count(peer.bounded(), most, REGISTRATIONS_WINDOW);
         counted.map_err(|seconds| {
             Problem::new(
                 StatusCode::TOO_MANY_REQUESTS,

@@ -86,7 +86,8 @@ impl Rates {
     pub fn count(
         &self,
         network: Option<Network>,
-        (most, window): (usize, Duration),
+        most: usize,
+        window: Duration,
     ) -> Result<(), u64> {
         let Some(network) = network else {
             return Ok(());
@@ -150,12 +151,12 @@ mod tests {
     async fn what_was_done_often_may_be_done_again_when_the_window_is_over() {
         let rates = Rates::default();
         let hour = Duration::from_secs(3600);
-        assert_eq!(rates.count(network(1), (2, hour)), Ok(()));
+        assert_eq!(rates.count(network(1), 2, hour), Ok(()));
         tokio::time::advance(Duration::from_secs(600)).await;
-        assert_eq!(rates.count(network(1), (2, hour)), Ok(()));
-        assert_eq!(rates.count(network(1), (2, hour)), Err(3000));
-        assert_eq!(rates.count(network(2), (2, hour)), Ok(()));
+        assert_eq!(rates.count(network(1), 2, hour), Ok(()));
+        assert_eq!(rates.count(network(1), 2, hour), Err(3000));
+        assert_eq!(rates.count(network(2), 2, hour), Ok(()));
         tokio::time::advance(Duration::from_secs(3000)).await;
-        assert_eq!(rates.count(network(1), (2, hour)), Ok(()));
+        assert_eq!(rates.count(network(1), 2, hour), Ok(()));
     }
 }

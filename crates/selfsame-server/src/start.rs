@@ -32,7 +32,7 @@ pub async fn serve(
         copies,
         open_registration,
     } = settings;
-    let server = Server::new(app, limits, (copies, open_registration)).map_err(io::Error::other)?;
+    let server = Server::new(app, limits, copies, open_registration).map_err(io::Error::other)?;
     let listen = listener.local_addr()?;
     let origin = server.origin();
     match plain_anywhere {

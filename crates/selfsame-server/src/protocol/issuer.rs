@@ -83,7 +83,7 @@ pub async fn status_list(
     headers: HeaderMap,
 ) -> Answer {
     of_now(query.as_deref())?;
-    served(&server, (list, None), &headers).await
+    served(&server, list, None, &headers).await
 }
 
 /// The Token Status List signed as W3C credentials are; those credentials refer to it.
@@ -94,7 +94,7 @@ pub async fn w3c_token_list(
     headers: HeaderMap,
 ) -> Answer {
     of_now(query.as_deref())?;
-    served(&server, (list, Some("token")), &headers).await
+    served(&server, list, Some("token"), &headers).await
 }
 
 /// The Token Status List signed by the DID in the registry; single-use credentials refer to it.
@@ -105,7 +105,7 @@ pub async fn registry_token_list(
     headers: HeaderMap,
 ) -> Answer {
     of_now(query.as_deref())?;
-    served(&server, (list, Some("registry")), &headers).await
+    served(&server, list, Some("registry"), &headers).await
 }
 
 /// The list as a Bitstring Status List of one purpose.
@@ -114,14 +114,10 @@ pub async fn bitstring_list(
     Path((list, purpose)): Path<(u64, String)>,
     headers: HeaderMap,
 ) -> Answer {
-    served(&server, (list, Some(&purpose)), &headers).await
+    served(&server, list, Some(&purpose), &headers).await
 }
 
-async fn served(
-    server: &Server,
-    (list, purpose): (u64, Option<&str>),
-    headers: &HeaderMap,
-) -> Answer {
+async fn served(server: &Server, list: u64, purpose: Option<&str>, headers: &HeaderMap) -> Answer {
     let face = Face::parse(purpose)
         .ok_or_else(|| selfsame_driver::Error::not_found("there is no such list"))?;
     let list = server.issuer()?.lists().serve(list, face).await?;

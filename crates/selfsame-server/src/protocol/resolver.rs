@@ -44,15 +44,16 @@ pub struct Asked {
 pub async fn resolve(
     State(server): State<Server>,
     did: Result<Path<String>, Problem>,
-    (RawQuery(query), Query(asked)): (RawQuery, Query<Asked>),
+    RawQuery(query): RawQuery,
+    Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Answer {
     let Ok(Path(did)) = did else {
         return answer(&failed(ResolutionError::InvalidDid), ENVELOPE);
     };
     match resource(&did, query.as_deref()) {
-        Ok(Some((url, wanted))) => dereference(&server, (&url, &wanted)).await,
-        Ok(None) => document(&server, (&did, &asked), &headers).await,
+        Ok(Some((url, wanted))) => dereference(&server, &url, &wanted).await,
+        Ok(None) => document(&server, &did, &asked, &headers).await,
         Err(error) => answer(&failed(error), ENVELOPE),
     }
 }
@@ -70,7 +71,7 @@ fn resource(did: &str, query: Option<&str>) -> Result<Option<(DidUrl, Wanted)>, 
     Ok(wanted.map(|wanted| (url, wanted)))
 }
 
-async fn document(server: &Server, (did, asked): (&str, &Asked), headers: &HeaderMap) -> Answer {
+async fn document(server: &Server, did: &str, asked: &Asked, headers: &HeaderMap) -> Answer {
     let accept = headers
         .get(ACCEPT)
         .and_then(|accept| accept.to_str().ok())
@@ -86,7 +87,7 @@ async fn document(server: &Server, (did, asked): (&str, &Asked), headers: &Heade
 
 /// A DID-linked resource, always in the dereferencing envelope: this origin does not serve other parties' content as
 /// its own document.
-async fn dereference(server: &Server, (url, wanted): (&DidUrl, &Wanted)) -> Answer {
+async fn dereference(server: &Server, url: &DidUrl, wanted: &Wanted) -> Answer {
     let linked = server.app().linked(url, wanted).await;
     let (status, body) = match linked {
         Ok(linked) => (StatusCode::OK, content(&linked)),

@@ -112,7 +112,7 @@ impl Instance {
     }
 
     fn of((app, token): (Arc<App>, String), limits: Limits, open: bool) -> Self {
-        let server = Server::new(app.clone(), limits, (None, open)).unwrap();
+        let server = Server::new(app.clone(), limits, None, open).unwrap();
         Self {
             app,
             router: router::build(&server),

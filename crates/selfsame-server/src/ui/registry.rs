@@ -134,7 +134,8 @@ pub async fn events(State(server): State<Server>) -> Answer {
                 let head = Browser::of(&*registry).and_then(|browser| browser.head());
                 let head = head.ok()?;
                 if seen.replace(head) != Some(head) {
-                    return Some((told(head), (ticks, seen)));
+                    let (height, transactions) = head;
+                    return Some((told(height, transactions), (ticks, seen)));
                 }
             }
         }
@@ -142,7 +143,7 @@ pub async fn events(State(server): State<Server>) -> Answer {
     Ok(respond(&server, changes.filter_map(std::future::ready)))
 }
 
-fn told((height, transactions): (u64, u64)) -> Option<Event> {
+fn told(height: u64, transactions: u64) -> Option<Event> {
     let head = json!({ "height": height, "transactions": transactions });
     Event::default().event("head").json_data(head).ok()
 }

@@ -226,7 +226,8 @@ pub async fn request(State(server): State<Server>, frame: Frame, Path(id): Path<
 pub async fn same_device(
     State(server): State<Server>,
     frame: Frame,
-    (Path(id), Query(Came { response_code })): (Path<String>, Query<Came>),
+    Path(id): Path<String>,
+    Query(Came { response_code }): Query<Came>,
     headers: HeaderMap,
 ) -> Answer {
     let browser = cookie::read(&headers, server.cookies().binding()).unwrap_or_default();

@@ -184,17 +184,13 @@ pub async fn answer(
 ) -> Answer {
     let request = form.needed("request")?.to_owned();
     if form.one("decision") == Some("share") {
-        return share(&server, frame, (&person, &chosen(request, &form))).await;
+        return share(&server, frame, &person, &chosen(request, &form)).await;
     }
     let declined = server.wallet()?.decline_request(&person, &request).await?;
     ui::html(&Done::new(frame, &DECLINED, declined.redirect_uri))
 }
 
-async fn share(
-    server: &Server,
-    frame: Frame,
-    (person, answer): (&Person, &AnswerRequest),
-) -> Answer {
+async fn share(server: &Server, frame: Frame, person: &Person, answer: &AnswerRequest) -> Answer {
     match server.wallet()?.answer_request(person, answer).await {
         Ok(answered) => {
             let outcome = if answered.delivered {

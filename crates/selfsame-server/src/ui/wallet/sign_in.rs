@@ -102,8 +102,8 @@ pub async fn sign_in(
         .sign_in(email, password, &whence)
         .await
     {
-        Ok(session) => opened(&server, &headers, (session, &form)).await,
-        Err(error) => again((&server, frame), &form, error, false),
+        Ok(session) => opened(&server, &headers, session, &form).await,
+        Err(error) => again(&server, frame, &form, error, false),
     }
 }
 
@@ -120,8 +120,8 @@ pub async fn register(
     let accounts = server.wallet()?.accounts();
     let made = accounts.register_invited(email, password, form.one("invitation"));
     match made.await {
-        Ok(session) => opened(&server, &headers, (session, &form)).await,
-        Err(error) => again((&server, frame), &form, error, true),
+        Ok(session) => opened(&server, &headers, session, &form).await,
+        Err(error) => again(&server, frame, &form, error, true),
     }
 }
 
@@ -148,11 +148,7 @@ fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
 /// The session cookie is `Lax`, so that a person who follows a scanned link from another site is signed in.
 ///
 /// The browser's former session ends. The browser is now known, and others' wrong passwords do not slow it down.
-async fn opened(
-    server: &Server,
-    headers: &HeaderMap,
-    (session, form): (NewSession, &Form),
-) -> Answer {
+async fn opened(server: &Server, headers: &HeaderMap, session: NewSession, form: &Form) -> Answer {
     let accounts = server.wallet()?.accounts();
     let name = server.cookies().person();
     if let Some(former) = cookie::read(headers, name) {
@@ -184,12 +180,7 @@ async fn known_device(
 }
 
 /// Shows an error that the person can correct beside the form; returns any other error as a problem.
-fn again(
-    (server, frame): (&Server, Frame),
-    form: &Form,
-    error: Error,
-    registering: bool,
-) -> Answer {
+fn again(server: &Server, frame: Frame, form: &Form, error: Error, registering: bool) -> Answer {
     let status = match error.kind {
         ErrorKind::BadRequest => StatusCode::BAD_REQUEST,
         ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
