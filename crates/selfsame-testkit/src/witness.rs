@@ -212,14 +212,14 @@ impl Shared {
         alone.sign(&by, bytes).expect("it is its signature");
         let mut line = last_line(&alone);
         if inner.manner == Manner::Forges {
-            line = renamed(&line, (&by, &self.key));
+            line = renamed(&line, &by, &self.key);
         }
         line
     }
 }
 
 /// The same signature under the id of another key.
-fn renamed(line: &str, (from, to): (&VerifierKey, &VerifierKey)) -> String {
+fn renamed(line: &str, from: &VerifierKey, to: &VerifierKey) -> String {
     use selfsame_crypto::encoding::{base64_decode, base64_encode, hex_decode};
 
     let id = |key: &VerifierKey| {

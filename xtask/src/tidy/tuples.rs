@@ -9,7 +9,6 @@ const LEFT: &[(&str, usize)] = &[
     ("selfsame-abci", 5),
     ("selfsame-app", 39),
     ("selfsame-ledger", 28),
-    ("selfsame-testkit", 3),
 ];
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {

@@ -256,8 +256,10 @@ async fn a_linked_resource_is_found_by_path_and_by_name_and_must_have_its_checks
     let id = "9ba3922e-d5f5-4f53-b265-fc0d4e988c77";
     let content = br#"{"content":"test data"}"#;
     world.cheqd.ledger().write(DID, "v1", document(DID));
-    let kind = ("application/json", content.as_slice());
-    world.cheqd.ledger().write_resource(DID, id, kind);
+    world
+        .cheqd
+        .ledger()
+        .write_resource(DID, id, "application/json", content);
     let linked = async |rest: &str| {
         let url = DidUrl::parse(&format!("{DID}{rest}")).unwrap();
         let wanted = wanted(&url).unwrap().unwrap();

@@ -188,11 +188,13 @@ async fn a_linked_resource_comes_in_the_envelope_of_dereferencing() {
         "e733ebb7-c8dd-41ed-9d42-33bceea70952",
     ];
     cheqd.ledger().write(DID, "v1", document());
-    let html: (&str, &[u8]) = ("text/html", b"<script>alert(1)</script>");
+    let (json, html) = (br#"{"a":[1]}"#, b"<script>alert(1)</script>");
     cheqd
         .ledger()
-        .write_resource(DID, ids[0], ("application/json", br#"{"a":[1]}"#));
-    cheqd.ledger().write_resource(DID, ids[1], html);
+        .write_resource(DID, ids[0], "application/json", json);
+    cheqd
+        .ledger()
+        .write_resource(DID, ids[1], "text/html", html);
     for (id, stream) in [
         (ids[0], json!({"a": [1]})),
         (ids[1], json!("<script>alert(1)</script>")),

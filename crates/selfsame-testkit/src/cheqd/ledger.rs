@@ -66,8 +66,7 @@ impl Ledger {
     }
 
     /// Writes a DID-linked resource.
-    pub fn write_resource(&mut self, did: &str, id: &str, content: (&'static str, &[u8])) {
-        let (media_type, bytes) = content;
+    pub fn write_resource(&mut self, did: &str, id: &str, media_type: &'static str, bytes: &[u8]) {
         let bytes = bytes.to_vec();
         let at = (did.to_owned(), id.to_owned());
         self.resources.insert(at, Resource { media_type, bytes });
@@ -235,7 +234,7 @@ impl Ledger {
                 None => return (200, self.wants_signatures(&name, &job, fault)),
             },
         };
-        self.carry_out(&name, &job, (&given, fault))
+        self.carry_out(&name, &job, &given, fault)
     }
 
     fn keep_signatures(&mut self, name: &str, body: &Value) {
@@ -331,7 +330,8 @@ impl Ledger {
         &mut self,
         name: &str,
         job: &Job,
-        (given, fault): (&Map<String, Value>, &Fault),
+        given: &Map<String, Value>,
+        fault: &Fault,
     ) -> (u16, Value) {
         let payload = payload(job);
         let is_signed = self.signers(job).iter().all(|(kid, key)| {
