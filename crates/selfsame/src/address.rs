@@ -13,9 +13,9 @@ const LOCALHOST: &str = "localhost";
 pub fn parse(text: &str) -> Result<Url, String> {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
-        _ => Err(
-            "it begins with no https:// or http://; write it as http://localhost:7380/".to_owned(),
-        ),
+        _ => {
+            Err("begin the URL with https:// or http://, such as http://localhost:7380/".to_owned())
+        }
     }
 }
 
@@ -29,10 +29,10 @@ pub fn check(url: &Url) -> Result<(), Failure> {
     }
     let host = url.host_str().unwrap_or_default();
     Err(Failure::environment(format!(
-        "{} to {host} is not encrypted: others could read what is sent",
+        "{} to {host} is not encrypted: others could read the data",
         url.scheme()
     ))
-    .hint("take https; plain http is for this machine: localhost, 127.0.0.1, [::1]"))
+    .hint("use https; plain http is only for this machine: localhost, 127.0.0.1, [::1]"))
 }
 
 /// As [`check`], for an address from the settings, where plain http can be allowed by exact origin.
@@ -46,7 +46,7 @@ pub fn check_unless_trusted(url: &Url, trusted: &[Url]) -> Result<(), Failure> {
     }
     check(url).map_err(|failure| {
         failure.hint(
-            "take https; plain http is for this machine and for [trust] origins (--trust-origin)",
+            "use https; plain http is only for this machine and for [trust] origins (--trust-origin)",
         )
     })
 }

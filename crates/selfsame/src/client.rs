@@ -170,7 +170,7 @@ impl Client {
             Failure::environment(format!("{} does not answer: {error}", self.origin)).hint(
                 match error {
                     NetError::Tls(_) => "name the certificate it shows with --tls-root, such as tls-certificate.pem in its data directory",
-                    _ => "start it with `selfsame up`, or name another with --instance",
+                    _ => "start it with `selfsame up`, or name another instance with --instance",
                 },
             )
         })
@@ -180,7 +180,7 @@ impl Client {
 fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(body).map_err(|error| {
         Failure::ours(format!(
-            "{path} answered what this version does not understand: {error}"
+            "{path}: this version does not understand the response: {error}"
         ))
     })
 }
@@ -204,7 +204,7 @@ pub fn refusal(status: u16, body: &[u8]) -> Failure {
         Some(hint) => failure.hint(hint),
         None if status == 401 => {
             failure.hint(
-                "name it with --token-file, or set SELFSAME_TOKEN: it is the file operator-token in the instance's data directory, or in the node's folder",
+                "name its file with --token-file, or set SELFSAME_TOKEN: the file is operator-token in the instance's data directory or the node's folder",
             )
         }
         None => failure,
@@ -216,7 +216,7 @@ fn json(body: &impl Serialize) -> Result<Body, Failure> {
     let bytes = serde_json::to_vec(body).map_err(|error| Failure::ours(error.to_string()))?;
     if bytes.len() > API_BODY_MAX {
         let what = format!(
-            "this is too much: {} bytes, and an instance takes {API_BODY_MAX} at most",
+            "the input is too large: {} bytes; an instance accepts at most {API_BODY_MAX}",
             bytes.len()
         );
         return Err(Failure::environment(what));
@@ -232,7 +232,7 @@ pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let one_more = API_BODY_MAX as u64 + 1;
     if from.take(one_more).read_to_end(&mut bytes)? > API_BODY_MAX {
-        let what = format!("this is too much: an instance takes {API_BODY_MAX} bytes at most");
+        let what = format!("the input is too large: the maximum is {API_BODY_MAX} bytes");
         return Err(io::Error::other(what));
     }
     Ok(bytes)
@@ -245,7 +245,7 @@ pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
 pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
     private_file::read(
         file,
-        "it is the file operator-token in the registry's data directory, or in its node's folder, once that was started; name it with --registry-token-file, or as token_file under [[registry.nodes]]",
+        "the registry writes the file operator-token at its first start, into its data directory or its node's folder; name the file with --registry-token-file, or as token_file under [[registry.nodes]]",
     )
 }
 
@@ -256,7 +256,7 @@ pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
 pub fn token_from(file: &Path) -> Result<SecretString, Failure> {
     private_file::read(
         file,
-        "it is the file operator-token in the instance's data directory, or in the node's folder, once that was started; name it with --token-file, or set SELFSAME_TOKEN",
+        "the first start writes the file operator-token into the instance's data directory or the node's folder; name the file with --token-file, or set SELFSAME_TOKEN",
     )
 }
 

@@ -28,14 +28,14 @@ use crate::client::{self, Client};
 use crate::exit::{End, Failure};
 use crate::tls::Roots;
 
-/// Issue, hold, prove, verify and revoke verifiable credentials.
+/// Issue, hold, present, verify and revoke verifiable credentials.
 ///
-/// Exit codes: 0 yes, 1 a proper no, 2 usage or environment, 3 our fault.
+/// Exit codes: 0 success or yes, 1 a negative answer, 2 wrong usage or environment, 3 internal error.
 #[derive(Parser)]
 #[command(
     name = "selfsame",
     version,
-    after_help = "Example: selfsame up        starts everything on loopback and prints where to look"
+    after_help = "Example: selfsame up        starts everything on loopback and prints its address"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -46,38 +46,38 @@ pub struct Cli {
 enum Verb {
     /// Start an instance: issuer, wallet, verifier and registry, or some of them.
     Up(Box<up::Up>),
-    /// Walk a scenario from issuance to refusal and print its verdicts.
+    /// Run a scenario from issuance to refusal and print its verdicts.
     Demo(demo::Demo),
-    /// Make, show, resolve, update and deactivate DIDs.
+    /// Create, show, resolve, update and deactivate DIDs.
     Did(did::Did),
-    /// Make an offer for a credential.
+    /// Create a credential offer.
     Issue(issue::Issue),
-    /// Let a wallet take an offer or answer a verifier's request.
+    /// Accept a credential offer or answer a presentation request.
     Present(present::Present),
-    /// Judge a credential, or ask for one and wait for the verdict.
+    /// Verify a credential, or request one and wait for the verdict.
     Verify(verify::Verify),
     /// Revoke, suspend or reinstate a credential.
     Revoke(revoke::Revoke),
-    /// Make and run a registry of several validators.
+    /// Create and run a registry of several validators.
     Registry(registry::Registry),
-    /// Connect and be connected to by DIDs and credentials, in TLS 1.3.
+    /// Connect with TLS 1.3, authenticated by DIDs and credentials.
     Tls(tls::Tls),
-    /// Say how a running instance is.
+    /// Show the status of a running instance.
     Status(status::Status),
-    /// Print a link that signs the operator's browser in.
+    /// Print a link that signs in the operator's browser.
     SignIn(links::SignIn),
-    /// Print a link with which one person makes a wallet.
+    /// Print an invitation: a link with which one person can make a wallet.
     Invite(links::Invite),
-    /// Copy all that a running instance keeps.
+    /// Back up a running instance.
     Backup(backup::Backup),
-    /// Make a data directory of a copy.
+    /// Restore a backup into a new data directory.
     Restore(restore::Restore),
-    /// Look through a data directory for damage, while nothing runs on it.
+    /// Check a data directory for damage, while nothing runs on it.
     Check(check::Check),
-    /// Walk the steps of AnonCreds one by one, with messages in files or pipes.
+    /// Run the steps of AnonCreds one by one, with messages in files or pipes.
     #[command(name = "anoncreds")]
     AnonCreds(anoncreds::AnonCreds),
-    /// Measure.
+    /// Run benchmarks.
     Bench(bench::Bench),
 }
 
@@ -106,7 +106,7 @@ impl Cli {
     }
 }
 
-/// Which instance to speak to, and as whom.
+/// The instance to call, and the token for it.
 #[derive(Args, Clone)]
 pub struct Instance {
     /// The instance's base URL.
@@ -117,16 +117,16 @@ pub struct Instance {
         value_parser = address::parse
     )]
     pub instance: Url,
-    /// The operator's token; better in the environment than on the command line.
+    /// The operator's token; safer in the environment than on the command line.
     #[arg(long, env = "SELFSAME_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
     /// The file that holds the operator's token.
     #[arg(long, default_value = "data/operator-token")]
     pub token_file: PathBuf,
-    /// Whose certificates are believed.
+    /// The trusted certificates.
     #[command(flatten)]
     pub roots: Roots,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     pub json: bool,
 }

@@ -33,19 +33,19 @@ pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, Failure> {
 pub fn unusable(data: &Path, error: &StoreError) -> Failure {
     Failure::environment(format!("{}: {error}", data.display())).hint(match error {
         StoreError::WrongKey => {
-            "give the master key that these data were written with: --master-key-file, or SELFSAME_PASSPHRASE"
+            "use the master key that these data were written with: --master-key-file, or SELFSAME_PASSPHRASE"
         }
         StoreError::OtherLayout { .. } => {
             "start the release that wrote these data, or name another directory with --data"
         }
         StoreError::Tampered(_) => {
-            "see what is damaged: selfsame check --data (docs/check.md); the way out is a copy: selfsame restore"
+            "find the damage: selfsame check --data (docs/check.md); then restore a copy: selfsame restore"
         }
         StoreError::Foreign(_) => "name another directory with --data",
         StoreError::Full(_) | StoreError::Storage(_) => {
-            "see whether its disk has room and can be written, or name another directory with --data"
+            "check that its disk has free space and is writable, or name another directory with --data"
         }
-        _ => "whatever runs on this directory has it open: stop that first, or name another directory (--data)",
+        _ => "another process uses this directory: stop it first, or name another directory with --data",
     })
 }
 
@@ -85,7 +85,10 @@ mod tests {
             failure.what_to_do().unwrap().to_owned()
         };
         let full = hint(StoreError::Storage("database or disk is full".to_owned()));
-        assert!(full.contains("room") && !full.contains("runs"), "{full}");
-        assert!(hint(StoreError::InUse(PathBuf::new())).contains("stop that first"));
+        assert!(
+            full.contains("free space") && !full.contains("process"),
+            "{full}"
+        );
+        assert!(hint(StoreError::InUse(PathBuf::new())).contains("stop it first"));
     }
 }

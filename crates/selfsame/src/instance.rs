@@ -36,10 +36,10 @@ use crate::settings::TlsSettings;
 use crate::trusting::Trusting;
 use crate::{data, node, private_directory};
 
-const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
-const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it, sends on the Host and sets X-Forwarded-For";
-const PLAIN: &str = "listen on loopback (--listen 127.0.0.1:7380), or serve https; in a container to which only this machine has a way: --allow-plain-http";
-const WITH_HTTPS: &str = "write --origin with https, or leave the certificate out";
+const ITS_ORIGIN: &str = "set --origin to the instance's public https URL; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a reverse proxy";
+const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a reverse proxy that has the certificate, passes on Host and sets X-Forwarded-For";
+const PLAIN: &str = "listen on loopback (--listen 127.0.0.1:7380), or serve https; in a container that only this machine can reach: --allow-plain-http";
+const WITH_HTTPS: &str = "write --origin with https, or leave out the certificate";
 const BARE: &str = "write --origin as https://issuer.example/";
 
 /// The settings of an instance.
@@ -283,7 +283,7 @@ impl Launch {
     fn origin_of(&self, bound: SocketAddr) -> Result<Url, Failure> {
         if bound.ip().is_unspecified() {
             let what =
-                format!("{bound} is every address of this machine, and no name that others use");
+                format!("{bound} means every address of this machine, not a name for clients");
             return Err(Failure::environment(what).hint(ITS_ORIGIN));
         }
         let scheme = if self.tls.is_some() { "https" } else { "http" };
@@ -378,7 +378,7 @@ impl TlsSettings {
                 acceptor: Acceptor::new(config, driven),
                 listener: TcpListener::bind(listen).await.map_err(|error| {
                     Failure::environment(format!("{listen}: {error}"))
-                        .hint("take another address in [tls] listen")
+                        .hint("choose another address in [tls] listen")
                 })?,
             }),
             _ => None,
@@ -417,7 +417,7 @@ impl TlsSettings {
             if reach.origin.scheme() != "https" {
                 return Err(
                     Failure::environment(format!("{} is not https", reach.origin))
-                        .hint("[[tls.reach]] is TLS: write its origin with https"),
+                        .hint("[[tls.reach]] uses TLS: write its origin with https"),
                 );
             }
             let mut own = own().await?;
@@ -507,14 +507,14 @@ impl Running {
 async fn bind(at: SocketAddr) -> Result<TcpListener, Failure> {
     TcpListener::bind(at).await.map_err(|error| {
         Failure::environment(format!("{at}: {error}"))
-            .hint("is an instance running there already? or take another address with --listen")
+            .hint("an instance may be running there already; otherwise choose another address with --listen")
     })
 }
 
 fn bind_health(at: SocketAddr) -> Result<std::net::TcpListener, Failure> {
     std::net::TcpListener::bind(at).map_err(|error| {
         Failure::environment(format!("[health] listen: {at}: {error}"))
-            .hint("name an address of this machine with a port that nobody uses")
+            .hint("name an address of this machine with a free port")
     })
 }
 

@@ -42,7 +42,7 @@ fn filter() -> EnvFilter {
         Err(error) => {
             // The instance starts anyway: a wrong log setting must not cause an outage after a restart.
             crate::output::complain(&format!(
-                "selfsame: {VARIABLE} is not understood, so warnings and refusals are logged: {error}"
+                "selfsame: {VARIABLE} is invalid, so the default applies (warnings and refusals): {error}"
             ));
             EnvFilter::new(DEFAULT)
         }
@@ -51,7 +51,7 @@ fn filter() -> EnvFilter {
 
 fn started<E>(started: Result<(), E>) {
     if started.is_err() {
-        crate::output::complain("selfsame: a log is running already");
+        crate::output::complain("selfsame: the log is already started");
     }
 }
 

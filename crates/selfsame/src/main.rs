@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let end = match runtime {
         Ok(runtime) => runtime.block_on(command.run()),
         Err(error) => Err(exit::Failure::environment(format!(
-            "no threads to be had: {error}"
+            "can't start the runtime: {error}"
         ))),
     };
     exit::report(end)

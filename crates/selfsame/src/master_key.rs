@@ -18,10 +18,10 @@ pub const KEY_FILE: &str = "master-key";
 pub const SALT_FILE: &str = "passphrase-salt";
 const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
 
-const NO_SALT: &str = "put it back there: a copy (selfsame backup) has it too; or, if these data never had a passphrase, unset SELFSAME_PASSPHRASE";
+const NO_SALT: &str = "put the file back: a copy (selfsame backup) contains it too; if these data never had a passphrase, unset SELFSAME_PASSPHRASE";
 
-const EMPTY_PASSPHRASE: &str = "selfsame: if the passphrase of these data is empty, as SELFSAME_PASSPHRASE is, everybody knows it, and sealing protects nothing against who can read this directory
-hint: a passphrase can't be changed: begin with new data and a passphrase, or keep this directory and its copies as you would keep a secret";
+const EMPTY_PASSPHRASE: &str = "selfsame: SELFSAME_PASSPHRASE is empty: if the passphrase of these data is empty too, anyone who can read this directory can decrypt them
+hint: a passphrase can't be changed: begin with new data and a passphrase, or protect this directory and its copies like a secret";
 
 /// Where the master key is kept.
 pub enum Custody {
@@ -46,13 +46,13 @@ impl Custody {
     }
 }
 
-/// Options that say where the master key is.
+/// Options that name the source of the master key.
 #[derive(Args, Default)]
 pub struct MasterKey {
     /// The file with the master key.
     #[arg(long)]
     pub master_key_file: Option<PathBuf>,
-    /// The passphrase that the master key is made of; only by the environment.
+    /// The passphrase that the master key is derived from; only from the environment.
     #[arg(long, env = "SELFSAME_PASSPHRASE", hide = true, hide_env_values = true)]
     pub passphrase: Option<String>,
 }
@@ -65,16 +65,16 @@ impl MasterKey {
     pub fn custody(&self, data: &Path) -> Result<Custody, Failure> {
         match (&self.master_key_file, &self.passphrase) {
             (Some(_), Some(_)) => Err(Failure::environment(
-                "the master key is of a file (--master-key-file) or of a passphrase (SELFSAME_PASSPHRASE), not of both",
+                "the master key comes from a file (--master-key-file) or a passphrase (SELFSAME_PASSPHRASE), not from both",
             )
-            .hint("unset SELFSAME_PASSPHRASE, or leave --master-key-file out")),
+            .hint("unset SELFSAME_PASSPHRASE, or leave out --master-key-file")),
             (Some(file), _) => Ok(Custody::File(file.clone())),
             (None, Some(passphrase)) => {
                 if passphrase.trim().is_empty() {
                     // Earlier builds sealed data with an empty passphrase.
                     if !has_passphrase(data) {
                         return Err(Failure::environment("SELFSAME_PASSPHRASE is empty")
-                            .hint("put the passphrase into it, or unset it"));
+                            .hint("set it to the passphrase, or unset it"));
                     }
                     output::complain(EMPTY_PASSPHRASE);
                 }
@@ -106,7 +106,7 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
                         "{}: the master key of these data is missing",
                         file.display()
                     ))
-                    .hint("put it back there, or say where it is: --master-key-file, or SELFSAME_PASSPHRASE"));
+                    .hint("put the file back, or name the key's source: --master-key-file or SELFSAME_PASSPHRASE"));
                 }
                 private_file::write(&file, encoding::hex_encode(&random_seed()).as_bytes())?;
             }
@@ -120,7 +120,7 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
             if !file.exists() {
                 if data.join(STORE_FILE).exists() {
                     return Err(Failure::environment(format!(
-                        "{}: the salt of these data's passphrase is missing",
+                        "{}: the salt of the passphrase is missing",
                         file.display()
                     ))
                     .hint(NO_SALT));
@@ -128,7 +128,7 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
                 private_file::write(&file, &Stretching::draw().to_bytes())?;
             }
             let stretching = Stretching::parse(&std::fs::read(&file)?).ok_or_else(|| {
-                Failure::environment(format!("{}: this is no salt", file.display()))
+                Failure::environment(format!("{}: not a valid salt", file.display()))
             })?;
             stretching
                 .key(passphrase)
@@ -141,8 +141,8 @@ fn from_file(file: &Path) -> Result<SealingKey, Failure> {
     let wrong =
         |why: &str| Failure::environment(format!("{}: {why}", file.display())).hint(WHAT_IT_IS);
     let text = private_file::read(file, WHAT_IT_IS)?;
-    let bytes = encoding::hex_decode(text.expose()).map_err(|_| wrong("this is no master key"))?;
-    let key = <[u8; 32]>::try_from(bytes).map_err(|_| wrong("this is no master key"))?;
+    let bytes = encoding::hex_decode(text.expose()).map_err(|_| wrong("not a valid master key"))?;
+    let key = <[u8; 32]>::try_from(bytes).map_err(|_| wrong("not a valid master key"))?;
     Ok(SealingKey::from_bytes(key))
 }
 
@@ -167,7 +167,7 @@ mod tests {
             panic!("a new salt was made beside data");
         };
         assert!(lost.message().contains(SALT_FILE), "{lost:?}");
-        assert!(lost.what_to_do().unwrap().contains("put it back"));
+        assert!(lost.what_to_do().unwrap().contains("put the file back"));
         assert!(!salt.exists());
     }
 

@@ -28,12 +28,12 @@ use crate::{address, data, output, private_directory};
 
 /// The file of the records in a node's folder.
 const KEPT: &str = selfsame_app::copies::STORE_FILE;
-const NOTHING_HERE: &str = "make one: selfsame tls identity new --identity FOLDER";
+const NOTHING_HERE: &str = "create one: selfsame tls identity new --identity FOLDER";
 
-/// A node: its identity, and whom it asks about others.
+/// A node: its identity, and how it resolves its peers.
 #[derive(Args)]
 pub struct Node {
-    /// The folder of this node's identity; without one, and without a certificate, nothing is shown to the peer.
+    /// The folder of this node's identity; without one, and without a certificate, this node does not authenticate.
     #[arg(long, value_name = "FOLDER", env = "SELFSAME_IDENTITY")]
     identity: Option<PathBuf>,
     #[command(flatten)]
@@ -42,15 +42,16 @@ pub struct Node {
     master_key: MasterKey,
     #[command(flatten)]
     world: World,
-    /// Seconds for which what was looked up of a peer is used again: so long is one let in that has ended or was revoked.
-    /// After as many seconds again, those who are connected are judged anew.
+    /// Seconds for which data looked up about a peer is reused. Up to this long, a peer whose DID or credential was
+    /// revoked is still admitted. Open connections are verified again at the same interval.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     reuse: u64,
-    /// Make every handshake a full one: neither give nor use tickets.
+    /// Make every handshake a full one: neither issue nor use tickets.
     #[arg(long)]
     no_resumption: bool,
-    /// Send along what the registry proves of this node, and take the same of peers if it is no older: nothing is
-    /// looked up then, and nobody learns who meets whom. So long is one let in that has ended.
+    /// Staple the registry's proofs about this node, and accept staples of peers up to this many seconds old:
+    /// handshakes then need no lookup that shows who connects to whom. A deactivated peer is admitted for up to this
+    /// long.
     #[arg(long, value_name = "SECONDS", requires = "registry")]
     staples: Option<u64>,
 }
@@ -67,22 +68,22 @@ pub struct Standing {
     stapling: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Whom a node asks about others.
+/// The sources for resolving peers.
 #[derive(Args, Default)]
 pub struct World {
-    /// A node of the registry that resolves did:selfsame; what it says is verified.
+    /// A registry node that resolves did:selfsame; its answers are verified.
     #[arg(long, value_name = "URL", value_parser = address::parse)]
     registry: Option<Url>,
-    /// The file that holds the registry's operator token; only to register, change or end a DID there.
+    /// The file that holds the registry's operator token; only needed to register, change or deactivate a DID there.
     #[arg(long, value_name = "FILE", requires = "registry")]
     registry_token_file: Option<PathBuf>,
-    /// The trust root of the registry's network; without one the first answer of the registry is believed.
+    /// The trust root of the registry's network; without one, the registry's first answer is trusted.
     #[arg(long, value_name = "FILE", requires = "registry")]
     registry_trust_root: Option<PathBuf>,
-    /// An exact origin that may be private or plain http, such as an issuer on this machine. May be repeated.
+    /// An exact origin that may be private or use plain http, such as an issuer on this machine. May be repeated.
     #[arg(long, value_name = "URL", value_parser = address::parse)]
     trust_origin: Vec<Url>,
-    /// A file of settings as `selfsame up` takes it: `[trust]`, `[resolver]` and `[registry]` are used.
+    /// A settings file, as for `selfsame up`: `[trust]`, `[resolver]` and `[registry]` are used.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -153,13 +154,13 @@ impl Standing {
             return Ok(());
         };
         if end <= now {
-            let what = format!("the credential of this node ended at {}", end.rfc3339());
+            let what = format!("this node's credential expired at {}", end.rfc3339());
             return Err(Failure::environment(what)
-                .hint("take a new one: selfsame tls identity fetch OFFER --identity FOLDER"));
+                .hint("fetch a new one: selfsame tls identity fetch OFFER --identity FOLDER"));
         }
         if end.seconds_since(now) < SOON {
             output::complain(&format!(
-                "the credential of this node ends at {}: take a new one with selfsame tls identity fetch",
+                "this node's credential expires at {}: fetch a new one with selfsame tls identity fetch",
                 end.rfc3339()
             ));
         }
@@ -169,8 +170,7 @@ impl Standing {
     /// Adds staples, and renews them until this process ends or the next call replaces them.
     async fn stapling(&self, mut own: Own, seconds: u64) -> Result<Own, Failure> {
         let ledger = self.gather.ledger().await?.ok_or_else(|| {
-            Failure::environment("there is no registry to staple from")
-                .hint("name it with --registry")
+            Failure::environment("staples need a registry").hint("name it with --registry")
         })?;
         own.accepts = Some(StaplePolicy {
             max_age: seconds,
@@ -233,7 +233,7 @@ pub fn reloaded<T>(read: Result<T, Failure>) -> Option<T> {
         Ok(_) => "the identity and the policy were read again".to_owned(),
         Err(failure) => {
             let message = failure.message();
-            format!("the identity and the policy stay as they were: {message}")
+            format!("the identity and the policy stay unchanged: {message}")
         }
     });
     read.ok()
@@ -260,7 +260,7 @@ pub async fn owner(
 async fn kept(folder: &Path, master_key: &MasterKey) -> Result<Store, Failure> {
     if !folder.join(KEPT).exists() {
         return Err(Failure::environment(format!(
-            "{}: there is no identity here",
+            "{}: the folder contains no identity",
             folder.display()
         ))
         .hint(NOTHING_HERE));

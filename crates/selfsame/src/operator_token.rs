@@ -12,8 +12,8 @@ use crate::{output, private_file};
 
 /// The file of the operator's token in the data directory.
 pub const TOKEN_FILE: &str = "operator-token";
-const BESIDE: &str = "the operator's token lies beside the data, and whoever copies them reads everything with it: move the file elsewhere and name it (--operator-token-file), or keep the token in your head and remove the file";
-const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";
+const BESIDE: &str = "the operator's token is stored next to the data, so anyone who copies both can read everything: move the file elsewhere and name it with --operator-token-file, or keep the token in a password manager and remove the file";
+const RENEW: &str = "put the token back; or remove the file and start again, which creates a new token and invalidates the old one";
 
 /// Where the token is kept, and whether to make a new one.
 pub struct Keeping {
@@ -70,7 +70,7 @@ impl Keeping {
             if operator.is_token(kept.expose()) {
                 return Ok(None);
             }
-            let what = "this is not the operator's token of these data";
+            let what = "not the operator's token of these data";
             return Err(Failure::environment(format!("{}: {what}", file.display())).hint(RENEW));
         };
         // The token of former data, which a restored backup replaced.

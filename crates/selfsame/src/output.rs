@@ -51,7 +51,7 @@ pub fn complain(line: &str) {
 pub fn json<T: Serialize>(value: &T) {
     match serde_json::to_string(value) {
         Ok(text) => say(&text),
-        Err(error) => complain(&format!("selfsame: this can't be written as JSON: {error}")),
+        Err(error) => complain(&format!("selfsame: can't write this as JSON: {error}")),
     }
 }
 

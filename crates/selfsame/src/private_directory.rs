@@ -40,10 +40,10 @@ pub fn take(path: &Path) -> Result<(), Failure> {
     if !path.exists() {
         if path.is_symlink() {
             let link = path.display();
-            return Err(
-                Failure::environment(format!("{link}: a link that leads nowhere"))
-                    .hint("make the directory that it leads to, or name another with --data"),
-            );
+            return Err(Failure::environment(format!(
+                "{link}: the target of this symbolic link does not exist"
+            ))
+            .hint("create the target directory, or name another with --data"));
         }
         let mut new = DirBuilder::new();
         new.recursive(true).mode(0o700);
@@ -58,10 +58,10 @@ pub fn take(path: &Path) -> Result<(), Failure> {
     }
     if !is_free(path).map_err(wrong)? {
         return Err(Failure::environment(format!(
-            "{}: other files than an instance's are in it, and it would be closed to everybody else",
+            "{}: the directory contains files that are not an instance's, and would become private",
             path.display()
         ))
-        .hint("name an empty or a new directory with --data; or close this one yourself: chmod 700"));
+        .hint("name an empty or new directory with --data; or make this one private yourself: chmod 700"));
     }
     std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(wrong)
 }
@@ -116,7 +116,12 @@ mod tests {
         let link = folder.path().join("data");
         std::os::unix::fs::symlink(folder.path().join("disk"), &link).unwrap();
         let failure = take(&link).unwrap_err();
-        assert!(failure.message().contains("leads nowhere"), "{failure:?}");
+        assert!(
+            failure
+                .message()
+                .contains("target of this symbolic link does not exist"),
+            "{failure:?}"
+        );
         std::fs::create_dir(folder.path().join("disk")).unwrap();
         take(&link).unwrap();
     }

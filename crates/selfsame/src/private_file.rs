@@ -54,8 +54,8 @@ pub fn read(file: &Path, hint: &str) -> Result<SecretString, Failure> {
     // A pipe is private to its process.
     if metadata.is_file() && is_open(metadata.mode(), metadata.uid(), reader) {
         let shown = file.display();
-        return Err(wrong(file, "others than its owner can read this secret")
-            .hint(format!("if nobody else had it so far: chmod 600 {shown}")));
+        return Err(wrong(file, "other users can read this secret")
+            .hint(format!("if no one else has read it: chmod 600 {shown}")));
     }
     let mut text = String::new();
     opened.take(LONGEST).read_to_string(&mut text).map_err(io)?;

@@ -20,9 +20,9 @@ const VERDICT: u64 = 20;
 /// A scenario by its name on the command line.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Scenario {
-    /// A clinic attests a vaccination; a border control checks it; the clinic withdraws it.
+    /// A clinic issues a vaccination credential, a border control verifies it, and the clinic revokes it.
     Immunization,
-    /// A doctor prescribes; a pharmacy dispenses once, and revokes another prescription in the doctor's name.
+    /// A doctor issues two prescriptions; a pharmacy uses up one, and revokes the other on the doctor's behalf.
     Prescription,
 }
 
@@ -178,7 +178,7 @@ impl Walk<'_> {
         let first = self
             .present(["present", "verify_and_spend"], &dispense, wallet)
             .await?;
-        done(&first).map_err(|failure| failure.at("step `verify_and_spend` is not done"))?;
+        done(&first).map_err(|failure| failure.at("step `verify_and_spend` failed"))?;
         let spent = self
             .present(["present_again", "refuse_spent"], &plain, wallet)
             .await?;
@@ -198,7 +198,7 @@ impl Walk<'_> {
         let nothing = json!({});
         let revoke = verifier.post(&path, &nothing);
         let revoked = done(&self.step("revoke_by_delegation", revoke).await?);
-        revoked.map_err(|failure| failure.at("step `revoke_by_delegation` is not done"))?;
+        revoked.map_err(|failure| failure.at("step `revoke_by_delegation` failed"))?;
         let names = ["present_second_again", "refuse_revoked"];
         let revoked = self.present(names, &plain, wallet).await?;
         Ok(Ends {
@@ -235,7 +235,7 @@ impl Walk<'_> {
         let began = Instant::now();
         let done = work
             .await
-            .map_err(|failure| failure.at(&format!("step `{name}` can't be done")))?;
+            .map_err(|failure| failure.at(&format!("step `{name}` failed")))?;
         let step = StepTime {
             name,
             ms: (began.elapsed().as_secs_f64() * 1e5).round() / 1e2,
@@ -273,7 +273,7 @@ async fn until_published(issuer: &Client, id: &str) -> Result<(), Failure> {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Err(Failure::ours(
-        "the status list is not out after five seconds",
+        "the status list was not published within five seconds",
     ))
 }
 
@@ -300,7 +300,7 @@ async fn issued_from(issuer: &Client, offer: &str) -> Result<IssuedCredential, F
         .items
         .into_iter()
         .next()
-        .ok_or_else(|| Failure::ours("the issuer does not list the credential it has issued"))
+        .ok_or_else(|| Failure::ours("the issuer does not list the credential that it issued"))
 }
 
 /// Checks that the registry accepted the pharmacy's action.
@@ -308,7 +308,7 @@ fn done(status: &VerificationStatus) -> Result<(), Failure> {
     let spending = status.spending.as_ref();
     match spending.map(|spending| (spending.state, &spending.reason)) {
         Some((SpendingState::Done, _)) => Ok(()),
-        Some((_, Some(reason))) => Err(Failure::ours(format!("the pharmacy could not: {reason}"))),
+        Some((_, Some(reason))) => Err(Failure::ours(format!("the registry refused: {reason}"))),
         _ => Err(Failure::ours("the registry did not answer in time")),
     }
 }
@@ -318,5 +318,5 @@ fn outcome(status: &VerificationStatus) -> Result<Outcome, Failure> {
         .verdict
         .as_ref()
         .map(|verdict| verdict.outcome)
-        .ok_or_else(|| Failure::ours("the verifier came to no verdict in time"))
+        .ok_or_else(|| Failure::ours("the verifier did not reach a verdict in time"))
 }

@@ -35,7 +35,7 @@ impl Serving {
             () = told => {}
             ended = &mut task => {
                 well(ended)?;
-                return Err(Failure::ours("the server ended, though nobody told it to"));
+                return Err(Failure::ours("the server stopped unexpectedly"));
             }
         }
         // An error here means that it has just ended by itself.
@@ -47,8 +47,8 @@ impl Serving {
 fn well(ended: Result<io::Result<()>, JoinError>) -> Result<(), Failure> {
     match ended {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(Failure::environment(format!("the server ended: {error}"))),
-        Err(broken) => Err(Failure::ours(format!("the server broke: {broken}"))),
+        Ok(Err(error)) => Err(Failure::environment(format!("the server stopped: {error}"))),
+        Err(broken) => Err(Failure::ours(format!("the server crashed: {broken}"))),
     }
 }
 

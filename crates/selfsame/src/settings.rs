@@ -157,11 +157,9 @@ impl RegistrySettings {
         ];
         match of_readers.iter().find(|(_, is_set)| *is_set) {
             Some((name, _)) => Err(Failure::environment(format!(
-                "[registry] {name} is for readers of a registry elsewhere"
+                "[registry] {name} applies only to a registry in another process"
             ))
-            .hint(
-                "leave it out here, or name the registry's nodes beside it ([[registry.nodes]])",
-            )),
+            .hint("leave it out, or name the registry's nodes too ([[registry.nodes]])")),
             None => Ok(()),
         }
     }
@@ -172,9 +170,10 @@ impl RegistrySettings {
     /// If a witness has no address or an invalid key, or if settings for readers are present.
     pub fn shown_to(&self) -> Result<Vec<RegistryWitness>, Failure> {
         if self.witnesses_needed.is_some() {
-            let what = "[registry] witnesses_needed is for readers of a registry elsewhere";
-            return Err(Failure::environment(what)
-                .hint("leave it out here, or name the registry's nodes beside it"));
+            let what = "[registry] witnesses_needed applies only to a registry in another process";
+            return Err(
+                Failure::environment(what).hint("leave it out, or name the registry's nodes too")
+            );
         }
         let witnesses = self.witnesses.iter().map(|witness| match witness {
             WitnessSettings::At(WitnessAt { key, url }) => Ok(RegistryWitness {
@@ -182,7 +181,7 @@ impl RegistrySettings {
                 url: url.clone(),
             }),
             WitnessSettings::Key(key) => Err(Failure::environment(format!(
-                "[registry] witnesses: {key} has no address"
+                "[registry] witnesses: {key} has no URL"
             ))
             .hint("witnesses = [{ key = \"name+id+key\", url = \"https://…\" }]")),
         });
@@ -197,7 +196,7 @@ impl RegistrySettings {
         let keys = self.witnesses.iter().map(|witness| match witness {
             WitnessSettings::Key(key) => Ok(witness_key(key)?),
             WitnessSettings::At(WitnessAt { url, .. }) => Err(Failure::environment(format!(
-                "[registry] witnesses: {url} is not called, since the registry is elsewhere"
+                "[registry] witnesses: {url} is not used, since the registry runs in another process"
             ))
             .hint("witnesses = [\"name+id+key\"], and witnesses_needed = how many of them")),
         });
@@ -231,7 +230,7 @@ impl RegistrySettings {
         match &self.network {
             Some(name) if root.origin != format!("selfsame/{name}") => {
                 Err(Failure::environment(format!(
-                    "{}: this trust root is of {}, but [registry] network is {name}",
+                    "{}: this is the trust root of {}, but [registry] network is {name}",
                     file.display(),
                     root.origin
                 )))
@@ -294,10 +293,8 @@ impl Settings {
         let keys = settings.issuer.certificate_key.iter_mut();
         for key in keys.chain(&mut settings.verifier.certificate_key) {
             let file = beside(directory, Path::new(key.expose()))?;
-            *key = private_file::read(
-                &file,
-                "`certificate_key` names the file that holds the key, in PEM",
-            )?;
+            *key =
+                private_file::read(&file, "`certificate_key` must name a PEM file with the key")?;
         }
         Ok(settings)
     }
@@ -313,9 +310,9 @@ fn file(directory: &Path, setting: &str) -> Option<PathBuf> {
 fn beside(directory: &Path, file: &Path) -> Result<PathBuf, Failure> {
     match is_content(file) {
         true => Err(Failure::environment(
-            "a setting that names a file holds a certificate or a key itself",
+            "a setting contains a certificate or a key instead of the path of a file",
         )
-        .hint("write that into a file of its own, and its path into the setting")),
+        .hint("save it in a separate file, and set the path of that file")),
         false => Ok(directory.join(file)),
     }
 }
@@ -330,12 +327,10 @@ fn no_key(path: &Path, text: &str) -> Result<(), Failure> {
     let mut lines = (1_usize..).zip(text.lines());
     match lines.find(|(_, line)| line.contains(PRIVATE_KEY)) {
         Some((number, _)) => Err(Failure::environment(format!(
-            "{}: a private key stands in line {number}",
+            "{}: line {number} contains a private key",
             path.display()
         ))
-        .hint(
-            "write it into a file of its own (chmod 600), and the path of that into the setting",
-        )),
+        .hint("save it in a separate file (chmod 600), and set the path of that file")),
         None => Ok(()),
     }
 }
@@ -344,7 +339,7 @@ fn text(path: &Path) -> Result<String, Failure> {
     read_bounded(path)
         .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
         .map_err(|failure| {
-            failure.hint("the file of settings, or a file that it names, must be there: --config")
+            failure.hint("the settings file (--config) and the files that it names must exist")
         })
 }
 
@@ -355,7 +350,7 @@ fn read_bounded(path: &Path) -> std::io::Result<String> {
     file.read_to_string(&mut text)?;
     match u64::try_from(text.len()) {
         Ok(length) if length <= FILE_MAX => Ok(text),
-        _ => Err(std::io::Error::other("it is larger than such files are")),
+        _ => Err(std::io::Error::other("the file is too large")),
     }
 }
 
@@ -655,7 +650,7 @@ mod tests {
             let failure = read.err().unwrap();
             let said = format!("{} {:?}", failure.message(), failure.what_to_do());
             assert_eq!(failure.code(), 2, "{said}");
-            assert!(said.contains("a file of its own"), "{said}");
+            assert!(said.contains("a separate file"), "{said}");
             assert!(!said.contains("MIGHAgEA"), "{said}");
         }
     }
@@ -663,7 +658,7 @@ mod tests {
     #[test]
     fn a_file_without_an_end_is_refused() {
         let failure = Settings::read(Path::new("/dev/zero")).err().unwrap();
-        assert!(failure.message().contains("larger"), "{failure:?}");
+        assert!(failure.message().contains("too large"), "{failure:?}");
     }
 
     #[test]

@@ -18,13 +18,13 @@ use crate::{output, private_file};
 /// The record with the key of a self-signed certificate.
 const KEY: &str = "tls_key";
 const SELF_MADE: &str = "self-made";
-const IN_PEM: &str = "--tls-certificate names the chain in PEM, --tls-key its key";
+const IN_PEM: &str = "--tls-certificate and --tls-key name PEM files: the chain and its key";
 
-/// Whose certificates are believed beside those the system trusts.
+/// Certificates trusted in addition to the system's.
 #[derive(Args, Clone, Default)]
 pub struct Roots {
-    /// A file of certificates (PEM) to believe beside the system's, such as the tls-certificate.pem that an instance
-    /// with --tls-self-made keeps in its data directory.
+    /// A file of certificates (PEM) to trust in addition to the system's, such as the tls-certificate.pem that an
+    /// instance with --tls-self-made keeps in its data directory.
     #[arg(long, env = "SELFSAME_TLS_ROOT", value_name = "FILE")]
     tls_root: Option<PathBuf>,
 }
@@ -45,7 +45,7 @@ impl Roots {
         let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
         let roots = Tls::certificates_of(&pem).map_err(|error| wrong(error.to_string()))?;
         if roots.is_empty() {
-            return Err(wrong("there is no certificate in it".to_owned()));
+            return Err(wrong("the file contains no certificate".to_owned()));
         }
         Ok(roots)
     }
@@ -77,7 +77,7 @@ impl Source {
                 let tls = read(certificates, key)?;
                 if let Some(why) = refused(&tls, host, Clock::default().now()) {
                     let file = certificates.display();
-                    output::complain(&format!("selfsame: {file}: {why}: others will refuse it"));
+                    output::complain(&format!("selfsame: {file}: {why}: clients will refuse it"));
                 }
                 Ok(tls)
             }
@@ -100,7 +100,7 @@ pub fn renew_on_hangup(given: Option<(Source, Tls)>, origin: &Url) -> Result<(),
             let (Some((Source::Given { certificates, key }, shown)), Some(last)) =
                 (&given, &mut last)
             else {
-                tracing::info!("SIGHUP: no certificate was given, so none is read again");
+                tracing::info!("SIGHUP: there is no certificate file to read again");
                 continue;
             };
             let file = certificates.display();
@@ -112,7 +112,7 @@ pub fn renew_on_hangup(given: Option<(Source, Tls)>, origin: &Url) -> Result<(),
                     output::complain(&format!("selfsame: {file}: the certificate was read again"));
                 }
                 Err(failure) => output::complain(&format!(
-                    "selfsame: the certificate stays as it was: {}",
+                    "selfsame: the certificate stays unchanged: {}",
                     failure.message()
                 )),
             }
@@ -130,7 +130,7 @@ fn better(file: &Display<'_>, next: Tls, last: &Tls, host: &str) -> Result<Tls, 
     let now = Clock::default().now();
     match refused(&next, host, now) {
         Some(why) if refused(last, host, now).is_none() => Err(Failure::environment(format!(
-            "{file}: {why}: others will refuse it"
+            "{file}: {why}: clients will refuse it"
         ))),
         _ => Ok(next),
     }
@@ -152,7 +152,7 @@ async fn self_made(data: &Path, store: &Store, host: &str) -> Result<Tls, Failur
             return Ok(tls);
         }
         output::complain(&format!(
-            "selfsame: {file}: made anew for {host}; whoever believed the one before needs this one"
+            "selfsame: {file}: a new certificate for {host}; clients that trusted the previous one must now trust this one"
         ));
     }
     if certificate.exists() {
@@ -186,7 +186,7 @@ async fn keep_key(store: &Store, key: &[u8]) -> Result<(), Failure> {
 fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
     let content = |file: &Path| {
         if is_content(file) {
-            let what = "a certificate or a key itself stands in place of the path to its file";
+            let what = "the option contains a certificate or a key instead of the path of a file";
             return Err(Failure::environment(what).hint(IN_PEM));
         }
         std::fs::read(file).map_err(|error| {
@@ -210,10 +210,10 @@ fn refused(tls: &Tls, host: &str, now: UnixTime) -> Option<String> {
     }
     let begin = x509::not_before(own)?;
     if begin > now {
-        return Some(format!("the certificate begins at {}", begin.rfc3339()));
+        return Some(format!("it is not valid before {}", begin.rfc3339()));
     }
     let end = x509::not_after(own)?;
-    (end < now).then(|| format!("the certificate ended at {}", end.rfc3339()))
+    (end < now).then(|| format!("the certificate expired at {}", end.rfc3339()))
 }
 
 #[cfg(test)]
@@ -278,7 +278,10 @@ mod tests {
         let taken =
             |next: &Tls, last: &Tls| better(&file.display(), next.clone(), last, "one.example");
         let kept = taken(&other, &good).err().unwrap();
-        assert!(kept.message().contains("others will refuse it"), "{kept:?}");
+        assert!(
+            kept.message().contains("clients will refuse it"),
+            "{kept:?}"
+        );
         assert!(taken(&made("one.example"), &good).is_ok());
         assert!(taken(&good, &other).is_ok());
         // A certificate for another host may be renewed: the instance may be behind a proxy with a name of its own.
@@ -293,7 +296,7 @@ mod tests {
         let (today, later) = (UnixTime(1_790_000_000), UnixTime(4_000_000_000));
         assert_eq!(refused(&tls, "one.example", today), None);
         let early = refused(&tls, "one.example", UnixTime(1_000_000_000));
-        assert!(early.unwrap().contains("begins at 2025"));
+        assert!(early.unwrap().contains("not valid before 2025"));
         assert!(
             refused(&tls, "other.example", today)
                 .unwrap()

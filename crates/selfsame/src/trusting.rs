@@ -36,7 +36,7 @@ impl Trusting {
                 match trusting.renew(&app) {
                     Ok(said) => output::complain(&said),
                     Err(failure) => output::complain(&format!(
-                        "selfsame: whom this instance trusts stays as it was: {}",
+                        "selfsame: the trusted parties stay unchanged: {}",
                         failure.message()
                     )),
                 }
@@ -65,7 +65,7 @@ impl Trusting {
             certificates.len()
         );
         if *origins != self.origins {
-            said.push_str("; its origins count from the next start");
+            said.push_str("; changed origins take effect at the next start");
         }
         Ok(said)
     }

@@ -246,5 +246,5 @@ fn a_level_that_is_not_understood_is_said_and_the_instance_serves() {
     let mut instance = Instance::start_in(&said, &data, free_port(), &[]);
     instance.ready();
     let log = instance.log();
-    assert!(log.contains("SELFSAME_LOG is not understood"), "{log}");
+    assert!(log.contains("SELFSAME_LOG is invalid"), "{log}");
 }

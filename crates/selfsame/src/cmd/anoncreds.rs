@@ -12,13 +12,13 @@ use clap::{Args, Subcommand};
 
 use crate::exit::{Answer, End};
 
-/// Walk the steps of AnonCreds one by one, with messages in files or pipes.
+/// Run the steps of AnonCreds one by one, with messages in files or pipes.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds schema --issuer did:web:issuer.example --name donor --version 1.0 --attribute name
 
-A message that a step reads comes from its file, or from standard input where a file is optional; what a step makes
-goes to standard output, and what must stay secret to a file of its own. docs/anoncreds.md walks through all steps."
+A step reads each message from its file, or from standard input where the file is optional. It prints its result to
+standard output, and writes secrets to separate files. docs/anoncreds.md shows all steps."
 )]
 pub struct AnonCreds {
     #[command(subcommand)]
@@ -27,29 +27,29 @@ pub struct AnonCreds {
 
 #[derive(Subcommand)]
 enum Step {
-    /// Make a schema.
+    /// Create a schema.
     Schema(issuer::NewSchema),
-    /// Make a credential definition: the issuer's keys.
+    /// Create a credential definition: the issuer's keys.
     CredDef(issuer::NewDefinition),
     /// Offer a credential.
     Offer(issuer::Offer),
-    /// Say what an issuer proves of its key.
+    /// Show what an issuer proves about its key.
     Key(key::Key),
-    /// Ask for the credential that is offered.
+    /// Request the offered credential.
     Request(holder::Request),
-    /// Issue the credential that is asked for.
+    /// Issue the requested credential.
     Issue(Box<issuer::Issue>),
-    /// Check a credential that was issued, and finish it.
+    /// Check and finish an issued credential.
     Process(holder::Process),
-    /// Make a revocation registry and its tails file.
+    /// Create a revocation registry and its tails file.
     RevReg(registry::NewRegistry),
-    /// Make the first status list of a registry.
+    /// Create the first status list of a registry.
     StatusList(registry::NewList),
-    /// Make the next status list, with credentials revoked or issued again.
+    /// Create the next status list, with credentials revoked or issued again.
     Revoke(registry::Revoke),
     /// Answer a presentation request.
     Present(Box<holder::Present>),
-    /// Judge a presentation.
+    /// Verify a presentation.
     Verify(verifier::Verify),
 }
 

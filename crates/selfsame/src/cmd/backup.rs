@@ -8,10 +8,10 @@ use crate::cmd::Instance;
 use crate::exit::{Answer, End};
 use crate::output;
 
-/// Copy all that a running instance keeps, while it runs.
+/// Back up a running instance.
 ///
-/// The copy is a directory inside the instance's data directory, sealed as the data are. The master key is not part
-/// of it: keep that elsewhere.
+/// The copy is a directory inside the instance's data directory, sealed like the data. It does not contain the master
+/// key: keep the key elsewhere.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame backup --json
 See docs/backup.md for what to do with the copy.")]
@@ -36,7 +36,7 @@ impl Backup {
 fn lines(made: &CopyMade) -> Vec<String> {
     vec![
         made.directory.clone(),
-        "Move it to another machine. The master key is not part of it: keep a copy of that elsewhere.".to_owned(),
-        "To begin with it: selfsame restore COPY --data DIRECTORY".to_owned(),
+        "Move it to another machine. It does not contain the master key: keep a copy of the key elsewhere.".to_owned(),
+        "To restore it: selfsame restore COPY --data DIRECTORY".to_owned(),
     ]
 }

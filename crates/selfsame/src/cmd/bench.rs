@@ -22,14 +22,14 @@ use crate::interrupt::or_interrupted;
 use crate::node::resolving;
 use crate::output;
 
-/// How often a TLS end asks the registry for a DID, and how long it waits between.
+/// How often a TLS end tries to resolve a DID at the registry, and the pause between tries.
 const TRIES: usize = 5;
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Measure.
+/// Run benchmarks.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame bench oid4vc --quick --json
-Exit code 0 if every bar is kept, 1 if not.")]
+Exit code 0 if every target is met, 1 if not.")]
 pub struct Bench {
     #[command(subcommand)]
     verb: Verb,
@@ -39,17 +39,17 @@ pub struct Bench {
 enum Verb {
     #[command(flatten)]
     Measure(What),
-    /// One end of `tls`, in a process of its own.
+    /// One end of `tls`, in a separate process.
     #[command(hide = true)]
     TlsEnd(TlsEnd),
 }
 
 #[derive(Subcommand)]
 enum What {
-    /// Issuance and verification over OpenID4VC, beside the figures of the walt.id study.
+    /// Issuance and verification over OpenID4VC, compared with the figures of the walt.id study.
     #[command(after_help = "Example: selfsame bench oid4vc --quick --out report")]
     Oid4vc(Settings),
-    /// Writes to the registry and reads from it that prove themselves.
+    /// Writes to the registry, and reads with proofs.
     #[command(after_help = "Example: selfsame bench registry --quick --json")]
     Registry {
         /// Only the registry in one process, or only that of four validators.
@@ -58,11 +58,11 @@ enum What {
         #[command(flatten)]
         settings: Settings,
     },
-    /// TLS handshakes by certificate, credential and DID, beside rustls', OpenSSL's and the paper's.
+    /// TLS handshakes by certificate, credential and DID, compared with rustls, OpenSSL and the paper.
     #[command(after_help = "Example: selfsame bench tls --quick --out report
-OpenSSL takes part in `cargo xtask bench tls`.")]
+Only `cargo xtask bench tls` includes OpenSSL.")]
     Tls {
-        /// A program that plays an end with OpenSSL; `cargo xtask bench tls` builds it.
+        /// A program that plays one end with OpenSSL; `cargo xtask bench tls` builds it.
         #[arg(long, value_name = "PROGRAM")]
         openssl: Option<PathBuf>,
         #[command(flatten)]
@@ -74,7 +74,7 @@ OpenSSL takes part in `cargo xtask bench tls`.")]
 enum Part {
     /// One process.
     Embedded,
-    /// Four validators on this machine; they need CometBFT.
+    /// Four validators on this machine; requires CometBFT.
     Network,
 }
 
@@ -93,10 +93,10 @@ struct TlsEnd {
 
 #[derive(Args)]
 struct Settings {
-    /// The same figures within a minute, at smaller counts.
+    /// Measure the same figures within a minute, with fewer repetitions.
     #[arg(long)]
     quick: bool,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
     /// Write a page with charts into this directory.
@@ -241,7 +241,7 @@ impl Settings {
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
     Failure::environment(format!("{}: {error}", path.display()))
-        .hint("--out names a directory that can be written")
+        .hint("--out must name a writable directory")
 }
 
 impl From<Error> for Failure {

@@ -24,10 +24,10 @@ use report::{Kind, Report};
 /// The folder in the data directory where a ledger is rebuilt.
 const ANEW: &str = "ledger.anew";
 
-/// Look through a data directory for damage, while nothing runs on it.
+/// Check a data directory for damage, while nothing runs on it.
 ///
-/// The records, the registry's ledger beside them, and whether both are of one time; nothing is changed. It takes the
-/// folder of a network's node too. Exit codes: 0 nothing is damaged, 1 something is, 2 it can't be looked at.
+/// Checks the records, the registry's ledger, and whether both are from the same time; changes nothing. It also checks
+/// the folder of a network's node. Exit codes: 0 nothing is damaged, 1 something is, 2 the check is not possible.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame check --data data
          selfsame check --data network/node-1 --json
@@ -38,13 +38,13 @@ pub struct Check {
     /// The data directory of an instance, or the folder of a node.
     #[arg(long, default_value = "data")]
     data: PathBuf,
-    /// Where the ledger is damaged and its log is whole, make the rest of it anew of the log. The damaged file is kept
-    /// beside it.
+    /// If the ledger is damaged and its log is complete, rebuild the ledger from the log. The damaged file is kept next
+    /// to it.
     #[arg(long)]
     rebuild_ledger: bool,
     #[command(flatten)]
     master_key: MasterKey,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -54,7 +54,7 @@ impl Check {
     pub async fn run(self) -> End {
         let has = |file: &str| self.data.join(file).exists();
         if !has(STORE_FILE) && !has(LEDGER_FILE) {
-            let nothing = format!("{}: there are no data in it", self.data.display());
+            let nothing = format!("{}: the directory contains no data", self.data.display());
             return Err(Failure::environment(nothing).hint(
                 "name the data directory of an instance, or the folder of a node, with --data",
             ));
@@ -114,7 +114,7 @@ impl Check {
         let Some(genesis) = genesis(store, home, &ledger) else {
             report.add(LEDGER_FILE, ledger.look(tell));
             let mut looked = Looked::at("network");
-            looked.wrong("nothing that can be read says of which network it is");
+            looked.wrong("no readable part names its network");
             report.add(LEDGER_FILE, vec![looked]);
             return Ok(());
         };
@@ -169,7 +169,7 @@ impl Check {
             Ok(opened) => Ok(Some(opened)),
             Err(StoreError::Tampered(_)) => {
                 let mut looked = Looked::at("pages");
-                looked.wrong("the file is so damaged that SQLite does not read it");
+                looked.wrong("the file is so damaged that SQLite can't read it");
                 report.add(file, vec![looked]);
                 Ok(None)
             }

@@ -15,30 +15,30 @@ use crate::output;
 use crate::scenario::{self, Cast, Scenario, Story};
 use crate::tls::Roots;
 
-/// Walk a scenario from issuance to refusal and print its verdicts.
+/// Run a scenario from issuance to refusal and print its verdicts.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame demo immunization --json")]
 pub struct Demo {
     /// The scenario.
     scenario: Scenario,
-    /// The issuer's base URL; with none given, an instance starts for the demonstration and goes again.
+    /// The issuer's base URL; without it, a temporary instance is started for the scenario.
     #[arg(long, requires = "issuer_token_file", value_parser = address::parse)]
     issuer: Option<Url>,
     /// The file that holds the issuer's operator token.
     #[arg(long)]
     issuer_token_file: Option<PathBuf>,
-    /// The wallet's base URL; the issuer's unless told.
+    /// The wallet's base URL; default: the issuer's.
     #[arg(long, requires = "issuer", value_parser = address::parse)]
     wallet: Option<Url>,
-    /// The verifier's base URL; the issuer's unless told.
+    /// The verifier's base URL; default: the issuer's.
     #[arg(long, requires = "issuer", value_parser = address::parse)]
     verifier: Option<Url>,
-    /// The file that holds the verifier's operator token; the issuer's unless told.
+    /// The file that holds the verifier's operator token; default: the issuer's.
     #[arg(long, requires = "verifier")]
     verifier_token_file: Option<PathBuf>,
     #[command(flatten)]
     roots: Roots,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }

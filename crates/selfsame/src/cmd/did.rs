@@ -9,7 +9,7 @@ use crate::cmd::{Instance, segment};
 use crate::exit::{Answer, End, Failure};
 use crate::output;
 
-/// Make, show, resolve, update and deactivate DIDs.
+/// Create, show, resolve, update and deactivate DIDs.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame did new --method selfsame
          selfsame did resolve did:web:example.org")]
@@ -20,13 +20,13 @@ pub struct Did {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Make a DID whose key stays in the instance's key store.
+    /// Create a DID whose key stays in the instance's key store.
     #[command(after_help = "Example: selfsame did new --method web --kind Ed25519")]
     New {
         /// `key`, `jwk`, `web`, `selfsame` or `cheqd`.
         #[arg(long, default_value = "selfsame")]
         method: String,
-        /// `P-256` or `Ed25519`; P-256 unless told, but for did:cheqd, which knows Ed25519 only.
+        /// `P-256` or `Ed25519`; default: P-256, or Ed25519 for did:cheqd, which supports only that.
         #[arg(long)]
         kind: Option<String>,
         #[command(flatten)]
@@ -38,18 +38,18 @@ enum Verb {
         #[command(flatten)]
         instance: Instance,
     },
-    /// Resolve a DID of any method the instance knows, a version of it, or a resource linked to it.
+    /// Resolve a DID of any supported method, one of its versions, or a resource linked to it.
     #[command(after_help = "Example: selfsame did resolve did:web:example.org
-         selfsame did resolve 'did:selfsame:…?versionId=1'                        as it was first
-         selfsame did resolve 'did:selfsame:…?versionTime=2026-11-01T12:00:00Z'   as it was then
-Exit code 1 if there is no such DID, or it is deactivated; 2 if nobody can say now, or what is asked for can't be.")]
+         selfsame did resolve 'did:selfsame:…?versionId=1'                        its first version
+         selfsame did resolve 'did:selfsame:…?versionTime=2026-11-01T12:00:00Z'   its version at that time
+Exit code 1 if the DID does not exist or is deactivated; 2 if it can't be resolved now, or the request is invalid.")]
     Resolve {
-        /// The DID, or a DID URL with a path or a query; a part of the document (`#…`) stands in the document.
+        /// The DID, or a DID URL with a path or a query; a part of the document (`#…`) is found in the document.
         did: String,
         #[command(flatten)]
         instance: Instance,
     },
-    /// Give a DID of the instance a new key; the old one stays in its history.
+    /// Give a DID of the instance a new key; the old key stays in the DID's history.
     #[command(after_help = "Example: selfsame did update did:selfsame:…")]
     Update {
         /// The DID.
@@ -57,7 +57,7 @@ Exit code 1 if there is no such DID, or it is deactivated; 2 if nobody can say n
         #[command(flatten)]
         instance: Instance,
     },
-    /// Deactivate a DID of the instance for good.
+    /// Deactivate a DID of the instance permanently.
     #[command(after_help = "Example: selfsame did deactivate did:selfsame:…")]
     Deactivate {
         /// The DID.
@@ -137,7 +137,7 @@ async fn resolve(did: &str, instance: &Instance) -> End {
     match status {
         200 => Ok(Answer::Yes),
         // DID Resolution §7.1: not a valid DID, not a valid time, or an unsupported method.
-        400 | 406 | 501 => Err(Failure::environment("this is nothing that the instance can resolve")
+        400 | 406 | 501 => Err(Failure::environment("the instance can't resolve this")
             .hint("a DID begins with its method, such as did:web:example.org; a time is written as 2026-11-01T12:00:00Z")),
         // Resolution is unavailable at this moment.
         500 | 503 => {
@@ -147,7 +147,7 @@ async fn resolve(did: &str, instance: &Instance) -> End {
                 None => "the DID can't be resolved now".to_owned(),
             };
             Err(Failure::environment(what)
-                .hint("the log of the instance says more; try again in a while"))
+                .hint("the instance's log has details; try again later"))
         }
         _ => Ok(Answer::No),
     }
@@ -158,7 +158,7 @@ fn resolution(did: &str) -> Result<String, Failure> {
     // DID Core 1.0 §3.2.2: a fragment is dereferenced in the document, by the client.
     if let Some((did, fragment)) = did.split_once('#') {
         return Err(Failure::environment(format!(
-            "`#{fragment}` is a part of a document, and documents are resolved"
+            "`#{fragment}` names a part of a DID document; only whole documents are resolved"
         ))
         .hint(format!(
             "resolve {did}, and look for the id that ends with #{fragment} in its document"
@@ -166,7 +166,7 @@ fn resolution(did: &str) -> Result<String, Failure> {
     }
     let (did, query) = did.split_once('?').unwrap_or((did, ""));
     if did.is_empty() {
-        return Err(Failure::environment("there is no DID in it")
+        return Err(Failure::environment("the URL contains no DID")
             .hint("a DID begins with its method, such as did:web:example.org"));
     }
     let path = format!("/1.0/identifiers/{}", segment(did));

@@ -13,7 +13,7 @@ use crate::cmd::Instance;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
 
-/// Make an offer for a credential.
+/// Create a credential offer.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame issue immunization --examples --claim patient.given_name=Maja"
@@ -27,19 +27,19 @@ pub struct Issue {
     /// A claim, `path.to.it=value`; the value may be JSON. May be repeated.
     #[arg(long = "claim", value_name = "PATH=VALUE")]
     claims: Vec<String>,
-    /// A file with the claims as a JSON object; `--claim` goes on top of it.
+    /// A file with the claims as a JSON object; `--claim` overrides it.
     #[arg(long, value_name = "FILE")]
     claims_file: Option<PathBuf>,
-    /// Fill what is absent with the template's examples.
+    /// Use the template's example values for claims that are not given.
     #[arg(long)]
     examples: bool,
-    /// How often the offer can be taken.
+    /// How many times the offer can be accepted.
     #[arg(long, default_value_t = 1)]
     uses: u32,
-    /// Ask the wallet for a transaction code, printed here.
+    /// Require a transaction code from the wallet; it is printed here.
     #[arg(long)]
     tx_code: bool,
-    /// Put a reference into the link in place of the offer.
+    /// Put a reference to the offer into the link instead of the offer itself.
     #[arg(long)]
     by_reference: bool,
     #[command(flatten)]
@@ -69,7 +69,7 @@ impl Issue {
                 offer.uri.clone(),
             ];
             if let Some(code) = &offer.tx_code {
-                lines.push(format!("transaction code, to be sent another way: {code}"));
+                lines.push(format!("transaction code, to be sent separately: {code}"));
             }
             lines
         });
@@ -82,7 +82,7 @@ impl Issue {
             Some(file) => {
                 let wrong = |error: String| {
                     Failure::environment(format!("{}: {error}", file.display()))
-                        .hint("--claims-file takes a file with one JSON object")
+                        .hint("--claims-file must name a file with one JSON object")
                 };
                 let read = File::open(file).and_then(handed_in);
                 let text = read.map_err(|error| wrong(error.to_string()))?;
@@ -92,7 +92,7 @@ impl Issue {
         };
         for claim in &self.claims {
             let (path, value) = claim.split_once('=').ok_or_else(|| {
-                Failure::environment(format!("`{claim}` is no claim"))
+                Failure::environment(format!("`{claim}` is not a claim"))
                     .hint("write it as path.to.it=value")
             })?;
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));

@@ -9,9 +9,9 @@ use crate::cmd::Instance;
 use crate::exit::{Answer, End};
 use crate::output;
 
-/// Print a link that signs the operator's browser in.
+/// Print a link that signs in the operator's browser.
 ///
-/// The link is good once, for ten minutes. Until it is used, whoever has it can sign in.
+/// The link works once, within ten minutes. Until it is used, anyone who has it can sign in.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame sign-in --token-file data/operator-token")]
 pub struct SignIn {
@@ -19,9 +19,9 @@ pub struct SignIn {
     instance: Instance,
 }
 
-/// Print a link with which one person makes a wallet, where wallets are made by invitation.
+/// Print an invitation: a link with which one person can make a wallet, where wallets are made by invitation.
 ///
-/// The link is good once, for a week. Until it is used, whoever has it can make a wallet.
+/// The link works once, within a week. Until it is used, anyone who has it can make a wallet.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame invite --token-file data/operator-token")]
 pub struct Invite {

@@ -13,9 +13,9 @@ use crate::exit::{Answer, End, Failure};
 use crate::{output, private_file};
 
 const THE_LINK: &str =
-    "give the whole link in quotes: it begins with openid-credential-offer:// or openid4vp://";
+    "quote the whole link: it begins with openid-credential-offer:// or openid4vp://";
 const ITS_CODE: &str =
-    "the issuer sends the code another way than the link; give it with --tx-code";
+    "the issuer sends the transaction code separately from the link; pass it with --tx-code";
 /// Parameters of complete links, by value or by reference: an offer (OpenID4VCI 1.0 §4.1), a request (RFC 9101 §5.1) or
 /// its query (OpenID4VP 1.0 §5.1). A link that the shell has cut off has none of them.
 const WHOLE: [&str; 5] = [
@@ -26,24 +26,24 @@ const WHOLE: [&str; 5] = [
     "dcql_query",
 ];
 
-/// Let a wallet take an offer or answer a verifier's request.
+/// Accept a credential offer or answer a presentation request.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame present 'openid4vp://?client_id=…' --email maja@example.org --password-file pw"
 )]
 pub struct Present {
-    /// The link: `openid-credential-offer://…` to take, `openid4vp://…` to answer.
+    /// The link: `openid-credential-offer://…` to accept, `openid4vp://…` to answer.
     link: String,
-    /// The person's address.
+    /// The e-mail address of the wallet's owner.
     #[arg(long, env = "SELFSAME_EMAIL")]
     email: String,
-    /// The file that holds the person's password.
+    /// The file that holds the password of the wallet's owner.
     #[arg(long)]
     password_file: std::path::PathBuf,
     /// The transaction code of an offer.
     #[arg(long)]
     tx_code: Option<String>,
-    /// Only show what would come into the wallet, or leave it.
+    /// Only show what would be accepted or disclosed.
     #[arg(long)]
     preview: bool,
     #[command(flatten)]
@@ -68,7 +68,7 @@ impl Present {
         } else if self.link.contains("://") {
             self.asked().await
         } else {
-            Err(Failure::environment("this is no link"))
+            Err(Failure::environment("this is not a link"))
         };
         if is_whole(&self.link) {
             done
@@ -169,7 +169,7 @@ fn offer_lines(preview: &OfferPreview) -> Vec<String> {
         lines.push(format!("    {}", one.claims.join(", ")));
     }
     if preview.tx_code.is_some() {
-        lines.push("  it needs a transaction code: --tx-code".to_owned());
+        lines.push("  a transaction code is required: --tx-code".to_owned());
     }
     lines
 }
@@ -178,11 +178,11 @@ fn answered_lines(answered: &Answered) -> Vec<String> {
     let mut lines = vec![if answered.delivered {
         "shown".to_owned()
     } else {
-        "the verifier did not take it: it does not verify there, the request was answered, or its time is over"
+        "the verifier refused the answer: it does not verify there, or the request was already answered or has expired"
             .to_owned()
     }];
     let on = answered.redirect_uri.iter();
-    lines.extend(on.map(|uri| format!("go on at {uri}")));
+    lines.extend(on.map(|uri| format!("continue at {uri}")));
     lines
 }
 

@@ -25,7 +25,7 @@ use crate::exit::{End, Failure};
 /// Where `cargo xtask cometbft` installs the engine, in a checkout.
 const BUILT: &str = "target/cometbft";
 
-/// Make and run a registry of several validators.
+/// Create and run a registry of several validators.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame registry init --validators 4 network
          selfsame registry node network/node-1
@@ -39,25 +39,25 @@ pub struct Registry {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Make a network: a folder for each node, the trust root for readers, the key that governs.
+    /// Create a network: a folder for each node, the trust root for readers, the trustee's key.
     Init(init::Init),
-    /// Run a node: both of its halves, and the registry's face over HTTP.
+    /// Run a node: its CometBFT process and the registry's HTTP interface.
     Node(Box<node::Node>),
-    /// Say how the nodes of a network are, and what they prove.
+    /// Show the status of a network's nodes, and what they prove.
     Status(status::Status),
-    /// Make the folder of a further node, which begins with a snapshot of the others' ledger.
+    /// Create the folder of a further node, which begins with a snapshot of the other nodes' ledger.
     Join(Box<join::Join>),
-    /// Admit a further node to one's own, or no longer.
+    /// Admit another node as a peer, or stop admitting it.
     Admit(admit::Admit),
-    /// Let a further node validate; its folder is made where it is not there.
+    /// Add a node to the validators; its folder is created if it does not exist.
     AddValidator(Box<validators::Add>),
-    /// Let a node validate no longer.
+    /// Remove a node from the validators.
     RemoveValidator(Box<validators::Remove>),
-    /// Say whether an instance's own registry believes the clock, or vouch for the clock.
+    /// Show whether an instance's own registry trusts the clock, or confirm the clock.
     Clock(clock::Clock),
-    /// Write all that a registry holds into one file.
+    /// Export a whole registry into one file.
     Export(archive::Export),
-    /// Read such a file into an empty directory, and judge every transaction of it.
+    /// Import an exported registry into an empty directory, and verify every transaction.
     Import(archive::Import),
 }
 
@@ -82,7 +82,7 @@ impl Registry {
 /// Where the engine's program is.
 #[derive(Args, Clone)]
 pub struct EngineAt {
-    /// CometBFT's program; unless told, it is looked for beside this program, in target/cometbft and on the PATH.
+    /// CometBFT's program; default: the one next to this program, in target/cometbft or on the PATH.
     #[arg(long, env = "SELFSAME_COMETBFT", value_name = "FILE")]
     engine: Option<PathBuf>,
     /// Where programs are.

@@ -14,22 +14,22 @@ use crate::exit::{Answer, End, Failure};
 use crate::master_key::SALT_FILE;
 use crate::{output, private_file};
 
-/// Make a data directory of a copy, after looking through it for damage.
+/// Restore a backup into a new data directory, after checking it for damage.
 ///
-/// An instance that starts with it ends what was open in it (offers, codes, requests, sessions) and gives out no
-/// place in a status list again that was given out after the copy was made.
+/// At its first start, the restored instance ends open offers, codes, requests and sessions. It skips status list
+/// indices that may have been used after the copy was made.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame restore 2026-11-21T120000Z --data restored
-See docs/backup.md for what a copy cannot bring back."
+See docs/backup.md for what a copy does not contain."
 )]
 pub struct Restore {
     /// The directory that `selfsame backup` made.
     copy: PathBuf,
-    /// The data directory to make; it must not exist, or be empty.
+    /// The data directory to create; if it exists, it must be empty.
     #[arg(long, default_value = "data")]
     data: PathBuf,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -46,7 +46,7 @@ impl Restore {
         let (store, ledger) = (self.copy.join(STORE_FILE), self.copy.join(LEDGER_FILE));
         if !store.exists() {
             return Err(Failure::environment(format!(
-                "{}: there is no {STORE_FILE} in it",
+                "{}: the directory contains no {STORE_FILE}",
                 self.copy.display()
             ))
             .hint("name the directory that `selfsame backup` printed"));
@@ -84,7 +84,7 @@ impl Restore {
         };
         if entries.next().is_some() {
             return Err(Failure::environment(format!(
-                "{}: there is something in it",
+                "{}: the directory is not empty",
                 self.data.display()
             ))
             .hint("name a new directory with --data"));
@@ -100,13 +100,13 @@ fn sync(path: &Path) -> Result<(), Failure> {
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::environment(format!("{}: {error}", path.display()))
-        .hint("name a new directory, on a disk with room for the copy, with --data")
+        .hint("name a new directory with --data, on a disk with enough free space for the copy")
 }
 
 fn sound(file: &Path, checked: Result<(), StoreError>) -> Result<(), Failure> {
     checked.map_err(|error| {
         Failure::environment(format!("{}: {error}", file.display()))
-            .hint("take another copy; nothing was written")
+            .hint("use another copy; nothing was written")
     })
 }
 
@@ -114,10 +114,10 @@ fn lines(restored: &Restored) -> Vec<String> {
     vec![
         format!("{} holds {}", restored.data, restored.files.join(" and ")),
         format!(
-            "Put the master key there as `master-key` (or name it, as before), then: selfsame up --data {}",
+            "Put the master key there as `master-key` (or name its source as before), then: selfsame up --data {}",
             restored.data
         ),
-        "What was revoked after the copy was made is no longer revoked: revoke it again."
+        "Credentials that were revoked after the copy was made are valid again: revoke them again."
             .to_owned(),
     ]
 }

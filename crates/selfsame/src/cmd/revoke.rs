@@ -11,17 +11,17 @@ use crate::output;
 /// Revoke, suspend or reinstate a credential.
 #[derive(Args)]
 #[command(
-    after_help = "Example: selfsame revoke 5Zr…   (the id stands in the issuer's list of credentials)"
+    after_help = "Example: selfsame revoke 5Zr…   (the issuer's list of credentials shows the id)"
 )]
 pub struct Revoke {
     /// The credential's id in the issuer's list.
     // Base64url (RFC 4648 §5) has a hyphen, which an id may begin with.
     #[arg(allow_hyphen_values = true)]
     id: String,
-    /// Only for now.
+    /// Suspend the credential; this can be undone.
     #[arg(long, conflicts_with = "reinstate")]
     suspend: bool,
-    /// Take a suspension back.
+    /// End a suspension.
     #[arg(long)]
     reinstate: bool,
     #[command(flatten)]

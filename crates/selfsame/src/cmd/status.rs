@@ -7,7 +7,7 @@ use crate::cmd::Instance;
 use crate::exit::{Answer, End};
 use crate::output;
 
-/// Say how a running instance is.
+/// Show the status of a running instance.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame status --json")]
 pub struct Status {

@@ -12,9 +12,9 @@ use clap::{Args, Subcommand};
 
 use crate::exit::End;
 
-/// Connect and be connected to by DIDs and credentials, in TLS 1.3.
+/// Connect with TLS 1.3, authenticated by DIDs and credentials.
 ///
-/// This TLS code is young and unaudited: docs/tls.md says what the exposure is.
+/// This TLS code is new and unaudited: docs/tls.md describes the risks.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame tls identity new --identity node
          selfsame tls proxy --identity node --listen 0.0.0.0:7443 --to 127.0.0.1:8080 \\
@@ -26,13 +26,13 @@ pub struct Tls {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Listen, print who connects, and echo or print what they send.
+    /// Listen, print the identity of each client, and echo or print what it sends.
     Server(Box<server::Server>),
-    /// Connect, print who answers, and carry standard input and output.
+    /// Connect, print the identity of the server, and relay standard input and output.
     Client(Box<client::Client>),
-    /// Put TLS in front of any TCP service, or dial out with TLS for any TCP client.
+    /// Put TLS in front of any TCP service, or connect with TLS for any TCP client.
     Proxy(Box<proxy::Proxy>),
-    /// Make, show, change and end what this node is; fetch its credential.
+    /// Create, show, update and deactivate this node's identity; fetch its credential.
     Identity(Box<identity::Identity>),
 }
 

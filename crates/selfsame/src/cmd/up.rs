@@ -31,13 +31,12 @@ use crate::{address, output, private_directory};
 /// Distance from the instance's port to the first port of a network on this machine.
 const BESIDE: u16 = 10;
 
-const WITHOUT_IT: &str =
-    "the first scenario asks the instance at its own origin; --no-demo starts without it";
+const WITHOUT_IT: &str = "the first scenario calls the instance at its own origin; --no-demo starts without the scenario";
 
 /// Start an instance: issuer, wallet, verifier and registry, or some of them.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame up
-         selfsame up --validators 4        the registry is a network of four nodes on this machine
+         selfsame up --validators 4        runs the registry as a network of four nodes on this machine
 
 Four processes on this machine:
          selfsame up --role registry
@@ -49,50 +48,50 @@ Four processes on this machine:
          selfsame up --role verifier --data verifier-data --listen 127.0.0.1:7383 \\
              --registry http://localhost:7380/ --registry-token-file data/operator-token \\
              --trust-origin http://localhost:7381/ --trust-issuer did:jwk:… --trust-issuer did:selfsame:…
-The wallet calls the issuer and the verifier, and the verifier calls the issuer: by plain http only where it is named.
-The verifier takes no credential of an issuer that it does not trust; `selfsame status` shows an issuer's DIDs:
-one in most credentials, one in those for one use.
+The wallet calls the issuer and the verifier, and the verifier calls the issuer. --trust-origin allows plain http for it.
+The verifier accepts credentials only of issuers that it trusts. `selfsame status` shows an issuer's DIDs: one in most
+credentials, and one in single-use credentials.
 
-Environment: SELFSAME_PASSPHRASE makes the master key of a passphrase, in place of a file.
-             SELFSAME_LOG says what is logged, such as `info` (default: warnings and refusals).")]
+Environment: SELFSAME_PASSPHRASE derives the master key from a passphrase, instead of reading it from a file.
+             SELFSAME_LOG sets what is logged, such as `info` (default: warnings and refusals).")]
 pub struct Up {
-    /// The directory of all data; made if it is not there.
+    /// The directory of all data; created if it does not exist.
     #[arg(long, default_value = "data")]
     data: PathBuf,
-    /// Where to listen.
+    /// The address to listen on.
     #[arg(long, default_value = "127.0.0.1:7380")]
     listen: SocketAddr,
-    /// The public base of all URLs, unless it is the address listened on.
+    /// The public base of all URLs; default: the address listened on.
     #[arg(long)]
     origin: Option<Url>,
-    /// What to do; everything unless told. May be repeated or separated by commas.
+    /// The roles of this instance; default: all. May be repeated or separated by commas.
     #[arg(long, value_enum, value_delimiter = ',')]
     role: Vec<Role>,
-    /// Run the registry as a network of so many validators on this machine.
+    /// Run the registry as a network of this many validators on this machine.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=100), conflicts_with = "registry")]
     validators: Option<u16>,
     #[command(flatten)]
     engine: EngineAt,
-    /// A registry in another process.
+    /// The base URL of a registry in another process.
     #[arg(long, requires = "registry_token_file", value_parser = address::parse)]
     registry: Option<Url>,
     /// The file that holds that registry's operator token.
     #[arg(long)]
     registry_token_file: Option<PathBuf>,
-    /// A Universal Resolver for the DID methods that are not known here; for all of them, unless the file of settings
-    /// lists some.
+    /// A Universal Resolver for DID methods that this instance does not support; for all of them, unless the settings
+    /// file lists some.
     #[arg(long, value_parser = address::parse)]
     foreign_resolver: Option<Url>,
-    /// An exact origin that may be private or plain http: a sister process. A wallet needs it for each issuer and
-    /// verifier on loopback, a verifier for each issuer. May be repeated.
+    /// An exact origin that may be private or use plain http, such as another local instance. A wallet on loopback
+    /// needs the origins of each issuer and verifier, a verifier those of each issuer. May be repeated.
     #[arg(long, value_parser = address::parse)]
     trust_origin: Vec<Url>,
-    /// An issuer to trust, as DID or URL; without it, none but this instance is. May be repeated.
+    /// An issuer to trust, as DID or URL; without it, only this instance is trusted. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[registry]`,
-    /// `[tls]`, `[health]`, `[limits]`. SIGHUP has `[trust]` read again. Where a supervisor asks `/livez`, `[health] listen`
-    /// has it answered on a thread of its own.
+    /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[registry]`, `[tls]`,
+    /// `[health]`, `[limits]`. On SIGHUP, `[trust]` is read again. For a supervisor, `[health] listen` serves `/livez`
+    /// on a separate thread.
     #[arg(long)]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -103,16 +102,16 @@ pub struct Up {
     certificate: Certificate,
     #[command(flatten)]
     roots: Roots,
-    /// Do not walk the first scenario.
+    /// Do not run the first scenario.
     #[arg(long)]
     no_demo: bool,
-    /// Print one JSON object, as soon as it serves, in place of lines for people.
+    /// Print one JSON object once the instance serves, instead of text.
     #[arg(long)]
     json: bool,
 }
 
 /// The warning for an instance whose DIDs only its own registry resolves.
-const TO_FEW: &str = "  What is issued names a did:selfsame, which nobody resolves without this registry. For wallets of others begin with new data, and without issuer_did = \"own\" under [issuer] (docs/settings.md).";
+const TO_FEW: &str = "  Credentials name a did:selfsame, which can't be resolved without this registry. For wallets of other software, begin with new data, without issuer_did = \"own\" under [issuer] (docs/settings.md).";
 
 /// Whether it starts with the demonstration, and how it prints.
 #[derive(Clone, Copy)]
@@ -124,11 +123,11 @@ struct Manner {
 /// Who keeps the operator's token.
 #[derive(Args, Default)]
 pub struct OperatorToken {
-    /// The file that the operator's token is written to at the first start. Without it the token is in the data
-    /// directory where the master key is too; else it is printed once.
+    /// The file that the operator's token is written to at the first start. Without it, the token is stored in the data
+    /// directory if the master key is there too; otherwise it is printed once.
     #[arg(long, value_name = "FILE")]
     operator_token_file: Option<PathBuf>,
-    /// Make a new operator's token; the one before is worth nothing from then on.
+    /// Create a new operator's token; the previous one becomes invalid.
     #[arg(long)]
     new_operator_token: bool,
 }
@@ -141,20 +140,20 @@ impl OperatorToken {
     }
 }
 
-/// Which certificate is shown.
+/// The certificate of the listener.
 #[derive(Args)]
 pub struct Certificate {
-    /// The TLS certificate chain, PEM; SIGHUP has it and its key read again.
+    /// The TLS certificate chain, PEM; SIGHUP reloads it and its key.
     #[arg(long, requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
     /// The certificate's key, PEM.
     #[arg(long, requires = "tls_certificate")]
     tls_key: Option<PathBuf>,
-    /// Serve TLS with a certificate made for this purpose.
+    /// Serve TLS with a self-signed certificate.
     #[arg(long, conflicts_with = "tls_certificate")]
     tls_self_made: bool,
-    /// Serve plain http to other machines too, for a container whose port only this machine reaches. Whoever is on the
-    /// network between reads the operator's token and all else.
+    /// Serve plain http to other machines too, for a container whose port only this machine can reach. Anyone on the
+    /// network in between can read everything, including the operator's token.
     #[arg(long)]
     allow_plain_http: bool,
 }
@@ -184,7 +183,7 @@ enum Role {
     Issuer,
     /// Keeps people's credentials.
     Wallet,
-    /// Asks for presentations.
+    /// Requests and verifies presentations.
     Verifier,
     /// Runs the registry.
     Registry,
@@ -199,8 +198,8 @@ impl Up {
             json: self.json,
         };
         if self.validators.is_some() && !self.role.is_empty() {
-            return Err(Failure::environment("--validators starts everything: it does not go with --role")
-                .hint("leave --role out; or make the network by itself (selfsame registry init) and name its nodes to each role (docs/network.md)"));
+            return Err(Failure::environment("--validators starts all roles, so it can't be combined with --role")
+                .hint("leave out --role; or create the network separately (selfsame registry init) and name its nodes to each role (docs/network.md)"));
         }
         let network = match self.validators {
             Some(count) => Some(self.network(count).await?),
@@ -227,9 +226,9 @@ impl Up {
         if let Some(network) = network {
             if !launch.registry.is_empty() {
                 return Err(Failure::environment(
-                    "--validators makes a registry, but the file of settings names another",
+                    "--validators creates a registry, but the settings file names another one",
                 )
-                .hint("leave out --validators, or [registry] in the file of settings"));
+                .hint("leave out --validators, or [registry] in the settings file"));
             }
             launch.roles.registry = false;
             launch.registry.clone_from(&network.nodes);
@@ -237,9 +236,9 @@ impl Up {
         }
         if !launch.witnesses.is_empty() && !launch.roles.registry {
             return Err(Failure::environment(
-                "[registry] witnesses names whom checkpoints are shown to, but no embedded registry runs here",
+                "[registry] witnesses receive checkpoints of an embedded registry, but none runs here",
             )
-            .hint("leave it out; of a registry elsewhere, name its nodes beside it and the keys alone (docs/registry.md)"));
+            .hint("leave it out; for a registry in another process, name its nodes too, and only the witnesses' keys (docs/registry.md)"));
         }
         agree(&launch).await?;
         // The demonstration's person creates a wallet as anyone would.
@@ -341,7 +340,7 @@ async fn agree(launch: &Launch) -> Result<(), Failure> {
                 "the registry at {} is refused: it is {served}, but [registry] pins {pinned}",
                 node.origin
             ))
-            .hint("take the trust root that was made with this network, or the network that belongs to this trust root"));
+            .hint("use the trust root that was created with this network, or the network that belongs to this trust root"));
         }
     }
     Ok(())
@@ -439,19 +438,19 @@ fn tell(running: &Running, link: &str) {
     output::say("");
     output::say(&format!("  {}", running.origin));
     output::say(&format!(
-        "  sign in as the operator (good once, for ten minutes): {link}"
+        "  sign in as the operator (works once, for ten minutes): {link}"
     ));
     match (&running.token_file, &running.untold_token) {
         (Some(file), _) => {
             output::say(&format!("  The operator's token is in {}.", file.display()))
         }
         (None, Some(token)) => output::say(&format!(
-            "  The operator's token, shown only now (keep it where passwords are kept): {}",
+            "  The operator's token, shown only now (keep it in a password manager): {}",
             token.expose()
         )),
         (None, None) => {
             output::say(
-                "  The operator's token was shown once; --new-operator-token makes another.",
+                "  The operator's token was shown once; --new-operator-token creates another.",
             );
         }
     }
@@ -461,15 +460,15 @@ fn tell(running: &Running, link: &str) {
     }
     if let Some(doubt) = running.clock_doubt() {
         output::say(&format!(
-            "  The registry writes nothing yet: {doubt}. If it is right: selfsame registry clock --confirm"
+            "  The registry writes nothing yet: {doubt}. If the clock is right: selfsame registry clock --confirm"
         ));
     }
 }
 
 fn tell_of(network: &Loopback) {
     let goes_on = match network.spares_one {
-        true => "kill any one of them, and it goes on",
-        false => "while one of them is gone it stands still",
+        true => "it continues if any one of them is killed",
+        false => "it stops while any one of them is down",
     };
     output::say(&format!(
         "  The registry is a network of validators; {goes_on}:"

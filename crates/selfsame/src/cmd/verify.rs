@@ -16,19 +16,19 @@ use crate::cmd::Instance;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
 
-/// Judge a credential, or ask for one and wait for the verdict.
+/// Verify a credential, or request one and wait for the verdict.
 #[derive(Args)]
 #[command(
-    after_help = "Example: selfsame verify credential.txt      judges a file (`-` for standard input)
+    after_help = "Example: selfsame verify credential.txt      verifies a file (`-` for standard input)
          selfsame verify --ask immunization   prints a link and waits for a wallet"
 )]
 pub struct Verify {
     /// The credential's file, `-` for standard input.
     credential: Option<PathBuf>,
-    /// Its format; found out unless told.
+    /// The credential's format; detected by default.
     #[arg(long)]
     format: Option<String>,
-    /// Ask for a credential of this template in place of judging a file.
+    /// Request a credential of this template from a wallet instead of verifying a file.
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "credential")]
     ask: Option<String>,
     /// How many seconds to wait for an answer.
@@ -57,8 +57,8 @@ impl Verify {
                 })?
             }
             None => {
-                return Err(Failure::environment("what is to be judged is not named")
-                    .hint("name the credential's file (`-` for standard input), or ask a wallet for one: --ask immunization"));
+                return Err(Failure::environment("no credential given")
+                    .hint("name the credential's file (`-` for standard input), or request one from a wallet: --ask immunization"));
             }
             Some(_) => text_of(io::stdin())?,
         };
@@ -103,12 +103,12 @@ fn why_none(status: &VerificationStatus) -> String {
         (RequestState::Fetched, _) => {
             "a wallet has the request, but has not answered yet".to_owned()
         }
-        (RequestState::Spending, _) => "what was shown is still being used up".to_owned(),
-        (RequestState::Declined, Some(code)) => format!("the wallet declined, with {code}"),
-        (RequestState::Declined, None) => "the wallet declined".to_owned(),
-        (RequestState::Expired | RequestState::Answered, _) => {
-            "the time of the request is over".to_owned()
+        (RequestState::Spending, _) => "the credential is still being used up".to_owned(),
+        (RequestState::Declined, Some(code)) => {
+            format!("the wallet declined with the error {code}")
         }
+        (RequestState::Declined, None) => "the wallet declined".to_owned(),
+        (RequestState::Expired | RequestState::Answered, _) => "the request has expired".to_owned(),
     }
 }
 

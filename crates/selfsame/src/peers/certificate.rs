@@ -11,13 +11,13 @@ use selfsame_tls::identity::CertificateIdentity;
 
 use crate::exit::Failure;
 
-const IN_PEM: &str = "--certificate names the chain in PEM, this node's own first, and --certificate-key its key in PEM";
+const IN_PEM: &str = "--certificate names a PEM file with the chain, this node's certificate first; --certificate-key names a PEM file with its key";
 
 /// The files of a certificate and its key.
 #[derive(Args, Clone, Default)]
 pub struct OwnCertificate {
-    /// A certificate chain (PEM), this node's own first, for peers that take no DID or credential, or in place of an
-    /// identity.
+    /// A certificate chain (PEM), this node's certificate first, for peers that accept no DID or credential, or instead
+    /// of an identity.
     #[arg(long, value_name = "FILE", requires = "certificate_key")]
     certificate: Option<PathBuf>,
     /// The certificate's private key (PEM).
@@ -43,7 +43,7 @@ impl OwnCertificate {
             (None, None) => return Ok(None),
             (Some(chain), Some(key)) => (chain, key),
             _ => {
-                let half = "a certificate and its key are named together";
+                let half = "a certificate and its key must be named together";
                 return Err(Failure::environment(half).hint(IN_PEM));
             }
         };
@@ -53,7 +53,7 @@ impl OwnCertificate {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| wrong(chain, error))?;
         if certificates.is_empty() {
-            return Err(wrong(chain, "there is no certificate in it"));
+            return Err(wrong(chain, "the file contains no certificate"));
         }
         let secret = std::fs::read_to_string(key).map_err(|error| wrong(key, error))?;
         let secret = SecretString::new(secret);

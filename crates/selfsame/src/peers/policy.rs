@@ -33,23 +33,23 @@ const CLAIMS: [&str; 2] = ["dns", "service"];
 const TYPES: [&str; 2] = ["MachineIdentity", "urn:selfsame:credential:machine"];
 /// Maximum age of a revocation list in seconds, within its own validity.
 const LIST_AGE: u64 = 7 * 86_400;
-const HINT: &str = "say whose word counts and who is expected, such as --trust-issuer DID --expect-claim \
-                    dns=NAME, or --trust-did DID; there is no default";
+const HINT: &str = "name the trusted issuers and the expected peer, such as --trust-issuer DID --expect-claim \
+dns=NAME, or --trust-did DID; there is no default";
 
-/// Who is let in. Nobody is unless it is said here.
+/// Which peers are admitted. By default none are.
 #[derive(Args, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Policy {
-    /// An issuer whose credentials count, by its DID. May be repeated.
+    /// An issuer whose credentials are accepted, by its DID. May be repeated.
     #[arg(long, value_name = "DID", conflicts_with = "trust_did")]
     trust_issuer: Vec<String>,
-    /// What kind of credential counts. May be repeated.
+    /// A credential type that is accepted. May be repeated.
     #[arg(long, value_name = "TYPE", default_values = TYPES)]
     trust_type: Vec<String>,
-    /// The peer that is expected, by the DID its credential is about. May be repeated.
+    /// An expected peer, by the DID of its credential's subject. May be repeated.
     #[arg(long, value_name = "DID", requires = "trust_issuer")]
     expect_did: Vec<String>,
-    /// The peer that is expected, by what its credential claims, such as dns=sensor.example.
+    /// The expected peer, by a claim in its credential, such as dns=sensor.example.
     #[arg(
         long,
         value_name = "NAME=VALUE",
@@ -57,41 +57,41 @@ pub struct Policy {
         conflicts_with = "expect_did"
     )]
     expect_claim: Option<String>,
-    /// Take everybody a trusted issuer vouches for; only where others connect to us.
+    /// Accept any peer with a credential of a trusted issuer; only for accepting connections.
     #[arg(long, requires = "trust_issuer", conflicts_with_all = ["expect_did", "expect_claim"])]
     expect_anybody: bool,
     /// A peer that is trusted by its DID alone, without a credential. May be repeated.
     #[arg(long, value_name = "DID")]
     trust_did: Vec<String>,
-    /// Certificates (PEM) of authorities whose X.509 certificates count as well; without it a DID or a credential is
-    /// required.
+    /// Certificates (PEM) of authorities whose X.509 certificates are accepted as well; without them, a DID or a
+    /// credential is required.
     #[arg(long, value_name = "FILE")]
     trust_certificates: Option<PathBuf>,
-    /// Where an authority tells which certificates it has revoked, in place of a list that a peer brings. May be repeated;
-    /// a certificate of which no list tells is refused.
+    /// The URL of an authority's certificate revocation list, used instead of a list that the peer staples. May be
+    /// repeated; a certificate that no list covers is refused.
     #[arg(long, value_name = "URL", requires = "trust_certificates")]
     revocation_list: Vec<Url>,
-    /// The name that a server's certificate must be for.
+    /// The host name that a server's certificate must be valid for.
     #[arg(long, value_name = "HOST", requires = "trust_certificates")]
     server_name: Option<String>,
-    /// The host name that is told to the server, and to everybody on the way, before anything is proved, for those who
-    /// route by it (SNI); else that of --server-name, or the host that is called.
+    /// The host name sent unencrypted to the server, for routing (SNI); default: --server-name, or else the host that
+    /// is connected to.
     #[arg(long, value_name = "HOST")]
     sni: Option<String>,
-    /// Tell no host name before anything is proved.
+    /// Send no host name unencrypted (no SNI).
     #[arg(long, conflicts_with = "sni")]
     no_sni: bool,
-    /// How identities are written on the wire; both ends must say the same. The library has further ways, which need
-    /// credentials that no issuer here gives.
+    /// The encoding of identities on the wire; both ends must use the same. The library has more profiles, which need
+    /// credentials that no issuer here issues.
     #[arg(long, value_enum, default_value_t = Wire::Selfsame)]
     profile: Wire,
 }
 
-/// A way to write identities on the wire.
+/// An encoding of identities on the wire.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum Wire {
-    /// Our own: every format of credential, the short codes.
+    /// Selfsame's own: every credential format, the short codes.
     #[default]
     Selfsame,
     /// The paper's messages: for nodes that are known by their DIDs alone, without a credential.
@@ -174,7 +174,7 @@ impl Policy {
         match (&self.sni, &self.server_name, called.and_then(host_name)) {
             _ if self.no_sni => Ok(config.without_server_name()),
             (Some(name), ..) => config.with_server_name(name).map_err(|_| {
-                Failure::environment(format!("{name} is no host name"))
+                Failure::environment(format!("{name} is not a host name"))
                     .hint("write --sni as broker.example.org, without a port")
             }),
             // The address may be a name that a ClientHello can't carry.
@@ -196,8 +196,8 @@ impl Policy {
             false => ClientAuth::None,
         };
         if own.material.is_none() && own.certificate.is_none() {
-            return Err(Failure::environment("a server shows who it is").hint(
-                "name the folder of its identity with --identity; selfsame tls identity new makes one. Or name a \
+            return Err(Failure::environment("a server needs an identity or a certificate").hint(
+                "name the folder of its identity with --identity; selfsame tls identity new creates one. Or name a \
                  certificate with --certificate",
             ));
         }
@@ -243,9 +243,7 @@ impl Policy {
         });
         let certificates = self.certificates(of)?;
         if identities.is_none() && certificates.is_none() {
-            return Err(
-                Failure::environment("nobody is trusted, so nobody can be let in").hint(HINT),
-            );
+            return Err(Failure::environment("no issuer, DID or authority is trusted").hint(HINT));
         }
         Ok(PeerPolicy {
             certificates,
@@ -257,7 +255,7 @@ impl Policy {
         let expected = match (&self.expect_claim, self.expect_anybody) {
             (Some(claim), _) => {
                 let (name, value) = claim.split_once('=').ok_or_else(|| {
-                    Failure::environment(format!("{claim} says nothing"))
+                    Failure::environment(format!("{claim} is not a claim"))
                         .hint("write it as NAME=VALUE")
                 })?;
                 Expected::Claim {
@@ -268,12 +266,12 @@ impl Policy {
             (None, true) if of == Of::Clients => Expected::Vouched,
             (None, true) => {
                 return Err(Failure::environment(
-                    "with --expect-anybody every holder of a credential could play the server",
+                    "with --expect-anybody every holder of a credential could impersonate the server",
                 )
-                .hint("say which server is meant: --expect-claim dns=NAME or --expect-did DID"));
+                .hint("name the expected server: --expect-claim dns=NAME or --expect-did DID"));
             }
             (None, false) if self.expect_did.is_empty() => {
-                return Err(Failure::environment("it is not said who is expected").hint(HINT));
+                return Err(Failure::environment("no expected peer is named").hint(HINT));
             }
             (None, false) => Expected::Dids(peers(&self.expect_did)?.into_iter().collect()),
         };
@@ -304,7 +302,7 @@ impl Policy {
         };
         let wrong = |why: String| {
             Failure::environment(format!("{}: {why}", file.display()))
-                .hint("name a file with the certificates of authorities in PEM")
+                .hint("name a PEM file with the certificates of the authorities")
         };
         let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
         let anchors = CertificateDer::pem_slice_iter(&pem)
@@ -312,16 +310,16 @@ impl Policy {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| wrong(error.to_string()))?;
         if anchors.is_empty() {
-            return Err(wrong("there is no certificate in it".to_owned()));
+            return Err(wrong("the file contains no certificate".to_owned()));
         }
         let policy = match (of, &self.server_name) {
             (Of::Clients, _) => CertificatePolicy::for_clients(&anchors),
             (Of::Servers, Some(name)) => CertificatePolicy::for_server(name, &anchors),
             (Of::Servers, None) => {
                 return Err(Failure::environment(
-                    "it is not said which server the certificate must be for",
+                    "no host name is given that the server's certificate must be for",
                 )
-                .hint("name it: --server-name HOST"));
+                .hint("name it with --server-name HOST"));
             }
         };
         let policy = policy.map_err(|error| wrong(error.to_string()))?;
@@ -351,7 +349,7 @@ fn host_name(place: &str) -> Option<&str> {
 fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {
     let read = |text: &String| {
         Did::parse(text).map_err(|_| {
-            Failure::environment(format!("{text} is no DID"))
+            Failure::environment(format!("{text} is not a DID"))
                 .hint("a DID begins with did:, such as did:web:issuer.example")
         })
     };
@@ -364,7 +362,7 @@ fn peers(texts: &[String]) -> Result<Vec<Did>, Failure> {
     let strange = peers.iter().find(|did| !METHODS.contains(&did.method()));
     match strange {
         Some(did) => Err(Failure::environment(format!(
-            "nobody can be let in as {did}: nodes are not known by this method"
+            "no peer can authenticate as {did}: its DID method is not supported for nodes"
         ))
         .hint("a node's DID is a did:key, did:jwk, did:web or did:selfsame")),
         None => Ok(peers),
@@ -397,7 +395,7 @@ fn shown(own: Material, staples: Staples) -> Result<SsiIdentity, Failure> {
 fn refused(error: &ConfigError) -> Failure {
     let hint = match error {
         ConfigError::Format | ConfigError::Method => {
-            "take --profile selfsame, which carries all, or another DID or credential"
+            "use --profile selfsame, which supports all of them, or another DID or credential"
         }
         _ => HINT,
     };

@@ -3,14 +3,14 @@
 use clap::{Args, ValueEnum};
 use selfsame_tls::{Config, Group};
 
-/// What is spoken beside identities.
+/// The application protocols and key exchanges of a connection.
 #[derive(Args, Clone, Default)]
 pub struct Spoken {
-    /// An application protocol that is spoken (ALPN), such as h2 or http/1.1; the best first. May be repeated. Without
-    /// it none is agreed.
+    /// An application protocol to agree on (ALPN), such as h2 or http/1.1; the preferred one first. May be repeated.
+    /// Without it, none is agreed.
     #[arg(long, value_name = "PROTOCOL", value_parser = protocol)]
     alpn: Vec<String>,
-    /// Key exchanges that are taken, the best first; all of them unless set.
+    /// The allowed key exchanges, the preferred one first; default: all of them.
     #[arg(long, value_name = "GROUP", value_enum, value_delimiter = ',')]
     groups: Vec<Exchange>,
 }

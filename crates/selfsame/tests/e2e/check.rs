@@ -62,7 +62,7 @@ fn a_damaged_ledger_is_named_while_nothing_runs_and_made_anew_of_its_log() {
     let data = world.file("data");
     let (code, _, complaints) = check(&data, &[]);
     assert_eq!(code, 2, "{complaints}");
-    assert!(complaints.contains("hint: ") && complaints.contains("stop that first"));
+    assert!(complaints.contains("hint: ") && complaints.contains("stop it first"));
 
     stop(&mut world);
     let (code, report, complaints) = check(&data, &[]);
@@ -122,7 +122,7 @@ fn a_check_names_rows_that_are_not_what_was_written_and_folders_without_data() {
     let (code, _, complaints) = check(&world.file("nowhere"), &[]);
     assert_eq!(code, 2, "{complaints}");
     assert!(
-        complaints.contains("there are no data in it"),
+        complaints.contains("the directory contains no data"),
         "{complaints}"
     );
 }

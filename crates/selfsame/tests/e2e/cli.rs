@@ -169,7 +169,7 @@ fn no_token_and_no_password_is_sent_in_the_clear_to_another_machine() {
             "{arguments:?}: {complaints}"
         );
         assert!(complaints.contains("not encrypted"), "{complaints}");
-        assert!(complaints.contains("hint: take https"), "{complaints}");
+        assert!(complaints.contains("hint: use https"), "{complaints}");
     }
 }
 

@@ -55,7 +55,7 @@ fn who_reads_a_registry_of_two_histories_is_told_with_503_until_its_operator_set
     status.arg(other.origin.as_str());
     let (code, said, _) = run(&mut status);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("prove two histories"), "{said}");
+    assert!(said.contains("prove two different histories"), "{said}");
 
     let file = world.file("reader.toml");
     std::fs::write(&file, settings("", &[&one, &other])).unwrap();

@@ -163,7 +163,7 @@ fn a_person_is_told_where_few_can_verify_what_is_issued() {
             .map(Result::unwrap)
             .take_while(|line| !line.contains("Ctrl-C"))
             .collect();
-        let few = "which nobody resolves without this registry";
+        let few = "which can't be resolved without this registry";
         assert_eq!(
             told.iter().any(|line| line.contains(few)),
             is_told,
@@ -316,7 +316,7 @@ fn a_directory_that_somebody_else_uses_is_left_alone() {
     std::fs::create_dir(&data).unwrap();
     std::fs::write(data.join("letter"), "").unwrap();
     set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
-    assert_hint(&mut up(&data, &[]), "an empty or a new directory");
+    assert_hint(&mut up(&data, &[]), "an empty or new directory");
     let mode = data.metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o755);
     std::fs::remove_file(data.join("letter")).unwrap();
@@ -348,7 +348,7 @@ fn a_network_of_validators_goes_with_all_roles_and_no_other_registry() {
     let data = folder.path().join("data");
     for role in ["issuer", "registry", "issuer,wallet,verifier,registry"] {
         let both = ["--validators", "4", "--role", role];
-        assert_hint(&mut up(&data, &both), "leave --role out");
+        assert_hint(&mut up(&data, &both), "leave out --role");
     }
     assert!(!data.exists(), "nothing was made");
 }
@@ -538,7 +538,7 @@ fn a_hangup_has_the_trusted_read_again_and_a_wrong_file_changes_nothing() {
     write(&both);
     told("[trust] was read again: 2 issuers, 0 verifiers, 0 certificates");
     assert_eq!(outcome(), "valid");
-    let stays = "whom this instance trusts stays as it was: ";
+    let stays = "the trusted parties stay unchanged: ";
     for (wrong, why) in [
         ("[trust]\nissuers = [\"nobody\"]\n", "`nobody` is not a DID"),
         ("[trust]\nissuer = []\n", "unknown field `issuer`"),
@@ -552,7 +552,7 @@ fn a_hangup_has_the_trusted_read_again_and_a_wrong_file_changes_nothing() {
     }
     assert_eq!(outcome(), "valid");
     write("[trust]\norigins = [\"http://localhost:1/\"]\n");
-    told("0 certificates; its origins count from the next start");
+    told("0 certificates; changed origins take effect at the next start");
     assert_eq!(outcome(), "untrusted");
 }
 

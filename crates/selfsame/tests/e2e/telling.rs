@@ -20,7 +20,7 @@ fn a_refusal_speaks_of_the_link_only_where_the_link_is_wrong() {
     };
     let maja = "maja@example.org";
     let without = present(maja, &[]);
-    assert!(without.contains("give it with --tx-code"), "{without}");
+    assert!(without.contains("pass it with --tx-code"), "{without}");
     let short = present(maja, &["--tx-code", "1"]);
     assert!(short.contains("another length"), "{short}");
     present("no address", &[]);
@@ -36,7 +36,7 @@ fn claims_that_are_too_large_are_called_so() {
     let mut issue = command(&world, &["issue", "immunization", "--claims-file", file]);
     let (code, printed, complaints) = run(&mut issue);
     assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
-    assert!(complaints.contains("too much"), "{complaints}");
+    assert!(complaints.contains("too large"), "{complaints}");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn what_never_ends_and_claims_that_are_said_twice_are_refused() {
     let world = World::start(&[]);
     let (code, _, complaints) = run(&mut command(&world, &["verify", "/dev/zero"]));
     assert_eq!(code, 2, "{complaints}");
-    assert!(complaints.contains("too much"), "{complaints}");
+    assert!(complaints.contains("too large"), "{complaints}");
     let claims = world.file("claims.json");
     std::fs::write(
         &claims,

@@ -35,10 +35,10 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
     let two = [network.url(0), network.url(1)];
     // A single node could show false blocks; an address without a node shows nothing.
     let said = ends_with(2, &mut join(&two[..1]));
-    assert!(said.contains("from two nodes at least"), "{said}");
+    assert!(said.contains("from at least two nodes"), "{said}");
     let twice = [two[0].clone(), two[0].clone()];
     let said = ends_with(2, &mut join(&twice));
-    assert!(said.contains("from two nodes at least"), "{said}");
+    assert!(said.contains("from at least two nodes"), "{said}");
     assert!(!fifth.exists(), "nothing was made");
     let said = ends_with(
         2,
@@ -68,7 +68,7 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
     let first = post(&newcomer, "/registry/engine", &first);
     assert!(first["error"].is_object(), "{first}");
     let said = ends_with(2, &mut join(&two));
-    assert!(said.contains("has blocks already"), "{said}");
+    assert!(said.contains("already has blocks"), "{said}");
 
     let mut add = selfsame();
     add.args(["registry", "add-validator"])

@@ -277,7 +277,7 @@ fn a_certificate_that_can_t_be_shown_is_told() {
     let did = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK";
     for (chain, key, words) in [
         ("one.pem", "other.key", "does not belong"),
-        ("empty", "one.key", "no certificate in it"),
+        ("empty", "one.key", "contains no certificate"),
         ("one.pem", "empty", "private key"),
         ("absent", "one.key", "absent"),
         ("one.pem", "absent", "absent"),

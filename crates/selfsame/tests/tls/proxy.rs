@@ -67,7 +67,7 @@ fn a_proxy_takes_a_new_key_without_being_started_again() {
     let aside = broker.folder.with_extension("aside");
     std::fs::rename(&broker.folder, &aside).unwrap();
     near.signal("-HUP");
-    near.complains("stay as they were");
+    near.complains("stay unchanged");
     assert_eq!(request(&far), Some(BODY));
 
     let counted = figures(&near);
@@ -181,7 +181,7 @@ fn a_proxy_that_is_told_to_stop_waits_no_longer_than_its_grace() {
     open.set_read_timeout(Some(PATIENCE)).unwrap();
     exchange(&mut open, b"before");
     near.signal("-TERM");
-    near.complains("1 connections were cut at the end");
+    near.complains("1 connections were cut at shutdown");
     assert_eq!(near.ends(), Some(0));
     // The connection was cut, not closed regularly.
     assert!(open.read(&mut [0; 1]).is_err());
@@ -206,7 +206,7 @@ fn figures_are_told_on_loopback_alone() {
     let (code, _, complaints) = crate::rig::run(command.arg(&identity));
     assert_eq!(code, 2, "{complaints}");
     assert!(
-        complaints.contains("hint: take an address of loopback"),
+        complaints.contains("hint: choose a loopback address"),
         "{complaints}"
     );
 }

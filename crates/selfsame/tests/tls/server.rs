@@ -33,7 +33,7 @@ fn a_server_takes_another_identity_without_being_started_again() {
     // Files that can't be read change nothing.
     fs::rename(at("own"), at("next")).unwrap();
     server.signal("-HUP");
-    server.complains("stay as they were");
+    server.complains("stay unchanged");
     assert_eq!(is_there(&second), Some(0));
     assert_eq!(server.stop(), Some(0));
 }

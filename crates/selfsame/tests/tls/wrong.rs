@@ -38,7 +38,7 @@ fn without_a_policy_nobody_is_let_in_and_nothing_is_started() {
     for way in ways {
         assert_told(
             tls(way).args(["--identity", identity]),
-            &["nobody is trusted", "--trust-issuer"],
+            &["no issuer, DID or authority is trusted", "--trust-issuer"],
         );
         let mut vague = tls(way);
         vague.args([
@@ -47,7 +47,7 @@ fn without_a_policy_nobody_is_let_in_and_nothing_is_started() {
             "--trust-issuer",
             "did:web:issuer.example",
         ]);
-        assert_told(&mut vague, &["who is expected"]);
+        assert_told(&mut vague, &["no expected peer"]);
     }
     let mut anybody = tls(&["client", "127.0.0.1:1", "--expect-anybody"]);
     anybody.args(["--trust-issuer", "did:web:issuer.example"]);
@@ -59,7 +59,10 @@ fn an_identity_that_is_not_there_or_can_t_be_opened_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let identity = folder.path().join("node");
     let mut absent = tls(&["identity", "show", "--identity"]);
-    assert_told(absent.arg(&identity), &["no identity here", "identity new"]);
+    assert_told(
+        absent.arg(&identity),
+        &["contains no identity", "identity new"],
+    );
     let did = keyed(&identity);
     let again = tls(&["identity", "new", "--identity"])
         .arg(&identity)
@@ -70,7 +73,7 @@ fn an_identity_that_is_not_there_or_can_t_be_opened_is_told() {
     let mut broken = tls(&["server", "--listen", "127.0.0.1:0", "--trust-did", &did]);
     assert_told(
         broken.arg("--identity").arg(&identity),
-        &["this is no master key"],
+        &["not a valid master key"],
     );
     std::fs::write(identity.join("master-key"), "00".repeat(32)).unwrap();
     let mut foreign = tls(&["server", "--listen", "127.0.0.1:0", "--trust-did", &did]);
@@ -117,7 +120,10 @@ fn what_is_written_wrongly_is_told_with_how_it_is_to_be_written() {
     );
     let by_certificate = ["--server-name", "a.example", "--trust-certificates"];
     let mut none = client(&by_certificate);
-    assert_told(none.arg(no_pem), &["there is no certificate in it", "PEM"]);
+    assert_told(
+        none.arg(no_pem),
+        &["the file contains no certificate", "PEM"],
+    );
     let mut absent = client(&by_certificate);
     assert_told(absent.arg("/nonexistent.pem"), &["/nonexistent.pem", "PEM"]);
     let mut proxy = tls(&["proxy", "--identity", identity]);
@@ -175,7 +181,7 @@ fn who_is_refused_is_told_what_to_do_about_it() {
     let (code, printed, _) = run(&mut command);
     assert_eq!(code, 1, "{printed}");
     assert!(
-        printed.contains("hint: what answers there may speak no TLS 1.3"),
+        printed.contains("hint: the server may not speak TLS 1.3"),
         "{printed}"
     );
 }
@@ -217,12 +223,15 @@ fn a_peer_that_could_never_be_let_in_is_refused_at_the_start() {
     ];
     for way in ways {
         let mut client = tls(&["client", "127.0.0.1:1"]);
-        assert_told(client.args(way), &["nobody can be let in as", "did:web"]);
+        assert_told(
+            client.args(way),
+            &["no peer can authenticate as", "did:web"],
+        );
     }
     let mut named = tls(&["client", "127.0.0.1:1", "--sni", "127.0.0.1:1"]);
     assert_told(
         named.args(["--trust-did", "did:web:node.example"]),
-        &["is no host name"],
+        &["is not a host name"],
     );
 }
 

@@ -22,7 +22,7 @@ pub fn hands<'a>(
     known: &'a Known,
 ) -> Result<Vec<Hand<'a>>, Failure> {
     const HINT: &str = "--schema ID=FILE --cred-def ID=FILE";
-    let missing = |what| Failure::environment(format!("{what} is not named")).hint(HINT);
+    let missing = |what| Failure::environment(format!("{what} is missing")).hint(HINT);
     let hand = |credential: &'a Credential| {
         let (schema, definition) = (&credential.schema_id, &credential.cred_def_id);
         let found = known.schemas.get(schema.as_str());

@@ -43,8 +43,8 @@ pub fn text(file: &Path) -> Result<String, Failure> {
     let read = if is_pipe(file) {
         let input = std::io::stdin();
         if input.is_terminal() {
-            return Err(Failure::environment("nothing comes in on standard input")
-                .hint("name the file, or send it in: < FILE"));
+            return Err(Failure::environment("standard input is a terminal")
+                .hint("name the file, or redirect it: < FILE"));
         }
         input.take(MOST_BYTES).read_to_string(&mut text)
     } else {
@@ -52,8 +52,7 @@ pub fn text(file: &Path) -> Result<String, Failure> {
             .and_then(|opened| opened.take(MOST_BYTES).read_to_string(&mut text))
     };
     read.map_err(|error| {
-        Failure::environment(format!("{}: {error}", place(file)))
-            .hint("name a file of text that is there")
+        Failure::environment(format!("{}: {error}", place(file))).hint("name an existing text file")
     })?;
     Ok(text)
 }
@@ -67,9 +66,10 @@ pub fn print<M: Message>(message: &M) -> Result<(), Failure> {
 /// Refuses an existing file, before anything is computed or requested: for secrets, and for data that can't be remade.
 pub fn must_be_new(file: &Path) -> Result<(), Failure> {
     if file.exists() {
-        let there = format!("{} is there already", file.display());
-        return Err(Failure::environment(there)
-            .hint("what may be needed still is never written over: name a new file"));
+        let there = format!("{} already exists", file.display());
+        return Err(
+            Failure::environment(there).hint("existing files are not overwritten: name a new file")
+        );
     }
     Ok(())
 }
@@ -93,18 +93,18 @@ pub fn ctx() -> Ctx {
 /// Seconds since 1970.
 pub fn seconds(text: &str) -> Result<u64, String> {
     text.parse()
-        .map_err(|_| "this wants seconds since 1970, as `date +%s` prints them".to_owned())
+        .map_err(|_| "expected seconds since 1970, as `date +%s` prints them".to_owned())
 }
 
 /// A place in a registry.
 pub fn index(text: &str) -> Result<u32, String> {
     text.parse()
-        .map_err(|_| "this wants the number of a place, from 1 on".to_owned())
+        .map_err(|_| "expected an index, from 1".to_owned())
 }
 
 /// A value under a name: `NAME=VALUE`, split at the first `=`.
 pub fn named(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("this wants NAME=VALUE")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
@@ -112,12 +112,12 @@ pub fn named(text: &str) -> Result<(String, String), String> {
 pub fn numbered(text: &str) -> Result<(String, u64), String> {
     let parts = text.rsplit_once('=');
     let numbered = parts.and_then(|(id, number)| Some((id.to_owned(), number.parse().ok()?)));
-    numbered.ok_or_else(|| "this wants ID=NUMBER".to_owned())
+    numbered.ok_or_else(|| "expected ID=NUMBER".to_owned())
 }
 
 /// A file under an identifier: `ID=FILE`, split at the last `=`, since an identifier may contain one.
 pub fn identified(text: &str) -> Result<(String, PathBuf), String> {
-    let (id, file) = text.rsplit_once('=').ok_or("this wants ID=FILE")?;
+    let (id, file) = text.rsplit_once('=').ok_or("expected ID=FILE")?;
     Ok((id.to_owned(), PathBuf::from(file)))
 }
 
@@ -149,7 +149,7 @@ pub fn attributes(of: &PreparedDefinition) -> String {
 /// A hint about a message that is not of the wanted kind: it may be of another kind.
 fn guess(json: &[u8], wanted: &str) -> String {
     if json.trim_ascii().is_empty() {
-        return "it is empty: did the step that writes it go well?".to_owned();
+        return "the file is empty: did the step that writes it succeed?".to_owned();
     }
     let kinds = [
         is::<Presentation>,
@@ -167,7 +167,7 @@ fn guess(json: &[u8], wanted: &str) -> String {
         is::<Schema>,
     ];
     match kinds.iter().find_map(|is| is(json)) {
-        Some(kind) if kind != wanted => format!("this is {kind}; {wanted} is wanted here"),
+        Some(kind) if kind != wanted => format!("this is {kind}; {wanted} is expected here"),
         _ => "docs/anoncreds.md shows each step with the files it reads".to_owned(),
     }
 }
@@ -184,15 +184,15 @@ impl From<Error> for Failure {
         match error {
             Error::Issuer(_) => Self::no(text)
                 .hint(
-                "use nothing of it: it is another issuance's than the other files, was finished before, or is wrong",
+                "do not use this credential: it belongs to another issuance than the other files, was already finished, or is wrong",
             ),
-            Error::Proof(_) => Self::no(text).hint("have it made again, by who sent it"),
+            Error::Proof(_) => Self::no(text).hint("ask the sender for a new one"),
             Error::Unsatisfied { .. } => {
-                Self::no(text).hint("--credential FILE of another, or --self-attest REFERENT=VALUE")
+                Self::no(text).hint("use another credential with --credential FILE, or --self-attest REFERENT=VALUE")
             }
             Error::Registry(_) => Self::no(text),
             Error::Mismatch { .. } => Self::environment(text)
-                .hint("--help says which file is which; these do not belong together"),
+                .hint("these files do not belong together; --help describes each file"),
             _ => Self::environment(text).hint("--help has an example"),
         }
     }

@@ -25,37 +25,37 @@ use super::verifier::{Known, Published};
 use crate::exit::Failure;
 use crate::{output, private_file};
 
-/// Ask for the credential that is offered.
+/// Request the offered credential.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds request --cred-def cred-def.json --link-secret link-secret --metadata metadata.json < offer.json > request.json"
 )]
 pub struct Request {
-    /// The offer's file; standard input if not named.
+    /// The offer's file; default: standard input.
     #[arg(long, value_name = "FILE")]
     offer: Option<PathBuf>,
     /// The definition's file.
     #[arg(long, value_name = "FILE")]
     cred_def: PathBuf,
-    /// The file of the link secret, which binds all credentials to their holder; made if it is not there.
+    /// The file of the link secret, which binds all credentials to their holder; created if it does not exist.
     #[arg(long, value_name = "FILE")]
     link_secret: PathBuf,
-    /// A new file for what the holder must know to finish the credential.
+    /// A new file for the data that the holder needs to finish the credential.
     #[arg(long, value_name = "FILE")]
     metadata: PathBuf,
-    /// The holder's unqualified DID; random text takes its place if not told.
+    /// The holder's unqualified DID; default: random text.
     #[arg(long, value_name = "DID")]
     prover_did: Option<String>,
 }
 
-/// Check a credential that was issued, and finish it.
+/// Check and finish an issued credential.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds process --cred-def cred-def.json --metadata metadata.json --link-secret link-secret < issued.json > credential.json
-Exit code 1 if the credential is not what was asked for."
+Exit code 1 if the credential is not the requested one."
 )]
 pub struct Process {
-    /// The credential's file; standard input if not named.
+    /// The credential's file; default: standard input.
     #[arg(long, value_name = "FILE")]
     credential: Option<PathBuf>,
     /// The definition's file.
@@ -70,16 +70,16 @@ pub struct Process {
     /// The registry's file, if the credential can be revoked.
     #[arg(long, value_name = "FILE")]
     rev_reg: Option<PathBuf>,
-    /// The identifier that this registry is published under.
+    /// The identifier under which this registry is published.
     #[arg(long, value_name = "ID", requires = "rev_reg")]
     rev_reg_id: Option<String>,
-    /// The registry's tails file, by which the credential's place is compared with the one that it names.
+    /// The registry's tails file, which shows whether the credential's index is the one that it names.
     #[arg(long, value_name = "FILE", requires = "rev_reg")]
     tails: Option<PathBuf>,
-    /// Take a credential without --rev-reg-id or --tails: if it names another registry or place, it can prove nothing later.
+    /// Accept a credential without --rev-reg-id or --tails. If it names another registry or index, it proves nothing.
     #[arg(long, requires = "rev_reg")]
     unchecked_place: bool,
-    /// The issuer has an encoding of its own: do not compare the values' texts with what was signed.
+    /// Do not compare the values' texts with the signed numbers, for an issuer with its own encoding.
     #[arg(long)]
     any_encoding: bool,
 }
@@ -88,13 +88,13 @@ pub struct Process {
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds present --request question.json --link-secret link-secret --schema ID=schema.json --cred-def ID=cred-def.json < credential.json > presentation.json
-Exit code 1 if the credentials do not answer what is asked."
+Exit code 1 if the credentials do not satisfy the request."
 )]
 pub struct Present {
     /// The request's file.
     #[arg(long, value_name = "FILE")]
     request: PathBuf,
-    /// A credential's file, once for each; standard input if none is named. The first that answers a referent is used.
+    /// A credential's file; may be repeated; default: standard input. The first one that satisfies a referent is used.
     #[arg(long, value_name = "FILE")]
     credential: Vec<PathBuf>,
     /// The file of the link secret.
@@ -102,13 +102,13 @@ pub struct Present {
     link_secret: PathBuf,
     #[command(flatten)]
     published: Published,
-    /// The tails file of a registry; found by its hash.
+    /// The tails file of a registry; matched by its hash.
     #[arg(long, value_name = "FILE")]
     tails: Vec<PathBuf>,
-    /// A referent that is answered without showing its value.
+    /// A referent to answer without revealing its value.
     #[arg(long, value_name = "REFERENT")]
     hide: Vec<String>,
-    /// A referent the holder answers alone.
+    /// A referent that the holder attests without a credential.
     #[arg(long, value_name = "REFERENT=VALUE", value_parser = files::named)]
     self_attest: Vec<(String, String)>,
 }
@@ -176,9 +176,9 @@ impl Process {
         let processed = processed.map_err(|error| {
             let failure = Failure::from(error);
             match (&credential.rev_reg_id, &registry) {
-                (Some(id), None) => failure.hint(format!("--rev-reg FILE of {id}")),
+                (Some(id), None) => failure.hint(format!("add --rev-reg FILE of {id}")),
                 (Some(id), Some(_)) if registry_id.as_ref() != Some(id) => {
-                    failure.hint(format!("it names {id}"))
+                    failure.hint(format!("the credential names {id}"))
                 }
                 _ => failure,
             }
@@ -207,9 +207,9 @@ impl Process {
             (Some(_), None) => "the registry's tails file",
         };
         Err(Failure::environment(format!(
-            "the credential can be revoked, and {missing} is not told"
+            "the credential can be revoked, but {missing} is missing"
         ))
-        .hint("--rev-reg-id ID --tails FILE, or --unchecked-place"))
+        .hint("add --rev-reg-id ID --tails FILE, or --unchecked-place"))
     }
 }
 
@@ -221,9 +221,8 @@ fn tails_bytes(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn link_secret(file: &Path) -> Result<LinkSecret, Failure> {
-    LinkSecret::from_decimal(files::text(file)?.trim()).map_err(|error| {
-        files::of_file(file, error).hint("the first `request` makes it, where no file is yet")
-    })
+    LinkSecret::from_decimal(files::text(file)?.trim())
+        .map_err(|error| files::of_file(file, error).hint("the first `request` creates this file"))
 }
 
 impl Present {
@@ -269,8 +268,8 @@ impl Present {
             Some(referent) => {
                 let names: Vec<&str> = asked.keys().map(String::as_str).collect();
                 Err(
-                    Failure::environment(format!("no attribute is asked for as {referent}"))
-                        .hint(format!("these are: {}", names.join(", "))),
+                    Failure::environment(format!("the request has no attribute {referent}"))
+                        .hint(format!("its attributes are: {}", names.join(", "))),
                 )
             }
         }
@@ -331,7 +330,7 @@ fn strange_bounds(chosen: &[Chosen<'_>], request: &PresentationRequest) {
             let bound = i64::from(asked.p_value);
             if bound.unsigned_abs() > SENSIBLE || bound.abs_diff(value) > SENSIBLE {
                 output::complain(&format!(
-                    "selfsame: {referent} compares with {bound}: bounds outside of any sense"
+                    "selfsame: {referent} compares with {bound}, an implausible bound"
                 ));
             }
         }
@@ -362,11 +361,11 @@ fn check_proof(
     match verdict.reason() {
         _ if verdict.is_valid() => Ok(()),
         Some(rule) if rule.name != "proof" => Err(Failure::no(format!(
-            "no verifier would take this: {}: {}",
+            "no verifier would accept this: {}: {}",
             rule.name, rule.detail
         ))),
-        _ => Err(Failure::no("these files do not make a proof").hint(
-            "--credential is what `process` printed, --link-secret the one it was asked for with",
+        _ => Err(Failure::no("these files do not make a valid proof").hint(
+            "--credential must be the output of `process`, --link-secret the file that was used to request it",
         )),
     }
 }
@@ -375,7 +374,7 @@ fn check_proof(
 fn unprovable(error: Error) -> Failure {
     match error {
         Error::Registry(_) => Failure::from(error)
-            .hint("its issuer took it back: ask for a new one, or answer without it"),
+            .hint("its issuer revoked it: request a new one, or answer without it"),
         other => other.into(),
     }
 }
@@ -401,7 +400,7 @@ fn newest<'a>(
         && at < from
     {
         output::complain(&format!(
-            "selfsame: the list is as of {at} and the interval begins with {from}: a verifier takes it by --in-force"
+            "selfsame: the list is as of {at}, and the interval begins at {from}: a verifier accepts it with --in-force"
         ));
     }
     Ok(list)
@@ -409,11 +408,11 @@ fn newest<'a>(
 
 /// Which list would be suitable.
 fn early(interval: Interval) -> String {
-    let last = interval.to.map(|to| format!(" as of {to} or before"));
+    let last = interval.to.map(|to| format!(" as of {to} or earlier"));
     format!("a status list{} of", last.unwrap_or_default())
 }
 
 fn missing(what: &str, id: &str) -> Failure {
-    Failure::environment(format!("{what} {id} is not named"))
+    Failure::environment(format!("{what} {id} is missing"))
         .hint("--rev-reg ID=FILE --status-list FILE --tails FILE")
 }

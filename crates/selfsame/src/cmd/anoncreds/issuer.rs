@@ -20,13 +20,13 @@ use super::files;
 use crate::exit::Failure;
 use crate::output;
 
-/// Make a schema.
+/// Create a schema.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds schema --issuer did:web:issuer.example --name donor --version 1.0 --attribute name --attribute born > schema.json"
 )]
 pub struct NewSchema {
-    /// Who publishes it: a DID or another URI, or an unqualified Indy DID.
+    /// The publisher: a DID or another URI, or an unqualified Indy DID.
     #[arg(long)]
     issuer: String,
     /// Its name.
@@ -35,31 +35,31 @@ pub struct NewSchema {
     /// Its version.
     #[arg(long)]
     version: String,
-    /// An attribute's name; once for each.
+    /// An attribute's name; once for each attribute.
     #[arg(long, required = true)]
     attribute: Vec<String>,
 }
 
-/// Make a credential definition: the issuer's keys.
+/// Create a credential definition: the issuer's keys.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds cred-def --schema-id did:web:issuer.example/schema/1 --private cred-def.private --proof cred-def.proof < schema.json > cred-def.json
-The search for two safe primes takes less than a second, now and then more."
+The search for two safe primes usually takes less than a second."
 )]
 pub struct NewDefinition {
-    /// The schema's file; standard input if not named.
+    /// The schema's file; default: standard input.
     #[arg(long)]
     schema: Option<PathBuf>,
-    /// The identifier the schema is published under.
+    /// The identifier under which the schema is published.
     #[arg(long)]
     schema_id: String,
-    /// Who issues, if it is not who published the schema.
+    /// The issuer; default: the schema's publisher.
     #[arg(long)]
     issuer: Option<String>,
-    /// What tells definitions of one issuer and schema apart.
+    /// A tag that distinguishes definitions of one issuer and schema.
     #[arg(long, default_value = "default")]
     tag: String,
-    /// Its credentials can be revoked.
+    /// Credentials of this definition can be revoked.
     #[arg(long)]
     revocation: bool,
     /// A new file for the private keys.
@@ -82,12 +82,12 @@ pub struct Offer {
     /// The definition's identifier.
     #[arg(long)]
     cred_def_id: String,
-    /// The file of the proof of the keys' correctness; standard input if not named.
+    /// The file of the proof of the keys' correctness; default: standard input.
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
 }
 
-/// Issue the credential that is asked for.
+/// Issue the requested credential.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds issue --cred-def cred-def.json --private cred-def.private --offer offer.json --value name=Alice --value born=19900101 < request.json > issued.json"
@@ -99,16 +99,16 @@ pub struct Issue {
     /// The file of its private keys.
     #[arg(long, value_name = "FILE")]
     private: PathBuf,
-    /// The file of the offer that is answered.
+    /// The offer's file.
     #[arg(long, value_name = "FILE")]
     offer: PathBuf,
-    /// The request's file; standard input if not named.
+    /// The request's file; default: standard input.
     #[arg(long, value_name = "FILE")]
     request: Option<PathBuf>,
     /// An attribute's value; once for each attribute of the schema.
     #[arg(long, value_name = "NAME=VALUE", value_parser = files::named, required = true)]
     value: Vec<(String, String)>,
-    /// The file of the registry it can be revoked in.
+    /// The file of the registry in which the credential can be revoked.
     #[arg(long, value_name = "FILE", requires_all = ["rev_reg_private", "status_list", "index"])]
     rev_reg: Option<PathBuf>,
     /// The file of the registry's private key.
@@ -117,7 +117,7 @@ pub struct Issue {
     /// The file of the registry's newest status list.
     #[arg(long, value_name = "FILE", requires = "rev_reg")]
     status_list: Option<PathBuf>,
-    /// Its place in the registry, which no other credential may have.
+    /// The credential's index in the registry; no other credential may have it.
     #[arg(long, requires = "rev_reg", value_parser = files::index)]
     index: Option<u32>,
 }
@@ -209,7 +209,7 @@ impl Issue {
         let issued = issuer.create_credential(&issuance, &files::ctx());
         if issued.is_ok() && place.as_ref().is_some_and(is_revoked) {
             output::complain(
-                "selfsame: its place counts as revoked in this list: the next one, `revoke --issue INDEX`, lets it prove that it is not",
+                "selfsame: this list marks the credential's index as revoked: until the next list, made with `revoke --issue INDEX`, it can't prove that it is not revoked",
             );
         }
         files::print(&issued.map_err(|error| {
@@ -222,7 +222,7 @@ impl Issue {
                     files::attributes(issuer.prepared())
                 )),
                 Error::Registry(_) => Failure::from(error)
-                    .hint("another --index, or a new registry: selfsame anoncreds rev-reg"),
+                    .hint("use another --index, or a new registry: selfsame anoncreds rev-reg"),
                 other => other.into(),
             }
         })?)

@@ -11,20 +11,20 @@ use super::files;
 use crate::exit::Failure;
 use crate::output;
 
-/// Say what an issuer proves of its key.
+/// Show what an issuer proves about its key.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds key --cred-def cred-def.json < offer.json
-Exit code 1 if a proof does not hold. What is not proven may be so all the same."
+Exit code 1 if a proof is invalid. A property without a proof may still be true."
 )]
 pub struct Key {
-    /// The offer's file, which has the proofs; standard input if not named.
+    /// The offer's file, which contains the proofs; default: standard input.
     #[arg(long, value_name = "FILE")]
     offer: Option<PathBuf>,
     /// The definition's file.
     #[arg(long, value_name = "FILE")]
     cred_def: PathBuf,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -56,7 +56,7 @@ impl Key {
         output::either(self.json, &proven, |proven| {
             let mark = |is_proven| if is_proven { '✓' } else { '–' };
             vec![
-                "  ✓ key correctness  Z and every R are powers of S, but for factors of small order"
+                "  ✓ key correctness  Z and every R are powers of S, except for factors of small order"
                     .to_owned(),
                 format!(
                     "  {} all bases        {}",
@@ -77,17 +77,17 @@ impl Key {
 /// Whether credentials of this definition can carry a mark, in words.
 pub fn of_bases(definition: &PreparedDefinition) -> &'static str {
     if definition.key().all_bases_are_proven() {
-        "the issuer proves that its key leaves no mark in what credentials show"
+        "the issuer proves that its key can't mark presentations"
     } else {
-        "the issuer does not prove that its key leaves no mark: with one made for it, each proof would show of which credential it is"
+        "the issuer does not prove that its key can't mark presentations: with a key made for it, each proof would reveal its credential"
     }
 }
 
 /// Whether parties other than the issuer may be able to make credentials of this definition, in words.
 pub fn of_primes(definition: &PreparedDefinition) -> &'static str {
     if definition.key().safe_primes_are_proven() {
-        "the issuer proves that its modulus is made of safe primes, or of powers of one prime in place of p' or q'"
+        "the issuer proves that its modulus is a product of safe primes, or has powers of one prime in place of p' or q'"
     } else {
-        "the issuer does not prove that its modulus is made of safe primes: with a weak one, others could make credentials in its name"
+        "the issuer does not prove that its modulus is a product of safe primes: with a weak one, others could forge its credentials"
     }
 }

@@ -14,31 +14,31 @@ use super::files;
 use crate::exit::Failure;
 use crate::output;
 
-/// Make a revocation registry and its tails file.
+/// Create a revocation registry and its tails file.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds rev-reg --cred-def-private cred-def.private --cred-def-id did:web:issuer.example/cred-def/1 --size 1000 --tails tails.bin --private rev-reg.private < cred-def.json > rev-reg.json"
 )]
 pub struct NewRegistry {
-    /// The definition's file; standard input if not named.
+    /// The definition's file; default: standard input.
     #[arg(long, value_name = "FILE")]
     cred_def: Option<PathBuf>,
     /// The file of the definition's private keys.
     #[arg(long, value_name = "FILE")]
     cred_def_private: PathBuf,
-    /// The identifier the definition is published under.
+    /// The identifier under which the definition is published.
     #[arg(long)]
     cred_def_id: String,
-    /// What tells registries of one definition apart.
+    /// A tag that distinguishes registries of one definition.
     #[arg(long, default_value = "default")]
     tag: String,
-    /// How many places it has; one more than it can hold credentials.
+    /// The number of indices; one more than the number of credentials it can hold.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..))]
     size: u32,
     /// A new file for the tails, which every holder needs.
     #[arg(long, value_name = "FILE")]
     tails: PathBuf,
-    /// Where holders will find the tails; the file's path if not told.
+    /// The location where holders will find the tails; default: the file's path.
     #[arg(long, value_name = "URL")]
     location: Option<String>,
     /// A new file for the registry's private key.
@@ -46,32 +46,32 @@ pub struct NewRegistry {
     private: PathBuf,
 }
 
-/// Make the first status list of a registry.
+/// Create the first status list of a registry.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds status-list --cred-def-private cred-def.private --rev-reg rev-reg.json --rev-reg-id did:web:issuer.example/rev-reg/1 --private rev-reg.private < cred-def.json > list.json"
 )]
 pub struct NewList {
-    /// The definition's file; standard input if not named.
+    /// The definition's file; default: standard input.
     #[arg(long, value_name = "FILE")]
     cred_def: Option<PathBuf>,
     #[command(flatten)]
     keys: Keys,
-    /// The identifier the registry is published under.
+    /// The identifier under which the registry is published.
     #[arg(long)]
     rev_reg_id: String,
-    /// Places count as revoked until a list says that they are issued.
+    /// Mark all indices as revoked until a later list issues them.
     #[arg(long)]
     on_demand: bool,
 }
 
-/// Make the next status list, with credentials revoked or issued again.
+/// Create the next status list, with credentials revoked or issued again.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds revoke --cred-def cred-def.json --cred-def-private cred-def.private --rev-reg rev-reg.json --private rev-reg.private --index 7 < list.json > later-list.json"
 )]
 pub struct Revoke {
-    /// The file of the newest status list; standard input if not named.
+    /// The file of the newest status list; default: standard input.
     #[arg(long, value_name = "FILE")]
     status_list: Option<PathBuf>,
     /// The definition's file.
@@ -79,15 +79,15 @@ pub struct Revoke {
     cred_def: PathBuf,
     #[command(flatten)]
     keys: Keys,
-    /// A place to revoke; once for each.
+    /// An index to revoke; may be repeated.
     #[arg(long, required_unless_present = "issue", value_parser = files::index)]
     index: Vec<u32>,
-    /// A place to issue, or to issue again; once for each.
+    /// An index to issue, or to issue again; may be repeated.
     #[arg(long, value_name = "INDEX", value_parser = files::index)]
     issue: Vec<u32>,
 }
 
-/// The registry's own, and when its list is.
+/// The files of a registry, and the time of its list.
 #[derive(Args)]
 struct Keys {
     /// The file of the definition's private keys.
@@ -99,7 +99,7 @@ struct Keys {
     /// The file of the registry's private key.
     #[arg(long, value_name = "FILE")]
     private: PathBuf,
-    /// The list's time in seconds since 1970; now if not told.
+    /// The list's time in seconds since 1970; default: now.
     #[arg(long, value_name = "SECONDS", value_parser = files::seconds)]
     timestamp: Option<u64>,
 }
@@ -163,21 +163,21 @@ impl Revoke {
             timestamp: Some(keys.timestamp),
         };
         if list.timestamp.is_some_and(|before| before > keys.timestamp) {
-            return Err(Failure::environment(
-                "the next list cannot be older than the one before it",
-            )
-            .hint("--timestamp SECONDS, or leave it out for now"));
+            return Err(
+                Failure::environment("the next list can't be older than the previous one")
+                    .hint("set a later --timestamp SECONDS, or leave it out for the present time"),
+            );
         }
         let next = keys
             .issuer
             .update_status_list(&keys.registry(), &list, &update)
             .map_err(|error| {
                 Failure::from(error).hint(
-                    "places begin with 1 and end below --size; one is revoked by --index or issued by --issue",
+                    "indices begin at 1 and end below --size; --index revokes one, --issue issues one",
                 )
             })?;
         if next.revocation_list == list.revocation_list {
-            output::complain("selfsame: nothing is new but the time: each place was so already");
+            output::complain("selfsame: only the time is new: each index already had this status");
         }
         files::print(&next)
     }

@@ -18,48 +18,48 @@ use super::files;
 use crate::exit::{Answer, End, Failure};
 use crate::output::{self, RuleLine, rule_lines};
 
-/// What issuers have published, each under its identifier.
+/// Published objects of issuers, each under its identifier.
 #[derive(Args)]
 pub struct Published {
-    /// A schema, once for each.
+    /// A schema; may be repeated.
     #[arg(long, value_name = "ID=FILE", value_parser = files::identified)]
     schema: Vec<(String, PathBuf)>,
-    /// The number of a schema on a ledger of the days of Indy, where a definition names its schema by it; once for each.
+    /// The sequence number of a schema on an Indy ledger, if a definition names its schema by it; may be repeated.
     #[arg(long, value_name = "ID=NUMBER", value_parser = files::numbered)]
     schema_number: Vec<(String, u64)>,
-    /// A credential definition, once for each.
+    /// A credential definition; may be repeated.
     #[arg(long, value_name = "ID=FILE", value_parser = files::identified)]
     cred_def: Vec<(String, PathBuf)>,
-    /// A revocation registry, once for each.
+    /// A revocation registry; may be repeated.
     #[arg(long, value_name = "ID=FILE", value_parser = files::identified)]
     rev_reg: Vec<(String, PathBuf)>,
-    /// A status list, once for each; it names its registry itself.
+    /// A status list, which names its registry; may be repeated.
     #[arg(long, value_name = "FILE")]
     status_list: Vec<PathBuf>,
 }
 
-/// Judge a presentation.
+/// Verify a presentation.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds verify --request question.json --schema ID=schema.json --cred-def ID=cred-def.json < presentation.json
-Exit code 1 if it does not hold."
+Exit code 1 if it is invalid."
 )]
 pub struct Verify {
-    /// The presentation's file; standard input if not named.
+    /// The presentation's file; default: standard input.
     #[arg(long, value_name = "FILE")]
     presentation: Option<PathBuf>,
-    /// The file of the request it was made for.
+    /// The file of the request that it answers.
     #[arg(long, value_name = "FILE")]
     request: PathBuf,
     #[command(flatten)]
     published: Published,
-    /// A status list that was the newest when an interval begins: it counts, though it is older. Once for each.
+    /// A status list that was the newest when an interval begins; accepted although it is older. May be repeated.
     #[arg(long, value_name = "FILE")]
     in_force: Vec<PathBuf>,
-    /// Issuers have encodings of their own: do not compare what is shown with what was signed.
+    /// Do not compare revealed texts with the signed numbers, for issuers with their own encoding.
     #[arg(long)]
     any_encoding: bool,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -179,7 +179,7 @@ impl Verify {
         output::either(self.json, &verdict, table);
         if verdict.outcome == Outcome::Unverifiable {
             output::complain(
-                "hint: name what is missing: --schema ID=FILE --cred-def ID=FILE --rev-reg ID=FILE --status-list FILE",
+                "hint: add the missing files: --schema ID=FILE --cred-def ID=FILE --rev-reg ID=FILE --status-list FILE",
             );
         }
         let older =
@@ -187,14 +187,14 @@ impl Verify {
         let at_fault = verdict.reason().map(|rule| rule.name);
         if at_fault == Some("non_revocation") && known.lists.iter().any(older) {
             output::complain(
-                "hint: a list that was in force when the interval begins counts, though it is older: --in-force FILE",
+                "hint: to accept a list that was in force when the interval begins, although it is older: --in-force FILE",
             );
         }
         let mut definitions = known.definitions.values();
         let numbered = definitions.any(|of| of.definition().schema_id.is_sequence_number());
         if at_fault == Some("restrictions") && numbered {
             output::complain(
-                "hint: a definition names its schema by a number; say which schema has it: --schema-number ID=NUMBER",
+                "hint: a definition names its schema by a number; name the schema with that number: --schema-number ID=NUMBER",
             );
         }
         Ok(if verdict.is_valid() {
@@ -235,9 +235,9 @@ fn table(verdict: &Verdict) -> Vec<String> {
 fn answer_line(answer: &Answered) -> String {
     let attributes = answer.attributes.join(", ");
     let what = match answer.answer {
-        AnswerKind::Revealed => format!("{attributes} shown"),
-        AnswerKind::Unrevealed => format!("{attributes} not shown"),
-        AnswerKind::SelfAttested => format!("{attributes} said by the holder alone"),
+        AnswerKind::Revealed => format!("{attributes} revealed"),
+        AnswerKind::Unrevealed => format!("{attributes} not revealed"),
+        AnswerKind::SelfAttested => format!("{attributes} attested only by the holder"),
         AnswerKind::Predicate { comparison, bound } => {
             format!("{attributes} {} {bound}", comparison.as_str())
         }
@@ -250,7 +250,7 @@ fn answer_line(answer: &Answered) -> String {
         source.issuer_id, source.cred_def_id
     );
     match &source.not_revoked {
-        None => line.push_str("; revocation not asked for"),
+        None => line.push_str("; non-revocation not requested"),
         Some(state) => {
             let as_of = UnixTime(state.as_of).rfc3339();
             line.push_str(&format!(
@@ -258,7 +258,7 @@ fn answer_line(answer: &Answered) -> String {
                 state.rev_reg_id
             ));
             if let Some(interval) = &state.interval {
-                line.push_str(&format!(", asked for {}", span(interval)));
+                line.push_str(&format!(", requested for {}", span(interval)));
             }
         }
     }

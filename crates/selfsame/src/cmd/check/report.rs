@@ -7,9 +7,8 @@ use selfsame_ledger::check::Found;
 use selfsame_store::offline::Looked;
 use serde::Serialize;
 
-const COPY: &str =
-    "make a new directory of a copy: selfsame restore COPY --data NEW-DIRECTORY (docs/backup.md)";
-const JOIN: &str = "make a new node, which takes the ledger from the others, and remove this one: selfsame registry join (docs/network.md)";
+const COPY: &str = "restore a copy into a new directory: selfsame restore COPY --data NEW-DIRECTORY (docs/backup.md)";
+const JOIN: &str = "create a new node, which gets the ledger from the other nodes, and remove this one: selfsame registry join (docs/network.md)";
 
 /// The owner of the data.
 #[derive(Clone, Copy, Eq, PartialEq, Serialize)]
@@ -98,24 +97,24 @@ impl Report {
         match store.as_slice() {
             [] => {}
             ["tags"] => {
-                next.push("the next start makes the index of tags anew of the records".to_owned());
+                next.push("the next start rebuilds the index of tags from the records".to_owned());
             }
             _ => next.push(format!("the records are damaged: {}", self.way_out())),
         }
         match (ledger.is_empty(), is_rebuilt, self.log_is_whole) {
             (true, ..) | (_, true, _) => {}
             (false, false, Some(true)) => next.push(format!(
-                "the ledger's log is whole, and the rest follows from it: selfsame check --data {} --rebuild-ledger",
+                "the ledger's log is complete, so the ledger can be rebuilt from it: selfsame check --data {} --rebuild-ledger",
                 self.data
             )),
             (false, false, _) => next.push(format!(
-                "the ledger's log itself is damaged, and no ledger can be made of it: {}",
+                "the ledger's log is damaged, so the ledger can't be rebuilt from it: {}",
                 self.way_out()
             )),
         }
         if !both.is_empty() {
             next.push(format!(
-                "put back the newest of both files, or {}",
+                "put back the newest version of both files, or {}",
                 self.way_out()
             ));
         }
@@ -145,7 +144,7 @@ impl Report {
         }
         if let Some(kept) = &self.damaged_ledger {
             lines.push(format!(
-                "The ledger was made anew of its log; the damaged file is kept as {kept}."
+                "The ledger was rebuilt from its log; the damaged file is kept as {kept}."
             ));
         }
         lines.push(match self.sound {
@@ -181,20 +180,20 @@ impl Part {
     fn sound(&self) -> String {
         let seen = self.seen;
         match self.what {
-            "pages" => "SQLite finds them sound".to_owned(),
-            "sum" => format!("{seen} rows give the sum that the last commit left"),
+            "pages" => "SQLite finds no damage".to_owned(),
+            "sum" => format!("the sum over {seen} rows is that of the last commit"),
             "records" => format!("{seen} records open with the master key"),
             "outbox" => format!("{seen} entries open with the master key"),
-            "tags" => format!("{seen} tags of records are in their index"),
-            "indices" => "values and transactions are found by key and by hash".to_owned(),
-            "network" => "it is this registry's".to_owned(),
+            "tags" => format!("{seen} tags of records are in the index"),
+            "indices" => "values and transactions can be found by key and by hash".to_owned(),
+            "network" => "the ledger belongs to this registry".to_owned(),
             "log" => format!("{seen} transactions lead to each block's root"),
-            "tree" => format!("{seen} nodes are what those above them name"),
-            "objects" => format!("{seen} objects are what the tree's leaves say"),
-            "signatures" => format!("{seen} signed notes hold"),
-            "replay" => format!("{seen} blocks, judged again, lead to this state"),
-            "age" => "store and ledger are of one time".to_owned(),
-            _ => format!("{seen} seen"),
+            "tree" => format!("{seen} nodes have the hashes that their parents name"),
+            "objects" => format!("{seen} objects match the leaves of the tree"),
+            "signatures" => format!("{seen} signed notes are valid"),
+            "replay" => format!("{seen} blocks, replayed, lead to this state"),
+            "age" => "store and ledger are from the same time".to_owned(),
+            _ => format!("{seen} checked"),
         }
     }
 }

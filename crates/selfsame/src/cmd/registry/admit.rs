@@ -9,22 +9,22 @@ use serde::Serialize;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
 
-/// Admit a further node to this one, or no longer; a node speaks to no others, and a running one knows at once.
+/// Admit a peer, or stop admitting it. A node connects only to admitted peers; a running node applies this at once.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame registry admit network/node-1 5f1c…e07b@10.0.0.5:26656
 
-`selfsame registry join` prints what to give. Each operator admits a new node to the own one."
+`selfsame registry join` prints the peer's address. Each operator admits a new node on their own node."
 )]
 pub struct Admit {
-    /// The folder of the node that shall speak to it.
+    /// The folder of the node that admits the peer.
     home: PathBuf,
-    /// The other node, as its operator was told by `join`: `NAME@IP:PORT`.
+    /// The other node, as `join` printed it for its operator: `NAME@IP:PORT`.
     node: String,
-    /// Admit it no longer; a running node starts its engine again, which ends the connection with it.
+    /// Stop admitting it; a running node restarts its engine, which ends the connection.
     #[arg(long)]
     remove: bool,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }

@@ -26,7 +26,7 @@ use crate::{data, output, private_directory};
 /// The folder where a ledger is built until all of it is verified.
 const UNFINISHED: &str = "ledger.unfinished";
 
-/// Write all that a registry holds into one file; the node, or the instance, must not run meanwhile.
+/// Export a whole registry into one file; the node or instance must not be running.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame registry export network/node-1 backup.selfsame
@@ -35,16 +35,16 @@ const UNFINISHED: &str = "ledger.unfinished";
 pub struct Export {
     /// A node's folder, or the data directory of an instance with a registry of its own.
     data: PathBuf,
-    /// The file to make.
+    /// The file to create.
     file: PathBuf,
     #[command(flatten)]
     master_key: MasterKey,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
 
-/// Read such a file into an empty directory, and judge every transaction of it.
+/// Import an exported registry into an empty directory, and verify every transaction.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame registry import backup.selfsame restored --trust-root network/trust-root"
@@ -52,12 +52,12 @@ pub struct Export {
 pub struct Import {
     /// The file.
     file: PathBuf,
-    /// The directory: an empty or a new one, or the folder of a node that was never started.
+    /// The directory: empty, new, or the folder of a node that was never started.
     data: PathBuf,
-    /// The trust root of the network that it must be of.
+    /// The trust root of the expected network.
     #[arg(long, value_name = "FILE")]
     trust_root: Option<PathBuf>,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -117,7 +117,7 @@ fn of_node(home: &Path, file: &Path) -> Result<Archived, Failure> {
     let home = Home::open(home)?;
     let checkpoint = home.checkpoint().map_err(|error| {
         Failure::from(error)
-            .hint("a node has something to export once it has run: `selfsame registry node`")
+            .hint("a node has a registry to export once it has run: `selfsame registry node`")
     })?;
     let machine = Arc::new(Machine::new(home.genesis().clone()));
     let ledger = Ledger::open(data::ledger(home.path())?, machine)?;
@@ -132,10 +132,10 @@ fn of_node(home: &Path, file: &Path) -> Result<Archived, Failure> {
 pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failure> {
     if !data.join(LEDGER_FILE).exists() {
         return Err(Failure::environment(format!(
-            "{}: there is no registry",
+            "{}: the directory contains no registry",
             data.display()
         ))
-        .hint("name a node's folder, or the data directory of an instance that runs the registry itself"));
+        .hint("name a node's folder, or the data directory of an instance with its own registry"));
     }
     let store = data::store(data, custody).await?;
     let own = (store.clone(), Keys::new(store), Clock::default());
@@ -162,8 +162,8 @@ pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Arch
         |path: &Path, why: String| Failure::environment(format!("{}: {why}", path.display()));
     let (finished, unfinished) = (data.join(LEDGER_FILE), data.join(UNFINISHED));
     if finished.exists() {
-        return Err(wrong(&finished, "there is a ledger already".to_owned())
-            .hint("an import begins with an empty directory"));
+        return Err(wrong(&finished, "a ledger already exists".to_owned())
+            .hint("an import needs an empty directory"));
     }
     let opened = File::open(file).map_err(|error| {
         wrong(file, error.to_string()).hint("name the file that `selfsame registry export` wrote")
@@ -208,7 +208,7 @@ fn belongs_to(home: &Home, archived: &Archived) -> Result<(), Failure> {
             archived.network,
             archived.height
         ))
-        .hint("a node of a running network gets its ledger from the others"));
+        .hint("a node of a running network gets its ledger from the other nodes"));
     }
     Ok(home.keep_checkpoint(&archived.checkpoint)?)
 }
@@ -217,6 +217,6 @@ fn new(file: &Path) -> Result<File, Failure> {
     let made = File::create_new(file);
     made.map_err(|error| {
         Failure::environment(format!("{}: {error}", file.display()))
-            .hint("name a file that is not there yet, in a folder that is")
+            .hint("name a new file in an existing folder")
     })
 }

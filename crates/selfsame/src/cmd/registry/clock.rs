@@ -9,13 +9,13 @@ use crate::output;
 
 const PATH: &str = "/api/registry/clock";
 
-/// Say whether an instance's own registry believes the clock of its machine, or vouch for that clock.
+/// Show whether an instance's own registry trusts the clock of its machine, or confirm that clock.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame registry clock
          selfsame registry clock --confirm
-Exit code 1 if the clock is not believed: nothing is written until it is.")]
+Exit code 1 if the clock is not trusted: nothing is written until it is.")]
 pub struct Clock {
-    /// Vouch for what the clock says now. See that it is right first: a block keeps its time for good.
+    /// Confirm the time that the clock shows now. Check first that it is right: the time of a block is permanent.
     #[arg(long)]
     confirm: bool,
     #[command(flatten)]
@@ -39,13 +39,13 @@ impl Clock {
 }
 
 fn lines(clock: &RegistryClock) -> Vec<String> {
-    let mut lines = vec![format!("the clock says {}", clock.clock)];
+    let mut lines = vec![format!("the clock shows {}", clock.clock)];
     match &clock.doubt {
-        None => lines.push("the registry believes it".to_owned()),
+        None => lines.push("the registry trusts it".to_owned()),
         Some(doubt) => {
-            lines.push(format!("the registry goes by    {}", clock.believed));
+            lines.push(format!("the registry trusts {}", clock.believed));
             lines.push(doubt.clone());
-            lines.push("if it is right: selfsame registry clock --confirm".to_owned());
+            lines.push("if the clock is right: selfsame registry clock --confirm".to_owned());
         }
     }
     lines

@@ -70,7 +70,7 @@ impl Face {
         if !response.is_success() {
             let refused = crate::client::refusal(response.status, &response.body);
             return Err(refused.or_hint(
-                "a trustee's key changes the validators; `selfsame registry status` names them",
+                "changing the validators needs a trustee's key; `selfsame registry status` lists the validators",
             ));
         }
         serde_json::from_slice(&response.body)
@@ -89,7 +89,7 @@ impl Face {
                 let said = crate::client::refusal(response.status, &response.body);
                 let said = said.message();
                 Err(Failure::no(format!(
-                    "it answers {}: {said}",
+                    "it answered {}: {said}",
                     response.status
                 )))
             }
@@ -160,7 +160,7 @@ impl Face {
 fn unanswered(who: &str, error: &NetError) -> Failure {
     match error {
         NetError::Tls(_) => Failure::environment(format!(
-            "{who} does not answer: {error}; --tls-root names the certificate that it shows, or who vouches for it"
+            "{who} does not answer: {error}; name its certificate, or that of its authority, with --tls-root"
         ))
         .hint("name the file of that certificate (PEM) with --tls-root, or in SELFSAME_TLS_ROOT"),
         _ => Failure::environment(format!("{who} does not answer: {error}")),

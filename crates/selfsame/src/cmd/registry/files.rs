@@ -37,7 +37,7 @@ impl Serve {
         let file = home.join(SERVE);
         let wrong = |why: String| {
             Failure::environment(format!("{}: {why}", file.display()))
-                .hint("a node's folder is made by `selfsame registry init`")
+                .hint("`selfsame registry init` creates a node's folder")
         };
         let bytes = std::fs::read(&file).map_err(|error| wrong(error.to_string()))?;
         serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))
@@ -99,7 +99,7 @@ pub fn url_of(home: &Path) -> Result<Url, Failure> {
     };
     let served: Served = serde_json::from_slice(&bytes).map_err(|error| {
         Failure::environment(format!("{}: {error}", file.display()))
-            .hint("remove it; the node writes it again when it is started")
+            .hint("remove it; the node writes it again at its next start")
     })?;
     Ok(served.origin)
 }
@@ -131,7 +131,7 @@ pub fn trustee(file: &Path) -> Result<PrivateKey, Failure> {
         .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))?;
     let bytes = selfsame_crypto::Secret::new(read);
     PrivateKey::from_pkcs8(bytes.expose())
-        .map_err(|_| Failure::environment(format!("{}: this is no key in PKCS#8", file.display())))
+        .map_err(|_| Failure::environment(format!("{}: not a valid key in PKCS#8", file.display())))
 }
 
 /// The nodes' folders in a network's folder, in the order of their numbers.

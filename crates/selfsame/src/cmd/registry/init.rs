@@ -27,25 +27,25 @@ const P2P: u16 = 26_656;
 /// On one machine, the distance from the HTTP ports to the engines' ports.
 const BESIDE: u16 = 100;
 
-/// Make a network: a folder for each node, the trust root for readers, the key that governs.
+/// Create a network: a folder for each node, the trust root for readers, the trustee's key.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame registry init --validators 4 --name clinic network
-         selfsame registry init --from data network     carries over an instance's own registry
+         selfsame registry init --from data network     continues an instance's own registry
          selfsame registry init --host 10.0.0.1 --host 10.0.0.2 --host 10.0.0.3 --host 10.0.0.4 network"
 )]
 pub struct Init {
     #[command(flatten)]
     plan: Plan,
-    /// Carry over the registry of an instance, which must not run: the network begins where its log ends.
+    /// Continue the registry of an instance, which must not be running: the network begins where its log ends.
     #[arg(long, value_name = "DATA")]
     from: Option<PathBuf>,
-    /// How far the nodes are apart: `wan` has the engines wait longer for each other.
+    /// The latency between the nodes: with `wan`, the engines wait longer for each other.
     #[arg(long, value_enum, default_value_t = Profile::Lan)]
     profile: Profile,
     #[command(flatten)]
     master_key: MasterKey,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -53,7 +53,7 @@ pub struct Init {
 /// How far the nodes of a network are apart.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Profile {
-    /// A millisecond or some tens of them from each to each.
+    /// A few milliseconds, or tens of milliseconds.
     Lan,
     /// Up to half a second.
     Wan,
@@ -62,19 +62,19 @@ enum Profile {
 /// What network is to be made.
 #[derive(Args)]
 pub struct Plan {
-    /// How many validators; one of four may be lost, two of seven, three of ten.
+    /// The number of validators; of four, one may fail, of seven two, of ten three.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub validators: u16,
     /// The network's name, for people.
     #[arg(long, default_value = "registry")]
     pub name: String,
-    /// The IP address of a node's machine; once for each validator. All are on this machine unless told.
+    /// The IP address of a node's machine, once for each validator; default: all run on this machine.
     #[arg(long = "host", value_name = "IP")]
     pub hosts: Vec<IpAddr>,
-    /// The port of the first node's HTTP; the nodes after it on the same machine have the ports after it.
+    /// The HTTP port of the first node; further nodes on the same machine get the ports after it.
     #[arg(long, default_value_t = 7390)]
     pub port: u16,
-    /// The folder to make.
+    /// The folder to create.
     pub directory: PathBuf,
 }
 
@@ -206,10 +206,10 @@ impl Plan {
         }
         if self.hosts.len() != count {
             return Err(Failure::environment(format!(
-                "the validators are {count}, but hosts are named for {}",
+                "there are {count} validators, but {} hosts are named",
                 self.hosts.len()
             ))
-            .hint("name one for each, the same twice where two share a machine; --validators says how many there are"));
+            .hint("name one host for each validator, repeated if two share a machine; --validators sets the number of validators"));
         }
         Ok(apart(&self.hosts, self.port))
     }
@@ -314,13 +314,13 @@ fn lines(made: &Made, apart: bool) -> Vec<String> {
             made.trust_root.display()
         ),
         format!(
-            "trustee key  {}   changes the validators and the rules: keep it away from the nodes",
+            "trustee key  {}   changes the validators and the rules: keep it off the nodes' machines",
             made.trustee_key.display()
         ),
     ];
     if apart {
         lines.push(
-            "Copy each folder to its machine, and remove it here: a key that votes is on one machine only."
+            "Copy each folder to its machine, and remove it here: a validator's key must be on one machine only."
                 .to_owned(),
         );
         lines.extend(made.nodes.iter().map(|node| {
@@ -329,7 +329,7 @@ fn lines(made: &Made, apart: bool) -> Vec<String> {
         }));
         lines.push("Then, on each machine:".to_owned());
     } else {
-        lines.push("Next, each in a terminal of its own:".to_owned());
+        lines.push("Next, each in a separate terminal:".to_owned());
     }
     lines.extend(made.nodes.iter().map(|node| {
         let tls = match apart {

@@ -27,23 +27,23 @@ use crate::{address, output};
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// Make the folder of a further node, which follows the network; as a validator it is added once it has caught up.
+/// Create the folder of a further node, which follows the network; add it to the validators once it has caught up.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame registry join node-5 --of network/node-1 --host 10.0.0.5 --from https://one.example:7390/ --from https://two.example:7390/
          selfsame registry node node-5
 
-The folder must be on the new node's machine before it is started, and nowhere else."
+Before the node is started, the folder must be on its machine, and nowhere else."
 )]
 pub struct Join {
     #[command(flatten)]
     joining: Joining,
-    /// The trust root of the network that the nodes must be of.
+    /// The trust root of the expected network.
     #[arg(long, value_name = "FILE")]
     trust_root: Option<PathBuf>,
     #[command(flatten)]
     roots: Roots,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -51,19 +51,19 @@ pub struct Join {
 /// Which node joins, and how.
 #[derive(Args)]
 pub struct Joining {
-    /// The folder of the new node, whose name is the validator's.
+    /// The folder of the new node; its name becomes the validator's name.
     home: PathBuf,
-    /// The folder of a node of the network, from which a new folder is made.
+    /// The folder of a node of the network, from which the new folder is created.
     #[arg(long, value_name = "HOME")]
     of: Option<PathBuf>,
-    /// The IP address of the new node's machine; this one unless told.
+    /// The IP address of the new node's machine; default: this one.
     #[arg(long, value_name = "IP")]
     host: Option<IpAddr>,
-    /// The port of its HTTP.
+    /// The node's HTTP port.
     #[arg(long, default_value_t = 7390)]
     port: u16,
-    /// Begin with a snapshot of the ledger, as two nodes or more that are named here prove it; without it, with the
-    /// first block, if the others still have it.
+    /// The base URL of a node; name at least two. The node begins with a snapshot of the ledger that these nodes
+    /// confirm. Without --from, it begins with the first block, if the other nodes still have it.
     #[arg(long, value_name = "URL", value_parser = address::parse)]
     from: Vec<Url>,
 }
@@ -148,8 +148,8 @@ impl Joining {
         if self.home.exists() {
             return Ok(());
         }
-        let missing = Failure::environment(format!("{} is not there", self.home.display()));
-        Err(missing.hint("`selfsame registry join` makes it; or --force, with --of"))
+        let missing = Failure::environment(format!("{} does not exist", self.home.display()));
+        Err(missing.hint("`selfsame registry join` creates it; or use --force with --of"))
     }
 
     /// The node's folder, created if it is missing, and the source of its ledger.
@@ -171,10 +171,10 @@ impl Joining {
         }
         if home.has_blocks() {
             return Err(Failure::environment(format!(
-                "{}: this node has blocks already, and goes on from them",
+                "{}: this node already has blocks, and continues from them",
                 self.home.display()
             ))
-            .hint("start it without --from; or make a folder of another name for a new node"));
+            .hint("start it without --from; or create a folder with another name for a new node"));
         }
         let root = match root {
             Some(file) => trust_root(file)?,
@@ -190,18 +190,19 @@ impl Joining {
         let origins = self.from.iter().map(Url::origin);
         let different = origins.map(|origin| origin.ascii_serialization());
         match different.collect::<BTreeSet<_>>().len() {
-            1 => Err(Failure::environment(
-                "the headers of a snapshot are fetched from two nodes at least",
-            )
-            .hint("name another node with a further --from, of another party if there is one")),
+            1 => Err(
+                Failure::environment("a snapshot needs headers from at least two nodes").hint(
+                    "name another node with a second --from, preferably of another organisation",
+                ),
+            ),
             _ => Ok(()),
         }
     }
 
     fn made(&self) -> Result<Home, Failure> {
         let of = self.of.as_ref().ok_or_else(|| {
-            Failure::environment(format!("{} is not there", self.home.display()))
-                .hint("name a node of the network with --of, and the folder is made")
+            Failure::environment(format!("{} does not exist", self.home.display()))
+                .hint("name a node of the network with --of to create the folder")
         })?;
         let name = self.home.file_name().and_then(|name| name.to_str());
         let name = name.ok_or_else(|| Failure::environment("the folder has no name"))?;
@@ -237,7 +238,7 @@ async fn agreed(
         match trusted {
             Some(trusted) if trusted != found => {
                 return Err(Failure::no(format!(
-                    "{url} shows another block of height {} than {}: one of them lies",
+                    "{url} shows another block of height {} than {}: one of them is wrong",
                     found.0,
                     from.first().map_or("", Url::as_str)
                 )));
@@ -261,7 +262,7 @@ async fn block(face: &Face, chain: &str, height: Option<u64>) -> Result<(u64, [u
         || serde_json::json!({}),
         |height| serde_json::json!({ "height": height.to_string() }),
     );
-    let unread = || Failure::no("it shows no header of the engine");
+    let unread = || Failure::no("its answer contains no header of the engine");
     let mut tries = 0..TRIES;
     // A node may be a moment behind the first one.
     let signed = loop {
@@ -289,7 +290,7 @@ async fn block(face: &Face, chain: &str, height: Option<u64>) -> Result<(u64, [u
 /// What the operators of the other nodes must do to admit a new node.
 pub fn admission(peer: &str) -> String {
     format!(
-        "Next, on the machine of each other node NODE, which speaks to none that it does not know:\n  selfsame registry admit NODE {peer}"
+        "Next, on the machine of each other node NODE, which connects only to admitted nodes:\n  selfsame registry admit NODE {peer}"
     )
 }
 
@@ -297,7 +298,7 @@ fn lines(ready: &Ready, path: &str) -> Vec<String> {
     let mut lines = vec![format!("{} of network {}", ready.name, ready.network)];
     lines.extend(ready.trusted.as_ref().map(|block| {
         format!(
-            "begins with a snapshot; trusted: block {}, {}",
+            "begins with a snapshot; trusted block: {}, {}",
             block.height, block.hash
         )
     }));
@@ -305,7 +306,7 @@ fn lines(ready: &Ready, path: &str) -> Vec<String> {
     lines.extend([
         "Then, on its own machine:".to_owned(),
         format!("  selfsame registry node {path}"),
-        "and once `selfsame registry status` shows no lag, with the trustee's key:".to_owned(),
+        "and, once `selfsame registry status` shows no lag, with the trustee's key:".to_owned(),
         format!(
             "  selfsame registry add-validator {path} --key trustee.key --node … --token-file …"
         ),

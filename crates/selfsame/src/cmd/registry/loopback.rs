@@ -90,7 +90,7 @@ impl Loopback {
                     "the network is not ready after {} s",
                     READY.as_secs()
                 ))
-                .hint(format!("{}/node-*/node.log tells why", network.display())));
+                .hint(format!("{}/node-*/node.log says why", network.display())));
             }
         }
         Ok(started)
@@ -106,7 +106,7 @@ impl Loopback {
             let logs = others.iter().map(|home| home.join("node.log"));
             let logs: Vec<_> = logs.map(|log| log.display().to_string()).collect();
             output::complain(&format!(
-                "selfsame: {} of {} nodes do not serve yet, and the others go on; why, tells {}",
+                "selfsame: {} of {} nodes do not serve yet, the others continue; for the reason see {}",
                 others.len(),
                 homes.len(),
                 logs.join(", ")
@@ -249,7 +249,7 @@ impl Process {
             ended = child.wait() => {
                 let how = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
                 output::complain(&format!(
-                    "selfsame: {} ended ({how}); the others go on, and it is started again",
+                    "selfsame: {} ended ({how}); the others continue, and it is started again",
                     self.name
                 ));
                 return;

@@ -17,17 +17,17 @@ use crate::instance::{Launch, Validating};
 use crate::master_key::MasterKey;
 use crate::output;
 
-/// Run a node: both of its halves, and the registry's face over HTTP.
+/// Run a node: its CometBFT process and the registry's HTTP interface.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame registry node network/node-1
          selfsame registry node node-2 --origin https://registry.example:7390/ --tls-certificate chain.pem --tls-key key.pem")]
 pub struct Node {
-    /// The node's folder, as `selfsame registry init` has made it.
+    /// The node's folder, as `selfsame registry init` created it.
     home: PathBuf,
-    /// Where to serve HTTP, unless it is where the folder says.
+    /// The address to serve HTTP on; default: the one in the folder.
     #[arg(long)]
     listen: Option<SocketAddr>,
-    /// The public base of all URLs, unless it is the address listened on.
+    /// The public base of all URLs; default: the address listened on.
     #[arg(long)]
     origin: Option<Url>,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub struct Node {
     certificate: Certificate,
     #[command(flatten)]
     engine: EngineAt,
-    /// Stop when the input ends: with the process that started this one.
+    /// Stop when standard input ends, that is, with the parent process.
     #[arg(long, hide = true)]
     leashed: bool,
 }
@@ -77,19 +77,19 @@ impl Node {
         ));
         match (&running.token_file, &running.untold_token) {
             (Some(file), _) => output::say(&format!(
-                "  Who writes needs the token in {}.",
+                "  Writing requires the token in {}.",
                 file.display()
             )),
             (None, Some(token)) => output::say(&format!(
-                "  Who writes needs this token, shown only now: {}",
+                "  Writing requires this token, shown only now: {}",
                 token.expose()
             )),
-            (None, None) => output::say("  Who writes needs the token that was shown once."),
+            (None, None) => output::say("  Writing requires the token that was shown once."),
         }
         if awaits_snapshot {
             let home = self.home.display();
             output::say(&format!(
-                "  It takes the ledger from the other nodes first; `selfsame registry status {home}` shows when it has it."
+                "  It gets the ledger from the other nodes first; `selfsame registry status {home}` shows when that is done."
             ));
         }
         output::say("  Ctrl-C stops it.");

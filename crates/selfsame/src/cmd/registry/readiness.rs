@@ -36,14 +36,14 @@ pub async fn ready(
     loop {
         let network = standing(node).await?;
         let newcomer = standing(newcomer).await.map_err(|failure| {
-            failure.hint("start it with `selfsame registry node`, and add it once it follows; --force adds it at once")
+            failure.hint("start it with `selfsame registry node`, and add it once it has caught up; --force adds it at once")
         })?;
         signed.extend(network.signers.iter().cloned());
         let Some(why) = obstacle(&network, &newcomer, &signed) else {
             return Ok(());
         };
         if begun.elapsed() >= PATIENCE {
-            return Err(Failure::no(why).hint("--force adds it all the same"));
+            return Err(Failure::no(why).hint("--force adds it anyway"));
         }
         if !told {
             output::complain(&format!("{why}; waiting"));
@@ -57,11 +57,11 @@ pub async fn ready(
 fn obstacle(network: &Standing, newcomer: &Standing, signed: &BTreeSet<String>) -> Option<String> {
     let lag = network.height.saturating_sub(newcomer.height);
     if lag > 0 {
-        return Some(format!("the newcomer is {lag} blocks behind"));
+        return Some(format!("the new node is {lag} blocks behind"));
     }
     let set: BTreeSet<String> = network.set.iter().map(|(name, _)| name.clone()).collect();
     let silent: Vec<String> = set.difference(signed).cloned().collect();
-    (!silent.is_empty()).then(|| format!("not seen to sign yet: {}", silent.join(", ")))
+    (!silent.is_empty()).then(|| format!("no signature seen yet from: {}", silent.join(", ")))
 }
 
 #[cfg(test)]
@@ -79,9 +79,9 @@ mod tests {
             |height, signed: &BTreeSet<String>| obstacle(&network, &standing((1, height)), signed);
         assert_eq!(why(30, &all), None);
         assert_eq!(why(31, &all), None, "it is further by now");
-        assert_eq!(why(28, &all).unwrap(), "the newcomer is 2 blocks behind");
+        assert_eq!(why(28, &all).unwrap(), "the new node is 2 blocks behind");
         let mut some = all;
         some.remove("b");
-        assert_eq!(why(30, &some).unwrap(), "not seen to sign yet: b");
+        assert_eq!(why(30, &some).unwrap(), "no signature seen yet from: b");
     }
 }

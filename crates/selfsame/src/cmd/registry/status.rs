@@ -35,33 +35,33 @@ const FRESH: u64 = 120;
 /// A node that is this many blocks behind is not merely a moment late.
 const BEHIND: u64 = 10;
 
-/// Say how the nodes of a network are, and what they prove.
+/// Show the status of a network's nodes, and what they prove.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame registry status network/node-1 network/node-2
          selfsame registry status https://registry.example/ --trust-root network/trust-root --json
          selfsame registry status https://registry.example/ --trust-root network/trust-root --advance
-Exit code 1 if something is wrong: a node that does not answer, proves nothing, is far behind or has trouble, a network
-that stands still, a validator that votes twice, or nodes that prove two histories."
+Exit code 1 if something is wrong: a node does not answer, proves nothing, is far behind or has trouble, the network has
+stopped, a validator votes twice, or nodes prove two histories."
 )]
 pub struct Status {
     /// Nodes: their base URLs, or their folders on this machine.
     #[arg(required = true, value_name = "URL|HOME")]
     nodes: Vec<String>,
-    /// The trust root to judge by; unless told, the genesis of the first node that answers is believed.
+    /// The trust root to verify with; default: the genesis of the first node that answers, unverified.
     #[arg(long, value_name = "FILE")]
     trust_root: Option<PathBuf>,
-    /// Move the trust root in that file on to what the answers prove: the present validators, the newest checkpoint. A file
-    /// that is not there is made, of the genesis of the first node that answers.
+    /// Update the trust root in that file to what the answers prove: the present validators, the newest checkpoint. A
+    /// missing file is created from the genesis of the first node that answers.
     #[arg(long, requires = "trust_root")]
     advance: bool,
-    /// The file that holds a node's operator token, so that it tells why it does not take part: for the nodes given as
-    /// URLs, in their order. A folder on this machine has its own.
+    /// The file that holds a node's operator token, with which the node reports why it does not take part. For the
+    /// nodes given as URLs, in their order; a folder on this machine contains its own token.
     #[arg(long, value_name = "FILE")]
     token_file: Vec<PathBuf>,
     #[command(flatten)]
     roots: Roots,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -252,7 +252,7 @@ fn against(one: &Misbehaviour) -> String {
     };
     let (name, last, count) = (&one.validator, one.last_height, one.count);
     format!(
-        "validator {name} {what}, last at height {last} ({count} times): its key is in use twice, or in wrong hands; remove it"
+        "validator {name} {what}, last at height {last} ({count} times): its key is used twice, or was stolen; remove it"
     )
 }
 
@@ -261,9 +261,9 @@ fn too_many(nodes: &[String], tokens: usize) -> Result<(), Failure> {
     let urls = nodes.iter().filter(|node| is_url(node)).count();
     match tokens > urls {
         true => Err(Failure::environment(format!(
-            "--token-file is there {tokens} times, for {urls} nodes given as URLs"
+            "--token-file is given {tokens} times, for {urls} nodes given as URLs"
         ))
-        .hint("name them in the order of the URLs; a folder on this machine has its own")),
+        .hint("name the files in the order of the URLs; a folder on this machine has its own")),
         false => Ok(()),
     }
 }
@@ -312,7 +312,7 @@ impl Shown {
             .filter(|age| *age > FRESH)
             .map(|age| {
                 format!(
-                    "the network stands still: its newest checkpoint is {age} s old, so too few validators take part"
+                    "the network has stopped: its newest checkpoint is {age} s old, so too few validators take part"
                 )
             })
             .into_iter()
@@ -362,11 +362,11 @@ async fn histories(nodes: &[ShownNode], believed: &Believed) -> Vec<String> {
         match relation {
             Relation::Same | Relation::Extends => {}
             Relation::Fork => wrong.push(format!(
-                "{longest} and {node} prove two histories, of heights {} and {}: keep both nodes' data, and have no one rely on either",
+                "{longest} and {node} prove two different histories, of heights {} and {}: keep the data of both nodes, and do not rely on either",
                 last.height, at.height
             )),
             Relation::Unproven => wrong.push(format!(
-                "{longest} does not prove that its history goes on from that of {node}{problem}"
+                "{longest} does not prove that its history continues that of {node}{problem}"
             )),
         }
     }
@@ -418,7 +418,7 @@ fn url(node: &str) -> Result<Url, Failure> {
     }
     if !Path::new(node).exists() {
         return Err(Failure::environment(
-            "this is no node's folder, and no URL, which begins with http:// or https://",
+            "neither a node's folder nor a URL that begins with http:// or https://",
         ));
     }
     files::url_of(Path::new(node))
@@ -554,7 +554,7 @@ fn lines(shown: &Shown) -> Vec<String> {
         format!("  {mark} {}  power {}", validator.name, validator.power)
     }));
     if !shown.validators.is_empty() {
-        lines.push("  ✓ signed the newest checkpoint; who is late by a moment did not".to_owned());
+        lines.push("  ✓ signed the newest checkpoint; a late validator may not have".to_owned());
     }
     lines.extend(shown.wrong.iter().map(|wrong| format!("wrong: {wrong}")));
     lines
@@ -661,7 +661,7 @@ pub mod tests {
     #[test]
     fn a_network_that_stands_still_and_a_node_that_fell_behind_are() {
         let old = wrong(vec![node("a", (FRESH + 1, 30))]);
-        assert!(old[0].contains("stands still"), "{old:?}");
+        assert!(old[0].contains("the network has stopped"), "{old:?}");
         let behind = wrong(vec![node("a", (1, 30)), node("b", (1, 30 - BEHIND))]);
         assert_eq!(behind, ["b: it is 10 blocks behind"]);
     }

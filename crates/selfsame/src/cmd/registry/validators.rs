@@ -26,26 +26,26 @@ const FIRST_KEY: &str = "key-1";
 /// Who changes the validators, and where.
 #[derive(Args)]
 struct Change {
-    /// The trustee's key, as `selfsame registry init` has written it.
+    /// The trustee's key, as `selfsame registry init` wrote it.
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
-    /// The node that takes the transaction.
+    /// The base URL of the node that receives the transaction.
     #[arg(long, value_name = "URL", value_parser = address::parse)]
     node: Url,
     /// The file that holds that node's operator token.
     #[arg(long, value_name = "FILE")]
     token_file: PathBuf,
-    /// The trust root of the network that the node must be of.
+    /// The trust root of the expected network.
     #[arg(long, value_name = "FILE")]
     trust_root: Option<PathBuf>,
     #[command(flatten)]
     roots: Roots,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
 
-/// Let a further node validate, once it has what the others have.
+/// Add a node to the validators, once it has caught up with the others.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame registry add-validator node-5 --key network/trustee.key --node http://localhost:7390/ --token-file network/node-1/operator-token"
@@ -53,17 +53,17 @@ struct Change {
 pub struct Add {
     #[command(flatten)]
     joining: Joining,
-    /// Where the node serves, if not where its folder says.
+    /// The node's base URL; default: the one in its folder.
     #[arg(long, value_name = "URL", value_parser = address::parse)]
     newcomer: Option<Url>,
-    /// Add it at once, also where it lags or others are silent; its folder is made where it is not there.
+    /// Add it at once, even if it lags or other validators are silent; its folder is created if it does not exist.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     change: Change,
 }
 
-/// Let a node validate no longer; it may go on as one that only follows, or be stopped.
+/// Remove a node from the validators; it may continue to follow the network, or be stopped.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame registry remove-validator node-4 --key network/trustee.key --node http://localhost:7390/ --token-file network/node-1/operator-token"
@@ -148,7 +148,7 @@ impl Remove {
 /// What the operators of the other nodes must still do: a former validator may still submit transactions.
 fn dismissal(name: &str) -> String {
     format!(
-        "{name} may go on as a node that follows. Where it shall not, each operator of the others ends that, by the name in\n{name}/node.json:\n  selfsame registry admit HOME NAME@IP:PORT --remove"
+        "{name} may continue to follow the network. To end that, each operator of another node runs, with the name in\n{name}/node.json:\n  selfsame registry admit HOME NAME@IP:PORT --remove"
     )
 }
 
@@ -205,7 +205,7 @@ fn signed(
 ) -> Result<Transaction, Failure> {
     let ours = |what: &str| Failure::ours(what.to_owned());
     let author = Identifier::of_key(key.public())
-        .ok_or_else(|| Failure::environment("the key is none that signs transactions"))?;
+        .ok_or_else(|| Failure::environment("this kind of key can't sign transactions"))?;
     let nonce = u64::from_be_bytes(Clock::default().ctx().random::<8>("nonce"));
     let unsigned = Unsigned::new(&genesis.network(), author, nonce, operation);
     let signature = key

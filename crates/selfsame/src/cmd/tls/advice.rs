@@ -3,8 +3,8 @@
 use selfsame_tls::{Alert, Error};
 
 /// The hint if there was no room for a handshake.
-pub const CROWDED: &str = "others are in the middle of theirs, and it may come again; of a proxy, --handshakes says how many \
-                           there may be, and --per-address how many connections of one address";
+pub const CROWDED: &str = "too many handshakes are in progress, so the peer must try again; a proxy limits them with \
+--handshakes, and the connections of one address with --per-address";
 
 /// The end of the connection that this process is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -23,8 +23,8 @@ pub fn of(error: &Error, end: End) -> Option<&'static str> {
         }
         Error::Alerted(alert) => theirs(*alert, end),
         Error::Truncated => Some(match end {
-            End::Client => "it ended without a word: does TLS 1.3 answer at that port?",
-            End::Server => "it went away in the middle: its own log may say why",
+            End::Client => "no alert came: does the server speak TLS 1.3 on that port?",
+            End::Server => "the client left the handshake: its log may say why",
         }),
         Error::Misused(_) => None,
     }
@@ -39,15 +39,15 @@ fn by_reason(reason: &str) -> Option<&'static str> {
 const HINTS: [(&str, &str); 17] = [
     (
         "no trust anchor",
-        "does --trust-certificates name its authority? the peer has to send the authorities between",
+        "does --trust-certificates name its authority? the peer must send the intermediate certificates",
     ),
     (
         "a certificate has expired",
-        "the peer has to renew its certificate, or an authority its own; is the clock of this machine right?",
+        "the peer must renew its certificate, or an authority its own; is the clock of this machine right?",
     ),
     (
         "not valid yet",
-        "is the clock of this machine right, and that of the authority?",
+        "are the clocks of this machine and of the authority right?",
     ),
     (
         "for another name",
@@ -55,23 +55,23 @@ const HINTS: [(&str, &str); 17] = [
     ),
     (
         "extended key usage",
-        "its authority has to issue it for this end: serverAuth to servers, clientAuth to clients",
+        "the certificate needs the extended key usage serverAuth for a server, clientAuth for a client",
     ),
     (
         "(key usage)",
-        "its authority has to issue it with the key usage digitalSignature, or without any",
+        "the certificate needs the key usage digitalSignature, or no key usage extension",
     ),
     (
         "is no authority's",
-        "what signed it is no authority's certificate (basicConstraints CA:TRUE)",
+        "the certificate that signed it must be an authority's (basicConstraints CA:TRUE)",
     ),
     (
         "certificate is an authority's",
-        "the peer has to show a certificate of its own, and not its authority's",
+        "the peer must present its own certificate, not its authority's",
     ),
     (
         "whether the certificates were revoked",
-        "is there a list at --revocation-list for each authority of the chain, reached and in its time?",
+        "does --revocation-list name a list for each authority of the chain, and is each reachable and current?",
     ),
     (
         "CertificateVerify",
@@ -79,71 +79,70 @@ const HINTS: [(&str, &str); 17] = [
     ),
     (
         "the client cannot be asked for an identity",
-        "the client takes part by X.509 alone: name the authority of its certificate with --trust-certificates, or \
-             let in whoever comes with --anonymous-clients",
+        "the client supports only X.509: name the authority of its certificate with --trust-certificates, or accept \
+             clients without authentication with --anonymous-clients",
     ),
     (
         "no identity of ours that the server asks for",
-        "the server wants to know who comes: name this node's identity with --identity; if it asks for a \
+        "the server requires client authentication: name this node's identity with --identity; if it requires a \
              credential: selfsame tls identity fetch",
     ),
     (
         "no cipher suite in common",
-        "the other side has none of TLS 1.3's suites with AES-GCM or ChaCha20-Poly1305: they have to be switched on \
-             there",
+        "the other side must enable a TLS 1.3 cipher suite with AES-GCM or ChaCha20-Poly1305",
     ),
     (
         "no group in common",
-        "--groups says which key exchanges are taken; the other side may take others",
+        "--groups sets the key exchanges allowed here; the other side may allow others",
     ),
     (
         "Finished does not hold",
-        "the two sides did not hear the same: something between them changes what they say",
+        "the two sides saw different messages: something between them changes the data",
     ),
     (
         "a binder does not hold",
-        "the client shows a ticket without its secret; with --no-resumption it makes a full handshake",
+        "the client presented a ticket without its secret; with --no-resumption it makes a full handshake",
     ),
     (
         "has lasted as long as one may",
-        "it may come again; --longest says how long a connection lasts",
+        "the peer may connect again; --longest limits how long a connection lasts",
     ),
 ];
 
 fn ours(alert: Alert, reason: &str, end: End) -> Option<&'static str> {
     Some(match (alert, end) {
         (Alert::UnexpectedMessage | Alert::ProtocolVersion, End::Client) => {
-            "what answers there may speak no TLS 1.3: is it the right port?"
+            "the server may not speak TLS 1.3: is it the right port?"
         }
         (Alert::UnexpectedMessage | Alert::ProtocolVersion, End::Server) => {
-            "the client speaks no TLS 1.3, or no TLS at all; TLS 1.2 is not taken here"
+            "the client does not speak TLS 1.3, or no TLS at all; TLS 1.2 is not supported here"
         }
         (Alert::AccessDenied, _) => {
-            "it is genuine, and somebody else: compare --expect-claim, --expect-did and --trust-did"
+            "the peer is authentic, but not the expected one: compare --expect-claim, --expect-did and --trust-did"
         }
-        (Alert::UnknownCa, _) => "if its issuer is to be trusted, name it with --trust-issuer",
+        (Alert::UnknownCa, _) => "to trust its issuer, name it with --trust-issuer",
         (Alert::CertificateExpired, _) => {
-            "the peer has to fetch a new credential: selfsame tls identity fetch"
+            "the peer must fetch a new credential: selfsame tls identity fetch"
         }
         (Alert::CertificateRevoked, _) if reason.contains("DID") => {
-            "whoever has this DID has ended it: the peer has to be known by another"
+            "the owner of this DID deactivated it: the peer needs another DID"
         }
-        (Alert::CertificateRevoked, _) => "it is not to be let in any more; its issuer knows why",
+        (Alert::CertificateRevoked, _) => "the peer is revoked; its issuer can say why",
         (Alert::CertificateUnknown, _) => {
-            "what there is to know of it can't be looked up: is --registry named, and reached? a host that is private \
-             or on this machine takes --trust-origin"
+            "the peer's DID or status can't be looked up: is --registry named and reachable? a private or local host needs \
+             --trust-origin"
         }
         (Alert::InsufficientSecurity, _) => {
-            "to take certificates as well, say --trust-certificates"
+            "to accept certificates as well, use --trust-certificates"
         }
         (Alert::DecryptError, _) => {
-            "it may have a new key: try again when what is kept of it is over (--reuse)"
+            "the peer may have a new key: try again when the cached data have expired (--reuse)"
         }
         (Alert::HandshakeFailure, _) => NOTHING_IN_COMMON,
-        (Alert::NoApplicationProtocol, _) => "--alpn names the protocols that are spoken here",
+        (Alert::NoApplicationProtocol, _) => "--alpn sets the protocols that are supported here",
         (Alert::CertificateRequired, _) => {
-            "the client showed nothing: it has to name --identity or --certificate there; or let in whoever comes with \
-             --anonymous-clients"
+            "the client did not authenticate: it needs --identity or --certificate; or accept clients without \
+             authentication with --anonymous-clients"
         }
         _ => return None,
     })
@@ -153,58 +152,57 @@ fn theirs(alert: Alert, end: End) -> Option<&'static str> {
     Some(match (alert, end) {
         (Alert::HandshakeFailure, _) => NOTHING_IN_COMMON_THERE,
         (Alert::ProtocolVersion, End::Client) => {
-            "the server speaks no TLS 1.3: can that be switched on there?"
+            "the server does not speak TLS 1.3: can it be enabled there?"
         }
         (Alert::ProtocolVersion, End::Server) => {
-            "the client speaks no TLS 1.3: can that be switched on there?"
+            "the client does not speak TLS 1.3: can it be enabled there?"
         }
         (Alert::AccessDenied, _) => {
-            "the other side does not expect this node, or no credential of this type; where the connection was open \
-             already, it may have lasted as long as one may there (--longest)"
+            "the other side does not expect this node or a credential of this type; an open connection may have reached \
+             the maximum duration there (--longest)"
         }
         (Alert::UnknownCa, _) => {
             "the other side does not trust the issuer of this node's credential, or the authority of its certificate"
         }
         (Alert::BadCertificate, End::Server) => {
-            "the client does not accept what this node showed: a certificate has to be for the name that the client \
-             asks for, and for servers (extended key usage); a credential has to be as its issuer signed it, which \
-             selfsame tls identity fetch gets again"
+            "the client does not accept this node's certificate or credential: a certificate must be for the name that \
+             the client connects to, with the extended key usage serverAuth; a credential must be unchanged since \
+             its issuer signed it: selfsame tls identity fetch gets a new one"
         }
         (Alert::BadCertificate, End::Client) => {
-            "the server does not accept what this node showed: a certificate has to be for clients (extended key \
-             usage); a credential has to be as its issuer signed it, which selfsame tls identity fetch gets again"
+            "the server does not accept this node's certificate or credential: a certificate needs the extended key usage \
+             clientAuth; a credential must be as its issuer signed it; selfsame tls identity fetch gets a new one"
         }
         (Alert::CertificateRevoked, _) => {
-            "this node's credential or certificate was revoked, or its DID has ended: make or fetch another"
+            "this node's credential or certificate was revoked, or its DID is deactivated: create or fetch another"
         }
         (Alert::CertificateExpired, _) => {
-            "this node's credential has ended: selfsame tls identity fetch; or its certificate, which is to be renewed"
+            "this node's credential has expired: selfsame tls identity fetch; or renew its expired certificate"
         }
         (Alert::CertificateUnknown, _) => {
-            "the other side could not look this node up: is its registry named and reached there?"
+            "the other side could not look up this node: is --registry named there, and reachable?"
         }
         (Alert::DecryptError, _) => {
-            "the other side knows another key of this DID: after `identity update` start again, or send it \
-             SIGHUP"
+            "the other side knows another key of this DID: after `identity update`, restart this process or send it SIGHUP"
         }
         (Alert::CertificateRequired, _) => {
-            "the other side wants to know who comes: name --identity, or --certificate"
+            "the other side requires client authentication: use --identity or --certificate"
         }
         (Alert::NoApplicationProtocol, _) => {
-            "the other side speaks none of the protocols that --alpn names here"
+            "the other side supports none of the protocols that --alpn names here"
         }
         _ => return None,
     })
 }
 
-const NOTHING_IN_COMMON: &str = "the two sides have no way in common to say who they are: both need --trust-issuer and \
-                                 credentials, or both --trust-did, and the same --profile; or the client \
+const NOTHING_IN_COMMON: &str = "the two sides share no way to authenticate: both need --trust-issuer and credentials, \
+                                 or both need --trust-did, and the same --profile; or the client needs \
                                  --trust-certificates and the server --certificate";
 
-const NOTHING_IN_COMMON_THERE: &str = "the two sides have no way in common to say who they are: both need --trust-issuer \
-                                       and credentials, or both --trust-did, and the same --profile; or the client \
-                                       --trust-certificates and the server --certificate; or no key exchange in \
-                                       common: see --groups";
+const NOTHING_IN_COMMON_THERE: &str = "the two sides share no way to authenticate: both need --trust-issuer and \
+                                       credentials, or both need --trust-did, and the same --profile; or the client \
+                                       needs --trust-certificates and the server --certificate; or they share no key \
+                                       exchange: see --groups";
 
 #[cfg(test)]
 mod tests {
@@ -230,9 +228,9 @@ mod tests {
     fn a_hint_is_for_the_end_that_reads_it_and_for_what_was_shown() {
         let old = Error::Refused(Refusal::new(Alert::ProtocolVersion, "no TLS 1.3"));
         assert!(told(old, End::Client).contains("right port"));
-        assert!(told(old, End::Server).contains("the client speaks"));
+        assert!(told(old, End::Server).contains("the client does not speak TLS 1.3"));
         let alerted = Error::Alerted(Alert::ProtocolVersion);
-        assert!(told(alerted, End::Client).contains("the server speaks no TLS 1.3"));
+        assert!(told(alerted, End::Client).contains("the server does not speak TLS 1.3"));
         let refused =
             |alert, reason| told(Error::Refused(Refusal::new(alert, reason)), End::Client);
         let name = refused(Alert::BadCertificate, "the certificate is for another name");

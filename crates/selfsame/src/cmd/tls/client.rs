@@ -24,17 +24,17 @@ const WORD: Duration = Duration::from_secs(5);
 /// Bytes of standard input per write.
 const CHUNK: usize = 8 * 1024;
 
-/// Connect, print who answers, and carry standard input and output.
+/// Connect, print the identity of the server, and relay standard input and output.
 ///
-/// It ends when the server has ended and all of standard input is sent; on a terminal, as soon as the server has ended.
-/// Exit codes: 0 the server is the one that is expected and took us, 1 one refused the other, 2 usage or environment.
+/// Ends once the server has closed and all of standard input is sent; on a terminal, as soon as the server has closed.
+/// Exit codes: 0 the expected server accepted this client, 1 one side refused the other, 2 wrong usage or environment.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame tls client 127.0.0.1:7443 --identity node \\
              --trust-issuer did:web:issuer.example --expect-claim dns=telemetry.example.org"
 )]
 pub struct Client {
-    /// Where to connect to: HOST:PORT.
+    /// The server's address: HOST:PORT.
     #[arg(value_parser = place)]
     to: String,
     #[command(flatten)]
@@ -43,8 +43,8 @@ pub struct Client {
     policy: Policy,
     #[command(flatten)]
     spoken: Spoken,
-    /// Only make the handshake, print the verdict as one JSON object, and close. On standard error, too, each line is one
-    /// object then.
+    /// Only make the handshake, print the verdict as one JSON object, and close. Each line on standard error is one
+    /// JSON object too.
     #[arg(long)]
     json: bool,
 }
@@ -207,7 +207,7 @@ async fn talk(stream: Stream<TcpStream>) -> End {
             Err(Failure::no(error.to_string()))
         }
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(Failure::environment(
-            "the connection was cut off: something may be missing",
+            "the connection was cut off: data may be missing",
         )),
         Err(error) => Err(Failure::environment(error.to_string())),
     }

@@ -188,7 +188,7 @@ impl Figures {
             .iter()
             .map(|(labels, count)| (labels.as_str(), *count))
             .collect();
-        let help = "Handshakes that went well, by how the peer proved who it is, and its name.";
+        let help = "Successful handshakes, by the peer's kind of authentication and its name.";
         counter(text, "peers", help, &peers);
     }
 
@@ -199,7 +199,7 @@ impl Figures {
         counter(
             &mut text,
             "handshakes",
-            "Handshakes that went well, by kind.",
+            "Successful handshakes, by kind.",
             &[
                 ("kind=\"full\"", of(&self.full)),
                 ("kind=\"resumed\"", of(&self.resumed)),
@@ -213,16 +213,14 @@ impl Figures {
                 (labels, *count)
             })
             .collect();
-        let help =
-            "Handshakes that failed, by who refused, the alert and the rule that did not hold.";
+        let help = "Failed handshakes, by the side that refused, the alert and the broken rule.";
         let refusals: Vec<_> = refusals
             .iter()
             .map(|(labels, count)| (labels.as_str(), *count))
             .collect();
         counter(&mut text, "refusals", help, &refusals);
         self.render_peers(&mut text);
-        let help =
-            "Bytes carried by connections that have ended, up to the service and down from it.";
+        let help = "Bytes carried by closed connections, up to the service and down from it.";
         counter(
             &mut text,
             "carried_bytes",
@@ -235,7 +233,7 @@ impl Figures {
         counter(
             &mut text,
             "turned_away",
-            "Connections closed for want of room.",
+            "Connections closed because a limit was reached.",
             &[("", of(&self.turned_away))],
         );
         counter(
@@ -281,13 +279,13 @@ fn counter(text: &mut String, name: &str, help: &str, values: &[(&str, u64)]) {
 pub async fn tell(address: SocketAddr, figures: Arc<Figures>) -> Result<(), Failure> {
     if !address.ip().is_loopback() {
         return Err(Failure::environment(format!(
-            "--metrics {address}: whoever reaches it learns who is let in and refused"
+            "--metrics {address} is not on loopback, and the metrics show which peers are admitted and refused"
         ))
-        .hint("take an address of loopback, such as 127.0.0.1:9090"));
+        .hint("choose a loopback address, such as 127.0.0.1:9090"));
     }
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::environment(format!("--metrics {address}: {error}"))
-            .hint("is something listening there already? take another port")
+            .hint("the port may be in use; choose another port")
     })?;
     output::complain(&format!(
         "metrics on http://{}/metrics",

@@ -13,9 +13,9 @@ use crate::master_key::MasterKey;
 use crate::node::{World, owner};
 use crate::output;
 
-/// Make, show, change and end what this node is; fetch its credential.
+/// Create, show, update and deactivate this node's identity; fetch its credential.
 ///
-/// A node's folder is private to its owner, and its keys are sealed in it, as an instance's are.
+/// A node's folder is private to its owner, and its keys are sealed, as in an instance's data directory.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame tls identity new --identity node
          selfsame issue machine --claim service=telemetry --claim dns=telemetry.example.org
@@ -27,13 +27,13 @@ pub struct Identity {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Make the node's DID and its key.
+    /// Create the node's DID and its key.
     #[command(
         after_help = "Example: selfsame tls identity new --identity node --method selfsame \\
              --registry http://localhost:7380/ --registry-token-file data/operator-token"
     )]
     New {
-        /// `key` or `jwk`, whose key is in the name and never changes, or `selfsame`, which a registry keeps.
+        /// `key` or `jwk`, whose key is in the DID and never changes, or `selfsame`, which is kept in a registry.
         #[arg(long, default_value = "key")]
         method: String,
         /// `Ed25519` or `P-256`.
@@ -42,23 +42,23 @@ enum Verb {
         #[command(flatten)]
         folder: Folder,
     },
-    /// Show who the node is and what vouches for it.
+    /// Show the node's DID and its credential.
     #[command(
         after_help = "Example: selfsame tls identity show --identity node --json
-Exit code 1 if its DID has ended."
+Exit code 1 if its DID is deactivated."
     )]
     Show {
         #[command(flatten)]
         folder: Folder,
     },
-    /// Give the DID a new key. A credential that is bound to the former key is forgotten.
+    /// Give the DID a new key. A credential that is bound to the previous key is removed.
     #[command(after_help = "Example: selfsame tls identity update --identity node \\
              --registry http://localhost:7380/ --registry-token-file data/operator-token")]
     Update {
         #[command(flatten)]
         folder: Folder,
     },
-    /// End the DID for good: nobody who looks it up takes it any more.
+    /// Deactivate the DID permanently: it no longer authenticates this node.
     #[command(
         after_help = "Example: selfsame tls identity deactivate --identity node \\
              --registry http://localhost:7380/ --registry-token-file data/operator-token"
@@ -67,7 +67,7 @@ Exit code 1 if its DID has ended."
         #[command(flatten)]
         folder: Folder,
     },
-    /// Take an issuer's offer (OpenID4VCI): the credential is bound to the node's key and shown from now on.
+    /// Accept an issuer's offer (OpenID4VCI): the credential is bound to the node's key and presented from now on.
     #[command(
         after_help = "Example: selfsame tls identity fetch 'openid-credential-offer://…' --identity node \\
              --trust-origin http://localhost:7380/ --registry http://localhost:7380/"
@@ -75,7 +75,7 @@ Exit code 1 if its DID has ended."
     Fetch {
         /// The offer: `openid-credential-offer://…`.
         offer: String,
-        /// The transaction code, if the issuer wants one.
+        /// The transaction code, if the issuer requires one.
         #[arg(long)]
         tx_code: Option<String>,
         #[command(flatten)]
@@ -92,7 +92,7 @@ struct Folder {
     master_key: MasterKey,
     #[command(flatten)]
     world: World,
-    /// Print one JSON object in place of lines for people.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -122,7 +122,7 @@ impl Folder {
         let failure = Failure::from(error);
         if failure.message().contains("https address") {
             return failure.hint(
-                "an issuer that is private or on this machine is named with --trust-origin, such as \
+                "name an issuer that is private or on this machine with --trust-origin, such as \
                  http://localhost:7380/; nothing was sent to it",
             );
         }

@@ -27,85 +27,85 @@ use crate::peers::{Policy, Spoken};
 /// The pause after a failed accept, so that a lack of resources does not cause a busy loop.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// Put TLS in front of any TCP service, or dial out with TLS for any TCP client.
+/// Put TLS in front of any TCP service, or connect with TLS for any TCP client.
 ///
-/// One line is printed for each connection: who it was, or why it was refused, and how much was carried; never what.
-/// On SIGHUP the identity and the files of the policy are read again; connections that are open go on if their peers are
-/// to be let in by them. That is judged every --reuse seconds, too.
+/// Prints one line for each connection: the peer's identity or why it was refused, and the number of bytes. On SIGHUP
+/// reads the identity and the policy files again, and verifies the peers of open connections again, as it does every
+/// --reuse seconds. The connections of peers that are no longer admitted are closed.
 #[derive(Args)]
 #[command(after_help = "Example, in front of a service:
          selfsame tls proxy --identity node --listen 0.0.0.0:7443 --to 127.0.0.1:1883 \\
              --trust-issuer did:web:issuer.example --expect-anybody
-Example, for a client that knows no TLS:
+Example, for a client without TLS:
          selfsame tls proxy --identity sensor --listen-plain 127.0.0.1:1883 --connect broker.example:7443 \\
              --trust-issuer did:web:issuer.example --expect-claim dns=broker.example")]
 pub struct Proxy {
-    /// Where TLS is listened for.
+    /// The address to listen on for TLS.
     #[arg(long, value_name = "ADDRESS", requires = "to", conflicts_with_all = ["listen_plain", "connect"])]
     listen: Option<SocketAddr>,
-    /// The service behind: HOST:PORT.
+    /// The service to connect to: HOST:PORT.
     #[arg(long, value_name = "HOST:PORT", requires = "listen", value_parser = place)]
     to: Option<String>,
-    /// Where plain connections are listened for; keep it on loopback, for whoever reaches it speaks as this node.
+    /// The address to listen on for plain connections; keep it on loopback, since its clients act as this node.
     #[arg(long, value_name = "ADDRESS", requires = "connect")]
     listen_plain: Option<SocketAddr>,
-    /// Where to dial out to with TLS: HOST:PORT.
+    /// The server to connect to with TLS: HOST:PORT.
     #[arg(long, value_name = "HOST:PORT", requires = "listen_plain", value_parser = place)]
     connect: Option<String>,
     #[command(flatten)]
     node: Node,
     #[command(flatten)]
     policy: Policy,
-    /// Ask no client who it is: everybody is let in, and the service is told of nobody.
+    /// Accept clients without authentication; the service gets no identity.
     #[arg(long, requires = "listen")]
     anonymous_clients: bool,
     #[command(flatten)]
     spoken: Spoken,
-    /// Tell the service behind who connected, before the first byte; it has to expect that.
+    /// Send the client's identity to the service before the first byte; the service must expect it.
     #[arg(long, value_enum, requires = "listen")]
     tell: Option<Telling>,
     #[command(flatten)]
     bounds: Bounds,
-    /// Tell on this address of loopback what was counted, as Prometheus reads it: http://ADDRESS/metrics.
+    /// Serve metrics for Prometheus on this loopback address: http://ADDRESS/metrics.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
-    /// Print one JSON object a connection in place of lines for people. On standard error, too, each line is one object.
+    /// Print one JSON object for each connection instead of text. Each line on standard error is one JSON object too.
     #[arg(long)]
     json: bool,
 }
 
-/// A way to tell the service behind who connected.
+/// A way to send the client's identity to the service.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Telling {
-    /// A header of the PROXY protocol, version 2, with its fields for TLS and, from 0xe0 on, DID, issuer, claims and the
-    /// certificate's SHA-256.
+    /// A header of the PROXY protocol, version 2, with its fields for TLS and, from 0xe0 on, DID, issuer, claims and
+    /// the certificate's SHA-256.
     ProxyV2,
 }
 
 #[derive(Args, Clone)]
 struct Bounds {
-    /// Connections at the same time; further ones are closed at once.
+    /// Maximum number of connections; further ones are closed at once.
     #[arg(long, value_name = "COUNT", default_value_t = 1024)]
     connections: usize,
-    /// Of these, from one address (of IPv6, from one /64); a quarter of them unless set. Behind a relay that comes from
-    /// one address, say as many as --connections.
+    /// Maximum number of connections from one address (for IPv6, from one /64); default: a quarter of --connections.
+    /// Behind a relay with a single address, set it to --connections.
     #[arg(long, value_name = "COUNT", requires = "listen")]
     per_address: Option<usize>,
-    /// Handshakes under way at the same time; the oldest that has said nothing makes room for another. One address has
-    /// the same share of them as of connections.
+    /// Maximum number of handshakes in progress; a new one replaces the oldest from which nothing has arrived. One
+    /// address has the same share of handshakes as of connections.
     #[arg(long, value_name = "COUNT", default_value_t = 256)]
     handshakes: usize,
-    /// Seconds after which a connection on which nothing moves is cut.
+    /// Seconds without traffic after which a connection is closed.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     idle: u64,
-    /// Seconds after which a connection is cut however busy it is; without it, it lasts as long as its ends and as its
-    /// peer is to be let in.
+    /// Maximum duration of a connection in seconds, even if it is in use; without it, a connection lasts until one end
+    /// closes it or its peer is no longer admitted.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     longest: Option<u64>,
-    /// Seconds to reach the other end in.
+    /// Seconds to connect to the other end.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     dial: u64,
-    /// Seconds that connections may go on after Ctrl-C or SIGTERM.
+    /// Seconds that connections may continue after Ctrl-C or SIGTERM.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     grace: u64,
 }
@@ -148,12 +148,12 @@ impl Proxy {
         let bounds = &self.bounds;
         if bounds.connections == 0 || bounds.idle == 0 || bounds.handshakes == 0 {
             return Err(Failure::environment(
-                "with --connections 0, --handshakes 0 or --idle 0 nothing is carried",
+                "--connections, --handshakes and --idle must be at least 1",
             ));
         }
         if let Some(open) = self.listen_plain.filter(|plain| !plain.ip().is_loopback()) {
             output::complain(&format!(
-                "{open} is not on loopback: whoever reaches it speaks as this node"
+                "{open} is not on loopback: any program that reaches it is authenticated as this node"
             ));
         }
         let standing = self.node.stand().await?;
@@ -222,8 +222,8 @@ impl Proxy {
 }
 
 fn unsaid() -> Failure {
-    Failure::environment("it is not said what is carried where")
-        .hint("--listen with --to, or --listen-plain with --connect")
+    Failure::environment("no addresses are given to carry connections between")
+        .hint("use --listen with --to, or --listen-plain with --connect")
 }
 
 /// A running proxy.
@@ -278,7 +278,7 @@ impl Running {
         let grace = Duration::from_secs(self.shared.bounds.grace);
         let ended = async { while open.join_next().await.is_some() {} };
         if tokio::time::timeout(grace, ended).await.is_err() {
-            output::complain(&format!("{} connections were cut at the end", open.len()));
+            output::complain(&format!("{} connections were cut at shutdown", open.len()));
         }
     }
 

@@ -28,17 +28,17 @@ const CONNECTIONS: usize = 256;
 /// The pause after a failed accept, so that a lack of resources does not cause a busy loop.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// Listen, print who connects, and echo or print what they send.
+/// Listen, print the identity of each client, and echo or print what it sends.
 ///
-/// On SIGHUP the identity and the files of the policy are read again, for further connections.
-/// Exit codes with --once: 0 the client was let in, 1 it was refused; 2 usage or environment.
+/// On SIGHUP the identity and the policy files are read again, for further connections.
+/// Exit codes with --once: 0 the client was admitted, 1 it was refused, 2 wrong usage or environment.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame tls server --listen 127.0.0.1:7443 --identity node \\
              --trust-issuer did:web:issuer.example --expect-anybody --echo"
 )]
 pub struct Server {
-    /// Where to listen; port 0 takes a free one, which is printed.
+    /// The address to listen on; with port 0, a free port is chosen and printed.
     #[arg(long, value_name = "ADDRESS")]
     listen: SocketAddr,
     #[command(flatten)]
@@ -47,16 +47,16 @@ pub struct Server {
     policy: Policy,
     #[command(flatten)]
     spoken: Spoken,
-    /// Ask no client who it is.
+    /// Accept clients without authentication.
     #[arg(long)]
     anonymous_clients: bool,
-    /// Send back what comes, in place of printing it.
+    /// Send received data back instead of printing it.
     #[arg(long)]
     echo: bool,
     /// End after the first connection.
     #[arg(long)]
     once: bool,
-    /// Print one JSON object a connection, and nothing of what comes. On standard error, too, each line is one object.
+    /// Print one JSON object a connection instead of received data; lines on standard error are JSON objects too.
     #[arg(long)]
     json: bool,
 }
@@ -204,7 +204,7 @@ impl Server {
 pub async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::environment(format!("{address}: {error}"))
-            .hint("is something listening there already? or take another address with --listen")
+            .hint("the port may be in use; otherwise choose another address with --listen")
     })?;
     output::complain(&format!("listening on {}", listener.local_addr()?));
     Ok(listener)

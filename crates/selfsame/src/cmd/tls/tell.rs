@@ -126,13 +126,13 @@ impl Report {
             return std::iter::once(refused).chain(hint).collect();
         }
         let who = match (&self.did, &self.issuer, &self.certificate) {
-            (Some(did), Some(issuer), _) => format!("{did}, vouched for by {issuer}"),
+            (Some(did), Some(issuer), _) => format!("{did}, with a credential from {issuer}"),
             (Some(did), None, _) => did.clone(),
             (_, _, Some(shown)) => shown.line(),
             _ => self.by.unwrap_or_default().to_owned(),
         };
         let resumed = match self.resumed {
-            Some(ago) => format!(", proved {ago} s ago"),
+            Some(ago) => format!(", authenticated {ago} s ago"),
             None => String::new(),
         };
         let mut lines = vec![format!("ACCEPTED  {who}{resumed}")];
@@ -156,7 +156,7 @@ impl Report {
         }
         lines.extend(
             self.age
-                .map(|age| format!("  what was looked up is {age} s old")),
+                .map(|age| format!("  the looked-up data are {age} s old")),
         );
         lines
     }

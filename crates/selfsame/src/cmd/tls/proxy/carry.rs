@@ -83,7 +83,7 @@ impl Shared {
         match self.connected(stream, from).await {
             Ok((report, carried, ended)) => {
                 if let Err(error) = &ended {
-                    tracing::debug!(%from, %error, "a connection was cut");
+                    tracing::debug!(%from, %error, "a connection was cut off");
                 }
                 Told {
                     report,

@@ -100,7 +100,7 @@ fn field(kind: u8, value: &[u8]) -> io::Result<Vec<u8>> {
 fn length(value: &[u8]) -> io::Result<[u8; 2]> {
     let length = u16::try_from(value.len());
     let length =
-        length.map_err(|_| io::Error::other("there is more to tell of the peer than fits"));
+        length.map_err(|_| io::Error::other("the peer's identity does not fit into the header"));
     Ok(length?.to_be_bytes())
 }
 
