@@ -31,7 +31,7 @@ use doubts::Doubts;
 use snapshots::Snapshots;
 
 /// What the operator of a node with a damaged ledger should do.
-pub(crate) const WAY_OUT: &str = "the node's ledger is damaged: stop the node and see what is, `selfsame check --data` its folder; where its log is whole, --rebuild-ledger mends it, else a new node takes its place, `selfsame registry join` (docs/network.md)";
+pub(crate) const WAY_OUT: &str = "the node's ledger is damaged: stop the node and find the damage with `selfsame check --data FOLDER`; if its log is complete, --rebuild-ledger repairs it, otherwise replace the node with a new one: `selfsame registry join` (docs/network.md)";
 /// The path of the engine's query about a peer; the peer's name follows.
 const PEER: &str = "/p2p/filter/id/";
 
@@ -114,11 +114,11 @@ impl Application {
     }
 
     /// Answers the engine's queries: whether it may connect to a peer. Reads have an interface of their own, which
-    /// returns proofs with them.
+    /// returns proofs too.
     pub(crate) fn query(&self, request: &request::Query) -> response::Query {
         let admitted = match request.path.strip_prefix(PEER) {
             Some(name) => self.peers.admits(name, self.clock.now()),
-            // An address identifies no node: any node may be behind it.
+            // An address does not identify a node: any node may be behind it.
             None => true,
         };
         match admitted {
@@ -131,7 +131,7 @@ impl Application {
         }
     }
 
-    /// Whether a transaction may wait for a block. A transaction that waits already is judged again only if the last
+    /// Whether a transaction may wait for a block. A transaction that already waits is judged again only if the last
     /// block may have changed the answer.
     pub(crate) fn check(&self, request: &request::CheckTx) -> response::CheckTx {
         let transaction = match self.read(&request.tx) {
@@ -156,7 +156,8 @@ impl Application {
         ledger.machine().read(bytes, next, ledger)
     }
 
-    /// The machine's verdict on a transaction now. A refusal is also sent to the submitters that wait with these bytes.
+    /// The machine's verdict on a transaction now. A refusal is also sent to the submitters that wait with the same
+    /// bytes.
     fn judge(&self, transaction: &Transaction, bytes: &Bytes) -> response::CheckTx {
         let at = (&*self.head(), self.clock.now());
         let checked_now = self.ledger.check(transaction, at);
@@ -167,7 +168,11 @@ impl Application {
             }
             Ok(Some(receipt)) => {
                 self.waiting.logged(&receipt);
-                not_checked(Code::Known, "known", "it is in the log already".to_owned())
+                not_checked(
+                    Code::Known,
+                    "known",
+                    "the transaction is already in the log".to_owned(),
+                )
             }
             Err(CheckError::Refused(refusal)) => {
                 self.refuse(transaction, bytes, &refused(&refusal));

@@ -83,7 +83,7 @@ async fn is_of_the_module(path: &Path) -> Result<()> {
             module.version
         ))),
         _ => {
-            tracing::warn!(program = %path.display(), "the engine does not say which module it was built from; that it is CometBFT {VERSION} is only its word");
+            tracing::warn!(program = %path.display(), "the engine has no record of the module that it was built from; that it is CometBFT {VERSION} can't be verified");
             Ok(())
         }
     }

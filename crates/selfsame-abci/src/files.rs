@@ -34,7 +34,7 @@ const VALIDATOR_KEY: &str = "priv_validator_key.json";
 const NOTE: &str = "checkpoint";
 const MISBEHAVIOUR: &str = "misbehaviour.json";
 const SOCKET: &str = "abci.sock";
-/// A Unix socket's path has at most 108 bytes, including its end (unix(7)).
+/// The maximum length of a Unix socket's path is 108 bytes, including its end (unix(7)).
 const SOCKET_PATH_MAX: usize = 107;
 /// The power of each validator of a new network; all are equal.
 const POWER: u64 = 10;
@@ -51,7 +51,7 @@ pub struct Addresses {
 /// A node of a new network.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Member {
-    /// The member's name, which its folder and its signatures have.
+    /// The member's name. Its folder and its signatures have this name too.
     pub name: String,
     /// The member's addresses.
     pub addresses: Addresses,
@@ -274,7 +274,7 @@ impl Home {
         match config::filters_peers(&self.settings()?) {
             true => Ok(()),
             false => Err(Error::bad_request(format!(
-                "{} lets every node speak to this one, and write without a token",
+                "{} lets every node connect to this one, and write without a token",
                 self.config().display()
             ))
             .with_hint("write `filter_peers = true` above its first section, [rpc]")),
@@ -319,7 +319,7 @@ impl Home {
     pub fn sync_from(&self, from: &StateSync) -> Result<()> {
         if from.servers.len() < 2 {
             return Err(Error::bad_request(
-                "the headers of a snapshot are fetched from two nodes at least",
+                "a snapshot needs headers from at least two nodes",
             ));
         }
         // The engine takes the servers as one text, separated by commas.
@@ -329,7 +329,7 @@ impl Home {
             .any(|url| url.as_str().contains([',', '"', '\\']))
         {
             return Err(Error::bad_request(
-                "the address of a node has a comma in it",
+                "the address of a node contains a comma, a quotation mark or a backslash",
             ));
         }
         self.keep_settings(&config::with_state_sync(&self.settings()?, from))
@@ -342,7 +342,7 @@ impl Home {
     pub fn checkpoint_key(&self) -> Result<PrivateKey> {
         let bytes = read(&self.path.join(CHECKPOINT_KEY))?;
         PrivateKey::from_pkcs8(&bytes)
-            .map_err(|_| Error::bad_request(format!("{CHECKPOINT_KEY} holds no key")))
+            .map_err(|_| Error::bad_request(format!("{CHECKPOINT_KEY} contains no valid key")))
     }
 
     /// Creates the folder of a further node of this node's network, with keys of its own, and admits it here. The new
@@ -393,7 +393,7 @@ impl Home {
     /// `BadRequest` if it has stored none yet.
     pub fn checkpoint(&self) -> Result<String> {
         let note = String::from_utf8(read(&self.note())?);
-        note.map_err(|_| Error::bad_request("the checkpoint that was kept is none"))
+        note.map_err(|_| Error::bad_request("the stored checkpoint is invalid"))
     }
 
     /// Stores a checkpoint that was signed before the network began. With it, the ledger's state of that time can be
@@ -443,7 +443,7 @@ impl Home {
                 "the path of the node's folder is too long for a socket: {}",
                 path.display()
             ))
-            .with_hint("move it nearer to the root"));
+            .with_hint("move it to a folder with a shorter path"));
         }
         Ok(path)
     }
@@ -560,7 +560,7 @@ fn engine_file(home: &Path) -> PathBuf {
 fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| {
         Error::bad_request(format!("{}: {error}", path.display()))
-            .with_hint("name a node's folder, such as network/node-1: `selfsame registry init` or `join` makes it")
+            .with_hint("name a node's folder, such as network/node-1: `selfsame registry init` or `join` creates it")
     })
 }
 
@@ -570,7 +570,7 @@ fn read_node(path: &Path) -> Result<Node> {
 
 fn damaged(path: &Path, why: &dyn Display) -> Error {
     Error::bad_request(format!("{}: {why}", path.display())).with_hint(
-        "the file is damaged: put it back from a copy of the folder; genesis.cbor is the same in every node's",
+        "the file is damaged: restore it from a copy of the folder; genesis.cbor is the same for all nodes",
     )
 }
 

@@ -44,10 +44,13 @@ impl LightCall {
     /// `BadRequest` for anything but a light client's call.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
         let wire: Wire = json::parse_as(bytes, &LIMITS)
-            .map_err(|_| Error::bad_request("this is no call of JSON-RPC 2.0"))?;
+            .map_err(|_| Error::bad_request("the body is not a call of JSON-RPC 2.0"))?;
         let method = METHODS.into_iter().find(|method| *method == wire.method);
         let method = method.ok_or_else(|| {
-            Error::bad_request(format!("only {} may be asked for", METHODS.join(", ")))
+            Error::bad_request(format!(
+                "only these methods are allowed: {}",
+                METHODS.join(", ")
+            ))
         })?;
         let numbers = wire.params.iter().map(|(name, value)| {
             let known = NUMBERS.into_iter().find(|known| known == name)?;
@@ -55,7 +58,7 @@ impl LightCall {
         });
         let numbers = numbers
             .collect::<Option<_>>()
-            .ok_or_else(|| Error::bad_request("a parameter is none, or no number"))?;
+            .ok_or_else(|| Error::bad_request("a parameter is unknown or not a number"))?;
         Ok(Self {
             id: wire.id,
             method,
@@ -63,7 +66,8 @@ impl LightCall {
         })
     }
 
-    /// The call's body for the engine. It is written anew, so that nothing else of the request is passed on.
+    /// The call's body for the engine. It contains only the parsed values, so that nothing else of the request is
+    /// passed on.
     pub(crate) fn body(&self) -> Vec<u8> {
         json!({
             "jsonrpc": "2.0",

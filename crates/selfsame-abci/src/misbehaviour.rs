@@ -35,7 +35,7 @@ impl Misbehaviours {
     pub(crate) fn kept_in(file: PathBuf) -> Self {
         let found = std::fs::read(&file).ok().map(|bytes| {
             serde_json::from_slice(&bytes).unwrap_or_else(|error| {
-                tracing::warn!(file = %file.display(), %error, "what validators did against the protocol before can't be read");
+                tracing::warn!(file = %file.display(), %error, "the record of the validators' misbehaviour can't be read");
                 Found::default()
             })
         });
@@ -60,7 +60,7 @@ impl Misbehaviours {
         for one in evidence {
             let (name, kind) = (name(&one.validator.address, ledger), named(one.kind));
             let at = one.height.value();
-            tracing::error!(validator = name, kind, height = at, power = %one.validator.power, "a validator breaks the protocol: its key may be in use twice, or in wrong hands");
+            tracing::error!(validator = name, kind, height = at, power = %one.validator.power, "a validator broke the protocol: its key may be used twice, or was stolen");
             let all = found.validators.entry(name.clone());
             let all = all.or_insert_with(|| Misbehaviour {
                 validator: name,
@@ -82,7 +82,7 @@ impl Misbehaviours {
         let Some(file) = &self.file else { return };
         let kept = serde_json::to_string(found).map_err(std::io::Error::other);
         if let Err(error) = kept.and_then(|text| replace(file, &text)) {
-            tracing::warn!(%error, "what a validator did against the protocol can't be kept");
+            tracing::warn!(%error, "the record of a validator's misbehaviour can't be stored");
         }
     }
 

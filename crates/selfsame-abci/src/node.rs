@@ -98,7 +98,7 @@ pub struct Node {
     rpc: Rpc,
     signer: Signer,
     deadline: Duration,
-    /// Why the halves are not running, if they are not.
+    /// Why the halves are not running.
     trouble: watch::Sender<Option<String>>,
     stop: watch::Sender<bool>,
     running: tokio::sync::Mutex<Option<JoinHandle<()>>>,
@@ -175,8 +175,8 @@ impl Node {
         &self.ledger
     }
 
-    /// Why this node does not take part at the moment, for its operator. It is the reason for which the halves ended,
-    /// until they have run again for some seconds.
+    /// Why this node does not take part at the moment, for its operator: the reason for which the halves last ended. It
+    /// is kept until they have run again for some seconds.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.trouble.borrow().clone()
@@ -191,10 +191,12 @@ impl Node {
     /// The error for a transaction that was not put into a block in time.
     fn late(&self) -> Error {
         if self.trouble().is_some() {
-            return unavailable("this node can't write at this moment; its operator sees why");
+            return unavailable(
+                "this node can't write at the moment; its operator can see the reason",
+            );
         }
         unavailable(
-            "the network has not put the transaction into a block in time; too few validators may be reachable",
+            "the network has not included the transaction in a block in time; too few validators may be reachable",
         )
     }
 
@@ -232,7 +234,7 @@ impl Node {
                 .answer()
                 .await
                 .unwrap_or_else(|| Err(unavailable("the registry was stopped"))),
-            // The check that refused it has left the reason, unless it checked a copy with another signature.
+            // The check that refused it has sent the reason, unless it checked a copy with another signature.
             Taken::NotLetIn => place
                 .answered()
                 .unwrap_or_else(|| self.refusal(transaction)),
@@ -246,7 +248,7 @@ impl Node {
         let machine = self.ledger.machine();
         match machine.check(transaction, &head, head.time, &self.ledger) {
             Ok(Some(receipt)) => Ok(receipt),
-            Ok(None) => Err(unavailable("the registry did not take the transaction")),
+            Ok(None) => Err(unavailable("the registry did not accept the transaction")),
             Err(CheckError::Refused(refusal)) => Err(selfsame_ledger::refused(&refusal)),
             Err(CheckError::State(error)) => Err(Error::internal(error)),
         }
@@ -256,7 +258,7 @@ impl Node {
         let empty = self.ledger.head().is_ok_and(|head| head.height == 0);
         let reason = match empty {
             true => {
-                "this node has no block yet: it takes the ledger from the other nodes, or waits for them"
+                "this node has no block yet: it gets the ledger from the other nodes, or waits for them"
             }
             false => "not enough validators have signed the newest state yet",
         };
@@ -290,8 +292,8 @@ impl Node {
     }
 }
 
-/// The error for a transaction that was in no block in time. If the machine refuses it now, that is the answer: another
-/// transaction may have come first. Otherwise it is late, perhaps because of other nodes.
+/// The error for a transaction that was not included in time. If the machine refuses it now, that is the answer:
+/// another transaction may have come first. Otherwise it is late, perhaps because of other nodes.
 fn overdue(judged: Result<Receipt>, late: impl FnOnce() -> Error) -> Result<Receipt> {
     match judged {
         Err(error) if !is_refusal(&error) => Err(late()),
@@ -411,7 +413,7 @@ mod tests {
         let lost = selfsame_ledger::refused(&used);
         assert_eq!(overdue(Err(lost.clone()), late), Err(lost));
         // The machine would still accept it.
-        let taken = unavailable("the registry did not take the transaction");
+        let taken = unavailable("the registry did not accept the transaction");
         assert_eq!(overdue(Err(taken), late), Err(late()));
         let broken = Error::internal("the state cannot be read");
         assert_eq!(overdue(Err(broken), late), Err(late()));

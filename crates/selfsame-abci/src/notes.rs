@@ -66,7 +66,7 @@ impl Notes {
         if let Ok(text) = std::fs::read_to_string(&file) {
             let noted = self.open(text, ledger);
             if noted.is_none() {
-                tracing::warn!(file = %file.display(), "the checkpoint that was kept does not hold");
+                tracing::warn!(file = %file.display(), "the stored checkpoint is invalid");
             }
             self.newest.send_replace(noted.map(Arc::new));
         }
@@ -170,7 +170,7 @@ impl Notes {
         if let Some(file) = &self.file
             && let Err(error) = replace(file, text)
         {
-            tracing::warn!(%error, "the newest checkpoint can't be kept");
+            tracing::warn!(%error, "the newest checkpoint can't be stored");
         }
     }
 

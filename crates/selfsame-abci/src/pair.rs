@@ -51,7 +51,7 @@ impl Pair {
                 Ended::Asked => return,
                 Ended::Dismissed => {
                     tracing::info!(
-                        "a node is admitted no longer: the engine is started again, which parts them"
+                        "a node is no longer admitted: the engine restarts, which ends the connection"
                     );
                     listening = self.listen();
                     continue;

@@ -120,7 +120,7 @@ impl Rpc {
         match response.is_success() {
             true => Ok(response.body.to_vec()),
             false => Err(Error::upstream(format!(
-                "the engine answers with status {}",
+                "the engine answered with status {}",
                 response.status
             ))),
         }
@@ -156,8 +156,8 @@ fn failed(failure: &Failure) -> Result<Taken> {
             "too many transactions wait for the registry",
         ));
     }
-    tracing::warn!(message = %failure.message, data = %failure.data, "the engine did not take a transaction");
-    Err(unavailable("the registry can't write at this moment"))
+    tracing::warn!(message = %failure.message, data = %failure.data, "the engine did not accept a transaction");
+    Err(unavailable("the registry can't write at the moment"))
 }
 
 fn unreached(error: &NetError) -> Error {
@@ -168,13 +168,14 @@ fn unreached(error: &NetError) -> Error {
         return Error::new(kind, "too many transactions wait for the registry");
     }
     tracing::debug!(%error, "the engine can't be reached");
-    unavailable("the registry's engine does not run at this moment")
+    unavailable("the registry's engine is not running at the moment")
 }
 
 /// An error for a write that may or may not have happened. Submitting the same transaction again is safe.
 pub(crate) fn unavailable(reason: &str) -> Error {
-    Error::new(ErrorKind::Unavailable { retry_after: 2 }, reason)
-        .with_hint("send the same transaction again; if it was written, its receipt is the answer")
+    Error::new(ErrorKind::Unavailable { retry_after: 2 }, reason).with_hint(
+        "submit the same transaction again; if it was written, the answer is its receipt",
+    )
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ impl Socket {
                 _ = stopped => {}
                 ended = server.listen_unix(at) => {
                     let reason = ended.err().map(|error| error.to_string()).unwrap_or_default();
-                    let _ = halt.try_send(Halt(format!("the socket can't be listened at: {reason}")));
+                    let _ = halt.try_send(Halt(format!("can't listen at the socket: {reason}")));
                 }
             }
         };
@@ -88,7 +88,7 @@ impl Socket {
     pub(crate) async fn halted(&mut self) -> Halt {
         match self.halted.recv().await {
             Some(halt) => halt,
-            None => Halt("the socket was given up".to_owned()),
+            None => Halt("the socket was closed".to_owned()),
         }
     }
 

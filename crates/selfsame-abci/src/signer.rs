@@ -1,4 +1,4 @@
-//! The signers of checkpoints: this node's key, and the validators of a head.
+//! Signers of checkpoints: this node's key, and the validators of a head.
 
 use selfsame_crypto::KeyHandle;
 use selfsame_driver::keys::Keys;

@@ -279,7 +279,7 @@ impl Item for Stored {
         let time = UnixTime(from.uint()?);
         let handover = from.option()?.map(|bytes| {
             let text = String::from_utf8(bytes.to_vec());
-            text.map_err(|_| Malformed("a note is no text"))
+            text.map_err(|_| Malformed("a note is not text"))
         });
         let count = from.array()?;
         let transactions = (0..count).map(|_| Ok(from.bytes()?.to_vec()));

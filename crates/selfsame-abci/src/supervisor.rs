@@ -24,8 +24,8 @@ const LINE_MAX: usize = 2_000;
 /// The number of the engine's last lines that are remembered.
 const LAST_LINES: usize = 10;
 
-/// Messages of an engine that does no more work while its process lives on. Its consensus catches its own panics, such
-/// as one from a disk that was full for a moment. An engine that can't start from a snapshot stops trying.
+/// Messages of an engine that stopped working while its process lives on. Its consensus catches its own panics, such as
+/// one from a disk that was full for a moment. An engine that can't start from a snapshot stops trying.
 const GIVEN_UP: [&str; 5] = [
     "CONSENSUS FAILURE!!!",
     "State sync failed",
@@ -39,7 +39,7 @@ const GIVEN_UP: [&str; 5] = [
 const COLLECTING: [(&str, &str); 2] = [("GOGC", "400"), ("GOMEMLIMIT", "192MiB")];
 
 /// What the operator should do about an engine that crashes.
-const DAMAGED: &str = "where this comes at each start the engine's data is damaged: join a new node in its place, docs/network.md";
+const DAMAGED: &str = "if this happens at every start, the engine's data are damaged: replace the node with a new one (docs/network.md)";
 
 /// A shell script between this process and the engine, in one process group with it. A line on its input asks the
 /// engine to stop; the end of its input kills the group. So the engine ends with this process, even if that is killed:
@@ -62,7 +62,7 @@ pub(crate) struct Process {
     /// The engine may live while this is open.
     leash: ChildStdin,
     said: LastWords,
-    /// Receives the reason if the engine does no more work while its process lives on.
+    /// Receives the reason if the engine stopped working while its process lives on.
     given_up: mpsc::Receiver<String>,
     readers: Vec<JoinHandle<()>>,
 }
@@ -110,12 +110,12 @@ impl Process {
         })
     }
 
-    /// Waits until the engine has ended or does no more work; returns the reason.
+    /// Waits until the engine has ended or stopped working; returns the reason.
     pub(crate) async fn ended(&mut self) -> String {
         let ended = tokio::select! {
             ended = self.child.wait() => ended,
             Some(why) = self.given_up.recv() => {
-                return format!("the engine lives on but has given up: {why}");
+                return format!("the engine is still running but has stopped working: {why}");
             }
         };
         match ended {
@@ -190,7 +190,7 @@ async fn log(output: impl AsyncRead + Unpin, said: LastWords, give_up: mpsc::Sen
     }
 }
 
-/// The reason why the engine does no more work, if this line says so. The field `err` has the reason; the stack trace
+/// The reason why the engine stopped working, if this line says so. The field `err` has the reason; the stack trace
 /// after it is for the engine's developers.
 fn given_up(line: &str) -> Option<String> {
     let what = GIVEN_UP.iter().find(|what| line.contains(*what))?;
@@ -256,7 +256,7 @@ mod tests {
         let ended = tokio::time::timeout(Duration::from_secs(60), process.ended());
         assert_eq!(
             ended.await.unwrap(),
-            "the engine lives on but has given up: CONSENSUS FAILURE!!! failed to apply block; error write wal: no space left on device"
+            "the engine is still running but has stopped working: CONSENSUS FAILURE!!! failed to apply block; error write wal: no space left on device"
         );
         let killed = tokio::time::timeout(Duration::from_secs(60), process.kill());
         assert!(killed.await.is_ok());
@@ -274,7 +274,7 @@ mod tests {
         let ended = process.ended().await;
         assert!(ended.contains("panic: leveldb: corrupted; "), "{ended}");
         assert!(
-            ended.ends_with("join a new node in its place, docs/network.md"),
+            ended.ends_with("replace the node with a new one (docs/network.md)"),
             "{ended}"
         );
     }

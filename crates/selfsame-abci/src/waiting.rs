@@ -30,7 +30,7 @@ struct Places {
     taken: usize,
 }
 
-/// One submitter's place; dropping it gives it up.
+/// One submitter's place; dropping it frees the place.
 pub(crate) struct Place {
     hash: Hash,
     answer: oneshot::Receiver<Result<Receipt>>,
@@ -74,7 +74,7 @@ impl Waiting {
         self.places().by_hash.is_empty()
     }
 
-    /// Tells all that wait for this transaction that it is in the log.
+    /// Tells all submitters that wait for this transaction that it is in the log.
     pub(crate) fn logged(&self, receipt: &Receipt) {
         for waiter in self.places().take(&receipt.tx_hash, |_| true) {
             // A submitter that has left needs no answer.
@@ -82,7 +82,7 @@ impl Waiting {
         }
     }
 
-    /// Tells those that sent exactly these bytes that they are refused. Submitters of the same request with another
+    /// Tells the submitters of exactly these bytes that they are refused. Submitters of the same request with another
     /// signature are not told: anyone can send a copy with a wrong signature.
     pub(crate) fn refused(&self, (hash, digest): (&Hash, &Digest), error: &Error) {
         for waiter in self.places().take(hash, |waiter| waiter.digest == *digest) {

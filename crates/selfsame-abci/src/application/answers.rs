@@ -11,7 +11,7 @@ use tendermint::{AppHash, block};
 
 use super::Halt;
 
-/// Why a transaction does not count, for the engine. All validators return equal codes, so the block's header covers
+/// Why a transaction is not accepted, for the engine. All validators return equal codes, so the block's header covers
 /// them.
 #[derive(Clone, Copy)]
 pub(super) enum Code {
@@ -19,7 +19,7 @@ pub(super) enum Code {
     Malformed = 1,
     /// The machine refuses the transaction; the code space says why.
     Refused = 2,
-    /// The transaction is in the log already.
+    /// The transaction is already in the log.
     Known = 3,
     /// This node could not judge it.
     Failed = 4,
@@ -59,7 +59,7 @@ pub(super) fn executed(result: Option<&Result<Receipt, Refusal>>) -> ExecTxResul
         None => (
             Code::Malformed,
             "malformed",
-            "no transaction of this registry".to_owned(),
+            "not a transaction of this registry".to_owned(),
         ),
     };
     ExecTxResult {

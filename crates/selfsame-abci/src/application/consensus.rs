@@ -23,7 +23,7 @@ use super::{Application, Halt};
 use crate::files::{app_state, extended_from};
 use crate::notes::Address;
 
-/// The maximum number of transactions in a proposal: with more, the other validators would wait for their judging.
+/// The maximum number of transactions in a proposal: with more, the other validators would wait while they are judged.
 const PROPOSED_MAX: usize = 1_024;
 /// The overhead of a transaction in a block, in bytes: a tag and a length.
 const FRAME_BYTES: usize = 6;
@@ -76,7 +76,7 @@ impl Consensus {
         })
     }
 
-    /// Makes the engine accept less than the machine does, which its own rule never does.
+    /// Makes the engine accept fewer changes than the machine does, which its own rule never does.
     #[cfg(test)]
     pub(super) fn with_engine(&mut self, engine_takes: EngineRule) {
         self.engine_takes = engine_takes;
@@ -87,13 +87,14 @@ impl Consensus {
         let genesis = self.application.ledger.genesis();
         if request.app_state_bytes != app_state(genesis).into_bytes() {
             return Err(Halt(
-                "the engine's genesis carries another registry's genesis than this node".to_owned(),
+                "the registry's genesis in the engine's genesis differs from this node's"
+                    .to_owned(),
             ));
         }
         let (head, begins_after) = (self.application.head(), self.application.begins_after);
         if head.height != begins_after {
             return Err(Halt(format!(
-                "the engine begins after height {begins_after}, but the ledger is at height {}; its data folder was lost",
+                "the engine begins after height {begins_after}, but the ledger is at height {}; the engine's data folder was lost",
                 head.height
             )));
         }
@@ -101,7 +102,7 @@ impl Consensus {
         let extended = request.consensus_params.abci.vote_extensions_enable_height;
         if extended.map(|height| height.value()) != Some(first) {
             return Err(Halt(format!(
-                "the engine's genesis does not ask for vote extensions from height {first}"
+                "the engine's genesis does not enable vote extensions from height {first}"
             )));
         }
         self.has_our_validators(request)?;
@@ -128,7 +129,7 @@ impl Consensus {
             return Ok(());
         }
         Err(Halt(
-            "the engine's genesis names other validators than the registry's".to_owned(),
+            "the validators in the engine's genesis differ from the registry's".to_owned(),
         ))
     }
 
@@ -178,7 +179,9 @@ impl Consensus {
                 Ok(()) => return response::ProcessProposal::Accept,
                 Err(Halt(why)) => why,
             },
-            Err(ReadError::Malformed(_)) => "it holds what is no transaction".to_owned(),
+            Err(ReadError::Malformed(_)) => {
+                "it contains something that is not a transaction".to_owned()
+            }
             Err(ReadError::State(error)) => error.to_string(),
         };
         tracing::warn!(height = %request.height, proposer = %request.proposer_address, why, "a proposal is rejected");
@@ -217,7 +220,7 @@ impl Consensus {
             .filter_map(|index| transactions.get(*index).cloned());
         let logged: Vec<Transaction> = logged.collect();
         if let Err(Halt(why)) = self.leaves_an_engine(&logged, time) {
-            tracing::error!(why, "changes of the validators are not proposed");
+            tracing::error!(why, "the proposal leaves out changes of the validators");
             accepted.retain(|index| transactions.get(*index).is_none_or(|tx| !validates(tx)));
         }
         Ok(accepted)
@@ -305,7 +308,7 @@ impl Consensus {
     pub(crate) async fn commit(&mut self) -> Result<response::Commit, Halt> {
         let Some(decided) = self.decided.take() else {
             return Err(Halt(
-                "the engine wants a block stored that it has not decided".to_owned(),
+                "the engine asks to store a block that it has not decided".to_owned(),
             ));
         };
         let Decided {
@@ -436,7 +439,7 @@ impl Consensus {
         if good {
             return response::VerifyVoteExtension::Accept;
         }
-        tracing::warn!(height = %request.height, validator = %request.validator_address, "a vote does not carry its validator's signature under the checkpoint");
+        tracing::warn!(height = %request.height, validator = %request.validator_address, "a vote does not contain its validator's signature of the checkpoint");
         response::VerifyVoteExtension::Reject
     }
 }

@@ -43,7 +43,7 @@ impl Replay {
             .apply(&self.head, &block)
             .map_err(|error| Refused(error.to_string()))?;
         if applied.logged.len() != transactions.len() {
-            return Err(Refused("a transaction of it does not hold".to_owned()));
+            return Err(Refused("one of its transactions is refused".to_owned()));
         }
         let handover = match &stored.handover {
             Some(note) => Some(self.handover(note)?),

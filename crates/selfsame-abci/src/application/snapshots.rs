@@ -1,4 +1,5 @@
-//! The engine's snapshot connection: offers this ledger to others, and takes another node's ledger if this one joins.
+//! The engine's snapshot connection: offers this ledger to other nodes, and takes another node's ledger if this node
+//! joins.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -101,7 +102,7 @@ impl Application {
         let Some(chunks) = hashes.map_err(|error| Halt(error.reason))? else {
             tracing::warn!(
                 height = noted.head.height,
-                "the ledger is too large for a snapshot: others join by its blocks, or by a copy of the log"
+                "the ledger is too large for a snapshot: other nodes can join by its blocks, or by a copy of the log"
             );
             return Ok(response::ListSnapshots::default());
         };
@@ -213,7 +214,7 @@ impl Application {
         };
         if !same {
             return Err(Halt(format!(
-                "the ledger has another block {} than the network, or one the snapshot has not; move it away",
+                "the ledger's block {} differs from the network's, or the snapshot lacks it; move the ledger away",
                 own_head.height
             )));
         }
@@ -244,23 +245,23 @@ impl Taken {
         let index = usize::try_from(request.index).unwrap_or(usize::MAX);
         let hash = self.manifest.chunks.get(index);
         if index != self.next || request.chunk.len() > CHUNK_MAX {
-            return Err(Refused("a chunk is out of its turn or too long".to_owned()));
+            return Err(Refused("a chunk is out of order or too long".to_owned()));
         }
         if hash != Some(&sha256(&request.chunk)) {
-            return Err(Refused("a chunk is not the one it should be".to_owned()));
+            return Err(Refused("a chunk does not match its hash".to_owned()));
         }
         let chunk = Chunk::from_cbor(&request.chunk);
         let chunk = chunk.map_err(|malformed| Refused(malformed.to_string()))?;
         if chunk.first != self.replay.head.height.saturating_add(1) {
             return Err(Refused(
-                "a chunk does not follow on the one before".to_owned(),
+                "a chunk does not continue the previous one".to_owned(),
             ));
         }
         for block in &chunk.blocks {
             self.replay.add(block).await?;
             let (head, whole) = (&self.replay.head, &self.standing);
             if head.height > whole.height || head.log.size() > whole.size {
-                return Err(Refused("it goes on behind its end".to_owned()));
+                return Err(Refused("it continues after its last block".to_owned()));
             }
         }
         self.next = index.saturating_add(1);
@@ -276,15 +277,15 @@ impl Taken {
 fn described(request: &OfferSnapshot) -> Result<(Manifest, Standing), Refused> {
     let (snapshot, refused) = (&request.snapshot, |reason: &str| Refused(reason.to_owned()));
     if snapshot.hash.as_ref() != sha256(&snapshot.metadata) {
-        return Err(refused("its description is not the one it should be"));
+        return Err(refused("its description does not match its hash"));
     }
     let manifest = Manifest::from_cbor(&snapshot.metadata);
     let manifest = manifest.map_err(|malformed| Refused(malformed.to_string()))?;
     if manifest.chunks.is_empty() || u32::try_from(manifest.chunks.len()) != Ok(snapshot.chunks) {
-        return Err(refused("its chunks are not counted right"));
+        return Err(refused("its number of chunks is wrong"));
     }
     let standing = manifest.standing();
-    let standing = standing.ok_or_else(|| refused("its checkpoint is none"))?;
+    let standing = standing.ok_or_else(|| refused("its checkpoint is invalid"))?;
     if standing.height != snapshot.height.value()
         || standing.app_hash().as_slice() != request.app_hash.as_bytes()
     {

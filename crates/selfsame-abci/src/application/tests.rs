@@ -308,7 +308,7 @@ async fn a_network_begins_with_our_genesis_and_our_validators_only() {
             .init(&foreign)
             .unwrap_err()
             .0
-            .contains("another registry's genesis")
+            .contains("differs from this node's")
     );
     let mut fewer = good;
     fewer.validators.pop();
@@ -318,7 +318,7 @@ async fn a_network_begins_with_our_genesis_and_our_validators_only() {
             .init(&fewer)
             .unwrap_err()
             .0
-            .contains("other validators")
+            .contains("the validators in the engine's genesis differ")
     );
 }
 

@@ -25,7 +25,7 @@ pub(super) fn changed(applied: &Applied) -> Result<Option<ValidatorSet>, Halt> {
         .map_err(|malformed| Halt(malformed.to_string()))
 }
 
-/// The engine's updates for a change: every key whose power changes, with power 0 for a removed one.
+/// The engine's updates for a change: each key whose power changes; power 0 stands for a removed key.
 pub(super) fn updates(before: &ValidatorSet, after: &ValidatorSet) -> Result<Vec<Update>, Halt> {
     let (before, after) = (powers(before), powers(after));
     let gone = before.keys().filter(|key| !after.contains_key(*key));
@@ -38,7 +38,7 @@ pub(super) fn updates(before: &ValidatorSet, after: &ValidatorSet) -> Result<Vec
         .collect()
 }
 
-/// The engine's keys with their powers. A validator without such a key takes no part in the engine.
+/// The engine's keys with their powers. A validator without a key for the engine takes no part in the engine.
 pub(super) fn powers(set: &ValidatorSet) -> BTreeMap<Vec<u8>, u64> {
     let validators = set.validators().iter();
     let key = |key: &PublicKey| key.bytes().to_vec();
@@ -52,7 +52,7 @@ pub(super) fn powers(set: &ValidatorSet) -> BTreeMap<Vec<u8>, u64> {
 pub(super) fn engine_takes(before: &ValidatorSet, updates: &[Update]) -> Result<(), Halt> {
     let refused = |why: &str| {
         Err(Halt(format!(
-            "the engine would not take this change: {why}"
+            "the engine would not accept this change: {why}"
         )))
     };
     let mut after = powers(before);
@@ -63,28 +63,29 @@ pub(super) fn engine_takes(before: &ValidatorSet, updates: &[Update]) -> Result<
             return refused("a validator is named twice");
         }
         if power > MAX_TOTAL_POWER {
-            return refused("a validator has more power than all may have");
+            return refused("a validator has more power than the maximum for all together");
         }
         let was = after.remove(&key);
         if power > 0 {
             after.insert(key, power);
         } else if was.is_none() {
-            return refused("a validator is removed that is none");
+            return refused("a removed key is not a validator's");
         }
     }
     if after.is_empty() {
-        return refused("no validator is left");
+        return refused("no validator remains");
     }
     let all: u128 = after.values().map(|power| u128::from(*power)).sum();
     match all <= u128::from(MAX_TOTAL_POWER) {
         true => Ok(()),
-        false => refused("all together have too much power"),
+        false => refused("the total power is too large"),
     }
 }
 
 fn update(key: &[u8], power: u64) -> Result<Update, Halt> {
-    let pub_key = tendermint::PublicKey::from_raw_ed25519(key)
-        .ok_or_else(|| Halt("a validator's key is none the engine takes".to_owned()))?;
+    let pub_key = tendermint::PublicKey::from_raw_ed25519(key).ok_or_else(|| {
+        Halt("the engine does not support the kind of a validator's key".to_owned())
+    })?;
     let power = Power::try_from(power).map_err(|error| Halt(error.to_string()))?;
     Ok(Update { pub_key, power })
 }

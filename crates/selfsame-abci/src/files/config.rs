@@ -6,7 +6,7 @@ use selfsame_crypto::encoding::hex_encode;
 
 use super::{Distance, Member, StateSync};
 
-/// The maximum size of a block, in bytes: a larger one could not reach all validators within a proposal's time.
+/// The maximum size of a block, in bytes: a larger one might not reach all validators in the time for a proposal.
 const BLOCK_BYTES: u64 = 512 * 1024;
 /// The maximum size of evidence in a block, in bytes. The engine does not start if this is more than a block.
 const EVIDENCE_BYTES: u64 = 64 * 1024;
@@ -57,21 +57,21 @@ pub(super) fn text(member: &Member, peers: &[String]) -> String {
         .concat();
     let (name, peers) = (&member.name, vec![peers.join(","); NAMED].join(","));
     format!(
-        r#"# Written with the network. The socket is named on the command line.
+        r#"# Created with the network. The socket is named on the command line.
 moniker = "{name}"
 log_level = "error"
-# Who is admitted stands in node.json: who speaks to an engine may hand transactions in.
+# node.json lists the admitted nodes: a connected engine may submit transactions.
 filter_peers = true
 
 [rpc]
-# For this node's own half only.
+# Only for this node's own half.
 laddr = "tcp://{rpc}"
 
 [p2p]
 laddr = "tcp://{p2p}"
 # Each several times: the engine waits up to three seconds, at random, before it dials one.
 persistent_peers = "{peers}"
-# Who takes part is known: no addresses are gossiped, and several nodes may be on one machine.
+# All nodes are known: no addresses are gossiped, and several nodes may be on one machine.
 pex = false
 addr_book_strict = false
 allow_duplicate_ip = true
@@ -80,17 +80,17 @@ send_rate = 51200000
 recv_rate = 51200000
 
 [mempool]
-# What waits is judged again where the application has a doubt.
+# Waiting transactions are judged again if the last block may have made them invalid.
 recheck = true
 size = {MEMPOOL_TRANSACTIONS}
 max_txs_bytes = {MEMPOOL_BYTES}
 max_tx_bytes = {TRANSACTION_BYTES}
 
 [consensus]
-# A validator that is gone costs its turn this long; one that is further away than this never gets a turn.
+# The delay that a missing validator causes at its turn; a validator with more latency than this never gets a turn.
 {timeouts}timeout_commit = "0s"
 skip_timeout_commit = true
-# A block is made when there is something to put into it, and now and then to show that the network lives.
+# A block is made when transactions wait, and every 30 seconds to show that the network runs.
 create_empty_blocks = false
 create_empty_blocks_interval = "30s"
 peer_gossip_sleep_duration = "5ms"
@@ -99,7 +99,7 @@ peer_gossip_sleep_duration = "5ms"
 discard_abci_responses = true
 
 [tx_index]
-# The ledger has the transactions.
+# The ledger stores the transactions.
 indexer = "null"
 "#
     )
@@ -180,7 +180,7 @@ pub(super) fn with_state_sync(text: &str, from: &StateSync) -> String {
         r#"{before}
 
 {STATE_SYNC}
-# Used by an engine without blocks alone: it begins with a snapshot of the ledger.
+# Only used by an engine without blocks: it begins with a snapshot of the ledger.
 enable = true
 rpc_servers = "{servers}"
 trust_height = {height}

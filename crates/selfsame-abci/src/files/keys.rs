@@ -23,7 +23,7 @@ pub(super) fn private_key(key: &PrivateKey) -> Result<SecretString> {
     let seed = pkcs8.expose().strip_prefix(&PKCS8_PREFIX);
     let seed = seed
         .filter(|seed| seed.len() == 32)
-        .ok_or_else(|| Error::internal("a key is not in the form the engine's file needs"))?;
+        .ok_or_else(|| Error::internal("a key is not in the form that the engine's file needs"))?;
     let both = selfsame_crypto::Secret::new([seed, key.public().bytes()].concat());
     let value = SecretString::new(base64_encode(both.expose()));
     Ok(SecretString::new(format!(
@@ -34,7 +34,7 @@ pub(super) fn private_key(key: &PrivateKey) -> Result<SecretString> {
 
 /// The public key in a validator's key file.
 pub(super) fn validator_of(file: &[u8]) -> Result<PublicKey> {
-    let wrong = || Error::bad_request("the engine's file holds no validator's key");
+    let wrong = || Error::bad_request("the engine's file contains no validator key");
     let file: Value = serde_json::from_slice(file).map_err(|_| wrong())?;
     let key = file.pointer("/pub_key/value").and_then(Value::as_str);
     let bytes = base64_decode(key.ok_or_else(wrong)?).map_err(|_| wrong())?;

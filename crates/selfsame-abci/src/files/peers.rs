@@ -16,7 +16,7 @@ use crate::notes::replace;
 const PEERS_MAX: usize = 1_024;
 /// An engine's name is an address of 20 bytes, in lower-case hex.
 const NAME_DIGITS: usize = 40;
-/// Nodes that are not admitted may try at any rate; the log mentions them at most once in this many seconds.
+/// Nodes that are not admitted may try at any rate; the log reports them at most once in this many seconds.
 const TOLD_AGAIN: u64 = 60;
 
 /// Answers for a running node, from the current contents of its folder.
@@ -39,7 +39,7 @@ impl Peers {
         let node = read_node(&self.home.join(NODE));
         let admitted = node.is_ok_and(|node| node.peers.iter().any(|peer| name_of(peer) == name));
         if !admitted && self.tells(now) {
-            tracing::warn!(node = %name.get(..NAME_DIGITS).unwrap_or(name), "a node that is not admitted here was turned away: `selfsame registry admit` admits one");
+            tracing::warn!(node = %name.get(..NAME_DIGITS).unwrap_or(name), "a node that is not admitted was refused: `selfsame registry admit` admits a node");
         }
         admitted
     }
@@ -68,8 +68,8 @@ impl Home {
         self.node.peer.as_deref()
     }
 
-    /// Admits a further node: `<name>@<address>`, as `join` prints it. It replaces a node that has this name already.
-    /// It takes effect at once in a running node.
+    /// Admits a further node: `<name>@<address>`, as `join` prints it. It replaces an admitted node with an equal name,
+    /// and takes effect at once in a running node.
     ///
     /// # Errors
     /// `BadRequest` if `peer` is not a node's name and address or there are too many, `Internal` if the disk fails.
@@ -106,7 +106,7 @@ impl Home {
         act(&mut node.peers);
         if node.peers.len() > PEERS_MAX {
             return Err(Error::bad_request(format!(
-                "a node admits {PEERS_MAX} others at most"
+                "a node admits at most {PEERS_MAX} others"
             )));
         }
         write(&file, &node)
@@ -130,7 +130,7 @@ fn checked(peer: &str) -> Result<&str> {
     match is_peer {
         true => Ok(peer),
         false => Err(
-            Error::bad_request(format!("{peer:?} names no node")).with_hint(
+            Error::bad_request(format!("{peer:?} is not a node's name and address")).with_hint(
                 "`selfsame registry join` prints the name: 40 digits, @, an IP address and a port",
             ),
         ),

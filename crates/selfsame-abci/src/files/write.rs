@@ -37,11 +37,10 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
     match error.kind() {
         Io::AlreadyExists => Error::new(
             ErrorKind::Conflict,
-            format!("{} is there already", path.display()),
+            format!("{} already exists", path.display()),
         )
-        .with_hint("a network is made once; choose another folder"),
-        _ => Error::bad_request(format!("{}: {error}", path.display())).with_hint(
-            "there must be room on its disk, and this user must be allowed to write there",
-        ),
+        .with_hint("existing files are not overwritten; choose another folder"),
+        _ => Error::bad_request(format!("{}: {error}", path.display()))
+            .with_hint("its disk needs free space, and this user needs permission to write there"),
     }
 }

@@ -117,7 +117,7 @@ async fn a_genesis_that_does_not_match_is_refused_with_the_reason() {
     std::fs::copy(theirs.join("genesis.cbor"), &own).unwrap();
     cluster.restart(0).await;
     let node = cluster.node(0);
-    let reason = "carries another registry's genesis than this node";
+    let reason = "the registry's genesis in the engine's genesis differs from this node's";
     until("the engine is refused", async || node.said(reason)).await;
     until("it is its trouble", async || {
         node.ask("trouble").await.unwrap().contains(reason)
@@ -133,7 +133,7 @@ async fn a_genesis_that_does_not_match_is_refused_with_the_reason() {
     std::fs::write(&file, genesis.to_string()).unwrap();
     cluster.restart(0).await;
     let node = cluster.node(0);
-    let reason = "names other validators than the registry's";
+    let reason = "the validators in the engine's genesis differ from the registry's";
     until("the engine is refused", async || node.said(reason)).await;
     cluster.stop().await;
 

@@ -75,7 +75,10 @@ async fn fault_a_node_whose_disk_is_full_stops_and_says_why_and_goes_on_once_the
     let trouble = trouble().await;
     let refused = crate::cluster::Actor::new(&cluster.genesis).create();
     let refused = full.submit(&refused).await.unwrap_err();
-    assert!(refused.contains("its operator sees why"), "{refused}");
+    assert!(
+        refused.contains("its operator can see the reason"),
+        "{refused}"
+    );
 
     room(full.id, "unlimited:");
     for engine in engines(&cluster.home(3)) {

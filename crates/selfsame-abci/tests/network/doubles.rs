@@ -45,7 +45,7 @@ async fn a_validator_whose_key_is_in_use_twice_is_named_at_the_others() {
         let named = async || {
             let node = cluster.node(n);
             let said = node.ask("misbehaviour").await.unwrap();
-            said.contains(VALIDATOR) && node.said("a validator breaks the protocol")
+            said.contains(VALIDATOR) && node.said("a validator broke the protocol")
         };
         until("all have it", named).await;
     }

@@ -63,7 +63,7 @@ async fn a_node_whose_engine_would_speak_to_everybody_does_not_start() {
     .unwrap();
     let refused = cluster.try_start(0).await.unwrap_err();
     assert!(
-        refused.contains("lets every node speak to this one"),
+        refused.contains("lets every node connect to this one"),
         "{refused}"
     );
     std::fs::write(&file, good).unwrap();

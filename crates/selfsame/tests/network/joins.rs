@@ -112,7 +112,7 @@ fn a_node_made_of_public_files_gets_and_hands_in_nothing_until_it_is_admitted() 
     }
     let log = std::fs::read_to_string(network.home(0).with_extension("log")).unwrap();
     assert!(
-        log.contains("a node that is not admitted here was turned away"),
+        log.contains("a node that is not admitted was refused"),
         "{log}"
     );
 

@@ -260,7 +260,8 @@ async fn one_that_has_the_first_blocks_already_takes_the_others() {
     }
     let halt = last.unwrap().unwrap_err();
     assert!(
-        halt.0.contains("another block 1 than the network"),
+        halt.0
+            .contains("the ledger's block 1 differs from the network's"),
         "{}",
         halt.0
     );

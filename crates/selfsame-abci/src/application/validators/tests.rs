@@ -80,12 +80,21 @@ fn what_the_engine_would_not_take_is_found_before_it_is_asked() {
     let most = [of(&one, 0), of(&stranger, MAX_TOTAL_POWER - 10)];
     assert_eq!(takes(&most), Ok(()));
     for (updates, why) in [
-        (vec![of(&one, 0), of(&two, 0)], "no validator is left"),
+        (vec![of(&one, 0), of(&two, 0)], "no validator remains"),
         (vec![of(&one, 3), of(&one, 4)], "named twice"),
-        (vec![of(&stranger, 0)], "that is none"),
-        (vec![of(&one, MAX_TOTAL_POWER + 1)], "than all may have"),
-        (vec![of(&one, MAX_TOTAL_POWER)], "too much power"),
-        (vec![of(&stranger, MAX_TOTAL_POWER - 19)], "too much power"),
+        (vec![of(&stranger, 0)], "is not a validator's"),
+        (
+            vec![of(&one, MAX_TOTAL_POWER + 1)],
+            "than the maximum for all",
+        ),
+        (
+            vec![of(&one, MAX_TOTAL_POWER)],
+            "the total power is too large",
+        ),
+        (
+            vec![of(&stranger, MAX_TOTAL_POWER - 19)],
+            "the total power is too large",
+        ),
     ] {
         let refused = takes(&updates).unwrap_err();
         assert!(refused.contains(why), "{refused}");
