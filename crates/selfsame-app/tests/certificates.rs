@@ -464,7 +464,10 @@ async fn a_request_in_the_name_of_another_host_is_refused() {
         );
         match outcome {
             Ok(seen) => assert!(accepted && seen == name),
-            Err(reason) => assert!(!accepted && reason.contains("for another name"), "{reason}"),
+            Err(reason) => assert!(
+                !accepted && reason.contains("is not for the name"),
+                "{reason}"
+            ),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Days of the calendar as claims state them: of any year, since people are older than clocks.
+//! Calendar dates in claims, of any year, since people were born before 1970.
 
 use selfsame_crypto::time::seconds_of_rfc3339;
 

@@ -1,4 +1,4 @@
-//! What a judgement or a pure step needs from outside, and what was gathered for it.
+//! The needs of a verification or a pure step, and the evidence gathered for them.
 
 mod reading;
 
@@ -16,7 +16,7 @@ pub(crate) use self::reading::{Reading, Text};
 use crate::single_use::Use;
 use crate::status;
 
-/// Something a pure step wants fetched or done; it may be repeated without harm.
+/// Something that a pure step wants fetched or done; it may be repeated without harm.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum Need {
     /// The resolution of a DID.
@@ -27,18 +27,18 @@ pub enum Need {
     JwkSet(String),
     /// The status list at a URI.
     StatusList(String),
-    /// What became of a credential for one use.
+    /// The use or revocation of a single-use credential.
     Use {
         /// Its issuer.
         issuer: Did,
-        /// What its handle is registered under.
+        /// The digest under which its handle is registered.
         digest: [u8; 32],
     },
-    /// A signature by one of our own keys.
+    /// A signature by one of this instance's keys.
     Signature(SignatureRequest),
 }
 
-/// Bytes to be signed, and the key that shall sign them.
+/// Bytes to be signed, and the key to sign them.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct SignatureRequest {
     /// The key's name in the key store.
@@ -47,12 +47,12 @@ pub struct SignatureRequest {
     pub bytes: Vec<u8>,
 }
 
-/// What came of a fetch, and when.
+/// The result of a fetch, and its time.
 #[derive(Clone, Debug)]
 pub struct Fetched<T> {
-    /// The thing fetched, or why it could not be had.
+    /// The fetched value, or why it is unavailable.
     pub value: Result<T, Unavailable>,
-    /// When it was fetched (for a cached thing: when it entered the cache).
+    /// When it was fetched (for a cached value: when it entered the cache).
     pub at: UnixTime,
 }
 
@@ -60,20 +60,20 @@ pub struct Fetched<T> {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("unavailable: {reason}")]
 pub struct Unavailable {
-    /// For people; names no personal data.
+    /// Text for people; contains no personal data.
     pub reason: String,
 }
 
-/// What a pure step answers. The driver gathers the needs and runs the step again with the same `Ctx`.
+/// The result of a pure step. The driver gathers the needs and runs the step again with an equal `Ctx`.
 #[derive(Clone, Debug)]
 pub enum Step<T> {
-    /// These are missing.
+    /// The step needs these.
     Needs(Vec<Need>),
     /// The step's result.
     Done(T),
 }
 
-/// All that was gathered so far.
+/// All evidence gathered so far.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     dids: HashMap<Did, Fetched<Arc<Resolution>>>,
@@ -89,28 +89,28 @@ pub struct Evidence {
     resolved: Resolved,
 }
 
-/// Signatures that were found to hold, as digests of key and JWS: they are not verified again, by no step and no
-/// evidence that shares this. Whether one holds is a function of the two, so what is remembered cannot become wrong.
-/// Clones are the same.
+/// Digests of the key and JWS of signatures that were verified. Neither a step nor other evidence that shares this set
+/// verifies them again. Whether a signature is valid depends only on key and JWS, so an entry can't become wrong.
+/// Clones share one set.
 #[derive(Clone, Debug, Default)]
 pub struct Genuine(Arc<Mutex<Signatures>>);
 
 #[derive(Debug, Default)]
 struct Signatures {
     known: HashSet<[u8; 32]>,
-    /// The oldest first.
+    /// The oldest digest first.
     order: VecDeque<[u8; 32]>,
 }
 
-/// What DIDs were found to stand for whose documents are functions of them, while this was gathered.
+/// Resolutions of DIDs whose documents can be computed from the DID, since gathering began.
 #[derive(Clone, Debug, Default)]
 struct Resolved(Arc<Mutex<Vec<Arc<Resolution>>>>);
 
-/// An issuer's keys are fetched once more, if they lack the key, when they were fetched more seconds ago than this.
+/// An issuer's keys are fetched again if the cached copy lacks the key and is older than this many seconds.
 const OUTDATED_AFTER: u64 = 2;
-/// Signatures remembered at most; the oldest is forgotten first.
+/// Maximum number of remembered signatures; the oldest is removed first.
 const GENUINE_MAX: usize = 2_048;
-/// Resolutions remembered at most; further ones are worked out each time.
+/// Maximum number of remembered resolutions; further ones are computed each time.
 const RESOLVED_MAX: usize = 16;
 
 impl Genuine {
@@ -134,8 +134,8 @@ impl Genuine {
 }
 
 impl Evidence {
-    /// Nothing but the signatures that others have found to hold, for a judgement that begins now. What comes from a
-    /// cache and does not name a key is then asked for once more: issuers add keys.
+    /// Empty evidence that shares the set of verified signatures, for a verification that begins now. A cached key set
+    /// that lacks the key is then fetched again, since issuers add keys.
     pub fn knowing(genuine: Genuine, now: UnixTime) -> Self {
         Self {
             began: Some(now),
@@ -161,14 +161,15 @@ impl Evidence {
         holds
     }
 
-    /// Whether to ask once more for what was fetched then: if that was a while before the judgement began, what it does
-    /// not say may have come since.
+    /// Whether to fetch again something that was fetched at this time: if that was a while before the verification
+    /// began, the issuer may have added the missing key since.
     pub(crate) fn is_to_be_asked_again(&self, need: &Need, fetched_at: UnixTime) -> bool {
         let outdated = |began| fetched_at.plus(OUTDATED_AFTER) < began;
         self.began.is_some_and(outdated) && !self.asked_again.contains(need)
     }
 
-    /// When what answers `need` was fetched, if it is there already and so asked for once more; what comes then counts.
+    /// When the evidence for `need` was fetched, if it is present and must be fetched again; the new result replaces
+    /// it.
     pub fn ask_again(&mut self, need: &Need) -> Option<UnixTime> {
         let fetched_at = match need {
             Need::Did(did) => self.did(did)?.at,
@@ -180,8 +181,8 @@ impl Evidence {
         Some(fetched_at)
     }
 
-    /// What a DID stands for whose document is a function of it, worked out once; none for a DID that has to be asked
-    /// for.
+    /// The resolution of a DID whose document can be computed from the DID, computed once; `None` for a DID that must
+    /// be fetched.
     pub(crate) fn resolved(&self, did: &Did) -> Result<Option<Arc<Resolution>>, ResolutionError> {
         let resolved = || {
             self.resolved
@@ -204,59 +205,59 @@ impl Evidence {
         Ok(Some(resolution))
     }
 
-    /// What was read of this text before.
+    /// The remembered reading of this text.
     pub(crate) fn reading<T: Any + Clone>(&self, text: Text<'_>) -> Option<Reading<T>> {
         self.readings.find(text)
     }
 
-    /// Remembers what was read of a text.
+    /// Remembers the reading of a text.
     pub(crate) fn remember<T: Any + Send + Sync>(&self, text: Text<'_>, reading: Reading<T>) {
         self.readings.remember(text, reading);
     }
 
-    /// How many texts are remembered.
+    /// The number of remembered texts.
     #[cfg(test)]
     pub(crate) fn readings(&self) -> usize {
         self.readings.count()
     }
 
-    /// The resolution of `did`, if it was asked for.
+    /// The resolution of `did`, if it was gathered.
     pub fn did(&self, did: &Did) -> Option<&Fetched<Arc<Resolution>>> {
         self.dids.get(did)
     }
 
-    /// The JWT VC Issuer Metadata document of `iss`, if it was asked for.
+    /// The JWT VC Issuer Metadata document of `iss`, if it was gathered.
     pub fn issuer_metadata(&self, iss: &str) -> Option<&Fetched<Vec<u8>>> {
         self.issuer_metadata.get(iss)
     }
 
-    /// The JWK Set at `uri`, if it was asked for.
+    /// The JWK Set at `uri`, if it was gathered.
     pub fn jwk_set(&self, uri: &str) -> Option<&Fetched<Vec<u8>>> {
         self.jwk_sets.get(uri)
     }
 
-    /// The status list at `uri`, if it was asked for.
+    /// The status list at `uri`, if it was gathered.
     pub fn status_list(&self, uri: &str) -> Option<&Fetched<Arc<status::List>>> {
         self.status_lists.get(uri)
     }
 
-    /// The status lists that were fetched and can be read.
+    /// The gathered status lists that can be read.
     pub fn status_lists(&self) -> impl Iterator<Item = &Arc<status::List>> {
         let fetched = self.status_lists.values();
         fetched.filter_map(|fetched| fetched.value.as_ref().ok())
     }
 
-    /// What became of the credential for one use with this digest, if it was asked for.
+    /// The use or revocation of the single-use credential with this digest, if it was gathered.
     pub fn single_use(&self, issuer: &Did, digest: &[u8; 32]) -> Option<&Fetched<Option<Use>>> {
         self.uses.get(&(issuer.clone(), *digest))
     }
 
-    /// The signature that answers `request`, if it was made.
+    /// The signature for `request`, if it was made.
     pub fn signature(&self, request: &SignatureRequest) -> Option<&[u8]> {
         self.signatures.get(request).map(Vec::as_slice)
     }
 
-    /// Whether there is an answer, good or bad, to `need`.
+    /// Whether there is a result, good or bad, for `need`.
     pub fn answers(&self, need: &Need) -> bool {
         match need {
             Need::Did(did) => self.dids.contains_key(did),
@@ -288,7 +289,7 @@ impl Evidence {
         self.status_lists.insert(uri, list);
     }
 
-    /// Adds what became of a credential for one use; none while nothing did.
+    /// Adds the use or revocation of a single-use credential; `None` if it is neither used nor revoked.
     pub fn insert_single_use(&mut self, issuer: Did, digest: [u8; 32], used: Fetched<Option<Use>>) {
         self.uses.insert((issuer, digest), used);
     }

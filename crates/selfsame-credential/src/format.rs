@@ -1,4 +1,4 @@
-//! The table of the credential formats. A further format is a folder here, and its lines in [`Format`].
+//! The table of credential formats. To add a format, add a folder here and its lines in [`Format`].
 
 mod entry;
 mod jwt_vc;
@@ -29,7 +29,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format there is.
+    /// Every format.
     pub const ALL: [Self; 3] = [Self::SdJwtVc, Self::JwtVcJson, Self::VcJwt];
 
     pub(crate) const fn entry(self) -> &'static Entry {
@@ -46,13 +46,13 @@ impl Format {
         Self::ALL.into_iter().find(is_like).unwrap_or(Self::VcJwt)
     }
 
-    /// The credential in a presentation of this format, without the holder's proof; none if there is no presentation to
-    /// take it out of.
+    /// The credential in a presentation of this format, without the holder's proof; `None` if the text is not a
+    /// presentation.
     pub fn bare(self, raw: &str) -> Option<String> {
         (self.entry().bare)(raw)
     }
 
-    /// The facts on the format.
+    /// The properties of the format.
     pub const fn describe(self) -> &'static Description {
         &self.entry().description
     }
@@ -80,7 +80,7 @@ impl FromStr for Format {
     }
 }
 
-/// This crate knows no credential format of that name.
+/// The name is not that of a supported credential format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("unknown credential format")]
 pub struct UnknownFormat;

@@ -1,4 +1,4 @@
-//! A credential as a wallet keeps it: read once, ready to be shown, matched and presented.
+//! A credential in a wallet: read once, for display, matching and presentation.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::{
     validity::Validity,
 };
 
-/// A credential in a wallet. Its issuer's signature is judged by [`crate::verify::verify`], not here.
+/// A credential in a wallet. Its issuer's signature is verified by [`crate::verify::verify`], not here.
 #[derive(Clone, Debug)]
 pub struct Held {
     /// The format.
     pub format: Format,
-    /// The credential as its issuer made it.
+    /// The credential, as its issuer signed it.
     pub raw: String,
     content: Arc<dyn Credential>,
     validity: Validity,
@@ -33,7 +33,7 @@ impl Held {
             validity,
             statuses,
         } = (format.entry().hold)(raw)?;
-        // A mechanism that is unknown here is for the verifier to judge.
+        // The verifier decides on a status mechanism that is unsupported here.
         let statuses = match statuses {
             Ok(statuses) => statuses,
             Err(StatusError::Unsupported) => Vec::new(),
@@ -48,27 +48,27 @@ impl Held {
         })
     }
 
-    /// The memory it takes, in bytes.
+    /// The memory that it takes, in bytes.
     pub fn weight(&self) -> usize {
         self.content.weight().saturating_add(self.raw.len())
     }
 
-    /// All claims, disclosed: an SD-JWT VC's processed payload, or the W3C credential.
+    /// All claims, with every disclosure applied: an SD-JWT VC's processed payload, or the W3C credential.
     pub fn claims(&self) -> &Value {
         self.content.claims()
     }
 
-    /// What the JWT says beside [`Held::claims`]: claims of a VCDM 1.1 JWT that stand outside of `vc`.
+    /// The claims besides [`Held::claims`]: those of a VCDM 1.1 JWT outside of `vc`.
     pub fn beside(&self) -> Option<&Map<String, Value>> {
         self.content.beside()
     }
 
-    /// The SD-JWT, for presenting it.
+    /// The SD-JWT, to present it.
     pub fn sd_jwt(&self) -> Option<&SdJwt> {
         self.content.sd_jwt()
     }
 
-    /// The issuer's identifier; none where its certificate alone names it.
+    /// The issuer's identifier; `None` if only its certificate names it.
     pub fn issuer(&self) -> Option<&str> {
         self.content.issuer()
     }
@@ -78,7 +78,7 @@ impl Held {
         self.content.types()
     }
 
-    /// From when until when it may be accepted.
+    /// Its validity period.
     pub fn validity(&self) -> Validity {
         self.validity
     }
@@ -88,29 +88,29 @@ impl Held {
         self.validity.expires
     }
 
-    /// Where its status is to be read.
+    /// Its references to status lists.
     pub fn statuses(&self) -> &[Reference] {
         &self.statuses
     }
 
-    /// The key the issuer confirmed as the holder's (`cnf.jwk`).
+    /// The key that the issuer confirmed as the holder's (`cnf.jwk`).
     pub fn holder_key(&self) -> Option<PublicKey> {
         PublicKey::from_jwk(&self.content.confirmed_key()?).ok()
     }
 
-    /// The DID the credential was issued to, where it is bound to one.
+    /// The DID that the credential was issued to, if it is bound to one.
     pub fn holder_did(&self) -> Option<&str> {
         let subject = self.content.subject_id();
         subject.filter(|subject| subject.starts_with("did:"))
     }
 
-    /// Whether the holder can prove that they hold it.
+    /// Whether the holder can prove possession of it.
     pub fn is_holder_bound(&self) -> bool {
         let by_did = self.format.describe().binds_to_did && self.holder_did().is_some();
         by_did || self.holder_key().is_some()
     }
 
-    /// What it says, for its examination: what was read once is not read again.
+    /// Its reading, for verification: it is not parsed again.
     pub(crate) fn subject(&self) -> Arc<dyn Subject> {
         self.content.subject()
     }

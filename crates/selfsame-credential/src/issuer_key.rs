@@ -1,4 +1,4 @@
-//! Which key an issuer (or a holder with a DID) signs with: a pure judgement on evidence.
+//! The key that an issuer (or a holder with a DID) signs with: a pure decision from evidence.
 
 mod did;
 mod metadata;
@@ -13,22 +13,22 @@ use crate::{
     verdict::{Policy, Trust},
 };
 
-/// Who is said to have signed a token, and what its header tells about the key.
+/// The stated signer of a token, and what its header says about the key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claimed<'a> {
     /// The token's header.
     pub header: &'a jws::Header,
-    /// The signer's identifier, where one is stated.
+    /// The signer's identifier, if it is stated.
     pub id: Option<&'a str>,
-    /// What the key must be for, where it stands in a DID document.
+    /// The purpose that the key must have, if it is in a DID document.
     pub relationship: Relationship,
     /// Whether a DID document may name the key.
     pub dids_allowed: bool,
-    /// Where certificate chains have to lead.
+    /// The trust anchors for certificate chains.
     pub roots: Roots<'a>,
 }
 
-/// The anchors of certificate chains, and when they are followed.
+/// The trust anchors of certificate chains, and the time at which chains are verified.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Roots<'a> {
     /// Certificates, DER.
@@ -37,18 +37,18 @@ pub(crate) struct Roots<'a> {
     pub now: UnixTime,
 }
 
-/// What came of looking for a key.
+/// The result of looking for a key.
 #[derive(Debug)]
 pub(crate) enum Finding {
     /// The key, named by the signer's DID document or metadata.
     Key(Box<PublicKey>),
-    /// A certificate chain, which is yet to be followed to an anchor.
+    /// A certificate chain, not yet verified up to an anchor.
     Chain(Box<Leaf>),
-    /// Evidence that is not there yet.
+    /// Evidence that is still needed.
     Missing(Need),
-    /// Evidence that cannot be had.
+    /// Evidence that is unavailable.
     Unavailable(String),
-    /// The evidence speaks against the signer.
+    /// The evidence contradicts the signer.
     Refused(&'static str),
 }
 
@@ -57,7 +57,7 @@ impl Finding {
         matches!(self, Self::Chain(leaf) if leaf.anchored(roots.anchors, roots.now).is_ok())
     }
 
-    /// What was fetched then does not name the key: asked for once more if it may be outdated, since issuers add keys.
+    /// The fetched evidence does not name the key. It is fetched again if it may be outdated, since issuers add keys.
     fn or_ask_again(self, need: Need, fetched_at: UnixTime, evidence: &Evidence) -> Self {
         match self {
             Self::Refused(_) if evidence.is_to_be_asked_again(&need, fetched_at) => {
@@ -68,14 +68,14 @@ impl Finding {
     }
 }
 
-/// Looks for the key that `claimed` speaks of. The keys of a DID are those of its document, so no certificate authority
-/// can speak for one; else the certificate chain in the header goes first: it cannot be there by accident
+/// Looks for the key that `claimed` names. The keys of a DID are those in its document, so no certificate authority can
+/// certify a key for one. Otherwise the certificate chain in the header is tried first: it can't be there by accident
 /// (SD-JWT VC §2.5).
 pub(crate) fn find(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
     let header = claimed.header;
     let is_did = claimed.id.is_some_and(|id| id.starts_with("did:"));
     if is_did && (header.x5c.is_some() || header.jwk.is_some()) {
-        return Finding::Refused("a DID's key stands in its document, not in the header");
+        return Finding::Refused("a DID's key must be in its document, not in the header");
     }
     if header.x5c.is_some() {
         return certified(claimed, evidence);
@@ -87,15 +87,15 @@ pub(crate) fn find(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
                 Finding::Refused("the policy accepts no issuer keys from DID documents here")
             }
             Ok(did) => did::find(claimed, &did, evidence),
-            Err(_) => Finding::Refused("the issuer is not a DID that can be read"),
+            Err(_) => Finding::Refused("the issuer is not a valid DID"),
         },
         Some(id) => metadata::find(claimed, id, evidence),
     }
 }
 
-/// One permitted mechanism is sufficient (SD-JWT VC §2.5): where the chain leads to no anchor, or names somebody else,
-/// the issuer's metadata may have the key that `kid` names. What it says counts as if no chain had come along; where it
-/// says nothing, the chain is judged.
+/// One permitted mechanism is enough (SD-JWT VC §2.5). If the chain leads to no anchor or names another issuer, the
+/// issuer's metadata may have the key that `kid` names, and is then used as if there were no chain. If the metadata has
+/// no such key, the chain is verified.
 fn certified(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
     let by_chain = x509::find(claimed);
     let named = claimed.id.filter(|_| claimed.header.kid.is_some());
@@ -109,7 +109,7 @@ fn certified(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
     }
 }
 
-/// Why the certificate in the header was passed over, where it was.
+/// Why the certificate in the header was ignored, if there is one.
 pub(crate) fn passed_over(claimed: &Claimed<'_>) -> Option<&'static str> {
     claimed.header.x5c.as_ref()?;
     Some(match x509::find(claimed) {
@@ -118,12 +118,12 @@ pub(crate) fn passed_over(claimed: &Claimed<'_>) -> Option<&'static str> {
     })
 }
 
-/// Whom a token was found to come from.
+/// The issuer of a token, as far as it was found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity<'a> {
-    /// The identifier it states.
+    /// The identifier that it states.
     pub id: Option<&'a str>,
-    /// The certificate its key comes from.
+    /// The certificate that its key comes from.
     pub leaf: Option<&'a Leaf>,
 }
 
@@ -146,7 +146,7 @@ impl Identity<'_> {
         }
     }
 
-    /// Whether its certificate, if its key comes from one, leads to an anchor of the policy: else anybody may have
+    /// Whether its certificate, if its key comes from one, leads to an anchor of the policy: otherwise anyone may have
     /// made it.
     pub fn is_anchored(&self, policy: &Policy, now: UnixTime) -> bool {
         let anchors = &policy.trust_anchors;
@@ -154,7 +154,7 @@ impl Identity<'_> {
             .is_none_or(|leaf| leaf.anchored(anchors, now).is_ok())
     }
 
-    /// Whether both are the same issuer.
+    /// Whether both are one issuer.
     pub fn is(&self, other: &Identity<'_>) -> bool {
         match (self.id, other.id) {
             (Some(one), Some(two)) => one == two,

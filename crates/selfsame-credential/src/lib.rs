@@ -1,6 +1,6 @@
 //! Owns: SD-JWT VC and VC-JWT (issue, hold, present), status lists, and the verdicts on them.
-//! Does not own: keys and JOSE, DID methods, the OpenID protocols, and any kind of I/O; what a judgement
-//! needs from outside is listed as [`Need`]s and comes in as [`Evidence`].
+//! Does not own: keys and JOSE, DID methods, the OpenID protocols, and any kind of I/O; a verification lists the
+//! evidence that it requires as [`Need`]s and receives it as [`Evidence`].
 #![cfg_attr(
     not(test),
     deny(

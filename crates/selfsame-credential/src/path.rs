@@ -1,11 +1,11 @@
-//! Claim paths: which claims of a credential are meant (OpenID4VP 1.0 §7, SD-JWT VC Type Metadata).
+//! Claim paths, which select claims of a credential (OpenID4VP 1.0 §7, SD-JWT VC Type Metadata).
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
-/// The longest path that is read; deeper than any credential's nesting limit.
+/// Maximum length of a path; longer than any credential's nesting limit.
 const MAX_SEGMENTS: usize = 32;
 
 /// A non-empty path to one claim or, with [`Segment::All`], to several.
@@ -23,10 +23,10 @@ pub enum Segment {
     All,
 }
 
-/// The value is no claim path.
+/// The value is not a claim path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "not a claim path: a non-empty array of strings, non-negative integers and nulls is wanted"
+    "not a claim path: a non-empty array of strings, non-negative integers and nulls is expected"
 )]
 pub struct PathError;
 
@@ -39,7 +39,7 @@ impl ClaimPath {
         Ok(Self(segments))
     }
 
-    /// A path of member names only; none if there is no name.
+    /// A path of member names only; `None` if there is no name.
     pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, PathError> {
         let segments = names.into_iter().map(|name| Segment::Name(name.to_owned()));
         Self::new(segments.collect())

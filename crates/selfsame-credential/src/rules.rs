@@ -1,4 +1,4 @@
-//! The rules that credentials of several formats share, and what a judgement by them rests on.
+//! The rules that credentials of several formats share, and the inputs of a verification.
 
 pub(crate) mod checklist;
 pub(crate) mod holder;
@@ -15,7 +15,7 @@ use crate::{
     verdict::{Policy, Verdict},
 };
 
-/// What binds a presentation to one verifier and one moment.
+/// The values that bind a presentation to one verifier and one request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Binding {
     /// The verifier; in OpenID4VP its client identifier with the prefix.
@@ -24,7 +24,7 @@ pub struct Binding {
     pub nonce: String,
 }
 
-/// A received text that cannot be read, and the rule that it breaks.
+/// A received text that can't be read, and the rule that it breaks.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{detail} ({})", law.paragraph)]
 pub struct Malformed {
@@ -32,7 +32,7 @@ pub struct Malformed {
     detail: String,
 }
 
-/// All a judgement rests on.
+/// All inputs of a verification.
 #[derive(Clone, Copy)]
 pub(crate) struct Court<'a> {
     pub policy: &'a Policy,
@@ -50,7 +50,7 @@ impl<'a> Court<'a> {
 }
 
 impl Malformed {
-    /// The rule that is broken, and how.
+    /// The broken rule, and the reason.
     pub(crate) fn new(law: &'static Law, detail: &dyn std::error::Error) -> Self {
         Self {
             law,
@@ -58,7 +58,7 @@ impl Malformed {
         }
     }
 
-    /// The verdict that says so.
+    /// The verdict for this.
     pub fn verdict(&self) -> Verdict {
         let mut list = Checklist::new(&[]);
         list.fails(self.law, self.detail.as_str());

@@ -1,4 +1,4 @@
-//! SD-JWT (RFC 9901): reading, processing, and choosing what is disclosed.
+//! SD-JWT (RFC 9901): parsing, processing, and choosing disclosures.
 
 pub mod digest;
 pub mod key_binding;
@@ -24,9 +24,9 @@ pub struct SdJwt {
     algorithm: DigestAlgorithm,
     disclosures: Vec<Disclosure>,
     key_binding: Option<KeyBinding>,
-    /// The received text up to and including the last tilde; what `sd_hash` is taken over.
+    /// The received text up to and including the last tilde; `sd_hash` is computed over it.
     text: String,
-    /// Where the issuer-signed JWT ends in `text`.
+    /// The end of the issuer-signed JWT in `text`.
     jwt_length: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Disclosure {
     content: Content,
 }
 
-/// What a disclosure reveals; its salt is of no further use and not kept.
+/// The content of a disclosure; its salt is not needed any more and not kept.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Property { name: String, value: Value },
@@ -51,12 +51,12 @@ impl Disclosure {
         &self.encoded
     }
 
-    /// The digest that the issuer embeds in its place.
+    /// The digest that the issuer embeds instead.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// The claim's name; none for an array element.
+    /// The claim's name; `None` for an array element.
     pub fn name(&self) -> Option<&str> {
         match &self.content {
             Content::Property { name, .. } => Some(name),
@@ -64,7 +64,7 @@ impl Disclosure {
         }
     }
 
-    /// The claim's value, which may itself hold digests.
+    /// The claim's value, which may itself contain digests.
     pub fn value(&self) -> &Value {
         match &self.content {
             Content::Property { value, .. } | Content::Element { value } => value,
@@ -72,10 +72,10 @@ impl Disclosure {
     }
 }
 
-/// Why a text is no SD-JWT.
+/// Why a text is not an SD-JWT.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum SdJwtError {
-    /// There is no tilde, too much of something, or an empty part.
+    /// There is no tilde, there are too many parts, or a part is empty.
     #[error("not of the form <JWT>~<disclosure>~…~[<KB-JWT>]")]
     Form,
     /// The issuer-signed JWT cannot be read.
@@ -84,10 +84,10 @@ pub enum SdJwtError {
     /// The issuer-signed JWT, or the key-binding JWT, is signed with an algorithm that is not accepted.
     #[error("the signature algorithm is not accepted")]
     Algorithm,
-    /// The payload of the issuer-signed JWT is no JSON object.
+    /// The payload of the issuer-signed JWT is not a JSON object.
     #[error("the payload of the issuer-signed JWT is not a JSON object")]
     Payload,
-    /// `_sd_alg` names no digest algorithm that is accepted.
+    /// `_sd_alg` names an algorithm that is not accepted.
     #[error("the digest algorithm is not accepted")]
     DigestAlgorithm,
     /// A disclosure is not base64url of a JSON array of two or three elements.
@@ -96,13 +96,15 @@ pub enum SdJwtError {
     /// The key-binding JWT cannot be read.
     #[error("the key-binding JWT cannot be read")]
     KeyBinding,
-    /// Payload, disclosures and key binding take too much memory together, or with what was presented beside them.
-    #[error("payload, disclosures and what came with them have too many members together")]
+    /// Payload, disclosures and key binding take too much memory together, or together with other presented texts.
+    #[error(
+        "the payload, the disclosures and the texts presented with them have too many members together"
+    )]
     TooMuch,
 }
 
 impl SdJwt {
-    /// The memory it takes, in bytes, once more for its processed claims.
+    /// The memory that it takes, in bytes, including its processed claims.
     pub(crate) fn weight(&self) -> usize {
         let of_disclosure = |disclosure: &Disclosure| {
             let (Content::Property { value, .. } | Content::Element { value }) =
@@ -120,7 +122,7 @@ impl SdJwt {
         &self.jwt
     }
 
-    /// The payload as the issuer signed it, digests and all.
+    /// The payload as the issuer signed it, including digests.
     pub fn payload(&self) -> &Value {
         &self.payload
     }
@@ -145,7 +147,7 @@ impl SdJwt {
         &self.text
     }
 
-    /// The `sd_hash` a key-binding JWT for this SD-JWT carries (RFC 9901 §4.3.1).
+    /// The `sd_hash` of a Key Binding JWT for this SD-JWT (RFC 9901 §4.3.1).
     pub fn sd_hash(&self) -> String {
         self.algorithm.digest(self.text.as_bytes())
     }

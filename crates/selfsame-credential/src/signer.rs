@@ -1,20 +1,20 @@
-//! Who signs a token: the key by its handle, and how verifiers find the public half.
+//! The signer of a token: its key's handle, and how verifiers find the public key.
 
 use selfsame_crypto::{Algorithm, KeyHandle, encoding::base64_encode, jws};
 use serde_json::{Map, Value};
 
 use crate::evidence::{Evidence, Need, SignatureRequest, Step};
 
-/// A signing key and what the token's header says of it.
+/// A signing key, and what the token's header says about it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Signer {
     /// The key's name in the key store.
     pub key: KeyHandle,
     /// The key's algorithm.
     pub algorithm: Algorithm,
-    /// `kid`: which of the signer's keys it is.
+    /// `kid`: identifies the key among the signer's keys.
     pub kid: Option<String>,
-    /// `x5c`: the certificate chain as DER, leaf first; empty for none.
+    /// `x5c`: the certificate chain as DER, leaf first; may be empty.
     pub x5c: Vec<Vec<u8>>,
 }
 
@@ -45,7 +45,7 @@ impl Signer {
     }
 }
 
-/// A token that lacks nothing but its signature.
+/// A token without its signature.
 #[derive(Clone, Debug)]
 pub struct Unsigned {
     token: jws::Unsigned,
@@ -67,7 +67,7 @@ impl Unsigned {
         self.token.signing_input()
     }
 
-    /// The signature that is wanted.
+    /// The required signature.
     pub fn request(&self) -> SignatureRequest {
         SignatureRequest {
             key: self.key.clone(),
@@ -80,7 +80,7 @@ impl Unsigned {
         self.token.finish(signature)
     }
 
-    /// The token if its signature is in the evidence, else the need for it.
+    /// The token if its signature is in the evidence, otherwise the need for the signature.
     pub fn step(self, evidence: &Evidence) -> Step<String> {
         let request = self.request();
         match evidence.signature(&request) {

@@ -1,4 +1,4 @@
-//! Credentials for one use: the digest that stands in them, the handle that uses them up, what became of them.
+//! Single-use credentials: the digest in them, the handle that uses them up, and their use or revocation.
 
 use selfsame_crypto::{
     encoding::{base64url_decode, base64url_encode},
@@ -8,60 +8,61 @@ use selfsame_crypto::{
 use selfsame_did::Did;
 use serde_json::{Value, json};
 
-/// The claim that says a credential is for one use: an object with the one member `digest`. It stands in the clear.
+/// The claim that makes a credential single-use: an object with the one member `digest`. It is never hidden.
 pub const CLAIM: &str = "single_use";
-/// The selectively disclosable claim with the handle. Who has shown it has given the credential out of his hands.
+/// The selectively disclosable claim with the handle. A holder that has shown it has given up control of the
+/// credential.
 pub const HANDLE: &str = "single_use_handle";
 
 const DIGEST: &str = "digest";
-/// The domain of digests, which the registry's machine computes alike.
+/// The domain of digests; the registry's machine uses an equal one.
 const DOMAIN: &[u8] = b"selfsame/use/1";
 
-/// What in a credential leads to its use.
+/// The reference of a credential to its use.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Reference {
-    /// What its handle is registered under.
+    /// The digest under which its handle is registered.
     pub digest: [u8; 32],
 }
 
-/// What became of a credential for one use.
+/// The use or revocation of a single-use credential.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Use {
-    /// What.
+    /// Whether it was used up or revoked.
     pub action: Action,
-    /// Who did it.
+    /// The DID that did it.
     pub by: Did,
-    /// When the registry took it.
+    /// When the registry accepted it.
     pub at: UnixTime,
     /// The number of its transaction in the registry.
     pub seq_no: u64,
 }
 
-/// What can become of a credential by its handle.
+/// What a handle can do to a credential.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Action {
     /// It was used up.
     Spent,
-    /// It was revoked, by its issuer or in his name.
+    /// It was revoked, by its issuer or on the issuer's behalf.
     Revoked,
 }
 
-/// Why a credential's single use cannot be read.
+/// Why a credential's reference can't be read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum SingleUseError {
     /// The claim is not as specified.
     #[error("single_use is not as specified")]
     Malformed,
-    /// The claim was selectively disclosed, so that it could have been kept back.
-    #[error("single_use must stand in the clear")]
+    /// The claim was selectively disclosed, so the holder could have withheld it.
+    #[error("single_use must not be selectively disclosed")]
     Hidden,
-    /// The handle is none, or belongs to another credential.
-    #[error("the handle is not that of this credential")]
+    /// The handle is malformed, or belongs to another credential.
+    #[error("the handle does not belong to this credential")]
     Handle,
 }
 
-/// What a handle is registered under. The type is part of it, so that a delegation for one type cannot be used on
-/// credentials of another.
+/// The digest under which a handle is registered. It covers the type, so that a delegation for one type can't be used
+/// for credentials of another.
 #[must_use]
 pub fn digest(kind: &str, handle: &[u8; 32]) -> [u8; 32] {
     // A length in memory fits 64 bits.
@@ -80,7 +81,7 @@ pub fn claims(kind: &str, handle: &[u8; 32]) -> [(&'static str, Value); 2] {
 }
 
 impl Reference {
-    /// The reference in a payload as it was signed; none if the credential may be used as often as one likes.
+    /// The reference in a payload as it was signed; `None` if the credential is not single-use.
     pub fn in_payload(payload: &Value) -> Result<Option<Self>, SingleUseError> {
         let Some(claim) = payload.get(CLAIM) else {
             return Ok(None);
@@ -94,7 +95,7 @@ impl Reference {
         Ok(Some(Self { digest }))
     }
 
-    /// The handle among disclosed claims; none if it was kept back.
+    /// The handle among disclosed claims; `None` if it was withheld.
     pub fn handle(&self, claims: &Value) -> Result<Option<[u8; 32]>, SingleUseError> {
         let Some(claim) = claims.get(HANDLE) else {
             return Ok(None);

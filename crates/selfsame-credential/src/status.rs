@@ -1,7 +1,9 @@
-//! Status lists: what a credential's issuer says of it today (Token Status List, Bitstring Status List).
+//! Status lists: the current status of credentials, as stated by their issuer (Token Status List, Bitstring Status
+//! List).
 //!
-//! A [`Reference`] in a credential leads to a place in a [`List`]; a list is inflated once and keeps its signed
-//! token, so that whoever judges the credential judges the list's signature too; whose it must be is not known here.
+//! A [`Reference`] in a credential names an index in a [`List`]. A list is inflated once and keeps its signed token, so
+//! that the verification of a credential includes the list's signature. This module does not know whose signature is
+//! required.
 
 mod bits;
 pub mod bitstring;
@@ -21,22 +23,22 @@ pub use list::{List, Terms};
 pub use permutation::Permutation;
 pub use reference::{Mechanism, Reference};
 
-/// The longest list as text, in bytes.
+/// Maximum length of a list as text, in bytes.
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024 * 1024;
 
-/// The longest list when inflated, in bytes: 16,777,216 one-bit entries.
+/// Maximum length of a list when inflated, in bytes: 16,777,216 one-bit entries.
 pub const MAX_LIST_BYTES: usize = 2 * 1024 * 1024;
 
-/// What a list says of one credential (Token Status List §7.1).
+/// The status of one credential in a list (Token Status List §7.1).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Value {
     /// 0: valid.
     Valid,
-    /// 1: revoked, for good.
+    /// 1: revoked permanently.
     Invalid,
-    /// 2: suspended, for now.
+    /// 2: suspended temporarily.
     Suspended,
-    /// Something registered later or private to an application.
+    /// A value that was registered later or is private to an application.
     Other(u8),
 }
 
@@ -62,12 +64,12 @@ impl From<Value> for u8 {
     }
 }
 
-/// What a place in a Bitstring Status List speaks of (Bitstring Status List §2.1).
+/// The purpose of an entry in a Bitstring Status List (Bitstring Status List §2.1).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Purpose {
-    /// Revoked, for good.
+    /// Revoked permanently.
     Revocation,
-    /// Suspended, for now.
+    /// Suspended temporarily.
     Suspension,
 }
 
@@ -93,23 +95,23 @@ impl fmt::Display for Purpose {
     }
 }
 
-/// Why a status list or a reference to one says nothing; no statement about the credential can then be made.
+/// Why a status list or a reference to one is unusable; the status of the credential is then unknown.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum StatusError {
     /// The list is longer than the limit, as text or inflated.
     #[error("the status list exceeds the size limit")]
     TooLarge,
-    /// The list is no signed token at all.
+    /// The list is not a signed token.
     #[error("the status list is not a signed token: {0}")]
     NotAToken(&'static str),
     /// The token's or the response's type is not that of a status list.
     #[error("the token is not of a status list's type")]
     WrongType,
-    /// This member is missing or of the wrong form.
+    /// This member is missing or malformed.
     #[error("`{0}` is missing or malformed")]
     Malformed(&'static str),
-    /// The list is that of another URI.
-    #[error("the status list is that of another URI")]
+    /// The list belongs to another URI.
+    #[error("the status list belongs to another URI")]
     WrongSubject,
     /// The list is no longer valid.
     #[error("the status list has expired")]
@@ -117,17 +119,17 @@ pub enum StatusError {
     /// The list is not valid yet.
     #[error("the status list is not valid yet")]
     NotYetValid,
-    /// The list cannot be inflated.
-    #[error("the status list's compression is broken")]
+    /// The list can't be inflated.
+    #[error("the status list can't be inflated")]
     Compression,
-    /// The index lies outside of the list.
-    #[error("the index lies outside of the status list")]
+    /// The index is outside of the list.
+    #[error("the index is outside of the status list")]
     OutOfRange,
-    /// The list has fewer entries than group privacy asks for (Bitstring Status List §3.2).
+    /// The list has fewer entries than group privacy requires (Bitstring Status List §3.2).
     #[error("the status list is too short")]
     TooShort,
-    /// The list does not speak of what the reference asks, or is of the other kind.
-    #[error("the status list does not serve the reference's purpose")]
+    /// The list does not have the purpose that the reference names, or is of the other kind.
+    #[error("the status list does not have the reference's purpose")]
     WrongPurpose,
     /// The status mechanism, or this use of it, is not supported.
     #[error("the status mechanism is not supported")]

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: keys, an issuer, a holder and a context.
+//! Shared by the tests of this crate: keys, an issuer, a holder and a context.
 
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, ctx::Ctx, time::UnixTime};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use crate::signer::{Signer, Unsigned};
 /// The moment at which the tests happen.
 pub(crate) const NOW: UnixTime = UnixTime(1_800_000_000);
 
-/// A key pair with the DID that is made of it.
+/// A key pair with a DID derived from it.
 pub(crate) struct Party {
     pub key: PrivateKey,
     pub did: String,

@@ -1,24 +1,24 @@
-//! From when until when a token or credential may be accepted.
+//! The validity period of a token or credential.
 
 use selfsame_crypto::time::{UnixTime, seconds_of_rfc3339};
 use serde_json::{Map, Value};
 
-/// A span of time; open where nothing is said.
+/// A span of time; an end that is not stated is open.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Validity {
-    /// Not to be accepted before.
+    /// Not valid before.
     pub not_before: Option<UnixTime>,
-    /// Not to be accepted from then on.
+    /// Not valid from then on.
     pub expires: Option<UnixTime>,
 }
 
-/// A point in time is not written as its specification asks.
+/// A time is malformed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("a time is not written as specified")]
+#[error("a time is malformed")]
 pub struct BadTime;
 
 impl Validity {
-    /// Reads `nbf` and `exp` (RFC 7519 §4.1.4, §4.1.5). An `iat` bounds nothing, but must be a time (§4.1.6).
+    /// Parses `nbf` and `exp` (RFC 7519 §4.1.4, §4.1.5). An `iat` limits nothing, but must be a time (§4.1.6).
     pub fn of_jwt(claims: &Map<String, Value>) -> Result<Self, BadTime> {
         numeric_date(claims.get("iat"))?;
         Ok(Self {
@@ -27,7 +27,7 @@ impl Validity {
         })
     }
 
-    /// Reads two members that hold dates as text (XML Schema `dateTime`).
+    /// Parses two members with dates as text (XML Schema `dateTime`).
     pub fn of_dates(
         members: &Map<String, Value>,
         not_before: &str,
@@ -39,7 +39,7 @@ impl Validity {
         })
     }
 
-    /// The span both allow.
+    /// The intersection of both spans.
     pub fn and(self, other: Self) -> Self {
         Self {
             not_before: self.not_before.max(other.not_before),
@@ -50,18 +50,18 @@ impl Validity {
         }
     }
 
-    /// Whether the span has begun, give or take `leeway` seconds.
+    /// Whether the span has begun, with a tolerance of `leeway` seconds.
     pub fn has_begun(&self, now: UnixTime, leeway: u64) -> bool {
         self.not_before.is_none_or(|from| from <= now.plus(leeway))
     }
 
-    /// Whether the span has not ended, give or take `leeway` seconds (RFC 7519 §4.1.4: before `exp`).
+    /// Whether the span has not ended, with a tolerance of `leeway` seconds (RFC 7519 §4.1.4: before `exp`).
     pub fn lasts(&self, now: UnixTime, leeway: u64) -> bool {
         self.expires.is_none_or(|until| now < until.plus(leeway))
     }
 }
 
-/// Reads a NumericDate (RFC 7519 §2) of something that a clock like ours has timed: never before 1970.
+/// Parses a NumericDate (RFC 7519 §2) of a recent event: never before 1970.
 pub fn numeric_date(value: Option<&Value>) -> Result<Option<UnixTime>, BadTime> {
     let timed = |seconds| u64::try_from(seconds).map(UnixTime).map_err(|_| BadTime);
     numeric_seconds(value)?.map(timed).transpose()
@@ -91,8 +91,7 @@ fn date_time(value: Option<&Value>) -> Result<Option<UnixTime>, BadTime> {
     }
 }
 
-/// What lies before our clock began, as the certificate of a birth in 1948 may, counts as its beginning: no `now` lies
-/// in between.
+/// Times before 1970, as in the certificate of a birth in 1948, count as 1970, since `now` is never earlier.
 fn clocked(seconds: i64) -> UnixTime {
     UnixTime(u64::try_from(seconds).unwrap_or_default())
 }

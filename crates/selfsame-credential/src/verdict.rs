@@ -1,4 +1,4 @@
-//! What a verification concluded, why, and the policy it followed.
+//! The result of a verification, its reasons, and the policy.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use std::borrow::Cow;
 use selfsame_crypto::{Algorithm, time::UnixTime};
 use serde::{Deserialize, Serialize};
 
-/// The conclusion of a verification, with every rule that was looked at.
+/// The result of a verification, with every rule that was checked.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Verdict {
-    /// The conclusion.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Every rule, in the order it was judged.
+    /// Every rule, in the order in which it was checked.
     pub rules: Vec<Rule>,
-    /// When the oldest status evidence was fetched, or the registry read; none where neither was looked at.
+    /// When the oldest status evidence was fetched, or the registry was read; `None` if neither was needed.
     pub as_of: Option<UnixTime>,
 }
 
-/// The conclusion, in falling order of what a verifier can do with it.
+/// The outcome, from most to least useful to a verifier.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -26,17 +26,17 @@ pub enum Outcome {
     Valid,
     /// Genuine, but revoked by its issuer.
     Revoked,
-    /// Genuine, but for one use, and used.
+    /// Genuine, but a single-use credential that is used up.
     Spent,
     /// Genuine, but suspended by its issuer.
     Suspended,
-    /// Genuine, but its time is over.
+    /// Genuine, but expired.
     Expired,
-    /// Genuine, but its time has not come.
+    /// Genuine, but not yet valid.
     NotYetValid,
-    /// Genuine, but its issuer is not among those the policy trusts.
+    /// Genuine, but its issuer is not trusted by the policy.
     Untrusted,
-    /// Not judged to the end: evidence is missing.
+    /// Verification is incomplete: evidence is missing.
     Unverifiable,
     /// Forged, tampered with, malformed, or presented wrongly.
     Invalid,
@@ -59,41 +59,41 @@ impl Outcome {
     }
 }
 
-/// One rule, its result, and the paragraph it rests on.
+/// One rule, its result, and its paragraph in the specification.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Rule {
     /// The rule's name, in snake case.
     pub name: Cow<'static, str>,
-    /// Whether it holds; none where it does not apply or could not be judged.
+    /// Whether it holds; `None` if it does not apply or could not be checked.
     pub passed: Option<bool>,
-    /// What was seen, without any claim's value.
+    /// A detail, without any claim's value.
     pub detail: String,
     /// The specification's paragraph.
     pub paragraph: Cow<'static, str>,
 }
 
-/// What a verifier asks of a credential beyond its being genuine.
+/// A verifier's requirements for a credential, besides its authenticity.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// Whose credentials count.
+    /// The trusted issuers.
     pub trusted_issuers: Trust,
-    /// Which types of credentials an issuer may issue, by its identifier; whoever is not named here may issue any.
+    /// The types of credentials that an issuer may issue, by its identifier; an issuer without an entry may issue any.
     pub issuer_types: BTreeMap<String, Vec<String>>,
     /// Roots for issuers' certificate chains, as DER.
     pub trust_anchors: Vec<Vec<u8>>,
-    /// How old, in seconds, status evidence may be.
+    /// Maximum age of status evidence, in seconds.
     pub max_status_age: Option<u64>,
-    /// How long ago, in seconds, a status list may have been signed; none for any time that the list itself allows.
+    /// Maximum age of a status list's signature, in seconds; `None` for the list's own limit.
     pub max_status_signed_age: Option<u64>,
-    /// As of how long ago, in seconds, an issuer's DID document may be known; none for any time.
+    /// Maximum age of the evidence for an issuer's DID document, in seconds; `None` for any age.
     pub max_keys_age: Option<u64>,
     /// Whether a credential without a status is refused.
     pub require_status: bool,
-    /// How far, in seconds, clocks may differ.
+    /// Tolerated clock difference, in seconds.
     pub leeway: u64,
-    /// Whether an SD-JWT VC may be signed by a key from its issuer's DID document (a profile of our own).
+    /// Whether an SD-JWT VC may be signed by a key from its issuer's DID document (our own profile).
     pub accept_did_issuers: bool,
-    /// The signature algorithms that are accepted; none for every one that can be verified at all.
+    /// The accepted signature algorithms; `None` for every supported one.
     pub algorithms: Option<Vec<Algorithm>>,
 }
 
@@ -106,17 +106,17 @@ impl Policy {
     }
 }
 
-/// Whose credentials count.
+/// The trusted issuers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Trust {
-    /// Anyone's; the verdict then speaks of the credential alone.
+    /// Any issuer; the verdict then concerns only the credential.
     Any,
-    /// Those of these issuers (DIDs or https URLs), and of nobody else.
+    /// Only these issuers (DIDs or https URLs).
     Listed(Vec<String>),
 }
 
 impl Default for Trust {
-    /// Nobody is trusted until somebody is named.
+    /// By default no issuer is trusted.
     fn default() -> Self {
         Self::Listed(Vec::new())
     }

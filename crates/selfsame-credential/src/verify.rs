@@ -1,4 +1,4 @@
-//! Verification: what it needs, and the judgement once that is gathered. Nothing here fetches or knows the time.
+//! Verification: its needs, and the verdict once they are gathered. Nothing here fetches or knows the time.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -18,25 +18,25 @@ use crate::{
     verdict::{Policy, Verdict},
 };
 
-/// A credential or presentation as it was received.
+/// A credential or presentation, as received.
 #[derive(Clone, Copy, Debug)]
 pub struct Presented<'a> {
     /// Its format.
     pub format: Format,
     /// The text received.
     pub raw: &'a str,
-    /// What a proof of the holder must be bound to. None: a bare credential is expected, and only that.
+    /// The values that a proof of the holder must be bound to. `None`: a credential without a presentation is expected.
     pub expected: Option<&'a Binding>,
 }
 
-/// Something presented, read once, so that rounds of gathering and the judgement do not read it again.
+/// Something presented, parsed once for all rounds of gathering and the verification.
 #[derive(Debug)]
 pub struct Examination<'a> {
     subject: Arc<dyn Subject>,
     expected: Option<&'a Binding>,
 }
 
-/// What is still missing before [`verify`] can judge; empty when nothing is.
+/// The evidence that [`verify`] still needs; empty if it can verify.
 pub fn needs(
     presented: &Presented<'_>,
     policy: &Policy,
@@ -46,8 +46,8 @@ pub fn needs(
     Ok(Examination::once(presented, evidence)?.needs(policy, evidence, now))
 }
 
-/// Judges. The processed claims come with the verdict if nothing was forged, altered or left unverified; whether
-/// they may be relied upon is for [`Verdict::outcome`] to say.
+/// Verifies. The processed claims are returned with the verdict if nothing was forged, altered or left unverified;
+/// [`Verdict::outcome`] says whether they can be relied upon.
 pub fn verify(
     presented: &Presented<'_>,
     policy: &Policy,
@@ -64,8 +64,8 @@ pub fn verify(
 }
 
 impl<'a> Presented<'a> {
-    /// Reads the text. The result depends on the text, its format, whether it is to be a presentation, and the budget
-    /// alone.
+    /// Parses the text. The result depends only on the text, its format, whether a presentation is expected, and the
+    /// budget.
     fn read(&self, budget: &mut Budget) -> Result<Arc<dyn Subject>, Malformed> {
         let entry = self.format.entry();
         let read = match self.expected {
@@ -85,7 +85,7 @@ impl<'a> Presented<'a> {
 }
 
 impl<'a> Examination<'a> {
-    /// Reads what was presented.
+    /// Parses a presented text.
     pub fn new(presented: &Presented<'a>) -> Result<Self, Malformed> {
         let mut budget = Budget::of(presented.raw);
         Ok(Self {
@@ -94,13 +94,13 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// The same, but what was read with this evidence before is not read again.
+    /// As above, but uses a reading that this evidence remembers.
     pub fn once(presented: &Presented<'a>, evidence: &Evidence) -> Result<Self, Malformed> {
         Self::among(presented, evidence, &mut Budget::of(presented.raw))
     }
 
-    /// The same for one of several that come together and share a budget. What is known already counts as if it were
-    /// read now, so that each round of gathering comes to the same.
+    /// As above, for one of several texts that share a budget. A remembered reading is charged as if it were parsed
+    /// now, so that each round of gathering gives an equal result.
     pub fn among(
         presented: &Presented<'a>,
         evidence: &Evidence,
@@ -128,7 +128,7 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// Takes what a wallet has read: a bare credential.
+    /// Takes a credential that a wallet has read.
     pub fn of(held: &Held) -> Self {
         Self {
             subject: held.subject(),
@@ -136,12 +136,12 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// Which elements of arrays are kept from whoever judges.
+    /// The array elements that are withheld from the verifier.
     pub fn withheld(&self) -> Option<&Withheld> {
         self.subject.withheld()
     }
 
-    /// What is still missing before [`Examination::verify`] can judge.
+    /// The evidence that [`Examination::verify`] still needs.
     pub fn needs(&self, policy: &Policy, evidence: &Evidence, now: UnixTime) -> Vec<Need> {
         let court = &Court {
             policy,
@@ -156,7 +156,7 @@ impl<'a> Examination<'a> {
             .collect()
     }
 
-    /// The judgement as a step: it comes once nothing is missing.
+    /// Verification as a step: the verdict follows once no evidence is missing.
     pub fn step(
         &self,
         policy: &Policy,
@@ -170,7 +170,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// Judges on the evidence there is.
+    /// Verifies with the present evidence.
     pub fn verify(
         &self,
         policy: &Policy,

@@ -1,4 +1,4 @@
-//! Reading W3C credentials as JWTs: VCDM 1.1 (`jwt_vc_json`) and VCDM 2.0 with VC-JOSE-COSE (`vc+jwt`).
+//! Parses W3C credentials as JWTs: VCDM 1.1 (`jwt_vc_json`) and VCDM 2.0 with VC-JOSE-COSE (`vc+jwt`).
 
 mod mapping;
 mod presentation;
@@ -15,7 +15,7 @@ use crate::{
     validity::{BadTime, Validity},
 };
 
-/// Which version of the W3C data model a JWT carries.
+/// The version of the W3C data model of a JWT.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Model {
     /// VCDM 1.1, in the `vc` or `vp` claim.
@@ -49,7 +49,7 @@ impl Model {
         }
     }
 
-    /// The members that say from when and until when a credential may be accepted.
+    /// The members with the beginning and the end of a credential's validity.
     pub(crate) const fn dates(self) -> (&'static str, &'static str) {
         match self {
             Self::V1 => ("issuanceDate", "expirationDate"),
@@ -58,56 +58,56 @@ impl Model {
     }
 }
 
-/// A credential as a JWT, taken apart but not yet verified.
+/// A credential as a JWT, parsed but not yet verified.
 #[derive(Clone, Debug)]
 pub struct VcJwt {
     model: Model,
     jwt: jws::Compact,
-    /// The claims beside `credential`: none in VCDM 2.0, where they are the credential.
+    /// The claims besides `credential`: none in VCDM 2.0, where they are the credential.
     payload: Map<String, Value>,
     credential: Value,
     contradiction: Option<&'static str>,
 }
 
-/// Why a text is no credential or presentation as a JWT.
+/// Why a text is not a credential or presentation as a JWT.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum VcJwtError {
-    /// It is no JWT that can be read.
-    #[error("the JWT cannot be read")]
+    /// It is not a JWT, or can't be parsed.
+    #[error("the JWT can't be read")]
     Jwt,
     /// It is signed with an algorithm that is not accepted.
     #[error("the signature algorithm is not accepted")]
     Algorithm,
-    /// The payload is no JSON object, or `vc` or `vp` is not where the data model has it.
-    #[error("the payload is not that of the data model")]
+    /// The payload is not a JSON object, or `vc` or `vp` is not where the data model has it.
+    #[error("the payload does not follow the data model")]
     Payload,
-    /// A presentation does not hold exactly one credential of the expected format.
-    #[error("the presentation does not hold exactly one credential of the expected format")]
+    /// A presentation does not contain exactly one credential of the expected format.
+    #[error("the presentation does not contain exactly one credential of the expected format")]
     Credential,
-    /// The payload takes too much memory, by itself or with what was presented beside it.
-    #[error("the payload and what came with it have too many members together")]
+    /// The payload takes too much memory, by itself or together with other presented texts.
+    #[error("the payload and the texts presented with it have too many members together")]
     TooMuch,
 }
 
 impl VcJwt {
-    /// The memory it takes, in bytes.
+    /// The memory that it takes, in bytes.
     pub(crate) fn weight(&self) -> usize {
         let read = self.payload.values().chain([&self.credential]);
         read.map(json::weight)
             .fold(self.jwt.weight(), usize::saturating_add)
     }
 
-    /// The claims beside the credential.
+    /// The claims besides the credential.
     pub(crate) fn beside(&self) -> &Map<String, Value> {
         &self.payload
     }
 
-    /// Takes a credential apart. Nothing is verified yet.
+    /// Parses a credential. Nothing is verified yet.
     pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
         Self::parse_within(text, model, &mut Budget::of(text))
     }
 
-    /// The same, within what is left for this text and others.
+    /// As above, within the remaining budget for this text and others.
     pub(crate) fn parse_within(
         text: &str,
         model: Model,
@@ -141,7 +141,7 @@ impl VcJwt {
         &self.jwt
     }
 
-    /// The claims of the JWT but `vc`, which is the credential.
+    /// The claims of the JWT, except `vc`, which is the credential.
     pub fn payload(&self) -> &Map<String, Value> {
         match self.model {
             Model::V1 => &self.payload,
@@ -165,25 +165,25 @@ impl VcJwt {
         id_of(self.credential.get("issuer"))
     }
 
-    /// The subject's identifier, where there is just one subject that has one.
+    /// The subject's identifier, if there is exactly one subject and it has one.
     pub fn subject(&self) -> Option<&str> {
         subject_of(self.credential.get("credentialSubject"))
     }
 
-    /// The types, `VerifiableCredential` among them.
+    /// The types, including `VerifiableCredential`.
     pub fn types(&self) -> Vec<&str> {
         strings(self.credential.get("type"))
     }
 
-    /// The holder's key where the issuer confirms one (RFC 7800 §3.2); none if it cannot be read.
+    /// The holder's key, if the issuer confirms one (RFC 7800 §3.2); `None` if it can't be read.
     pub fn confirmed_key(&self) -> Option<Result<Jwk, VcJwtError>> {
         let cnf = self.payload().get("cnf")?;
         let jwk = cnf.get("jwk").cloned().unwrap_or_default();
         Some(Jwk::from_value(&jwk).map_err(|_| VcJwtError::Payload))
     }
 
-    /// Where its status is told: by its `credentialStatus`, and by the claim `status` that any JWT may carry
-    /// (Token Status List §6.1). Either may say that it is revoked.
+    /// The references to status lists: in `credentialStatus`, and in the claim `status`, which any JWT may have (Token
+    /// Status List §6.1). Either may say that the credential is revoked.
     pub fn statuses(&self) -> Result<Vec<Reference>, StatusError> {
         let mut references = Reference::in_credential(&self.credential)?;
         let claim = self.payload().get("status").map(Reference::in_status);
@@ -191,7 +191,7 @@ impl VcJwt {
         Ok(references)
     }
 
-    /// From when until when the credential may be accepted, by its JWT claims and its own dates.
+    /// The validity period of the credential, by its JWT claims and its own dates.
     pub fn validity(&self) -> Result<Validity, BadTime> {
         let jwt = Validity::of_jwt(self.payload())?;
         let empty = Map::new();
@@ -201,7 +201,7 @@ impl VcJwt {
     }
 }
 
-/// Reads the JWT of a credential or presentation, and its claims.
+/// Parses the JWT of a credential or presentation, and its claims.
 fn read(
     text: &str,
     model: Model,
@@ -233,7 +233,7 @@ fn id_of(value: Option<&Value>) -> Option<&str> {
     }
 }
 
-/// The identifier of the one subject there is.
+/// The identifier of the only subject.
 fn subject_of(value: Option<&Value>) -> Option<&str> {
     let subject = match value? {
         Value::Array(subjects) => match subjects.as_slice() {

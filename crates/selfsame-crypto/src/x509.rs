@@ -36,7 +36,7 @@ pub enum X509Error {
     #[error("a certificate is malformed")]
     Malformed,
     /// The first certificate is older than version 3 and so has no extensions and no names (RFC 5280 §4.1.2.1).
-    #[error("the certificate is of an earlier version than X.509 version 3 and names nobody")]
+    #[error("the certificate is older than X.509 version 3 and has no alternative names")]
     Version,
     /// The key of the first certificate cannot be used.
     #[error("the key of the certificate cannot be used: {0}")]

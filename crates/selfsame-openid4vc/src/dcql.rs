@@ -1,7 +1,7 @@
 //! DCQL, the query language of OpenID4VP 1.0 §6: read a query, choose credentials for it, check an answer to it.
 //!
-//! The wallet calls [`select()`], the verifier [`check()`]. Both look at claims as a JSON object: for an SD-JWT VC its
-//! processed payload, for a W3C credential the credential itself (not the JWT's or the presentation's claims).
+//! The wallet calls [`select()`], the verifier [`check()`]. Both read claims from a JSON object: for an SD-JWT VC its
+//! processed payload, for a W3C credential the credential itself (not the claims of the JWT or of the presentation).
 
 mod authority;
 mod check;

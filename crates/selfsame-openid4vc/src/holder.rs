@@ -191,7 +191,7 @@ pub fn step(
             Input::Unreachable(reason),
         ) => Ok(Step::Done(response::unreachable(verifier, reason))),
         _ => Err(Error::State(
-            "the input does not fit what this request has come to",
+            "the input does not fit the state of this request",
         )),
     }
 }

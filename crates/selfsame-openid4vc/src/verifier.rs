@@ -220,7 +220,7 @@ pub fn step(
         (State::Answered(_) | State::Declined(_), Input::Response { .. }) => {
             Err(Error::invalid_request("the request has been answered"))
         }
-        (_, Input::Recheck { .. }) => Err(Error::State("there is no answer to judge again")),
+        (_, Input::Recheck { .. }) => Err(Error::State("there is no answer to verify again")),
     }
 }
 

@@ -274,12 +274,12 @@ pub fn step(
             Input::Unreachable(reason),
         ) => Err(Error::counterpart(
             format!("the issuer cannot be reached: {reason}"),
-            "Try again later; if the offer is for one use, ask the issuer for a new one.",
+            "Try again later; if the offer works only once, ask the issuer for a new one.",
         )),
         (State::Received(_) | State::Failed(_), _) => {
-            return Err(Error::State("this receipt has come to its end"));
+            return Err(Error::State("this receipt has ended"));
         }
-        _ => return Err(Error::State("the answer is not the one that is awaited")),
+        _ => return Err(Error::State("the answer is not the expected one")),
     };
     match next {
         Err(Error::Counterpart { reason, advice }) => {

@@ -1,13 +1,14 @@
-//! What was read of presented texts while evidence was gathered: a step that runs again does not read them again.
+//! Readings of presented texts, remembered while evidence is gathered, so that a step that runs again does not parse
+//! them again.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Texts remembered at most; further ones are read each time.
+/// Maximum number of remembered texts; further ones are parsed each time.
 const MAX: usize = 16;
 
-/// A presented text, and what decides how it is read.
+/// A presented text, with everything that its reading depends on.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<'a> {
     /// The text.
@@ -18,14 +19,14 @@ pub(crate) struct Text<'a> {
     pub is_presentation: bool,
 }
 
-/// What was read of a text, and how many bytes of a budget that took.
+/// The reading of a text, and the number of bytes that it took from a budget.
 #[derive(Clone)]
 pub(crate) struct Reading<T> {
     pub subject: T,
     pub bytes: usize,
 }
 
-/// The readings so far. Clones share them. The types of the readings are known to those who read, not here.
+/// The readings so far. Clones share them. The callers know the types of the readings; this module does not.
 #[derive(Clone, Default)]
 pub(super) struct Readings(Arc<Mutex<Vec<Known>>>);
 
@@ -46,7 +47,7 @@ impl Known {
 }
 
 impl fmt::Debug for Readings {
-    /// Claims do not belong in what is printed for debugging.
+    /// Claims must not appear in debug output.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Readings")
     }

@@ -1,4 +1,4 @@
-//! What the table has for each format: its facts, and how credentials of it are read.
+//! An entry of the table for each format: its properties, and the functions that read its credentials.
 
 use std::{fmt, sync::Arc};
 
@@ -19,56 +19,56 @@ use crate::{
 
 /// A format in the table.
 pub(crate) struct Entry {
-    /// Its facts.
+    /// The format's properties.
     pub description: Description,
     /// Reads a credential for its holder.
     pub hold: fn(&str) -> Result<Kept, HeldError>,
-    /// Reads a bare credential for a judgement.
+    /// Reads a credential without a presentation, for verification.
     pub read_credential: Read,
-    /// Reads a presentation for a judgement.
+    /// Reads a presentation, for verification.
     pub read_presentation: Read,
-    /// Whether a text looks like a credential of this format; formats are asked in the order of the table.
+    /// Whether a text looks like a credential of this format; the formats are tried in the order of the table.
     pub is_like: fn(&str) -> bool,
-    /// The credential in a presentation, without the holder's proof; none if there is no presentation to read.
+    /// The credential in a presentation, without the holder's proof; `None` if the text is not a presentation.
     pub bare: fn(&str) -> Option<String>,
-    /// Says that a text takes more memory than is left.
+    /// The error for a text that exceeds the memory budget.
     pub too_much: fn() -> Malformed,
-    /// How it writes W3C's data model, if it is one of W3C's.
+    /// How it encodes the W3C data model, if it is a W3C format.
     pub w3c: Option<Variant>,
 }
 
-/// Reads a text within a budget. The result depends on these two alone.
+/// Reads a text within a budget. The result depends only on these two.
 pub(crate) type Read = fn(&str, &mut Budget) -> Result<Arc<dyn Subject>, Malformed>;
 
-/// The facts on a format that protocols and use cases ask for.
+/// The properties of a format that protocols and use cases depend on.
 #[derive(Debug)]
 pub struct Description {
     /// Its identifier on the wire (OpenID4VCI 1.0 Appendix A).
     pub name: &'static str,
-    /// Its name in letters, digits and `_`.
+    /// Its name, of letters, digits and `_`.
     pub label: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What OpenID4VCI and OpenID4VP say of it.
+    /// Its profile in OpenID4VCI and OpenID4VP.
     pub profile: Profile,
-    /// The claims that hold the types.
+    /// The claims that contain the types.
     pub type_claims: &'static [&'static str],
-    /// The claim in which the claims about the subject stand; none where they stand at the top.
+    /// The claim that contains the claims about the subject; `None` if they are at the top level.
     pub subject_claim: Option<&'static str>,
-    /// Whether a holder can keep claims back.
+    /// Whether a holder can withhold claims.
     pub discloses_selectively: bool,
-    /// Whether a credential names its holder by a DID, which binds it. Else a key in it binds it.
+    /// Whether a credential is bound to its holder by a DID that it names. Otherwise a key in it binds it.
     pub binds_to_did: bool,
-    /// Where a credential of ours states its status.
+    /// Where a credential issued here states its status.
     pub status: StatusForm,
-    /// Whether our issuers name themselves by a DID alone, not by a certificate or metadata.
+    /// Whether issuers here identify themselves only by a DID, not by a certificate or metadata.
     pub issuer_needs_did: bool,
-    /// The context for claims whose terms no other context defines, where there is one.
+    /// The context for claims whose terms no other context defines, if the format has one.
     pub undefined_terms: Option<&'static str>,
 }
 
-/// The profile of OpenID4VCI 1.0 Appendix A and OpenID4VP 1.0 Appendix B that a format follows. It says how metadata,
-/// requests and queries name types and algorithms.
+/// The profile of OpenID4VCI 1.0 Appendix A and OpenID4VP 1.0 Appendix B that a format follows: how metadata, requests
+/// and queries name types and algorithms.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Profile {
     /// IETF SD-JWT VC (§A.3, §B.3).
@@ -92,17 +92,17 @@ pub enum StatusForm {
 pub(crate) struct Kept {
     pub credential: Arc<dyn Credential>,
     pub validity: Validity,
-    /// Where its status is to be read.
+    /// Its references to status lists.
     pub statuses: Result<Vec<Reference>, StatusError>,
 }
 
-/// A credential of a format, as its holder looks at it.
+/// A credential of one format, as its holder sees it.
 pub(crate) trait Credential: fmt::Debug + Send + Sync {
-    /// The memory it takes beside its text, in bytes.
+    /// The memory that it takes besides its text, in bytes.
     fn weight(&self) -> usize;
-    /// All claims, disclosed.
+    /// All claims, with every disclosure applied.
     fn claims(&self) -> &Value;
-    /// Claims of the JWT that stand outside of [`Credential::claims`].
+    /// Claims of the JWT that are outside of [`Credential::claims`].
     fn beside(&self) -> Option<&Map<String, Value>> {
         None
     }
@@ -117,38 +117,38 @@ pub(crate) trait Credential: fmt::Debug + Send + Sync {
     fn types(&self) -> Vec<&str>;
     /// The key in `cnf.jwk`, if it can be read.
     fn confirmed_key(&self) -> Option<Jwk>;
-    /// The identifier of whom it speaks of.
+    /// The identifier of the subject.
     fn subject_id(&self) -> Option<&str>;
-    /// What was read, for a judgement.
+    /// The reading of the credential, for verification.
     fn subject(&self) -> Arc<dyn Subject>;
 }
 
-/// What a received text says, for all rounds of gathering and the judgement.
+/// A received text, read once for all rounds of gathering and for verification.
 pub(crate) trait Subject: fmt::Debug + Send + Sync {
-    /// What is missing to judge.
+    /// The evidence that is still needed.
     fn needs(&self, court: &Court<'_>) -> Vec<Need>;
     /// The verdict, and the claims if they are genuine.
     fn judge(&self, expected: Option<&Binding>, court: &Court<'_>) -> (Verdict, Option<&Value>);
-    /// Which elements of arrays were kept back.
+    /// The array elements that were withheld.
     fn withheld(&self) -> Option<&Withheld> {
         None
     }
 }
 
-/// Why a text cannot be held as a credential.
+/// Why a text can't be held as a credential.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum HeldError {
-    /// It is no SD-JWT.
+    /// It is not an SD-JWT.
     #[error(transparent)]
     SdJwt(#[from] SdJwtError),
-    /// It is no W3C credential as a JWT.
+    /// It is not a W3C credential as a JWT.
     #[error(transparent)]
     VcJwt(#[from] VcJwtError),
-    /// Its disclosures do not fit its payload.
+    /// Its disclosures do not match its payload.
     #[error(transparent)]
     Disclosures(#[from] ProcessError),
-    /// It is bound to a key already, as only presentations are (RFC 9901 §7.2).
-    #[error("an issuer gave a presentation in place of a credential")]
+    /// It is already bound to a key, as only presentations are (RFC 9901 §7.2).
+    #[error("the issuer sent a presentation instead of a credential")]
     KeyBinding,
     /// A time in it is not written as specified.
     #[error("a time in the credential is not written as specified")]

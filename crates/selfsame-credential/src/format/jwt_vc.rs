@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     hold: |raw| hold::hold(raw, Model::V1),
     read_credential: |raw, budget| verify::read_credential(raw, Model::V1, budget),
     read_presentation: |raw, budget| verify::read_presentation(raw, Model::V1, budget),
-    // The older of W3C's formats wraps its credential in `vc`.
+    // The older W3C format wraps its credential in `vc`.
     is_like: hold::has_vc,
     bare: |raw| w3c_present::bare(raw, Model::V1),
     too_much: verify::too_much,

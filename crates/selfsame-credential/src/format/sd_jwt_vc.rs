@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     hold: hold::hold,
     read_credential: verify::read,
     read_presentation: verify::read,
-    // An SD-JWT has tildes.
+    // An SD-JWT contains tildes.
     is_like: |raw| raw.contains('~'),
     bare: present::bare,
     too_much: || verify::malformed(SdJwtError::TooMuch),

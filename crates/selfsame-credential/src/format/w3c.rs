@@ -1,4 +1,4 @@
-//! What both of W3C's formats share: issuing, holding, presenting and judging a W3C credential as a JWT.
+//! The common parts of both W3C formats: issuing, holding, presenting and verifying a W3C credential as a JWT.
 
 pub(super) mod hold;
 mod issue;
@@ -14,17 +14,17 @@ pub use self::{
 use super::Format;
 use crate::w3c::Model;
 
-/// What the formats write differently.
+/// The parts that the formats encode differently.
 pub(crate) struct Variant {
     pub model: Model,
     /// The payload of the JWT of a credential.
     pub credential: fn(&Issue, Map<String, Value>) -> Map<String, Value>,
-    /// The payload of the JWT of a presentation, of what every presentation says.
+    /// The payload of the JWT of a presentation, from the members that every presentation has.
     pub presentation: fn(&Present, Map<String, Value>) -> Map<String, Value>,
 }
 
 impl Model {
-    /// The data model of a format; none for formats that are not W3C's.
+    /// The data model of a format; `None` for formats that are not W3C's.
     pub fn of(format: Format) -> Option<Self> {
         let variant = format.entry().w3c.as_ref();
         variant.map(|variant| variant.model)

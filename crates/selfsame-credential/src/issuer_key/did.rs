@@ -1,4 +1,4 @@
-//! Keys from DID documents (VC-JOSE-COSE §4.3; for SD-JWT VC a profile of our own).
+//! Keys from DID documents (VC-JOSE-COSE §4.3; for SD-JWT VC our own profile).
 
 use selfsame_crypto::{Jwk, PublicKey};
 use selfsame_did::{Did, DidUrl, Document, Material, Resolution};
@@ -16,11 +16,11 @@ pub(super) fn find(claimed: &Claimed<'_>, did: &Did, evidence: &Evidence) -> Fin
             ),
             Err(unavailable) => Finding::Unavailable(unavailable.reason.clone()),
         },
-        // Methods whose document is a function of the DID need no fetch.
+        // Documents that can be computed from the DID need no fetch.
         None => match evidence.resolved(did) {
             Ok(Some(resolution)) => in_resolution(claimed, did, &resolution),
             Ok(None) => Finding::Missing(Need::Did(did.clone())),
-            Err(_) => Finding::Refused("the DID cannot be resolved"),
+            Err(_) => Finding::Refused("the DID can't be resolved"),
         },
     }
 }
@@ -32,7 +32,7 @@ fn in_resolution(claimed: &Claimed<'_>, did: &Did, resolution: &Resolution) -> F
     match resolution.document() {
         Err(error) => Finding::Unavailable(format!("the DID did not resolve: {}", error.code())),
         Ok(document) if document.id != *did => {
-            Finding::Refused("the DID document is another one's")
+            Finding::Refused("the DID document is that of another DID")
         }
         Ok(document) => match key_in(claimed, did, document) {
             Ok(key) => Finding::Key(Box::new(key)),
@@ -59,13 +59,13 @@ fn key_in(
                 (Some(only), None) => only,
                 _ => {
                     let reason =
-                        "the token does not say which key of the DID document it is signed with";
+                        "the token does not name the key of the DID document that signed it";
                     return Err(reason);
                 }
             }
         }
     };
-    // A JWK may say itself what it is for.
+    // A JWK may state its own purpose.
     let jwk = document
         .methods()
         .find_map(|method| match method.material() {
@@ -78,11 +78,11 @@ fn key_in(
     }
 }
 
-/// `kid` is the absolute URL of a verification method, or its fragment alone.
+/// `kid` is the absolute URL of a verification method, or only its fragment.
 fn method_url(kid: &str, did: &Did) -> Result<DidUrl, &'static str> {
     let url = DidUrl::join(did, kid).map_err(|_| "the key identifier is not a DID URL")?;
     if url.did != *did {
-        return Err("the key belongs to another DID than the one stated");
+        return Err("the key belongs to another DID than the stated one");
     }
     Ok(url)
 }

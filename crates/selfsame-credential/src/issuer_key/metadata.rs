@@ -15,7 +15,7 @@ struct Metadata {
     jwks_uri: Option<String>,
 }
 
-/// Keys are read one by one, so that one of a kind unknown here does not spoil the others (RFC 7517 §5).
+/// Keys are read one by one, so that one of an unsupported kind does not affect the others (RFC 7517 §5).
 #[derive(Deserialize)]
 struct JwkSet {
     keys: Vec<Value>,
@@ -44,7 +44,7 @@ fn in_metadata(
     };
     // §4.2: identical, not merely equivalent.
     if metadata.issuer != iss {
-        return Finding::Refused("the issuer metadata is another issuer's");
+        return Finding::Refused("the issuer metadata is that of another issuer");
     }
     match (metadata.jwks, metadata.jwks_uri) {
         (Some(set), None) => key_in(claimed, &set),
@@ -57,7 +57,7 @@ fn in_jwk_set(claimed: &Claimed<'_>, uri: String, evidence: &Evidence) -> Findin
     let Some(fetched) = evidence.jwk_set(&uri) else {
         return match has_safe_transport(&uri) {
             true => Finding::Missing(Need::JwkSet(uri)),
-            false => Finding::Refused("the issuer's keys are not at an https URL"),
+            false => Finding::Refused("jwks_uri is not an https URL"),
         };
     };
     let finding = read(fetched).map_or_else(|finding| finding, |set| key_in(claimed, &set));
@@ -67,13 +67,13 @@ fn in_jwk_set(claimed: &Claimed<'_>, uri: String, evidence: &Evidence) -> Findin
 fn read<T: for<'de> Deserialize<'de>>(fetched: &Fetched<Vec<u8>>) -> Result<T, Finding> {
     match &fetched.value {
         Ok(bytes) => json::parse_as(bytes, &json::Limits::default()).map_err(|_| {
-            Finding::Unavailable("the issuer's metadata or key set cannot be read".to_owned())
+            Finding::Unavailable("the issuer's metadata or key set can't be read".to_owned())
         }),
         Err(unavailable) => Err(Finding::Unavailable(unavailable.reason.clone())),
     }
 }
 
-/// The key that `kid` names; without `kid` the only one there is.
+/// The key that `kid` names; without `kid` the only key in the set.
 fn key_in(claimed: &Claimed<'_>, set: &JwkSet) -> Finding {
     let wanted = claimed.header.kid.as_deref();
     let mut keys = set.keys.iter().filter(|key| match wanted {
@@ -81,13 +81,13 @@ fn key_in(claimed: &Claimed<'_>, set: &JwkSet) -> Finding {
         None => true,
     });
     let (Some(key), None) = (keys.next(), keys.next()) else {
-        return Finding::Refused("the issuer's key set does not name exactly this key");
+        return Finding::Refused("the issuer's key set does not have exactly one such key");
     };
     let jwk = Jwk::from_value(key).ok();
     let jwk = jwk.filter(|jwk| jwk.may_verify(claimed.header.alg));
     match jwk.and_then(|jwk| PublicKey::from_jwk(&jwk).ok()) {
         Some(key) => Finding::Key(Box::new(key)),
-        None => Finding::Refused("the issuer's key cannot be read or is not for this algorithm"),
+        None => Finding::Refused("the issuer's key can't be read or is not for this algorithm"),
     }
 }
 
@@ -96,8 +96,8 @@ fn is_issuer_url(text: &str) -> bool {
     has_safe_transport(text) && !text.contains(['?', '#'])
 }
 
-/// https, and no credentials in the URL. Plain http is for a loopback origin alone; whether that one may be asked
-/// is for whoever fetches to know.
+/// https, and no credentials in the URL. Plain http only for a loopback origin; the caller that fetches decides whether
+/// that origin is allowed.
 fn has_safe_transport(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else {
         return false;

@@ -10,7 +10,7 @@ use url::{Host, Url};
 
 use super::{Claimed, Finding};
 
-/// The end-entity certificate of a chain, with the chain that has to speak for it.
+/// The end-entity certificate of a chain, with the chain that certifies it.
 #[derive(Debug)]
 pub(crate) struct Leaf {
     chain: Chain,
@@ -23,10 +23,10 @@ pub(super) fn find(claimed: &Claimed<'_>) -> Finding {
         Ok(chain) => chain,
         Err(X509Error::Version) => {
             return Finding::Refused(
-                "the certificate is of an earlier version than X.509 version 3 and names nobody",
+                "the certificate is older than X.509 version 3 and has no alternative names",
             );
         }
-        Err(_) => return Finding::Refused("the certificate chain cannot be read"),
+        Err(_) => return Finding::Refused("the certificate chain can't be read"),
     };
     let key = chain.leaf_public_key().clone();
     let leaf = Leaf { chain, key };
@@ -44,12 +44,12 @@ impl Leaf {
         &self.key
     }
 
-    /// Whether the chain leads to one of these anchors today, or what is wrong with it.
+    /// Whether the chain leads to one of these anchors at this time; otherwise the error.
     pub fn anchored(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<(), X509Error> {
         self.chain.verify(anchors, now)
     }
 
-    /// Whether both are the same certificate.
+    /// Whether both are one certificate.
     pub fn is_same(&self, other: &Self) -> bool {
         self.chain.leaf_sha256() == other.chain.leaf_sha256()
     }

@@ -1,11 +1,11 @@
-//! The rules of a verdict as they are judged, and the outcome they add up to.
+//! The rules of a verdict while they are checked, and the outcome that follows from them.
 
 use selfsame_crypto::time::UnixTime;
 use serde_json::Value;
 
 use crate::verdict::{Outcome, Rule, Verdict};
 
-/// A rule, the paragraph it rests on, and what it means if it does not hold.
+/// A rule, its paragraph in the specification, and what it means if the rule is broken.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Law {
     pub name: &'static str,
@@ -22,28 +22,28 @@ impl Law {
         }
     }
 
-    /// The same rule, where it rests on this paragraph alone.
+    /// The same rule with only this paragraph.
     pub const fn resting_on(&self, paragraph: &'static str) -> Self {
         Self::new(self.name, paragraph, self.failure)
     }
 }
 
-/// What a rule that does not hold means; the first of these that occurs decides the outcome.
+/// What a broken rule means. The first of these that occurs determines the outcome.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Failure {
     /// Forged, altered, malformed or presented wrongly.
     Invalid,
-    /// Whether it is genuine cannot be said.
+    /// Its authenticity can't be determined.
     Unverifiable,
-    /// Genuine, from nobody who is trusted.
+    /// Genuine, but from an issuer that is not trusted.
     Untrusted,
     Revoked,
-    /// Genuine, for one use, and used.
+    /// Genuine, but a single-use credential that is used up.
     Spent,
     Suspended,
     Expired,
     NotYetValid,
-    /// Genuine, but nobody can say how it stands today.
+    /// Genuine, but its current status is unknown.
     StatusUnknown,
 }
 
@@ -62,18 +62,18 @@ impl Failure {
     }
 }
 
-/// Rules judged so far.
+/// The rules checked so far.
 pub(crate) struct Checklist {
     laws: &'static [&'static [&'static Law]],
     rules: Vec<Rule>,
     worst: Option<Failure>,
-    /// Whether nobody knows who signed.
+    /// Whether the signer is unknown.
     unproven: bool,
     as_of: Option<UnixTime>,
 }
 
 impl Checklist {
-    /// A list on which each of `laws` will stand, judged or not.
+    /// A list that will contain each of `laws`, checked or not.
     pub fn new(laws: &'static [&'static [&'static Law]]) -> Self {
         Self {
             laws,
@@ -84,7 +84,7 @@ impl Checklist {
         }
     }
 
-    /// Records whether a rule holds, and what was seen if it does not; answers whether it does.
+    /// Records whether a rule holds, with the detail if it does not; returns whether it holds.
     pub fn check(&mut self, law: &'static Law, holds: bool, otherwise: &str) -> bool {
         if holds {
             self.passes(law, "");
@@ -99,18 +99,18 @@ impl Checklist {
         self.record(law, Some(true), detail.into());
     }
 
-    /// Records that a rule does not hold.
+    /// Records that a rule is broken.
     pub fn fails(&mut self, law: &'static Law, detail: impl Into<String>) {
         self.fails_as(law, law.failure, detail);
     }
 
-    /// Records that a rule does not hold, which here means something else than usual.
+    /// Records that a rule is broken, with another meaning than its usual one.
     pub fn fails_as(&mut self, law: &'static Law, failure: Failure, detail: impl Into<String>) {
         self.worst = Some(self.worst.map_or(failure, |worst| worst.min(failure)));
         self.record(law, Some(false), detail.into());
     }
 
-    /// Records that nobody knows who signed: then nobody knows what the claims are worth, whatever the conclusion.
+    /// Records that the signer is unknown: the claims are then unproven, whatever the other rules say.
     pub fn nobody_proven(&mut self) {
         self.unproven = true;
     }
@@ -138,7 +138,7 @@ impl Checklist {
     pub fn conclude(mut self, claims: Option<&Value>) -> (Verdict, Option<&Value>) {
         for law in self.laws.iter().copied().flatten() {
             if !self.rules.iter().any(|rule| rule.name == law.name) {
-                self.record(law, None, "not judged".to_owned());
+                self.record(law, None, "not checked".to_owned());
             }
         }
         let outcome = self.worst.map_or(Outcome::Valid, Failure::outcome);

@@ -1,4 +1,4 @@
-//! Rules on the holder's proof that SD-JWT and W3C presentations share: for whom, in answer to what, and when.
+//! Rules for the holder's proof that SD-JWT and W3C presentations share: its audience, its nonce and its time.
 
 use selfsame_crypto::hash::ct_eq;
 use serde_json::{Map, Value};
@@ -9,8 +9,8 @@ use super::{
 };
 use crate::validity::{Validity, numeric_date};
 
-/// How old, in seconds, a proof may be. Its nonce makes it fresh; this keeps an old one from being of use even to
-/// a verifier that forgets its nonces late.
+/// Maximum age of a proof, in seconds. The nonce makes a proof fresh; this keeps an old proof from being accepted by a
+/// verifier that forgets its nonces late.
 const MAX_AGE: u64 = 600;
 
 pub(crate) const AUDIENCE: Law = Law::new(
@@ -29,7 +29,7 @@ pub(crate) const TIME: Law = Law::new(
     Failure::Invalid,
 );
 
-/// The proof is for this verifier: `aud` is one string, or in a W3C presentation a list with it alone.
+/// The proof is for this verifier: `aud` is one string, or in a W3C presentation a list with only that string.
 pub(crate) fn audience(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
     let audience = match claims.get("aud") {
         Some(Value::Array(audiences)) if audiences.len() == 1 => audiences.first(),
@@ -46,7 +46,7 @@ pub(crate) fn nonce(claims: &Map<String, Value>, expected: &Binding, list: &mut 
     list.check(&NONCE, fits, "the presentation answers another request");
 }
 
-/// The proof was made just now. `iat` must be there if `required`.
+/// The proof was made just now. `iat` must be present if `required`.
 pub(crate) fn time(
     claims: &Map<String, Value>,
     required: bool,
@@ -56,7 +56,7 @@ pub(crate) fn time(
     let leeway = court.policy.leeway;
     let (Ok(made), Ok(validity)) = (numeric_date(claims.get("iat")), Validity::of_jwt(claims))
     else {
-        list.fails(&TIME, "a time is not written as specified");
+        list.fails(&TIME, "a time is malformed");
         return;
     };
     let recent = match made {

@@ -1,4 +1,4 @@
-//! Rules on who issued: the key, its certificate chain, the signature, whether the issuer is trusted.
+//! Rules about the issuer: its key, the certificate chain, the signature, and whether the issuer is trusted.
 
 use selfsame_crypto::{PublicKey, jws};
 use selfsame_did::Did;
@@ -46,10 +46,10 @@ pub(crate) const NOT_BEFORE: Law = Law::new(
 pub(crate) const EXPIRY: Law =
     Law::new("expiry", "RFC 7519 §4.1.4, VCDM 2.0 §4.9", Failure::Expired);
 
-/// A longer name of an issuer is not shown.
+/// Longer names of an issuer are not shown.
 const MAX_SHOWN: usize = 256;
 
-/// The key that is said to have signed, as far as the evidence goes.
+/// The key that is stated to have signed, as far as the evidence shows.
 pub(crate) enum Signed {
     By(Box<PublicKey>),
     ByLeaf(Box<Leaf>),
@@ -71,7 +71,7 @@ impl Signed {
     }
 }
 
-/// RFC 8725 §3.1: the algorithm is one the policy accepts. `none` and shared secrets were never read.
+/// RFC 8725 §3.1: the policy accepts the algorithm. `none` and shared secrets are never parsed.
 pub(crate) fn algorithm(jwt: &jws::Compact, court: &Court<'_>, list: &mut Checklist) {
     let accepted = court.policy.accepts(jwt.header.alg);
     list.check(
@@ -81,7 +81,7 @@ pub(crate) fn algorithm(jwt: &jws::Compact, court: &Court<'_>, list: &mut Checkl
     );
 }
 
-/// Finds the key, follows its chain and checks the signature; none if there is no genuine signature.
+/// Finds the key, verifies its chain and the signature; `None` without a genuine signature.
 pub(crate) fn signature(
     jwt: &jws::Compact,
     claimed: &Claimed<'_>,
@@ -105,7 +105,7 @@ pub(crate) fn signature(
             "the key does not come from a certificate",
         ),
         Some(Ok(())) => list.passes(&CERTIFICATE_CHAIN, ""),
-        // Only who is told what is wrong can renew it.
+        // Only a person who sees the error can renew the certificate.
         Some(Err(reason)) => list.fails(&CERTIFICATE_CHAIN, reason.to_string()),
     }
     let genuine = court.evidence.is_signed(jwt, signed.key());
@@ -117,8 +117,8 @@ pub(crate) fn signature(
     genuine.then_some(signed)
 }
 
-/// DID Core §9.8: a key that its owner revokes is taken out of the document. Whoever knows the document as of long ago
-/// does not know of that.
+/// DID Core §9.8: a key that its owner revokes is removed from the document. An old copy of the document does not show
+/// that.
 fn keys_as_of(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>, list: &mut Checklist) {
     let id = claimed.id.filter(|_| signed.leaf().is_none());
     let did = id.and_then(|id| Did::parse(id).ok());
@@ -126,7 +126,7 @@ fn keys_as_of(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>, list: &
     let Some(document) = document else {
         return list.skips(
             &KEYS_AS_OF,
-            "the key is of no DID document that was fetched",
+            "the key does not come from a fetched DID document",
         );
     };
     let (at, age) = (document.at, court.now.seconds_since(document.at));
@@ -136,12 +136,12 @@ fn keys_as_of(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>, list: &
         true => list.passes(&KEYS_AS_OF, known),
         false => list.fails(
             &KEYS_AS_OF,
-            format!("the issuer's keys are known as of longer ago than the policy allows: {known}"),
+            format!("the evidence for the issuer's keys is older than the policy allows: {known}"),
         ),
     }
 }
 
-/// The key, or what stands in the way.
+/// The key, or the reason why there is none.
 pub(crate) fn locate(
     claimed: &Claimed<'_>,
     court: &Court<'_>,
@@ -151,19 +151,19 @@ pub(crate) fn locate(
         Finding::Chain(leaf) => Ok(Signed::ByLeaf(leaf)),
         Finding::Missing(need) if is_strangers(&need, claimed, court) => Err((
             Failure::Untrusted,
-            "not looked for, since the issuer is not on the list of trusted issuers".to_owned(),
+            "not looked up, since the issuer is not on the list of trusted issuers".to_owned(),
         )),
         Finding::Missing(_) => Err((
             Failure::Unverifiable,
-            "what names the key has not been fetched".to_owned(),
+            "the document that names the key has not been fetched".to_owned(),
         )),
         Finding::Unavailable(reason) => Err((Failure::Unverifiable, reason)),
         Finding::Refused(reason) => Err((Failure::Invalid, reason.to_owned())),
     }
 }
 
-/// What names the issuer's key, to be fetched; nothing for an issuer that is not trusted, or anybody could have this
-/// verifier fetch any address by naming it as an issuer's.
+/// The needs for the issuer's key. None for an issuer that is not trusted: otherwise anyone could make this verifier
+/// fetch any URL by naming it as an issuer's.
 pub(crate) fn asked_for(need: Need, claimed: &Claimed<'_>, court: &Court<'_>) -> Vec<Need> {
     match is_strangers(&need, claimed, court) {
         true => Vec::new(),
@@ -171,8 +171,7 @@ pub(crate) fn asked_for(need: Need, claimed: &Claimed<'_>, court: &Court<'_>) ->
     }
 }
 
-/// Whether something would be fetched because an issuer names it that the policy does not trust. Keys that stand in
-/// the DID itself are not fetched.
+/// Whether an untrusted issuer would cause a fetch. Keys that are in the DID itself are not fetched.
 fn is_strangers(need: &Need, claimed: &Claimed<'_>, court: &Court<'_>) -> bool {
     let is_at_hand = matches!(need, Need::Did(did) if ["key", "jwk"].contains(&did.method()));
     let issuer = Identity {
@@ -182,7 +181,7 @@ fn is_strangers(need: &Need, claimed: &Claimed<'_>, court: &Court<'_>) -> bool {
     !is_at_hand && !issuer.is_trusted(court.policy)
 }
 
-/// Where the key comes from, and on whose word: a document that was not proven is as good as who told it.
+/// The source of the key, and who vouches for it: a document without a proof is only as reliable as its resolver.
 fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
     let Some(id) = claimed.id.filter(|_| signed.leaf().is_none()) else {
         return "from the certificate in the header".to_owned();
@@ -199,13 +198,13 @@ fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
     });
     match told {
         Some(resolver) => {
-            format!("from the issuer's DID document, as {resolver} says without a proof")
+            format!("from the issuer's DID document, according to {resolver}, without a proof")
         }
         None => "from the issuer's DID document".to_owned(),
     }
 }
 
-/// RFC 9901 §7.1 (2.c): the issuer is one the policy trusts.
+/// RFC 9901 §7.1 (2.c): the policy trusts the issuer.
 pub(crate) fn trust(
     identity: &Identity<'_>,
     types: &[&str],
@@ -235,7 +234,8 @@ pub(crate) fn trust(
 }
 
 impl Verdict {
-    /// Whether the credential is signed by an issuer that the policy trusts to issue it, however it stands today.
+    /// Whether the credential is signed by an issuer that the policy trusts to issue it, whatever its current status
+    /// is.
     pub fn is_by_a_trusted_issuer(&self) -> bool {
         let judged = |law: &Law| self.rules.iter().find(|rule| rule.name == law.name);
         let holds = |law: &Law| judged(law).is_some_and(|rule| rule.passed == Some(true));
@@ -244,7 +244,8 @@ impl Verdict {
     }
 }
 
-/// Which name the list lacks; whoever keeps it can add it. Names are compared as strings, so a final slash counts.
+/// The name that is missing on the list, so that its owner can add it. Names are compared as strings, so a final slash
+/// matters.
 fn unlisted(identity: &Identity<'_>, court: &Court<'_>) -> String {
     let Some(id) = identity.id.filter(|id| is_printable(id)) else {
         return "the issuer is not on the list of trusted issuers".to_owned();
@@ -256,13 +257,15 @@ fn unlisted(identity: &Identity<'_>, court: &Court<'_>) -> String {
     };
     match near {
         Some(entry) => {
-            format!("{id} is not on the list of trusted issuers; {entry} is, which is another")
+            format!(
+                "{id} is not on the list of trusted issuers; {entry} is, which is a different issuer"
+            )
         }
         None => format!("{id} is not on the list of trusted issuers"),
     }
 }
 
-/// Whether a name can be shown as it is.
+/// Whether a name can be shown unchanged.
 fn is_printable(name: &str) -> bool {
     name.len() <= MAX_SHOWN && name.bytes().all(|byte| byte.is_ascii_graphic())
 }
@@ -274,20 +277,20 @@ pub(crate) fn validity(
     list: &mut Checklist,
 ) {
     let Ok(validity) = validity else {
-        list.fails(&TIMES, "a time is not written as specified");
+        list.fails(&TIMES, "a time is malformed");
         return;
     };
     list.passes(&TIMES, "");
     let leeway = court.policy.leeway;
     match validity.not_before {
-        None => list.skips(&NOT_BEFORE, "no beginning is stated"),
+        None => list.skips(&NOT_BEFORE, "none is stated"),
         Some(_) => {
             let begun = validity.has_begun(court.now, leeway);
             list.check(&NOT_BEFORE, begun, "not valid yet");
         }
     }
     match validity.expires {
-        None => list.skips(&EXPIRY, "no end is stated"),
+        None => list.skips(&EXPIRY, "none is stated"),
         Some(_) => {
             list.check(&EXPIRY, validity.lasts(court.now, leeway), "expired");
         }

@@ -1,4 +1,4 @@
-//! Rules on credentials for one use: what leads to their use, and whether they are used up.
+//! Rules for single-use credentials: the reference to the registry, and whether they are used up.
 
 use selfsame_did::Did;
 use serde_json::Value;
@@ -32,11 +32,11 @@ const METHOD: &str = "selfsame";
 pub(crate) struct Claims<'a> {
     /// As they were signed.
     pub signed: &'a Value,
-    /// With what was disclosed; none if the disclosures cannot be processed.
+    /// With every disclosure applied; `None` if the disclosures can't be processed.
     pub disclosed: Option<&'a Value>,
 }
 
-/// What is still to be read of the registry.
+/// The need to read the registry.
 pub(crate) fn need(payload: &Value, evidence: &Evidence) -> Option<Need> {
     let reference = Reference::in_payload(payload).ok().flatten()?;
     let issuer = issuer(payload)?;
@@ -49,7 +49,7 @@ pub(crate) fn need(payload: &Value, evidence: &Evidence) -> Option<Need> {
     }
 }
 
-/// Judges whether a credential that is signed by `identity` may be used still.
+/// Whether a credential that is signed by `identity` may still be used.
 pub(crate) fn judge(
     claims: Claims<'_>,
     identity: &Identity<'_>,
@@ -58,11 +58,11 @@ pub(crate) fn judge(
 ) {
     let reference = match reference(claims.signed, claims.disclosed) {
         Ok(Some(reference)) => reference,
-        Ok(None) => return list.skips(&REFERENCE, "the credential is not for one use"),
+        Ok(None) => return list.skips(&REFERENCE, "the credential is not a single-use credential"),
         Err(error) => return list.fails(&REFERENCE, error.to_string()),
     };
     let Some(issuer) = issuer(claims.signed) else {
-        let detail = "no registry can be found for this issuer";
+        let detail = "this issuer has no known registry";
         return list.fails_as(&REFERENCE, Failure::StatusUnknown, detail);
     };
     list.passes(&REFERENCE, "");
@@ -75,7 +75,7 @@ pub(crate) fn judge(
     }
 }
 
-/// The reference, which nobody can have kept back, and a handle that belongs to it where there is one.
+/// The reference, which can't be withheld, and the matching handle if it was disclosed.
 fn reference(payload: &Value, claims: Option<&Value>) -> Result<Option<Reference>, SingleUseError> {
     let reference = Reference::in_payload(payload)?;
     let Some(claims) = claims else {
@@ -102,7 +102,7 @@ fn judge_use(fetched: &Fetched<Option<Use>>, court: &Court<'_>, list: &mut Check
     match &fetched.value {
         Err(unavailable) => unknown(list, &unavailable.reason),
         Ok(Some(used)) => {
-            // What was used stays so, however long ago that was read.
+            // A used credential stays used, however old the evidence is.
             let detail = format!(
                 "{} by {} at {}, transaction {}",
                 used.action.as_str(),

@@ -1,4 +1,4 @@
-//! Rules on how a credential stands today: its status lists, who signed them, how old they are.
+//! Rules for the current status of a credential: its status lists, their signers and their age.
 
 use std::sync::Arc;
 
@@ -40,14 +40,14 @@ pub(crate) const STATUS: Law = Law::new(
     Failure::Revoked,
 );
 
-/// The rules on a list of one kind, each resting on that kind's own specification.
+/// The rules for a list of one kind, each with the paragraph of that kind's specification.
 struct Laws {
     reference: Law,
     list: Law,
     signature: Law,
     fresh: Law,
     status: Law,
-    /// What a list says that says nothing against a credential.
+    /// The detail for a status that says nothing against a credential.
     good: &'static str,
 }
 
@@ -78,19 +78,19 @@ impl Laws {
     }
 }
 
-/// What a credential says that decides what is fetched for it.
+/// The parts of a credential that determine what is fetched for it.
 pub(crate) struct Stated<'a> {
     pub jwt: &'a jws::Compact,
     pub claimed: Claimed<'a>,
     /// Its status entries.
     pub references: Vec<Reference>,
-    /// What else is needed about the credential or its holder.
+    /// The further needs of the credential or its holder.
     pub further: Option<Need>,
 }
 
-/// What is missing to find the issuer's key, where the policy trusts it, and then to judge the status. Lists and
-/// `further` are asked for once the credential is known to be genuine and its issuer trusted: a forger has no say in
-/// what is fetched.
+/// The needs to find the issuer's key, if the policy trusts the issuer, and then to check the status. Lists and
+/// `further` are fetched only once the credential is known to be genuine and its issuer trusted: a forger must not
+/// control what is fetched.
 pub(crate) fn needs(stated: Stated<'_>, court: &Court<'_>) -> Vec<Need> {
     let Stated {
         jwt,
@@ -122,14 +122,15 @@ pub(crate) fn needs(stated: Stated<'_>, court: &Court<'_>) -> Vec<Need> {
         leaf: signed.leaf(),
     };
     let counts = || policy.accepts(jwt.header.alg) && is_relied_upon(&identity, court);
-    // The signature goes last, since it costs most; where nothing is missing it is judged with the rest.
+    // The signature is verified last, since it costs most; if no evidence is missing, it is verified with the other
+    // rules.
     if needs.is_empty() || !counts() || !evidence.is_signed(jwt, signed.key()) {
         return Vec::new();
     }
     needs
 }
 
-/// Whether an issuer is trusted, and is who it says, as far as certificates say so.
+/// Whether an issuer is trusted, and its identity confirmed, as far as certificates show that.
 pub(crate) fn is_relied_upon(issuer: &Identity<'_>, court: &Court<'_>) -> bool {
     issuer.is_trusted(court.policy) && issuer.is_anchored(court.policy, court.now)
 }
@@ -141,7 +142,7 @@ fn missing(claimed: &Claimed<'_>, evidence: &Evidence) -> Option<Need> {
     }
 }
 
-/// Who is said to have signed a list: its own issuer, or else, where it names none, the credential's.
+/// The stated signer of a list: its own issuer or, if it names none, the credential's.
 fn claimed_of<'a>(list: &'a List, credential: &Claimed<'a>) -> Claimed<'a> {
     Claimed {
         header: &list.token().header,
@@ -150,7 +151,7 @@ fn claimed_of<'a>(list: &'a List, credential: &Claimed<'a>) -> Claimed<'a> {
     }
 }
 
-/// Judges every status entry of a credential that is signed by `issuer`.
+/// Checks every status entry of a credential that is signed by `issuer`.
 pub(crate) fn judge(
     references: Result<Vec<Reference>, StatusError>,
     claimed: &Claimed<'_>,
@@ -167,11 +168,10 @@ pub(crate) fn judge(
     };
     let Some(first) = references.first() else {
         if court.policy.require_status {
-            let detail = "the policy asks for a status and the credential has none";
+            let detail = "the policy requires a status, and the credential has none";
             list.fails_as(&REFERENCE, Failure::StatusUnknown, detail);
         } else {
-            let detail =
-                "the credential has no status entry that speaks of revocation or suspension";
+            let detail = "the credential has no status entry for revocation or suspension";
             list.skips(&REFERENCE, detail);
         }
         return;
@@ -227,13 +227,13 @@ fn judge_one(
             checklist.fails_as(&laws.status, Failure::Suspended, "suspended");
         }
         status::Value::Other(_) => {
-            let detail = "the status has no meaning that is known here";
+            let detail = "the status value is unknown";
             checklist.fails_as(&laws.status, Failure::StatusUnknown, detail);
         }
     }
 }
 
-/// What was seen of a list, with what it is for, where it is for one thing alone.
+/// The detail for a list, with its purpose, if it has one.
 fn named(reference: &Reference, seen: &str) -> String {
     match &reference.mechanism {
         Mechanism::Token => seen.to_owned(),
@@ -241,7 +241,7 @@ fn named(reference: &Reference, seen: &str) -> String {
     }
 }
 
-/// What a list is for, where it is for one thing alone.
+/// The purpose of a list, if it has only one.
 fn purpose(reference: &Reference) -> &'static str {
     match &reference.mechanism {
         Mechanism::Token => "",
@@ -249,8 +249,7 @@ fn purpose(reference: &Reference) -> &'static str {
     }
 }
 
-/// The list is signed by the credential's own issuer, or by one the policy trusts by name. The error says what is
-/// wrong.
+/// The list is signed by the credential's own issuer, or by an issuer that the policy trusts by name.
 fn is_genuine(
     list: &List,
     claimed: &Claimed<'_>,
@@ -269,14 +268,14 @@ fn is_genuine(
     match anchored && entitled && accepted && list.verify(signed.key()).is_ok() {
         true => Ok(()),
         false => Err(
-            "the list is not signed by the credential's issuer or another that is trusted"
+            "the list is signed neither by the credential's issuer nor by another trusted issuer"
                 .to_owned(),
         ),
     }
 }
 
-/// Why a list is too old: by its own `exp` and `ttl`, or by what the policy allows since it was fetched and since it
-/// was signed. Whoever serves bytes of long ago has just been asked for them: only the signature tells of that.
+/// Why a list is too old: by its own `exp` and `ttl`, or by the policy's limits since it was fetched and since it was
+/// signed. A host that serves an old list was still asked just now: only the signature's time reveals that.
 fn stale(list: &List, fetched: UnixTime, court: &Court<'_>) -> Option<&'static str> {
     let (now, policy) = (court.now, court.policy);
     let within = |since: UnixTime, limit: u64| {
@@ -285,17 +284,17 @@ fn stale(list: &List, fetched: UnixTime, court: &Court<'_>) -> Option<&'static s
     let fetched_within = |limit: Option<u64>| limit.is_none_or(|limit| within(fetched, limit));
     let is_current = list.is_current(now, policy.leeway).is_ok();
     if !is_current || !fetched_within(list.ttl()) || !fetched_within(policy.max_status_age) {
-        return Some("the list is older than it or the policy allows");
+        return Some("the list is older than its own limit or the policy allows");
     }
     let limit = policy.max_status_signed_age?;
     match list.signed_at() {
-        None => Some("the list does not say when it was signed, and the policy asks for that"),
+        None => Some("the list does not state when it was signed, and the policy requires that"),
         Some(signed) if within(signed, limit) => None,
         Some(_) => Some("the list was signed longer ago than the policy allows"),
     }
 }
 
-/// How long ago a list was fetched, and signed as far as it says.
+/// How long ago a list was fetched and, if it states that, signed.
 fn ages(list: &List, fetched: UnixTime, court: &Court<'_>) -> String {
     let fetched = court.now.seconds_since(fetched);
     match list.signed_at() {

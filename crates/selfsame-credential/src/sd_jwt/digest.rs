@@ -8,7 +8,7 @@ use super::SdJwtError;
 /// A digest algorithm, by its name in the IANA registry of named information hashes.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum DigestAlgorithm {
-    /// `sha-256`, also where nothing is said.
+    /// `sha-256`, the default.
     #[default]
     Sha256,
     /// `sha-384`.
@@ -36,7 +36,7 @@ impl DigestAlgorithm {
         }
     }
 
-    /// Reads `_sd_alg` of an issuer's payload.
+    /// Parses `_sd_alg` of an issuer's payload.
     pub(super) fn of_payload(payload: &Value) -> Result<Self, SdJwtError> {
         match payload.get("_sd_alg") {
             None => Ok(Self::default()),

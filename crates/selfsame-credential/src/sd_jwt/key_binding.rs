@@ -1,4 +1,4 @@
-//! The Key Binding JWT (RFC 9901 §4.3): the holder's proof that they present it now, to this verifier.
+//! The Key Binding JWT (RFC 9901 §4.3): the holder's proof of a presentation now, to this verifier.
 
 use selfsame_crypto::jws;
 use serde_json::{Map, Value};

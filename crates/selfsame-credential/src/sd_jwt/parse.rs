@@ -1,4 +1,4 @@
-//! Taking a received SD-JWT apart (RFC 9901 §4), strictly and within limits.
+//! Parses a received SD-JWT (RFC 9901 §4), strictly and within limits.
 
 use selfsame_crypto::{encoding::base64url_decode, json, jws};
 use serde_json::Value;
@@ -7,19 +7,19 @@ use crate::budget::Budget;
 
 use super::{Content, DigestAlgorithm, Disclosure, KeyBinding, SdJwt, SdJwtError};
 
-/// The largest SD-JWT that is read.
+/// Maximum size of an SD-JWT, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The most disclosures that are read.
+/// Maximum number of disclosures.
 const MAX_DISCLOSURES: usize = 4096;
 
 impl SdJwt {
-    /// Takes an SD-JWT or SD-JWT+KB apart. Nothing is verified yet.
+    /// Parses an SD-JWT or SD-JWT+KB. Nothing is verified yet.
     pub fn parse(text: &str) -> Result<Self, SdJwtError> {
         Self::parse_within(text, &mut Budget::of(text))
     }
 
-    /// The same, within what is left for this text and others.
+    /// As above, within the remaining budget for this text and others.
     pub(crate) fn parse_within(text: &str, budget: &mut Budget) -> Result<Self, SdJwtError> {
         if text.len() > MAX_BYTES {
             return Err(SdJwtError::Form);
@@ -68,7 +68,7 @@ impl SdJwt {
     }
 }
 
-/// Reads a compact JWS, telling an algorithm that is refused from other faults.
+/// Parses a compact JWS, and distinguishes a refused algorithm from other errors.
 pub(super) fn parse_jwt(text: &str, otherwise: SdJwtError) -> Result<jws::Compact, SdJwtError> {
     jws::Compact::parse(text).map_err(|error| match error {
         jws::JwsError::Algorithm => SdJwtError::Algorithm,
@@ -77,7 +77,7 @@ pub(super) fn parse_jwt(text: &str, otherwise: SdJwtError) -> Result<jws::Compac
 }
 
 impl Disclosure {
-    /// Reads one disclosure (RFC 9901 §4.2.1, §4.2.2); its digest is that of the text received (§4.2.3).
+    /// Parses one disclosure (RFC 9901 §4.2.1, §4.2.2); its digest is that of the received text (§4.2.3).
     fn parse(encoded: &str, algorithm: DigestAlgorithm) -> Result<Self, SdJwtError> {
         let bytes = base64url_decode(encoded).map_err(|_| SdJwtError::Disclosure)?;
         let array = json::parse(&bytes, &json::Limits::default());

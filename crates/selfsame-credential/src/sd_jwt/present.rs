@@ -1,4 +1,4 @@
-//! Presenting an SD-JWT: the disclosures that were chosen, and no others (RFC 9901 §7.2).
+//! Presents an SD-JWT: only the chosen disclosures (RFC 9901 §7.2).
 
 use super::{
     DigestAlgorithm, SdJwt,
@@ -14,8 +14,8 @@ pub struct Presentation {
 }
 
 impl SdJwt {
-    /// The SD-JWT with the disclosures that the claims at `paths` need: those on the way to each claim, its
-    /// own, and all within it. Without paths nothing is disclosed.
+    /// The SD-JWT with the disclosures that the claims at `paths` need: those on the way to each claim, its own, and
+    /// all within it. Without paths nothing is disclosed.
     pub fn present(&self, paths: &[ClaimPath]) -> Result<Presentation, ProcessError> {
         let processed = self.process()?;
         let mut chosen: Vec<bool> = processed
@@ -23,7 +23,7 @@ impl SdJwt {
             .iter()
             .map(|place| paths.iter().any(|path| is_needed(place, path)))
             .collect();
-        // A parent comes with each child; paths already say so, but RFC 9901 §7.2 (2) must hold in any case.
+        // Each child needs its parent. The paths already ensure that, but RFC 9901 §7.2 (2) must hold in any case.
         for index in 0..chosen.len() {
             let mut child = index;
             while chosen.get(child) == Some(&true) {
@@ -51,12 +51,12 @@ impl SdJwt {
 }
 
 impl Presentation {
-    /// The presentation where no key binding is asked for.
+    /// The presentation, if no key binding is required.
     pub fn unbound(self) -> String {
         self.text
     }
 
-    /// The `sd_hash` that a key-binding JWT for this presentation carries (RFC 9901 §4.3.1).
+    /// The `sd_hash` of a Key Binding JWT for this presentation (RFC 9901 §4.3.1).
     pub(crate) fn sd_hash(&self) -> String {
         self.algorithm.digest(self.text.as_bytes())
     }

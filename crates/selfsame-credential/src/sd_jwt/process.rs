@@ -1,4 +1,4 @@
-//! Putting disclosed claims in their places (RFC 9901 §7.1, steps 3 to 5), in one pass over the payload.
+//! Puts disclosed claims in their places (RFC 9901 §7.1, steps 3 to 5), in one pass over the payload.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,78 +7,78 @@ use serde_json::{Map, Value};
 use super::{Content, Disclosure};
 use crate::path::{ClaimPath, Segment};
 
-/// How deep the processed claims may nest, recursive disclosures counted.
+/// Maximum nesting depth of the processed claims, including recursive disclosures.
 const MAX_DEPTH: usize = 32;
 
-/// How many bytes the paths of all disclosed claims, and of arrays with gaps, may have together. A long name is said once in the payload, but
-/// stands in the path of everything beneath it.
+/// Maximum total length, in bytes, of the paths of all disclosed claims and of arrays with gaps. A long name appears
+/// once in the payload, but in the path of everything below it.
 const MAX_PATH_BYTES: usize = 4 << 20;
 
-/// The member that lists digests of an object's hidden members.
+/// The member that lists the digests of an object's hidden members.
 pub(crate) const SD: &str = "_sd";
-/// The member that holds the digest of a hidden array element.
+/// The member that contains the digest of a hidden array element.
 pub(crate) const DOTS: &str = "...";
 /// The member that names the digest algorithm.
 pub(crate) const SD_ALG: &str = "_sd_alg";
 
-/// The Processed SD-JWT Payload, and where each disclosure went.
+/// The Processed SD-JWT Payload, and the place of each disclosure.
 #[derive(Clone, Debug)]
 pub struct Processed {
-    /// The claims, with what was disclosed in place and everything else removed.
+    /// The claims, with disclosed claims in place and everything else removed.
     pub claims: Value,
-    /// For each disclosure, in the order received, where it went.
+    /// For each disclosure, in the order received, its place.
     pub places: Vec<Place>,
-    /// Where array elements are missing.
+    /// The positions of missing array elements.
     pub withheld: Withheld,
 }
 
-/// Array elements that were not disclosed: those behind them stand further in front than where they were signed.
+/// Array elements that were not disclosed: elements behind them have lower indexes than in the signed array.
 #[derive(Clone, Debug, Default)]
 pub struct Withheld(HashMap<Vec<Segment>, Vec<usize>>);
 
 impl Withheld {
-    /// How many elements are missing before one that is there, decoys counted, by its array's path and its position.
+    /// The number of missing elements, including decoys, before a present one, by its array's path and its position.
     pub fn before(&self, array: &[Segment], position: usize) -> usize {
         let counts = self.0.get(array).and_then(|counts| counts.get(position));
         counts.copied().unwrap_or_default()
     }
 }
 
-/// Where a disclosure went.
+/// The place of a disclosure.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Place {
-    /// The path of the claim it disclosed.
+    /// The path of the disclosed claim.
     pub path: ClaimPath,
-    /// The disclosure (its index) whose value holds this one's digest; none at the issuer's payload.
+    /// The index of the disclosure whose value contains this one's digest; `None` if that is the issuer's payload.
     pub parent: Option<usize>,
 }
 
-/// Why the disclosures do not fit the payload.
+/// Why the disclosures do not match the payload.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
 pub enum ProcessError {
-    /// Step 4: a digest stands in more than one place.
+    /// Step 4: a digest is in more than one place.
     #[error("a digest is embedded more than once")]
     DuplicateDigest,
-    /// Step 5: a disclosure belongs to no digest, or was sent twice.
+    /// Step 5: a disclosure matches no digest, or was sent twice.
     #[error("a disclosure is not referenced by any digest")]
     Unreferenced,
-    /// Steps 3.c.ii.1 and 3.c.iii.1: a property's disclosure stands for an element, or the reverse.
+    /// Steps 3.c.ii.1 and 3.c.iii.1: the disclosure of a property is used for an element, or the reverse.
     #[error("a disclosure has the wrong number of elements for its place")]
     Shape,
     /// Step 3.c.ii.2: a disclosed claim is named `_sd`, `...` or `_sd_alg`.
     #[error("a disclosed claim has a reserved name")]
     ReservedName,
-    /// Step 3.c.ii.3: a disclosed claim is already there.
+    /// Step 3.c.ii.3: a disclosed claim already exists.
     #[error("a disclosed claim exists already at its level")]
     Collision,
-    /// §4.1: `_sd`, `...` or `_sd_alg` stands where it conveys no digests.
+    /// §4.1: `_sd`, `...` or `_sd_alg` is used for something other than digests.
     #[error("`_sd`, `...` or `_sd_alg` is not used as specified")]
     Malformed,
-    /// The claims nest deeper than is read.
+    /// The claims nest too deeply.
     #[error("the claims nest too deeply")]
     TooDeep,
-    /// The paths of the disclosed claims are longer than is kept.
-    #[error("the disclosed claims stand beneath names that are too long")]
+    /// The paths of the disclosed claims exceed the limit.
+    #[error("the disclosed claims are below names that are too long")]
     TooLarge,
 }
 
@@ -117,12 +117,12 @@ struct Run<'a> {
     places: Vec<Option<Place>>,
     withheld: Withheld,
     trail: Vec<Segment>,
-    /// What is left of the limit.
+    /// The rest of the limit.
     path_bytes: usize,
 }
 
 impl<'a> Run<'a> {
-    /// The payload itself, the one object in which `_sd_alg` has a meaning (§4.1.1).
+    /// The payload itself, the only object in which `_sd_alg` has a meaning (§4.1.1).
     fn top(&mut self, payload: &'a Value) -> Result<Value, ProcessError> {
         let members = payload.as_object().ok_or(ProcessError::Malformed)?;
         let mut claims = Map::new();
@@ -242,7 +242,7 @@ impl<'a> Run<'a> {
         Ok(Value::Array(shown))
     }
 
-    /// The disclosure that an embedded digest stands for; none for a decoy or what is kept hidden.
+    /// The disclosure for an embedded digest; `None` for a decoy or a withheld claim.
     fn disclosed(&mut self, digest: &'a Value) -> Result<Option<usize>, ProcessError> {
         let digest = digest.as_str().ok_or(ProcessError::Malformed)?;
         if !self.seen.insert(digest) {
@@ -266,7 +266,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Takes the length of the present path from what all paths may take.
+    /// Subtracts the length of the current path from the limit for all paths.
     fn charge(&mut self) -> Result<(), ProcessError> {
         let length = |segment: &Segment| match segment {
             Segment::Name(name) => name.len(),

@@ -1,8 +1,8 @@
-//! Many small values in few bytes.
+//! An array of small values, packed into bytes.
 
 use super::{MAX_LIST_BYTES, StatusError};
 
-/// How many bits a status takes.
+/// The number of bits of a status.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Width {
     /// Two statuses.
@@ -47,7 +47,7 @@ impl Width {
     }
 }
 
-/// Which end of a byte the first status stands at.
+/// The end of a byte at which the first status is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Order {
     /// The least significant (Token Status List §4.1).
@@ -56,7 +56,7 @@ pub(super) enum Order {
     MostFirst,
 }
 
-/// Where a status stands: its byte, and how far it is shifted to the left therein.
+/// The position of a status: its byte, and its shift to the left in it.
 fn place(width: Width, order: Order, index: u64) -> Option<(usize, u32)> {
     let first_bit = index.checked_mul(u64::from(width.bits()))?;
     let byte = usize::try_from(first_bit.checked_div(8)?).ok()?;
@@ -70,13 +70,13 @@ fn place(width: Width, order: Order, index: u64) -> Option<(usize, u32)> {
     Some((byte, shift))
 }
 
-/// The status at `index`; none outside of the bytes.
+/// The status at `index`; `None` outside of the bytes.
 pub(super) fn read(bytes: &[u8], width: Width, order: Order, index: u64) -> Option<u8> {
     let (byte, shift) = place(width, order, index)?;
     Some(bytes.get(byte)?.checked_shr(shift)? & width.mask())
 }
 
-/// The number of statuses in so many bytes.
+/// The number of statuses in this many bytes.
 pub(super) fn entries(bytes: &[u8], width: Width) -> u64 {
     let per_byte = 8_u64.checked_div(u64::from(width.bits())).unwrap_or(1);
     u64::try_from(bytes.len())
@@ -105,7 +105,7 @@ impl Bits {
         }
     }
 
-    /// The statuses that [`Bits::as_bytes`] gave.
+    /// The statuses from the result of [`Bits::as_bytes`].
     pub fn from_bytes(width: Width, bytes: Vec<u8>) -> Result<Self, StatusError> {
         if bytes.len() > MAX_LIST_BYTES {
             return Err(StatusError::TooLarge);
@@ -118,7 +118,7 @@ impl Bits {
         &self.bytes
     }
 
-    /// How many bits a status takes.
+    /// The number of bits of a status.
     pub const fn width(&self) -> Width {
         self.width
     }
@@ -133,7 +133,7 @@ impl Bits {
         self.bytes.is_empty()
     }
 
-    /// The status at `index`; none outside of the list.
+    /// The status at `index`; `None` outside of the list.
     pub fn get(&self, index: u64) -> Option<u8> {
         read(&self.bytes, self.width, Order::LeastFirst, index)
     }

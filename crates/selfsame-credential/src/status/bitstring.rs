@@ -17,17 +17,17 @@ use super::{
 /// The token's type (VC-JOSE-COSE §3.1.1).
 pub(super) const TYP: &str = "vc+jwt";
 
-/// The media type a list is asked for and served as.
+/// The media type for requesting and serving a list.
 pub const MEDIA_TYPE: &str = "application/vc+jwt";
 
-/// The fewest entries a list may have, so that a credential is one among many (§3.2).
+/// Minimum number of entries of a list, for group privacy (§3.2).
 pub const MIN_ENTRIES: u64 = 131_072;
 
 const CONTEXT: &str = "https://www.w3.org/ns/credentials/v2";
-/// More purposes than this no list has.
+/// Maximum number of purposes of a list.
 const MAX_PURPOSES: usize = 16;
 
-/// A BitstringStatusListCredential that awaits its signature (§2.2). Its bits are one wide.
+/// A BitstringStatusListCredential without its signature (§2.2). Its statuses have one bit each.
 pub fn encode(
     bits: &Bits,
     purpose: Purpose,
@@ -76,7 +76,7 @@ pub(super) fn read(uri: &str, credential: &Map<String, Json>) -> Result<Read, St
     if context.and_then(|context| context.first()) != Some(&Json::from(CONTEXT)) {
         return Err(StatusError::Malformed("@context"));
     }
-    // A list may say which one it is, and is then held to it: another list of the same issuer must not pass for it.
+    // A list may state its identifier, which must then match: another list of the issuer must not be mistaken for it.
     match credential.get("id") {
         None => {}
         Some(Json::String(id)) if id == uri => {}
@@ -98,7 +98,7 @@ pub(super) fn read(uri: &str, credential: &Map<String, Json>) -> Result<Read, St
     let kind = Kind::Bitstring(purposes(subject)?);
     let issuer = issuer(credential)?;
     let times = times(credential, subject)?;
-    // §2.2: multibase, and of its bases only base64url without padding.
+    // §2.2: multibase, and only its base64url without padding.
     let compressed = subject.get("encodedList").and_then(Json::as_str);
     let compressed = compressed
         .filter(|text| text.starts_with('u'))
@@ -116,7 +116,7 @@ pub(super) fn read(uri: &str, credential: &Map<String, Json>) -> Result<Read, St
     })
 }
 
-/// The purposes that speak of validity; the others are ignored.
+/// The purposes that concern validity; others are ignored.
 fn purposes(subject: &Map<String, Json>) -> Result<Vec<Purpose>, StatusError> {
     let wrong = || StatusError::Malformed("statusPurpose");
     let names = match subject.get("statusPurpose").ok_or_else(wrong)? {
@@ -132,7 +132,7 @@ fn purposes(subject: &Map<String, Json>) -> Result<Vec<Purpose>, StatusError> {
         .collect())
 }
 
-/// VCDM 2.0 §4.7; `iss`, where it stands beside it, must say the same (VC-JOSE-COSE §3.1.3).
+/// VCDM 2.0 §4.7; `iss`, if present too, must be equal (VC-JOSE-COSE §3.1.3).
 fn issuer(credential: &Map<String, Json>) -> Result<String, StatusError> {
     let issuer = match credential.get("issuer") {
         Some(Json::Object(issuer)) => issuer.get("id").and_then(Json::as_str),
@@ -145,7 +145,7 @@ fn issuer(credential: &Map<String, Json>) -> Result<String, StatusError> {
     }
 }
 
-/// The later beginning, the earlier end: of the credential (VCDM 2.0 §4.9) and of its JWT.
+/// The later beginning and the earlier end, of the credential (VCDM 2.0 §4.9) and of its JWT.
 fn times(
     credential: &Map<String, Json>,
     subject: &Map<String, Json>,

@@ -1,4 +1,4 @@
-//! Compression, with a limit on what comes out of it.
+//! Compression, with a limit for the inflated size.
 
 use std::io::{Read, Write};
 
@@ -9,10 +9,10 @@ use flate2::{
 
 use super::{MAX_LIST_BYTES, StatusError};
 
-/// By how much the output grows at a time, so that a short list takes little memory.
+/// The growth of the output in one step, in bytes, so that a short list takes little memory.
 const CHUNK: usize = 64 * 1024;
 
-/// Inflates DEFLATE in the ZLIB format (RFC 1950): the whole input, a right checksum, at most the limit.
+/// Inflates DEFLATE in the ZLIB format (RFC 1950): the whole input, with a correct checksum, up to the limit.
 pub(super) fn from_zlib(compressed: &[u8]) -> Result<Vec<u8>, StatusError> {
     let mut state = Decompress::new(true);
     let mut inflated = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn from_zlib(compressed: &[u8]) -> Result<Vec<u8>, StatusError> {
     }
 }
 
-/// Inflates one GZIP member (RFC 1952): the whole input, a right checksum, at most the limit.
+/// Inflates one GZIP member (RFC 1952): the whole input, with a correct checksum, up to the limit.
 pub(super) fn from_gzip(compressed: &[u8]) -> Result<Vec<u8>, StatusError> {
     let mut rest = compressed;
     let mut inflated = Vec::new();

@@ -1,4 +1,4 @@
-//! A status list as fetched: read, inflated, not yet trusted.
+//! A status list as fetched: parsed and inflated, but not yet verified.
 
 use std::{
     any::Any,
@@ -17,10 +17,11 @@ use super::{
     token_list,
 };
 
-/// How far, in seconds, a list's clock may be ahead of ours.
+/// Tolerated clock difference, in seconds, if a list's time is in the future.
 const SKEW: u64 = 60;
 
-/// A status list, read and inflated. Its signature is still to be judged, by [`List::issuer`] and [`List::verify`].
+/// A status list, parsed and inflated. Its signature must still be verified, with [`List::issuer`] and
+/// [`List::verify`].
 #[derive(Clone)]
 pub struct List {
     pub(super) uri: String,
@@ -29,13 +30,13 @@ pub struct List {
     pub(super) issuer: Option<String>,
     pub(super) times: Times,
     pub(super) token: jws::Compact,
-    /// The key under which the signature was judged good.
+    /// The key that was found to have signed it.
     pub(super) judged: OnceLock<PublicKey>,
-    /// What is kept for as long as the list is.
+    /// Memory that is reserved as long as the list is kept.
     _held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// Which specification a list follows.
+/// The specification that a list follows.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
     /// Token Status List.
@@ -44,7 +45,7 @@ pub(super) enum Kind {
     Bitstring(Vec<Purpose>),
 }
 
-/// When a list is valid.
+/// The times of a list.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
     pub(super) issued_at: Option<UnixTime>,
@@ -54,20 +55,20 @@ pub(super) struct Times {
     pub(super) ttl: Option<u64>,
 }
 
-/// What an issuer says of a list beside its bits.
+/// The terms of a list, besides its bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
-    /// Where the list will be found; credentials refer to it by this.
+    /// The URI of the list; credentials refer to it.
     pub uri: &'a str,
-    /// Who issues the list.
+    /// The issuer of the list.
     pub issuer: &'a str,
-    /// The JOSE header: `alg`, and what leads to the key (`kid`, `x5c`). `typ` is added.
+    /// The JOSE header: `alg`, and the members that identify the key (`kid`, `x5c`). `typ` is added.
     pub header: &'a Map<String, Json>,
-    /// When it is issued.
+    /// When it was issued.
     pub issued_at: UnixTime,
-    /// When it ceases to be valid.
+    /// When it expires.
     pub expires_at: Option<UnixTime>,
-    /// For how many seconds it may be kept.
+    /// For how many seconds it may be cached.
     pub ttl: Option<u64>,
 }
 
@@ -80,13 +81,13 @@ impl Terms<'_> {
 }
 
 impl List {
-    /// The memory it takes, in bytes: what is inflated and its token.
+    /// The memory that it takes, in bytes: its inflated bits and its token.
     pub fn weight(&self) -> usize {
         let token = self.token.weight().saturating_add(self.uri.len());
         self.bytes.capacity().saturating_add(token)
     }
 
-    /// Reads what was fetched from `uri`, for a verifier whose clock says `now`.
+    /// Parses the response from `uri`, at the verifier's time `now`.
     pub fn parse(
         uri: &str,
         content_type: Option<&str>,
@@ -101,10 +102,10 @@ impl List {
             .map_err(|_| StatusError::NotAToken("not a JWT that can be verified"))?;
         let claims = token
             .claims()
-            .map_err(|_| StatusError::NotAToken("no JSON in it"))?;
+            .map_err(|_| StatusError::NotAToken("its payload is not JSON"))?;
         let claims = claims
             .as_object()
-            .ok_or(StatusError::NotAToken("no claims in it"))?;
+            .ok_or(StatusError::NotAToken("its payload is not a JSON object"))?;
         let (typ, read) = match &token.header {
             header if header.is_of_type(token_list::TYP) => {
                 (token_list::TYP, token_list::read(uri, claims)?)
@@ -131,7 +132,7 @@ impl List {
         Ok(list)
     }
 
-    /// The same, keeping something for as long as anybody has the list: the room that it takes.
+    /// The list with something that is kept as long as the list: the reservation of its memory.
     #[must_use]
     pub fn holding(self, what: impl Any + Send + Sync) -> Self {
         Self {
@@ -140,13 +141,13 @@ impl List {
         }
     }
 
-    /// Where it was fetched from.
+    /// The URI that it was fetched from.
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
-    /// Who says to have issued it. A Token Status List need not say so; its credential's issuer is then meant
-    /// (Token Status List §11.3).
+    /// The issuer that it states. A Token Status List may omit it; the credential's issuer is then meant (Token Status
+    /// List §11.3).
     pub fn issuer(&self) -> Option<&str> {
         self.issuer.as_deref()
     }
@@ -161,14 +162,14 @@ impl List {
         self.judged.get().is_some()
     }
 
-    /// Whether this key signed it. What was judged good is remembered, so that a list that is kept is not hashed
-    /// again for every credential on it.
+    /// Whether this key signed it. A valid signature is remembered, so that a cached list is not hashed again for every
+    /// credential.
     pub fn verify(&self, key: &PublicKey) -> Result<(), SignatureError> {
         if self.judged.get() == Some(key) {
             return Ok(());
         }
         self.token.verify(key)?;
-        // Another key under which it is good too is simply not remembered.
+        // A second key with a valid signature is not remembered.
         let _ = self.judged.set(key.clone());
         Ok(())
     }
@@ -178,18 +179,18 @@ impl List {
         self.times.issued_at
     }
 
-    /// When it was signed, as it says: `iat`, or else the beginning of its validity, before which nobody signs.
+    /// When it was signed, as it states: `iat`, or else the beginning of its validity.
     pub fn signed_at(&self) -> Option<UnixTime> {
         self.times.issued_at.or(self.times.not_before)
     }
 
-    /// When it ceases to be valid.
+    /// When it expires.
     pub fn expires_at(&self) -> Option<UnixTime> {
         self.times.expires_at
     }
 
-    /// SHA-256 of all statuses of a Token Status List, which a registry may anchor: what the list says, whoever signed it
-    /// and when.
+    /// SHA-256 of all statuses of a Token Status List, which a registry may anchor. It does not depend on the signer or
+    /// the time.
     pub fn digest(&self) -> Option<[u8; 32]> {
         match self.kind {
             Kind::Token(_) => Some(sha256(&self.bytes)),
@@ -197,19 +198,19 @@ impl List {
         }
     }
 
-    /// For how many seconds it may be kept.
+    /// For how many seconds it may be cached.
     pub fn ttl(&self) -> Option<u64> {
         self.times.ttl
     }
 
-    /// Until when a copy fetched then may be used without looking again: `exp` and `ttl` go before what HTTP says
-    /// (Token Status List §8.2).
+    /// Until when a copy that was fetched at this time may be used without fetching again: `exp` and `ttl` take
+    /// precedence over HTTP (Token Status List §8.2).
     pub fn fresh_until(&self, fetched_at: UnixTime) -> Option<UnixTime> {
         let ttl = self.times.ttl.map(|ttl| fetched_at.plus(ttl));
         [ttl, self.times.expires_at].into_iter().flatten().min()
     }
 
-    /// Whether it is valid at this time, give or take some seconds.
+    /// Whether it is valid at this time, with a tolerance of some seconds.
     pub fn is_current(&self, now: UnixTime, leeway: u64) -> Result<(), StatusError> {
         let latest = now.plus(leeway);
         let begins = [self.times.issued_at, self.times.not_before];
@@ -232,7 +233,7 @@ impl List {
         self.bytes.is_empty()
     }
 
-    /// The status at `index`, whatever it is about.
+    /// The status at `index`, whatever its purpose is.
     pub fn get(&self, index: u64) -> Result<Value, StatusError> {
         let (width, order) = self.width_and_order();
         bits::read(&self.bytes, width, order, index)
@@ -240,7 +241,7 @@ impl List {
             .ok_or(StatusError::OutOfRange)
     }
 
-    /// What the list says of the credential that carries this reference.
+    /// The status of the credential with this reference.
     pub fn status(&self, reference: &Reference) -> Result<Value, StatusError> {
         if reference.uri != self.uri {
             return Err(StatusError::WrongSubject);
@@ -288,7 +289,7 @@ impl fmt::Debug for List {
     }
 }
 
-/// What the claims of either kind of list come to.
+/// The common content of the claims of either kind of list.
 pub(super) struct Read {
     pub(super) kind: Kind,
     pub(super) bytes: Vec<u8>,
@@ -313,7 +314,7 @@ pub(super) fn seconds(
     let Some(value) = claims.get(name) else {
         return Ok(None);
     };
-    /// Beyond this a double is no longer exact, and no date any more.
+    /// Beyond this a double is no longer exact, and not a plausible date.
     const LIMIT: f64 = 9_007_199_254_740_991.0;
     if let Some(whole) = value.as_u64() {
         return Ok(Some(whole));

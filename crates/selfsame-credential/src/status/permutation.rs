@@ -1,13 +1,12 @@
-//! Places in a list that look random and never repeat: a keyed permutation of a counter.
+//! Indexes in a list that look random and never repeat: a keyed permutation of a counter.
 
 use selfsame_crypto::seal::SealingKey;
 
-/// Balanced Feistel networks are indistinguishable from random from four rounds on; small domains want more.
+/// Balanced Feistel networks are indistinguishable from random from four rounds on; small domains need more.
 const ROUNDS: u8 = 10;
 
-/// A permutation of `0..size` that nobody without the key can tell from a random one. Whoever takes the places of
-/// ascending counters never takes one twice, and the places tell nothing of the order they were taken in
-/// (Token Status List §13.3).
+/// A permutation of `0..size` that can't be distinguished from a random one without the key. Ascending counters lead to
+/// distinct indexes, and the indexes do not reveal their order (Token Status List §13.3).
 pub struct Permutation {
     key: SealingKey,
     size: u64,
@@ -27,13 +26,13 @@ impl Permutation {
         }
     }
 
-    /// The place of the counter; none once all places are taken.
+    /// The index for the counter; `None` once all indexes are taken.
     pub fn at(&self, counter: u64) -> Option<u64> {
         if counter >= self.size {
             return None;
         }
-        // Cycle walking: the network permutes a domain less than four times as large (or of four numbers), and
-        // following it from a number inside of ours must lead back inside.
+        // Cycle walking: the network permutes a domain less than four times as large (or of four numbers). Following it
+        // from a number inside the domain must lead back inside.
         let mut place = self.network(counter);
         while place >= self.size {
             place = self.network(place);

@@ -1,42 +1,42 @@
-//! What in a credential leads to its status.
+//! The reference of a credential to its status.
 
 use serde_json::{Map, Value as Json, json};
 use url::Url;
 
 use super::{Purpose, StatusError, bits::Width, bitstring::is_of_type};
 
-/// More entries than this a credential does not have. Each may lead to a list of its own, and two say all that is judged:
-/// whether it is revoked, and whether it is suspended.
+/// Maximum number of entries of a credential. Each may name a list of its own, and two are enough for everything that
+/// is checked: revocation and suspension.
 const MAX_ENTRIES: usize = 4;
 const MAX_URI: usize = 2_048;
 
-/// A credential's place in a status list.
+/// A credential's index in a status list.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Reference {
-    /// How the status is told.
+    /// The status mechanism.
     pub mechanism: Mechanism,
-    /// Where the list is.
+    /// The URI of the list.
     pub uri: String,
-    /// The place in the list.
+    /// The index in the list.
     pub index: u64,
 }
 
-/// How a status is told.
+/// A status mechanism.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Mechanism {
     /// Token Status List.
     Token,
     /// Bitstring Status List.
     Bitstring {
-        /// What the place speaks of.
+        /// The purpose of the entry.
         purpose: Purpose,
-        /// How many bits it has.
+        /// The number of bits of the entry.
         size: Width,
     },
 }
 
 impl Reference {
-    /// A place in a Token Status List.
+    /// A reference to a Token Status List.
     pub fn token(uri: impl Into<String>, index: u64) -> Self {
         Self {
             mechanism: Mechanism::Token,
@@ -45,7 +45,7 @@ impl Reference {
         }
     }
 
-    /// A place in a Bitstring Status List.
+    /// A reference to a Bitstring Status List.
     pub fn bitstring(uri: impl Into<String>, index: u64, purpose: Purpose) -> Self {
         Self {
             mechanism: Mechanism::Bitstring {
@@ -57,8 +57,8 @@ impl Reference {
         }
     }
 
-    /// The `status` claim of a JWT or SD-JWT (Token Status List §6.2); none if it has none. A status told in other
-    /// ways only is not supported, and therefore an error.
+    /// The `status` claim of a JWT or SD-JWT (Token Status List §6.2); `None` without the claim. A claim with only
+    /// other mechanisms is not supported, and therefore an error.
     pub fn in_jwt_claims(claims: &Json) -> Result<Option<Self>, StatusError> {
         claims.get("status").map(Self::in_status).transpose()
     }
@@ -83,9 +83,9 @@ impl Reference {
         })
     }
 
-    /// The `credentialStatus` of a W3C credential (Bitstring Status List §2.1), one or several. Entries of other
-    /// purposes than revocation and suspension say nothing of validity and are left out; entries of other types are
-    /// not supported, and therefore an error.
+    /// The `credentialStatus` of a W3C credential (Bitstring Status List §2.1), one or several entries. Entries for
+    /// other purposes than revocation and suspension do not concern validity and are left out; entries of other types
+    /// are not supported, and therefore an error.
     pub fn in_credential(credential: &Json) -> Result<Vec<Self>, StatusError> {
         let wrong = || StatusError::Malformed("credentialStatus");
         let entries = match credential.get("credentialStatus") {
@@ -132,7 +132,7 @@ impl Reference {
         }))
     }
 
-    /// The member a credential carries: the value of `status`, or one entry of `credentialStatus`.
+    /// The member for a credential: the value of `status`, or one entry of `credentialStatus`.
     pub fn to_value(&self) -> Json {
         match self.mechanism {
             Mechanism::Token => {
@@ -149,7 +149,7 @@ impl Reference {
     }
 }
 
-/// More than 64 bits hold is well formed, and outside of every list.
+/// An index beyond 64 bits is well formed, and outside of every list.
 const BEYOND: u64 = u64::MAX;
 
 fn index_of_number(index: &Json) -> Option<u64> {
@@ -163,7 +163,7 @@ fn index_of_digits(index: &str) -> Option<u64> {
     is_number.then(|| index.parse().unwrap_or(BEYOND))
 }
 
-/// §2.1: where there is more than one bit, every value must have its message.
+/// §2.1: if there is more than one bit, every value must have a message.
 fn size(entry: &Map<String, Json>) -> Result<u64, StatusError> {
     let size = match entry.get("statusSize") {
         None => 1,
@@ -185,7 +185,7 @@ fn size(entry: &Map<String, Json>) -> Result<u64, StatusError> {
     }
 }
 
-/// An absolute URI, kept as it was written: it is compared, not only fetched.
+/// An absolute URI, kept as written: it is compared, not only fetched.
 fn uri(members: &Map<String, Json>, name: &'static str) -> Result<String, StatusError> {
     members
         .get(name)

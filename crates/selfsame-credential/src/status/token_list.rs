@@ -17,10 +17,10 @@ use super::{
 /// The token's type (§5.1).
 pub(super) const TYP: &str = "statuslist+jwt";
 
-/// The media type a list is asked for and served as (§8.2).
+/// The media type for requesting and serving a list (§8.2).
 pub const MEDIA_TYPE: &str = "application/statuslist+jwt";
 
-/// A Status List Token that awaits its signature (§5.1).
+/// A Status List Token without its signature (§5.1).
 pub fn encode(bits: &Bits, terms: &Terms<'_>) -> Result<jws::Unsigned, StatusError> {
     let mut claims = json!({
         "iss": terms.issuer,

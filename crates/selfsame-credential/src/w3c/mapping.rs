@@ -1,4 +1,4 @@
-//! VCDM 1.1 §6.3.1: registered JWT claims in place of a credential's own members, and back.
+//! VCDM 1.1 §6.3.1: registered JWT claims that replace a credential's own members, and back.
 
 use selfsame_crypto::time::{rfc3339_of_seconds, seconds_of_rfc3339};
 use serde_json::{Map, Value, json};
@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use super::{VcJwtError, id_of, subject_of};
 use crate::validity::numeric_seconds;
 
-/// Rebuilds the credential of a VCDM 1.1 JWT (§6.3.1.2), taking it out of the claims: what the JWT claims say is added
-/// where the credential itself is silent. Where both speak, it also says which claim contradicts it first.
+/// Rebuilds the credential of a VCDM 1.1 JWT (§6.3.1.2) from `vc` and the JWT claims: members that the credential lacks
+/// are taken from the claims. Also returns the first claim that contradicts a member.
 pub(super) fn credential_of_v1(
     payload: &mut Map<String, Value>,
 ) -> Result<(Value, Option<&'static str>), VcJwtError> {

@@ -1,4 +1,4 @@
-//! A received presentation as a JWT, taken apart but not yet verified.
+//! A received presentation as a JWT, parsed but not yet verified.
 
 use selfsame_crypto::jws;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Model, VcJwt, VcJwtError, id_of, read};
 use crate::budget::Budget;
 
-/// How an enveloped credential begins (VCDM 2.0 §4.13, VC-JOSE-COSE §3.1.2).
+/// The beginning of an enveloped credential (VCDM 2.0 §4.13, VC-JOSE-COSE §3.1.2).
 pub(crate) const ENVELOPE: &str = "data:application/vc+jwt,";
 
 /// A presentation of one credential.
@@ -18,12 +18,12 @@ pub struct VpJwt {
 }
 
 impl VpJwt {
-    /// Takes a presentation and the one credential in it apart. Nothing is verified yet.
+    /// Parses a presentation and the one credential in it. Nothing is verified yet.
     pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
         Self::parse_within(text, model, &mut Budget::of(text))
     }
 
-    /// The same, within what is left for this text and others.
+    /// As above, within the remaining budget for this text and others.
     pub(crate) fn parse_within(
         text: &str,
         model: Model,
@@ -63,7 +63,7 @@ impl VpJwt {
         &self.payload
     }
 
-    /// The credential that is presented.
+    /// The presented credential.
     pub fn credential(&self) -> &VcJwt {
         &self.credential
     }
@@ -85,7 +85,7 @@ impl VpJwt {
         }
     }
 
-    /// Everything that names the holder: `iss`, and `holder` of the presentation.
+    /// All identifiers of the holder: `iss`, and `holder` of the presentation.
     pub(crate) fn holders(&self) -> impl Iterator<Item = &str> {
         let iss = self.payload.get("iss").and_then(Value::as_str);
         let holder = id_of(self.object().get("holder"));

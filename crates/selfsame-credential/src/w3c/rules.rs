@@ -1,4 +1,4 @@
-//! What the W3C data models ask of a credential and a presentation, one predicate a rule.
+//! The requirements of the W3C data models for a credential and a presentation, one predicate for each rule.
 
 use selfsame_crypto::jws;
 use serde_json::{Map, Value};
@@ -6,7 +6,8 @@ use url::Url;
 
 use super::{Model, VcJwt, VpJwt, id_of, strings, subject_of};
 
-/// VCDM 1.1 §6.3.1: `typ`, if present, is `JWT`. VC-JOSE-COSE §3.1.1: `vc+jwt`; another type is another thing.
+/// VCDM 1.1 §6.3.1: `typ`, if present, is `JWT`. VC-JOSE-COSE §3.1.1: `vc+jwt`; any other type means another kind of
+/// token.
 pub(crate) fn credential_has_type(credential: &VcJwt) -> bool {
     has_type(&credential.jwt.header, credential.model.credential_typ())
 }
@@ -23,7 +24,7 @@ fn has_type(header: &jws::Header, wanted: &str) -> bool {
     header.typ.is_none() || header.is_of_type(wanted)
 }
 
-/// VC-JOSE-COSE §3.1.3: claims of the JWT and members of the credential say the same.
+/// VC-JOSE-COSE §3.1.3: claims of the JWT and members of the credential are equal.
 pub(super) fn contradiction_of_v2(credential: &Value) -> Option<&'static str> {
     let says = |claim: &str| credential.get(claim);
     let same = |claim: &str, member: Option<&str>| match (says(claim), member) {
@@ -51,13 +52,13 @@ pub(crate) fn has_base_context(object: &Map<String, Value>, model: Model) -> boo
     first == Some(model.base_context())
 }
 
-/// VCDM 1.1 §4.3, VCDM 2.0 §4.5: the type is there and includes `name`.
+/// VCDM 1.1 §4.3, VCDM 2.0 §4.5: the type is present and includes `name`.
 pub(crate) fn is_typed(object: &Map<String, Value>, name: &str) -> bool {
     strings(object.get("type")).contains(&name)
 }
 
-/// VCDM 1.1 §4.2, VCDM 2.0 §4.4: the credential's `id`, where present, is a single URL. One that only a `jti` gave it
-/// may be any string (RFC 7519 §4.1.7): tokens of issuers that number them are common.
+/// VCDM 1.1 §4.2, VCDM 2.0 §4.4: the credential's `id`, if present, is a single URL. If it comes only from `jti`, it
+/// may be any string (RFC 7519 §4.1.7), since many issuers number their tokens.
 pub(crate) fn is_identified_as_specified(credential: &VcJwt) -> bool {
     let Some(id) = credential.credential().get("id") else {
         return true;
@@ -67,7 +68,7 @@ pub(crate) fn is_identified_as_specified(credential: &VcJwt) -> bool {
     id.as_str().is_some_and(is_fit)
 }
 
-/// VCDM 1.1 §4.4 to §4.6, VCDM 2.0 §4.7 to §4.9: subject and issuer are there; in 1.1 the date of issue too.
+/// VCDM 1.1 §4.4 to §4.6, VCDM 2.0 §4.7 to §4.9: subject and issuer are present; in 1.1 also the date of issue.
 pub(crate) fn has_required_members(credential: &VcJwt) -> bool {
     let Some(object) = credential.credential().as_object() else {
         return false;

@@ -1,7 +1,8 @@
 //! The authority key identifiers of certificates, for the `aki` kind of trusted authority (OpenID4VP 1.0 §6.1.1.1).
 
-/// The authority key identifiers in the certificates (DER) that came with a credential, as in its `x5c` header; what
-/// cannot be read has none. They say who a credential claims to descend from; nothing is verified by them.
+/// The authority key identifiers in the certificates (DER) that came with a credential, as in its `x5c` header. A
+/// certificate that can't be read has none. They are claims about the issuer's authorities; nothing is verified by
+/// them.
 pub fn authority_keys(certificates: &[Vec<u8>]) -> Vec<Vec<u8>> {
     certificates
         .iter()
@@ -47,13 +48,13 @@ fn find(mut elements: &[u8], wanted: u8) -> Option<&[u8]> {
     None
 }
 
-/// The content of the first element, which must be of this tag, and what follows it.
+/// The content of the first element, which must have this tag, and the bytes after it.
 fn expect(elements: &[u8], wanted: u8) -> Option<(&[u8], &[u8])> {
     let (tag, content, rest) = take(elements)?;
     (tag == wanted).then_some((content, rest))
 }
 
-/// The first DER element: its tag, its content, and what follows it. Certificates are far below 64 KiB.
+/// The first DER element: its tag, its content, and the bytes after it. Certificates are far below 64 KiB.
 fn take(input: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = input.split_first()?;
     let (length, rest) = rest.split_first()?;

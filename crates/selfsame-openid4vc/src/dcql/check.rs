@@ -7,47 +7,47 @@ use super::{
     query::{CredentialQuery, Query},
 };
 
-/// What a verifier makes of an answer that satisfies its query.
+/// A verifier's result for an answer that satisfies its query.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Answer {
-    /// For each credential query that was answered, the positions of the presentations that count.
+    /// For each answered credential query, the positions of the accepted presentations.
     pub accepted: BTreeMap<String, Vec<usize>>,
-    /// The presentations that were discarded though they are genuine, and why.
+    /// The presentations that were discarded although they are genuine, and the reasons.
     pub discarded: Vec<(String, usize, Mismatch)>,
 }
 
 /// Why an answer as a whole is refused (OpenID4VP 1.0 §8.1, §8.6).
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Unmet {
-    /// An answer to a credential query that was not asked.
-    #[error("an answer to a credential query that was not asked")]
+    /// An answer to a credential query that was not requested.
+    #[error("the answer has a credential query that was not requested")]
     UnknownQuery,
     /// An entry without presentations.
     #[error("no presentation for credential query `{0}`")]
     Empty(String),
-    /// Several presentations where one was asked for.
+    /// Several presentations where one was requested.
     #[error("several presentations for credential query `{0}`")]
     NotMultiple(String),
-    /// No option of a required set is answered by presentations that count.
+    /// No option of a required set is answered by accepted presentations.
     #[error("no acceptable combination of credentials (requirement {set})")]
     Incomplete {
         /// The position of the set among the query's requirements.
         set: usize,
-        /// The genuine presentations that were discarded, and why.
+        /// The genuine presentations that were discarded, and the reasons.
         discarded: Vec<(String, usize, Mismatch)>,
     },
 }
 
-/// What keeps a presentation from answering this credential query, as a verifier sees it; none if nothing does.
+/// Why a presentation does not answer this credential query, as a verifier sees it; `None` if it does.
 pub fn mismatch(query: &CredentialQuery, candidate: &Candidate<'_>) -> Option<Mismatch> {
     matching::matches(query, candidate).err()
 }
 
 /// Checks an answer, given by credential query, against the query (OpenID4VP 1.0 §8.6).
 ///
-/// Each presentation is what remained of it after its own verification: none if that failed. Such a presentation, or
-/// one that does not match its credential query, is discarded alone; the answer is refused if it is then incomplete.
-/// `values` are enforced too, since the wallet need not have done so.
+/// Each presentation is given as the result of its own verification: `None` if that failed. Such a presentation, or one
+/// that does not match its credential query, is discarded; the answer is refused if it is then incomplete. `values` are
+/// enforced too, since the wallet need not have enforced them.
 pub fn check(
     query: &Query,
     answered: &BTreeMap<String, Vec<Option<Candidate<'_>>>>,

@@ -1,4 +1,5 @@
-//! Whether one credential matches one credential query, and which claims it takes (OpenID4VP 1.0 §6.4.1, §7.1).
+//! Whether one credential matches one credential query, and which of its claims are selected (OpenID4VP 1.0 §6.4.1,
+//! §7.1).
 
 use std::collections::BTreeSet;
 
@@ -8,19 +9,19 @@ use serde_json::Value;
 
 use super::query::{ClaimQuery, CredentialQuery, Meta, TrustedAuthority};
 
-/// More places than this in one credential are not revealed to one query.
+/// Maximum number of places in one credential that are revealed to one query.
 const MAX_REVEALED: usize = 4_096;
 
-/// A credential as a query sees it.
+/// A credential, as far as a query depends on it.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
     /// Its format.
     pub format: Format,
-    /// Its `vct`, or the types of a W3C credential (fully expanded ones too, where the caller knows them).
+    /// Its `vct`, or the types of a W3C credential (also fully expanded types, if the caller knows them).
     pub types: Vec<String>,
     /// Its claims: an SD-JWT VC's processed payload, or the W3C credential without its JWT.
     pub claims: &'a Value,
-    /// For a verifier: which array elements it does not see.
+    /// For a verifier: the array elements that are hidden from it.
     pub withheld: Option<&'a Withheld>,
     /// For a wallet: whether possession of a key can be proven. For a verifier: whether it was.
     pub holder_bound: bool,
@@ -28,8 +29,8 @@ pub struct Candidate<'a> {
     pub authority_keys: Vec<Vec<u8>>,
 }
 
-/// Why a credential does not match, in rising order of closeness. For the holder's eyes only: what is missing
-/// says something of what is there (OpenID4VP 1.0 §15.4.1).
+/// Why a credential does not match, in rising order of closeness. Only for the holder: missing claims reveal something
+/// about the claims that exist (OpenID4VP 1.0 §15.4.1).
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd, thiserror::Error)]
 pub enum Mismatch {
     /// It has another format.
@@ -38,10 +39,10 @@ pub enum Mismatch {
     /// It has another type.
     #[error("no credential of this type")]
     Type,
-    /// Its issuer does not descend from an authority the verifier named.
+    /// Its issuer does not descend from an authority that the verifier named.
     #[error("no credential certified by an authority the verifier named")]
     Authority,
-    /// Possession of a key is asked for and cannot be proven.
+    /// Possession of a key must be proven, and can't be.
     #[error("no credential bound to a key")]
     HolderBinding,
     /// These claims are missing or have other values.
@@ -49,10 +50,10 @@ pub enum Mismatch {
     Claims(Vec<ClaimPath>),
 }
 
-/// What a credential that matches gives to a query.
+/// The part of a matching credential that answers a query.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Chosen {
-    /// The position of the claim set, where there are claim sets.
+    /// The position of the claim set, if there are claim sets.
     pub(super) claim_set: Option<usize>,
     /// The places to reveal, without wildcards, in the verifier's order.
     pub(super) reveal: Vec<ClaimPath>,
@@ -89,8 +90,8 @@ fn has_type(meta: &Meta, types: &[String]) -> bool {
     }
 }
 
-/// Of types that a credential must all have, the one that says most: not one that every credential has, unless they
-/// all are (then by its plain name).
+/// Of types that a credential must all have, the most specific one: not one that every credential has, unless all are
+/// such types (then by its plain name).
 pub fn narrowest_type(types: &[String]) -> Option<&str> {
     let plain = |name: &String| base_type(name).unwrap_or(name) == "VerifiableCredential";
     let narrow = types.iter().rev().find(|name| !plain(name));
@@ -105,7 +106,7 @@ fn has_w3c_type(wanted: &str, types: &[String]) -> bool {
         .any(|has| has == wanted || Some(has.as_str()) == plain)
 }
 
-/// The plain name of a type that the base contexts define and expand. What no context defines stays as it is written.
+/// The plain name of a type that the base contexts define and expand. A type that no context defines stays as written.
 fn base_type(expanded: &str) -> Option<&str> {
     const BASE: &str = "https://www.w3.org/2018/credentials#";
     const DEFINED: [&str; 2] = ["VerifiableCredential", "VerifiablePresentation"];
@@ -114,7 +115,7 @@ fn base_type(expanded: &str) -> Option<&str> {
 }
 
 /// OpenID4VP 1.0 §6.1.1. Of the kinds of authority only `aki` can be judged from the credential alone; a credential
-/// counts as not matching the others.
+/// does not match the others.
 fn has_authority(wanted: &[TrustedAuthority], keys: &[Vec<u8>]) -> bool {
     let has = |authority: &TrustedAuthority| {
         authority.kind == "aki"
@@ -125,7 +126,7 @@ fn has_authority(wanted: &[TrustedAuthority], keys: &[Vec<u8>]) -> bool {
     wanted.is_empty() || wanted.iter().any(has)
 }
 
-/// The first combination of claims the credential can satisfy (OpenID4VP 1.0 §6.4.1).
+/// The first combination of claims that the credential can satisfy (OpenID4VP 1.0 §6.4.1).
 fn claims(query: &CredentialQuery, candidate: &Candidate<'_>) -> Result<Chosen, Mismatch> {
     let mut closest: Option<Vec<ClaimPath>> = None;
     for (position, combination) in query.combinations().iter().enumerate() {
@@ -149,7 +150,7 @@ fn claims(query: &CredentialQuery, candidate: &Candidate<'_>) -> Result<Chosen, 
     Err(Mismatch::Claims(closest.unwrap_or_default()))
 }
 
-/// The places a combination of claims leads to, or the paths that lead nowhere.
+/// The places that a combination of claims leads to, or the paths that lead to no place.
 fn reveal(
     combination: &[&ClaimQuery],
     candidate: &Candidate<'_>,
@@ -180,13 +181,13 @@ fn reveal(
     }
 }
 
-/// The places of one claim that exist and whose value will do. A value that will not do counts as not existing
+/// The existing places of one claim that have an accepted value. A value that is not accepted counts as missing
 /// (OpenID4VP 1.0 §6.4.1).
 fn resolve(claim: &ClaimQuery, candidate: &Candidate<'_>) -> Vec<ClaimPath> {
     let will_do = |value: &Value| {
         claim.values.is_empty() || claim.values.iter().any(|wanted| wanted.equals(value))
     };
-    // Where all are names, there is one place at most: the path itself.
+    // If all segments are names, there is at most one place: the path itself.
     let is_name = |segment: &Segment| matches!(segment, Segment::Name(_));
     if claim.path.segments().iter().all(is_name) {
         let found = claim.path.select(candidate.claims).into_iter().any(will_do);
@@ -202,7 +203,7 @@ fn resolve(claim: &ClaimQuery, candidate: &Candidate<'_>) -> Vec<ClaimPath> {
         for found in &selected {
             match found.step(segment, candidate.withheld) {
                 Some(steps) => next.extend(steps),
-                // §7.1.1: a wrong kind of element aborts; one that may not be meant is left out.
+                // §7.1.1: an element of the wrong kind aborts; one that is only possibly meant is left out.
                 None if found.certain => return Vec::new(),
                 None => {}
             }
@@ -219,11 +220,11 @@ fn resolve(claim: &ClaimQuery, candidate: &Candidate<'_>) -> Vec<ClaimPath> {
         .collect()
 }
 
-/// An element that a path has led to.
+/// An element that a path leads to.
 struct Found<'a> {
     path: Vec<Segment>,
     value: &'a Value,
-    /// Whether it is the one the path names, not just one that may be.
+    /// Whether the path certainly names it, not only possibly.
     certain: bool,
 }
 
@@ -238,7 +239,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// What one step leads to (OpenID4VP 1.0 §7.1.1); nothing at all if this is of the wrong kind.
+    /// The elements that one step leads to (OpenID4VP 1.0 §7.1.1); `None` if the element is of the wrong kind.
     fn step(&self, segment: &Segment, withheld: Option<&Withheld>) -> Option<Vec<Self>> {
         match (segment, self.value) {
             (Segment::Name(name), Value::Object(members)) => {
@@ -258,8 +259,8 @@ impl<'a> Found<'a> {
             }
             (Segment::Index(wanted), Value::Array(elements)) => {
                 let here = |(index, value): (usize, &'a Value)| {
-                    // RFC 9901 §7.1 (3.d): elements that were not disclosed are gone, and those behind them moved
-                    // forward; each of what is missing may have been an element or a decoy.
+                    // RFC 9901 §7.1 (3.d): elements that were not disclosed are removed, and those behind them moved
+                    // forward. Each missing element may have been real or a decoy.
                     let missing = withheld.map_or(0, |it| it.before(&self.path, index));
                     let may_be = (index..=index.saturating_add(missing)).contains(wanted);
                     may_be.then(|| self.at(Segment::Index(index), value, missing == 0))

@@ -18,7 +18,7 @@ use super::{
 
 const MAX_CREDENTIALS: usize = 64;
 const MAX_CLAIMS: usize = 128;
-/// Of all credential queries together.
+/// Maximum for all credential queries together.
 const MAX_ALL_CLAIMS: usize = 1_024;
 const MAX_CLAIM_SETS: usize = 64;
 const MAX_CREDENTIAL_SETS: usize = 32;
@@ -26,24 +26,24 @@ const MAX_OPTIONS: usize = 64;
 const MAX_VALUES: usize = 128;
 const MAX_AUTHORITIES: usize = 32;
 const MAX_ID: usize = 128;
-/// Of all names of a path together, in bytes.
+/// Maximum for all names of a path together, in bytes.
 const MAX_PATH: usize = 1_024;
 
-/// The verifier's query is no valid DCQL query; the verifier must act.
+/// The verifier's query is not a valid DCQL query; the verifier must act.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{at}: {fault}")]
 pub struct DcqlError {
-    /// Where in the query.
+    /// The position in the query.
     pub at: String,
-    /// What is wrong there.
+    /// The error there.
     pub fault: Fault,
 }
 
-/// What is wrong with a part of a query.
+/// An error in a part of a query.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Fault {
-    /// Something else stands there.
-    #[error("{0} is wanted")]
+    /// The value is of another kind.
+    #[error("{0} is expected")]
     Wanted(&'static str),
     /// A member is missing.
     #[error("`{0}` is missing")]
@@ -54,8 +54,8 @@ pub enum Fault {
     /// An identifier occurs twice.
     #[error("the identifier occurs twice")]
     Duplicate,
-    /// An identifier refers to nothing.
-    #[error("the identifier refers to nothing")]
+    /// An identifier refers to no element.
+    #[error("the identifier refers to no element")]
     Unknown,
     /// `claim_sets` without `claims`.
     #[error("`claim_sets` without `claims`")]
@@ -63,10 +63,10 @@ pub enum Fault {
     /// Not a claims path pointer of the format.
     #[error("not a claims path pointer of this format")]
     Path,
-    /// More elements than this.
+    /// More elements than this maximum.
     #[error("more than {0} elements")]
     TooMany(usize),
-    /// A string of more bytes than this.
+    /// A string of more bytes than this maximum.
     #[error("longer than {0} bytes")]
     TooLong(usize),
 }
@@ -130,8 +130,8 @@ fn credential(at: &Reader, ids: &mut BTreeSet<String>) -> Result<CredentialQuery
     })
 }
 
-/// The types that are wanted. §6.1 lets `meta` be empty, Appendix B requires the member of each format; a query for
-/// any credential whatsoever would let a verifier probe a wallet, so the stricter reading counts.
+/// The requested types. §6.1 allows an empty `meta`, Appendix B requires the member of each format. A query for any
+/// credential at all would let a verifier probe a wallet, so the stricter rule is applied.
 fn meta(at: &Reader, format: &str) -> Result<Meta, DcqlError> {
     at.object()?;
     let profile = match format {
@@ -211,7 +211,7 @@ fn path(at: &Reader, meta: &Meta) -> Result<ClaimPath, DcqlError> {
     if path.segments().iter().map(name).sum::<usize>() > MAX_PATH {
         return Err(at.fault(Fault::TooLong(MAX_PATH)));
     }
-    // §7.2: into an mdoc, a name space and an element identifier.
+    // §7.2: in an mdoc, a namespace and an element identifier.
     let mdoc = matches!(path.segments(), [Segment::Name(_), Segment::Name(_)]);
     match meta {
         Meta::Mdoc { .. } if !mdoc => Err(at.fault(Fault::Path)),
@@ -260,7 +260,7 @@ fn credential_set(at: &Reader, ids: &BTreeSet<String>) -> Result<CredentialSet, 
     })
 }
 
-/// A non-empty list of identifiers, each of something that is there.
+/// A non-empty list of identifiers, each of an existing element.
 fn references(at: &Reader, ids: &BTreeSet<String>, most: usize) -> Result<Vec<String>, DcqlError> {
     let reference = |element: &Reader| {
         let id = element.string()?;

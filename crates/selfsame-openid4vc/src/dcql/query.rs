@@ -1,4 +1,4 @@
-//! A DCQL query that holds together: every identifier refers to something and every list is within its limit.
+//! A consistent DCQL query: every identifier refers to an element, and every list is within its limit.
 
 use selfsame_credential::{ClaimPath, Format};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -15,7 +15,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads a query. Unknown members are ignored (OpenID4VP 1.0 §6), everything else is held to the letter.
+    /// Parses a query. Unknown members are ignored (OpenID4VP 1.0 §6); everything else is checked strictly.
     pub fn parse(value: &Value) -> Result<Self, DcqlError> {
         parse::query(value)
     }
@@ -25,7 +25,7 @@ impl Query {
         &self.credentials
     }
 
-    /// The credential query of this identifier.
+    /// The credential query with this identifier.
     pub fn credential(&self, id: &str) -> Option<&CredentialQuery> {
         self.credentials.iter().find(|query| query.id == id)
     }
@@ -35,8 +35,8 @@ impl Query {
         &self.credential_sets
     }
 
-    /// What an answer must satisfy: the credential sets or, where there are none, every credential query
-    /// (OpenID4VP 1.0 §6.4.2).
+    /// The requirements for an answer: the credential sets or, without sets, every credential query (OpenID4VP 1.0
+    /// §6.4.2).
     pub fn requirements(&self) -> Vec<CredentialSet> {
         if !self.credential_sets.is_empty() {
             return self.credential_sets.clone();
@@ -63,37 +63,37 @@ impl<'de> Deserialize<'de> for Query {
 /// A request for a presentation of one kind of credential (OpenID4VP 1.0 §6.1).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct CredentialQuery {
-    /// Its identifier, by which the answer names it.
+    /// Its identifier, by which the answer refers to it.
     pub id: String,
-    /// The credential format's identifier, whether we know the format or not.
+    /// The credential format's identifier, even if the format is unknown.
     pub format: String,
     /// Whether more than one credential may be returned.
     #[serde(skip_serializing_if = "is_false")]
     pub multiple: bool,
-    /// The types of credentials that are wanted.
+    /// The requested types of credentials.
     pub meta: Meta,
-    /// Who may have certified the issuer; empty if the verifier says nothing of it.
+    /// The authorities that may have certified the issuer; empty if the verifier restricts none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trusted_authorities: Vec<TrustedAuthority>,
     /// Whether the holder must prove possession of a key.
     #[serde(skip_serializing_if = "is_true")]
     pub require_cryptographic_holder_binding: bool,
-    /// The claims that are wanted; empty if no selectively disclosable claim is.
+    /// The requested claims; empty if no selectively disclosable claim is requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<ClaimQuery>,
-    /// Which combinations of claims will do, the verifier's favourite first; empty if all claims are wanted.
+    /// The accepted combinations of claims, the verifier's preferred one first; empty if all claims are requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claim_sets: Vec<Vec<String>>,
 }
 
 impl CredentialQuery {
-    /// The format, if this crate knows it.
+    /// The format, if this crate supports it.
     pub fn known_format(&self) -> Option<Format> {
         self.format.parse().ok()
     }
 
-    /// The combinations of claims that will do, the verifier's favourite first (OpenID4VP 1.0 §6.4.1).
-    /// Where the verifier asks for no claims there is one combination, the empty one.
+    /// The accepted combinations of claims, the verifier's preferred one first (OpenID4VP 1.0 §6.4.1). Without
+    /// requested claims there is one combination, the empty one.
     pub fn combinations(&self) -> Vec<Vec<&ClaimQuery>> {
         if self.claim_sets.is_empty() {
             return vec![self.claims.iter().collect()];
@@ -110,13 +110,13 @@ impl CredentialQuery {
     }
 }
 
-/// The types of credentials that are wanted, by format (OpenID4VP 1.0 Appendix B).
+/// The requested types of credentials, by format (OpenID4VP 1.0 Appendix B).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Meta {
     /// SD-JWT VC: any of these `vct` (§B.3.5).
     SdJwtVc {
-        /// The types that will do.
+        /// The accepted types.
         vct_values: Vec<String>,
     },
     /// W3C credentials: all types of any of these lists (§B.1.1).
@@ -129,34 +129,34 @@ pub enum Meta {
         /// The document type.
         doctype_value: String,
     },
-    /// Of a format we do not know; kept as it came.
+    /// Of an unknown format; kept as received.
     Other(Value),
 }
 
-/// What identifies an authority that the issuer descends from (OpenID4VP 1.0 §6.1.1).
+/// Identifies an authority that the issuer descends from (OpenID4VP 1.0 §6.1.1).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct TrustedAuthority {
     /// The kind of identification, such as `aki`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The identifications, any of which will do.
+    /// The identifiers, any of which is accepted.
     pub values: Vec<String>,
 }
 
 /// A request for one claim (OpenID4VP 1.0 §6.3).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct ClaimQuery {
-    /// Its identifier, by which claim sets name it.
+    /// Its identifier, by which claim sets refer to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Where the claim stands in the credential.
+    /// The path of the claim in the credential.
     pub path: ClaimPath,
-    /// The values that will do; empty if any will.
+    /// The accepted values; empty if any value is accepted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<ClaimValue>,
 }
 
-/// A value a claim is compared with: type and value must both be the same (OpenID4VP 1.0 §6.3).
+/// A value to compare a claim with: type and value must both be equal (OpenID4VP 1.0 §6.3).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ClaimValue {
@@ -169,7 +169,7 @@ pub enum ClaimValue {
 }
 
 impl ClaimValue {
-    /// Whether `value` is of the same type and value; 1 and 1.0 and "1" are three different things.
+    /// Whether `value` has an equal type and an equal value; 1, 1.0 and "1" are three different values.
     pub fn equals(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Text(wanted), Value::String(value)) => wanted == value,
@@ -180,7 +180,7 @@ impl ClaimValue {
     }
 }
 
-/// Combinations of credentials, any of which serves one purpose of the verifier's (OpenID4VP 1.0 §6.2).
+/// Combinations of credentials, any of which serves one purpose of the verifier (OpenID4VP 1.0 §6.2).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct CredentialSet {
     /// The combinations, each a list of credential query identifiers.

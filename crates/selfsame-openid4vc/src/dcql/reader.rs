@@ -1,4 +1,4 @@
-//! Reads JSON members by type and says where something is wrong, never what stood there.
+//! Reads JSON members by type, and reports the position of an error but never the value there.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::parse::{DcqlError, Fault};
 
-/// The longest string in a query, in bytes.
+/// Maximum length of a string in a query, in bytes.
 const MAX_STRING: usize = 2_048;
 
-/// A JSON value and the way that led to it.
+/// A JSON value and its position in the query.
 #[derive(Clone)]
 pub(super) struct Reader<'a> {
     value: &'a Value,
@@ -35,19 +35,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The member of this name, if it is there.
+    /// The member of this name, if it is present.
     pub(super) fn member(&self, name: &str) -> Result<Option<Self>, DcqlError> {
         let found = self.object()?.get(name);
         Ok(found.map(|value| self.below(value, format_args!(".{name}"))))
     }
 
-    /// The member of this name, which must be there.
+    /// The member of this name, which must be present.
     pub(super) fn required(&self, name: &'static str) -> Result<Self, DcqlError> {
         self.member(name)?
             .ok_or_else(|| self.fault(Fault::Missing(name)))
     }
 
-    /// The elements of a non-empty array that has at most `most`.
+    /// The elements of a non-empty array with at most `most` elements.
     pub(super) fn elements(&self, most: usize) -> Result<Vec<Self>, DcqlError> {
         let wrong = || self.fault(Fault::Wanted("a non-empty array"));
         let elements = self.value.as_array().ok_or_else(wrong)?;

@@ -9,12 +9,12 @@ use super::{
     query::Query,
 };
 
-/// What a wallet could answer.
+/// The answers that a wallet could give.
 #[derive(Clone, Debug)]
 pub struct Selection<Id> {
-    /// For each credential query, in the verifier's order, what matches it.
+    /// For each credential query, in the verifier's order, the matching credentials.
     pub queries: Vec<QueryMatches<Id>>,
-    /// For each set of the query's requirements, which options can be had.
+    /// For each set of the query's requirements, the options that can be satisfied.
     pub sets: Vec<SetMatches>,
 }
 
@@ -25,11 +25,11 @@ pub struct QueryMatches<Id> {
     pub query: String,
     /// Whether more than one of the matches may be returned.
     pub multiple: bool,
-    /// Whether the holder must prove possession of a key; if not, none is to be proven.
+    /// Whether the holder must prove possession of a key; if not, no proof is given.
     pub holder_binding: bool,
-    /// The credentials that match, in the order they were given.
+    /// The matching credentials, in the order in which they were given.
     pub matches: Vec<Match<Id>>,
-    /// If none matches, how far the closest one came.
+    /// If none matches, the reason for the closest one.
     pub mismatch: Option<Mismatch>,
 }
 
@@ -38,26 +38,26 @@ pub struct QueryMatches<Id> {
 pub struct Match<Id> {
     /// The credential.
     pub id: Id,
-    /// Which claim set was chosen, where the query has claim sets.
+    /// The chosen claim set, if the query has claim sets.
     pub claim_set: Option<usize>,
-    /// The places asked for, each with all that lies beneath it. There are no wildcards in them; claims that are
-    /// always disclosed are listed too.
+    /// The requested places, each with everything below it. They contain no wildcards; claims that are always disclosed
+    /// are listed too.
     pub reveal: Vec<ClaimPath>,
-    /// Whether the format has no selective disclosure, so that every claim leaves the wallet whatever was asked for.
+    /// Whether the format has no selective disclosure, so that every claim leaves the wallet whatever is requested.
     pub whole: bool,
 }
 
-/// Which options of a credential set can be had.
+/// The options of a credential set that can be satisfied.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SetMatches {
-    /// Whether the verifier insists on one of the options.
+    /// Whether the verifier requires one of the options.
     pub required: bool,
-    /// The options that can be had, in the verifier's order, each a list of credential query identifiers.
+    /// The options that can be satisfied, in the verifier's order, each a list of credential query identifiers.
     pub options: Vec<Vec<String>>,
 }
 
-/// Looks for credentials that answer the query (OpenID4VP 1.0 §6.4). Nothing is chosen yet: that is the holder's
-/// part, or [`Selection::first_choice`]'s.
+/// Finds the credentials that answer the query (OpenID4VP 1.0 §6.4). The choice among them is made by the holder, or by
+/// [`Selection::first_choice`].
 pub fn select<Id: Clone>(query: &Query, held: &[(Id, Candidate<'_>)]) -> Selection<Id> {
     let queries: Vec<_> = query
         .credentials()
@@ -112,8 +112,8 @@ impl SetMatches {
         self.options.iter().any(|option| is_among(option, answered))
     }
 
-    /// Whether the answer to a credential query serves this set: one option is enough (OpenID4VP 1.0 §6.4.2), so it
-    /// does not where another option is answered too that is no part of a longer one with it.
+    /// Whether the answered credential queries satisfy this set. One option is enough (OpenID4VP 1.0 §6.4.2), so a
+    /// second answered option is too much unless it is part of a longer answered one.
     pub fn needs(&self, query: &str, answered: &BTreeSet<&str>) -> bool {
         let (with, without): (Vec<_>, Vec<_>) = self
             .options
@@ -157,9 +157,9 @@ impl<Id> Selection<Id> {
         self.queries.iter().find(|found| found.query == id)
     }
 
-    /// The verifier's favourite option of every required set, and of the optional ones too if they shall be served,
-    /// each credential query answered by its first match, and without what is redundant then. None if a required set
-    /// cannot be satisfied.
+    /// The verifier's preferred option of every required set, and of the optional sets too if they are to be included.
+    /// Each credential query is answered by its first match, and redundant queries are left out. `None` if a required
+    /// set can't be satisfied.
     pub fn first_choice(&self, optional_too: bool) -> Option<Vec<(&str, &Match<Id>)>> {
         if !self.is_satisfiable() {
             return None;
@@ -184,7 +184,7 @@ impl<Id> Selection<Id> {
         Some(choice)
     }
 
-    /// Whether nobody can answer without this credential query: each option of a required set has it.
+    /// Whether every answer needs this credential query: each option of a required set contains it.
     pub fn is_required(&self, query: &str) -> bool {
         let has = |option: &Vec<String>| option.iter().any(|id| id == query);
         self.sets
@@ -193,7 +193,7 @@ impl<Id> Selection<Id> {
             .any(|set| set.options.iter().all(has))
     }
 
-    /// The credential queries nothing matches, and why. For the holder's eyes only.
+    /// The credential queries without a match, and the reasons. Only for the holder.
     pub fn missing(&self) -> impl Iterator<Item = (&str, &Mismatch)> {
         self.queries
             .iter()

@@ -541,7 +541,7 @@ fn errors_name_places_and_never_values() {
     let error = Query::parse(&query).unwrap_err().to_string();
     assert_eq!(
         error,
-        "dcql_query.credentials[0].claims[0].values[0]: a string, an integer or a boolean is wanted"
+        "dcql_query.credentials[0].claims[0].values[0]: a string, an integer or a boolean is expected"
     );
 }
 

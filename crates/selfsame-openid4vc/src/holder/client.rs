@@ -66,7 +66,7 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
         .key(&url, Relationship::Authentication)
         .or_else(|_| document.key(&url, Relationship::AssertionMethod))
         .map(Step::Done)
-        .map_err(|_| refuse("the request object's kid is no signing key of the verifier's DID"))
+        .map_err(|_| refuse("the request object's kid is not a signing key of the verifier's DID"))
 }
 
 // The chain must lead to a trusted root, and its leaf must be for the client's DNS name.
@@ -85,12 +85,12 @@ fn key_of_certificate(
         .as_deref()
         .ok_or_else(|| refuse("the request object has no x5c"))?;
     let chain = Chain::parse(x5c)
-        .map_err(|error| because("the request object's x5c is not read", error))?;
+        .map_err(|error| because("the request object's x5c can't be read", error))?;
     chain
         .verify(trust.anchors, now)
         .map_err(|error| because("the verifier's certificate is not trusted here", error))?;
     if !chain.has_dns_name(name) {
-        let reason = format!("the verifier's certificate is for another name than {name}");
+        let reason = format!("the verifier's certificate is not for the name {name}");
         return Err(Error::invalid_request(reason));
     }
     Ok(chain.leaf_public_key().clone())

@@ -24,7 +24,7 @@ const MAX_LINK: usize = 256 * 1024;
 /// Maximum length of a request object, in bytes.
 const MAX_OBJECT: usize = 256 * 1024;
 const TRY_AGAIN: &str =
-    "Open the link again in a while; if that does not help, ask the verifier for a new one.";
+    "Open the link again later; if that does not help, ask the verifier for a new one.";
 
 /// The content of a link.
 #[derive(Clone, Debug)]
@@ -209,17 +209,18 @@ pub fn read(status: u16, content_type: Option<&str>, body: &[u8]) -> Result<Stri
         // Verifiers use different status codes for this.
         400 | 404 | 410 => {
             return Err(Error::Expired(
-                "the request was answered, or its time is over",
+                "the request was already answered or has expired",
             ));
         }
         _ => {
-            let reason = format!("the verifier does not give its request now: {status}");
+            let reason =
+                format!("the verifier does not provide its request at the moment: {status}");
             return Err(Error::counterpart(reason, TRY_AGAIN));
         }
     }
     if content_type.map(media_type).as_deref() != Some(MEDIA_TYPE) {
         return Err(refuse(
-            "the request does not come as application/oauth-authz-req+jwt",
+            "the request's media type is not application/oauth-authz-req+jwt",
         ));
     }
     let object = std::str::from_utf8(body).map_err(|_| refuse("the request is not a JWT"))?;
@@ -236,7 +237,7 @@ pub fn authenticate(
     let client = ClientId::parse(received.client_id).map_err(unanswered)?;
     let object = Compact::parse_within(received.object, MAX_OBJECT).map_err(|error| {
         unanswered(Error::invalid_request(format!(
-            "the request object is not read: {error}"
+            "the request object can't be read: {error}"
         )))
     })?;
     if !object.header.is_of_type(TYP) {

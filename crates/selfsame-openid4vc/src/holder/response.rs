@@ -73,7 +73,7 @@ fn queries<'a>(
     choices: &[Choice<'_>],
 ) -> Result<Vec<&'a CredentialQuery>, Error> {
     if choices.is_empty() {
-        return Err(Error::Choice("nothing was chosen"));
+        return Err(Error::Choice("no credential was chosen"));
     }
     let mut seen: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut queries = Vec::with_capacity(choices.len());
@@ -83,7 +83,7 @@ fn queries<'a>(
             .query
             .credential(choice.query_id)
             .ok_or(Error::Choice(
-                "a credential query is answered that was not asked",
+                "a credential query is answered that was not requested",
             ))?;
         let before = seen.entry(choice.query_id).or_default();
         if before.contains(&choice.held.raw.as_str()) || (!before.is_empty() && !query.multiple) {
@@ -134,7 +134,7 @@ pub(super) fn delivered(verifier: &Verifier, presented: bool, status: u16, body:
         return failed(&not_taken(body));
     }
     let Ok(receipt) = json::parse_as::<Receipt>(body, &limits()) else {
-        return failed("the verifier's reply is not the JSON object it should be");
+        return failed("the verifier's reply is not a valid JSON object");
     };
     // Only web addresses are passed to a browser.
     let redirect_uri = receipt
@@ -157,12 +157,12 @@ fn not_taken(body: &[u8]) -> String {
         let text = body.error_description.unwrap_or(body.error);
         ErrorBody::new("", text.trim()).error_description
     });
-    let what = "the verifier did not take the answer";
+    let what = "the verifier did not accept the answer";
     match told {
         None => what.to_owned(),
         Some(told) => {
             let told: String = told.chars().take(MAX_TOLD).collect();
-            format!("{what}; it says: {told}")
+            format!("{what}; its reason: {told}")
         }
     }
 }
@@ -178,7 +178,7 @@ fn failed(verifier: &Verifier, reason: String) -> Next {
     let failed = Failed {
         verifier: verifier.clone(),
         reason,
-        advice: "Ask the verifier to begin again.".to_owned(),
+        advice: "Ask the verifier for a new request.".to_owned(),
     };
     (State::Failed(failed), Vec::new())
 }
@@ -210,14 +210,16 @@ impl One<'_> {
         let held = self.choice.held;
         if self.query.known_format() != Some(held.format) {
             return Err(Error::Choice(
-                "a credential has another format than was asked for",
+                "a credential has another format than the requested one",
             ));
         }
         let key = match self.query.require_cryptographic_holder_binding {
             false => None,
             true => {
                 let key = self.choice.key;
-                Some(key.ok_or(Error::Choice("a credential is bound to no key held here"))?)
+                Some(key.ok_or(Error::Choice(
+                    "a credential is not bound to a key in this wallet",
+                ))?)
             }
         };
         can_be_checked(self.request, held, key)?;
@@ -289,9 +291,9 @@ pub fn can_be_checked(
     if formats.is_empty() {
         return Ok(());
     }
-    let format = formats
-        .get(held.format.as_str())
-        .ok_or_else(|| refuse("the verifier asks for a format it says it cannot check"))?;
+    let format = formats.get(held.format.as_str()).ok_or_else(|| {
+        refuse("the verifier requests a format that its metadata does not support")
+    })?;
     let (issuers, holders) = match held.format.describe().profile {
         Profile::SdJwtVc => (&format.sd_jwt_alg_values, &format.kb_jwt_alg_values),
         Profile::W3c => (&format.alg_values, &format.alg_values),

@@ -22,16 +22,16 @@ pub fn candidate(held: &Held, provable: bool) -> Candidate<'_> {
     }
 }
 
-/// The choice a policy makes in place of a person: the verifier's preferred options. Optional credentials are included
-/// only if all of them are optional.
+/// The choice of a policy instead of a person: the verifier's preferred options. Optional credentials are included only
+/// if all of them are optional.
 pub fn by_policy<Id>(selection: &Selection<Id>) -> Result<Vec<(&str, &Match<Id>)>, Error> {
     let chosen = |optional_too| {
         let choice = selection.first_choice(optional_too);
         choice.filter(|choice| !choice.is_empty())
     };
-    chosen(false)
-        .or_else(|| chosen(true))
-        .ok_or(Error::Choice("nothing held satisfies the request"))
+    chosen(false).or_else(|| chosen(true)).ok_or(Error::Choice(
+        "no credentials in this wallet satisfy the request",
+    ))
 }
 
 /// Checks a person's choice, given as pairs of credential query and credential: it must satisfy the request and contain
@@ -44,7 +44,7 @@ pub fn explicit<'s, Id: PartialEq>(
     let mut answered = BTreeSet::new();
     for (query, id) in chosen {
         let found = selection.query(query).ok_or(Error::Choice(
-            "a credential query is answered that was not asked",
+            "a credential query is answered that was not requested",
         ))?;
         let matching = found
             .matches
@@ -57,7 +57,7 @@ pub fn explicit<'s, Id: PartialEq>(
         let several = !answered.insert(found.query.as_str()) && !found.multiple;
         if twice || several {
             return Err(Error::Choice(
-                "one credential is asked for, and several were chosen",
+                "one credential is requested, and several were chosen",
             ));
         }
         answer.push((found.query.as_str(), matching));
@@ -69,7 +69,7 @@ pub fn explicit<'s, Id: PartialEq>(
         .all(|set| !set.required || set.is_satisfied_by(&answered))
     {
         return Err(Error::Choice(
-            "what was chosen does not satisfy the request",
+            "the chosen credentials do not satisfy the request",
         ));
     }
     // §6.4.2: one option of each set is returned.

@@ -149,7 +149,7 @@ pub fn configuration_of<'a>(
             }
             let found = granted.credentials.get_key_value(wanted);
             found.map(|(id, _)| id.as_str()).ok_or_else(|| {
-                let reason = "the access token is not good for this credential";
+                let reason = "the access token does not cover this credential";
                 OAuthError::new(Code::InsufficientScope, reason).into()
             })
         }
@@ -187,7 +187,7 @@ pub(super) fn issue(
         .ok_or_else(|| {
             Error::credential(
                 CredentialCode::UnknownCredentialConfiguration,
-                "the credential configuration is not issued any more",
+                "the credential configuration is no longer issued",
             )
         })?;
     let proven = match prove(call, configuration, evidence, ctx)? {
@@ -230,7 +230,7 @@ fn check_further(call: &Call<'_>, given: &[Given]) -> Result<(), Error> {
     }
     Err(Error::credential(
         CredentialCode::CredentialRequestDenied,
-        "as many of this credential as are offered have been issued with this access token",
+        "the maximum number of copies of this credential has been issued with this access token",
     ))
 }
 
@@ -267,7 +267,7 @@ fn prove(
             holders: Vec::new(),
             nonces: Vec::new(),
         })),
-        (None, Some(_)) => refuse("this credential takes no proofs"),
+        (None, Some(_)) => refuse("this credential accepts no proofs"),
         (Some(_), None) => refuse("proofs are required for this credential"),
         (Some(_), Some(jwts)) => {
             let rules = proof::Rules {
@@ -338,7 +338,7 @@ struct One<'a> {
 fn draft(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
     let Some(format) = one.configuration.known_format() else {
         return Err(Error::Setup(
-            "a configuration has a format that is not ours".to_owned(),
+            "a configuration has an unsupported format".to_owned(),
         ));
     };
     match format.describe().profile {

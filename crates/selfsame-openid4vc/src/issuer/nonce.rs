@@ -32,7 +32,7 @@ pub struct Spent {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NonceError {
     /// We did not create it.
-    #[error("the nonce is not one of ours")]
+    #[error("the nonce was not created by this issuer")]
     Foreign,
     /// Its lifetime is over.
     #[error("the nonce has expired")]

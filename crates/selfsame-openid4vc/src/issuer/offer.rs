@@ -50,7 +50,7 @@ pub fn create(new: &NewOffer, settings: &Settings, ctx: &Ctx) -> Result<Made, Er
     }
     if new.uses == 0 {
         return Err(Error::Setup(
-            "an offer must be good for one use at least".to_owned(),
+            "an offer must allow at least one use".to_owned(),
         ));
     }
     let code = ctx.token("issuer/offer/code");

@@ -60,7 +60,7 @@ pub(super) fn verify(
     let proof_type = rules
         .configuration
         .jwt_proof()
-        .ok_or_else(|| invalid("this credential takes no proofs of the type jwt"))?;
+        .ok_or_else(|| invalid("this credential accepts no proofs of the type jwt"))?;
     if jwts.len() > rules.settings.metadata.batch_size() {
         return Err(invalid("there are more proofs than batch_size allows"));
     }
@@ -93,7 +93,7 @@ pub(super) fn verify(
         }
         // §8.3: each key binds at most one credential.
         if holders.iter().any(|other| other.key == holder.key) {
-            return Err(invalid("two proofs are of the same key"));
+            return Err(invalid("two proofs are for one key"));
         }
         holders.push(holder);
     }
@@ -131,9 +131,7 @@ fn check_header(
         .filter_map(Value::as_str)
         .filter_map(|name| name.parse::<Algorithm>().ok());
     if !listed.into_iter().any(|algorithm| algorithm == header.alg) {
-        return Err(invalid(
-            "a proof's algorithm is not among those the metadata lists",
-        ));
+        return Err(invalid("the metadata does not list a proof's algorithm"));
     }
     let named = match (&header.kid, &header.jwk, &header.x5c) {
         (Some(kid), None, None) => {
@@ -143,7 +141,8 @@ fn check_header(
             return Err(invalid("a proof's jwk is not for its algorithm"));
         }
         (None, Some(jwk), None) => Named::Key(
-            PublicKey::from_jwk(jwk).map_err(|_| invalid("a proof's jwk is not a key we know"))?,
+            PublicKey::from_jwk(jwk)
+                .map_err(|_| invalid("a proof's jwk is not a supported key"))?,
         ),
         (None, None, Some(x5c)) => {
             let chain = Chain::parse(x5c).map_err(|_| invalid("a proof's x5c cannot be read"))?;
@@ -161,7 +160,7 @@ fn check_header(
         .as_deref();
     if !methods.unwrap_or_default().contains(&method) {
         return Err(invalid(
-            "a proof's key is named in a way the metadata does not list",
+            "the metadata does not list the way in which a proof names its key",
         ));
     }
     Ok(named)
@@ -224,7 +223,7 @@ fn check_time(rules: &Rules<'_>, claims: &Map<String, Value>, now: UnixTime) -> 
                 .saturating_add(rules.settings.leeway),
         )
     {
-        return Err(invalid("a proof was made too long ago"));
+        return Err(invalid("a proof is too old"));
     }
     let validity = Validity::of_jwt(claims)
         .map_err(|_| invalid("a proof's nbf or exp is not written as specified"))?;
@@ -250,7 +249,7 @@ fn holder(named: Named, evidence: &Evidence) -> Result<Holder, Error> {
         .ok_or_else(|| invalid("the DID of a proof cannot be resolved, or is deactivated"))?;
     let key = document
         .key(&url, Relationship::Authentication)
-        .map_err(|_| invalid("a proof's kid is no authentication key of its DID"))?;
+        .map_err(|_| invalid("a proof's kid is not an authentication key of its DID"))?;
     Ok(Holder {
         key,
         did: Some(url.did),

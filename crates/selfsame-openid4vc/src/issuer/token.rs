@@ -51,9 +51,17 @@ pub(super) fn redeem(
     match (&offered.tx_code, &request.tx_code) {
         (None, None) => {}
         (None, Some(_)) => {
-            return refuse(Code::InvalidRequest, "no transaction code is expected");
+            return refuse(
+                Code::InvalidRequest,
+                "the offer requires no transaction code",
+            );
         }
-        (Some(_), None) => return refuse(Code::InvalidRequest, "a transaction code is expected"),
+        (Some(_), None) => {
+            return refuse(
+                Code::InvalidRequest,
+                "the offer requires a transaction code",
+            );
+        }
         (Some(expected), Some(given)) => {
             let mac = tx_code_mac(settings, &offered.offer_id, given);
             if !ct_eq(&mac, &expected.mac) {
@@ -133,7 +141,7 @@ fn credentials(
         if !offered.configuration_ids.contains(id) {
             return Err(OAuthError::new(
                 Code::InvalidAuthorizationDetails,
-                "a credential is asked for that was not offered",
+                "a credential is requested that was not offered",
             )
             .into());
         }

@@ -98,7 +98,7 @@ pub fn link(asked: &Asked, wallet: Option<&Url>) -> Result<String, Error> {
 /// The nonce in the form that a wallet posts to fetch the request object; unknown parameters are ignored.
 pub fn wallet_nonce(body: &[u8]) -> Result<Option<String>, Error> {
     let mut form = Form::parse(body)
-        .map_err(|error| Error::invalid_request(format!("the form is not read: {error}")))?;
+        .map_err(|error| Error::invalid_request(format!("the form can't be read: {error}")))?;
     match form.take("wallet_nonce") {
         Some(nonce) if nonce.len() > MAX_WALLET_NONCE => {
             Err(Error::invalid_request("wallet_nonce is too long"))
@@ -120,7 +120,7 @@ pub(super) fn object(
     }
     if asked.request_uri.is_none() {
         return Err(Error::State(
-            "this request travels in its link and cannot be signed",
+            "this request is contained in its link and can't be signed",
         ));
     }
     let unsigned = Unsigned::new(&header(signer), &claims(asked, wallet_nonce, ctx)?);
@@ -178,5 +178,5 @@ fn parameters(asked: &Asked) -> Result<Parameters, Error> {
 }
 
 fn unserialisable(error: serde_json::Error) -> Error {
-    Error::Setup(format!("the request cannot be written: {error}"))
+    Error::Setup(format!("the request can't be written: {error}"))
 }

@@ -45,7 +45,7 @@ pub(super) fn take(
     }
     let state = response.state.as_deref().unwrap_or_default();
     if !ct_eq(state.as_bytes(), asked.state.as_bytes()) {
-        return Err(Error::invalid_request("state is not that of the request"));
+        return Err(Error::invalid_request("state differs from the request's"));
     }
     let presentations = match &response.answer {
         Answer::Refused { error, .. } => return Ok(Step::Done(decline(asked, error, ctx))),
@@ -155,7 +155,7 @@ fn why(judged: &Judged) -> String {
     if judged.outcome != Outcome::Invalid {
         return match judged.outcome {
             Outcome::Unverifiable => {
-                "nothing in the answer could be shown now to be by an issuer that this verifier trusts"
+                "it can't be verified at the moment that anything in the answer is by an issuer that this verifier trusts"
             }
             _ => "nothing in the answer is by an issuer that this verifier trusts to issue it",
         }
@@ -220,13 +220,13 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
         let query = asked
             .query
             .credential(id)
-            .ok_or_else(|| refuse("vp_token answers a credential query that was not asked"))?;
-        let format = query.known_format().ok_or_else(|| {
-            refuse("vp_token answers a query for a format that cannot be checked")
-        })?;
+            .ok_or_else(|| refuse("vp_token answers a credential query that was not requested"))?;
+        let format = query
+            .known_format()
+            .ok_or_else(|| refuse("vp_token answers a query for a format that can't be checked"))?;
         if list.len() > 1 && !query.multiple {
             return Err(refuse(
-                "vp_token has several presentations where one was asked for",
+                "vp_token has several presentations where one was requested",
             ));
         }
         let bound = query.require_cryptographic_holder_binding;

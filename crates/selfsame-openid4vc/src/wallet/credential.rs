@@ -25,7 +25,7 @@ use crate::{
 
 /// Maximum size of a response, in bytes; one response can contain many copies.
 const MAX_RESPONSE: usize = 1 << 20;
-const TELL: &str = "Tell the issuer; the credential was not kept.";
+const TELL: &str = "Tell the issuer; the credential was not stored.";
 
 pub(super) fn answered(
     requesting: &Requesting,
@@ -37,16 +37,16 @@ pub(super) fn answered(
     match answer.status {
         200 => {}
         202 => {
-            let reason = "The issuer wants to deliver the credential later, which this wallet cannot wait for.";
+            let reason = "The issuer wants to deliver the credential later, which this wallet does not support.";
             return Err(Error::counterpart(
                 reason,
-                "Ask the issuer when it can be had at once.",
+                "Ask the issuer when it can be issued immediately.",
             ));
         }
         _ => return refused(requesting, answer, evidence, ctx),
     }
     let Some(current) = progress.plan.asks.first() else {
-        return Err(Error::State("there is nothing left to ask for"));
+        return Err(Error::State("there is no credential left to request"));
     };
     let limits = Limits {
         max_bytes: MAX_RESPONSE,
@@ -79,7 +79,7 @@ fn refused(
     }
     let (reason, advice) = match code.as_deref() {
         Some("invalid_nonce") => (
-            "The issuer refuses the nonces it gives out itself.",
+            "The issuer refuses its own nonces.",
             "Tell the issuer, or try again later with a new offer.",
         ),
         Some("invalid_proof") => (
@@ -87,11 +87,11 @@ fn refused(
             "Choose another key or DID, and ask the issuer for a new offer.",
         ),
         Some("credential_request_denied") => (
-            "The issuer will not issue this credential.",
+            "The issuer refuses to issue this credential.",
             "Ask the issuer why.",
         ),
         Some("invalid_token") => (
-            "The issuer does not take its own access token any more.",
+            "The issuer no longer accepts its own access token.",
             "Ask the issuer for a new offer.",
         ),
         Some(_) => (
@@ -113,23 +113,23 @@ fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredentia
     let most = ask.bindings.len().max(1);
     if response.credentials.is_empty() || response.credentials.len() > most {
         return Err(bad(
-            "the issuer sent no credential, or more than were asked for",
+            "the issuer sent no credential, or more than were requested",
         ));
     }
     let mut unused: Vec<&Binding> = ask.bindings.iter().collect();
     let mut received = Vec::with_capacity(response.credentials.len());
     for issued in response.credentials {
         let seen = inspect(&issued.credential, ask.format)
-            .ok_or_else(|| bad("a credential is not of the format that was offered"))?;
+            .ok_or_else(|| bad("a credential is not of the offered format"))?;
         if !ask.types.iter().all(|wanted| seen.types.contains(wanted)) {
-            return Err(bad("a credential is not of the type that was offered"));
+            return Err(bad("a credential is not of the offered type"));
         }
         let binding = match ask.bindings.is_empty() {
             true => None,
             false => {
                 let place = unused.iter().position(|binding| seen.is_bound_to(binding));
                 let place = place
-                    .ok_or_else(|| bad("a credential is bound to a key that was not asked for"))?;
+                    .ok_or_else(|| bad("a credential is bound to a key that was not requested"))?;
                 Some(unused.remove(place))
             }
         };

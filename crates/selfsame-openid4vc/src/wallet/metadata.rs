@@ -51,7 +51,7 @@ pub fn read_issuer(
 ) -> Result<IssuerMetadata, Error> {
     if content_type.map(media_type).as_deref() != Some("application/json") {
         return Err(bad(
-            "the issuer's metadata does not come as application/json",
+            "the media type of the issuer's metadata is not application/json",
         ));
     }
     let metadata: IssuerMetadata = json::parse_as(body, &limits())
@@ -62,7 +62,7 @@ pub fn read_issuer(
     }
     metadata
         .check()
-        .map_err(|problem| bad(format!("the issuer's metadata is wrong: {problem}")))?;
+        .map_err(|problem| bad(format!("the issuer's metadata is invalid: {problem}")))?;
     let endpoints = [
         Some(&metadata.credential_endpoint),
         metadata.nonce_endpoint.as_ref(),
@@ -81,7 +81,7 @@ pub fn read_issuer(
         || requires(metadata.credential_response_encryption)
     {
         return Err(bad(
-            "the issuer insists on encryption, which this wallet does not have",
+            "the issuer requires encryption, which this wallet does not support",
         ));
     }
     Ok(metadata)
@@ -94,9 +94,11 @@ pub fn check_offered(metadata: &IssuerMetadata, offer: &CredentialOffer) -> Resu
         let configuration = metadata
             .configuration(id)
             .ok_or_else(|| bad("the offer names a credential that the issuer does not describe"))?;
-        configuration
-            .check()
-            .map_err(|problem| bad(format!("the credential's description is wrong: {problem}")))?;
+        configuration.check().map_err(|problem| {
+            bad(format!(
+                "the credential's description is invalid: {problem}"
+            ))
+        })?;
     }
     Ok(())
 }
@@ -123,7 +125,7 @@ pub fn servers(
     };
     if issuers.is_empty() {
         return Err(match hint {
-            Some(_) => bad("the offer names an authorization server that the issuer does not"),
+            Some(_) => bad("the offer names an authorization server that the issuer does not name"),
             None => bad("the issuer has no authorization server"),
         });
     }

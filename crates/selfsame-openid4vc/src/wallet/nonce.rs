@@ -41,7 +41,7 @@ pub(super) fn read(answer: Answer<'_>) -> Result<String, Error> {
         )
     };
     if !(200..300).contains(&answer.status) {
-        return Err(bad("the issuer gives no nonce"));
+        return Err(bad("the issuer provides no nonce"));
     }
     let response: NonceResponse = json::parse_as(answer.body, &limits())
         .map_err(|_| bad("the issuer's nonce cannot be read"))?;

@@ -51,8 +51,10 @@ pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
             .ok_or_else(|| {
                 bad("the offer is neither at an https address nor at an origin trusted without TLS")
             }),
-        (Some(_), Some(_)) => Err(bad("the link has an offer and the address of one")),
-        (None, None) => Err(bad("there is no credential offer in the link")),
+        (Some(_), Some(_)) => Err(bad(
+            "the link contains both an offer and the URL of an offer",
+        )),
+        (None, None) => Err(bad("the link contains no credential offer")),
     }
 }
 
@@ -61,7 +63,7 @@ pub fn read(body: &[u8], content_type: Option<&str>) -> Result<CredentialOffer, 
     // §4.1.3: the media type is application/json; an offer is never a JWT.
     if content_type.map(media_type).as_deref() != Some("application/json") {
         return Err(Error::counterpart(
-            "the offer does not come as application/json",
+            "the offer's media type is not application/json",
             ADVICE,
         ));
     }

@@ -53,10 +53,10 @@ pub(super) fn bindings(
     };
     let proof = configuration
         .jwt_proof()
-        .ok_or_else(|| bad("the issuer takes no proofs of the type jwt"))?;
+        .ok_or_else(|| bad("the issuer accepts no proofs of the type jwt"))?;
     if proof.key_attestations_required.is_some() {
         return Err(bad(
-            "the issuer insists on key attestations, which this wallet does not have",
+            "the issuer requires key attestations, which this wallet does not support",
         ));
     }
     let listed = listed(proof);
@@ -69,7 +69,7 @@ pub(super) fn bindings(
         fitting.extend(named(configuration, format, key));
     }
     let Some(kind) = fitting.first().map(|key| key.algorithm) else {
-        return Err(bad("none of the keys is of a kind that the issuer takes"));
+        return Err(bad("none of the keys is of a kind that the issuer accepts"));
     };
     // Keys of another algorithm are for the other offered credentials; here they would request extra copies.
     fitting.retain(|key| key.algorithm == kind);
@@ -128,7 +128,7 @@ pub(super) fn request(
 ) -> Result<Step<Next>, Error> {
     let (Some(current), Some(wanted)) = (progress.plan.asks.first(), progress.wanted.first())
     else {
-        return Err(Error::State("there is nothing left to ask for"));
+        return Err(Error::State("there is no credential left to request"));
     };
     let mut proofs = Vec::with_capacity(current.bindings.len());
     let mut needs = Vec::new();

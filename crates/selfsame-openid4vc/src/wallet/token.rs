@@ -60,7 +60,7 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
     let grant = accept.offer.pre_authorized_code();
     let grant = grant.ok_or(Error::Unsupported {
         lacking: Lacking::Grant,
-        reason: "the offer has no pre-authorized code, and this wallet knows no other way",
+        reason: "the offer has no pre-authorized code, and this wallet supports no other grant",
         advice: ASK_AGAIN,
     })?;
     check_tx_code(grant.tx_code.as_ref(), accept.tx_code)?;
@@ -68,7 +68,7 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
         && !accept.server.supports_pre_authorized_code()
     {
         return Err(bad(
-            "the authorization server does not redeem pre-authorized codes",
+            "the authorization server does not support pre-authorized codes",
         ));
     }
     let url = accept
@@ -107,17 +107,19 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
 fn check_tx_code(asked: Option<&TxCode>, given: Option<&SecretString>) -> Result<(), Error> {
     match (asked, given) {
         (None, None) => Ok(()),
-        (None, Some(_)) => Err(Error::Choice("the offer asks for no transaction code")),
-        (Some(_), None) => Err(Error::Choice("the offer asks for a transaction code")),
+        (None, Some(_)) => Err(Error::Choice("the offer requires no transaction code")),
+        (Some(_), None) => Err(Error::Choice("the offer requires a transaction code")),
         (Some(asked), Some(given)) => {
             let given = given.expose();
             let length = u32::try_from(given.chars().count()).unwrap_or(u32::MAX);
             if given.is_empty() || asked.length.is_some_and(|wanted| wanted != length) {
-                return Err(Error::Choice("the transaction code has another length"));
+                return Err(Error::Choice("the transaction code has the wrong length"));
             }
             let digits = given.bytes().all(|b| b.is_ascii_digit());
             if asked.input_mode == InputMode::Numeric && !digits {
-                return Err(Error::Choice("the transaction code has digits only"));
+                return Err(Error::Choice(
+                    "the transaction code must contain only digits",
+                ));
             }
             Ok(())
         }
@@ -132,7 +134,7 @@ fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
         .ok_or_else(|| bad("the offer names a credential that the issuer does not describe"))?;
     let format = configuration.known_format().ok_or(Error::Unsupported {
         lacking: Lacking::Format,
-        reason: "the credential has a format that this wallet does not know",
+        reason: "the credential has a format that this wallet does not support",
         advice: "Ask the issuer for another format: dc+sd-jwt, jwt_vc_json or vc+jwt.",
     })?;
     let bindings = match &configuration.proof_types_supported {
@@ -202,7 +204,7 @@ fn name(ask: &Ask, response: &TokenResponse) -> Result<Wanted, Error> {
         .cloned()
         .map(Wanted::CredentialIdentifier)
         .ok_or_else(|| {
-            let reason = "the access token is not good for all that was offered";
+            let reason = "the access token does not cover all offered credentials";
             Error::counterpart(reason, ASK_AGAIN)
         })
 }
@@ -217,13 +219,13 @@ fn refused(redeeming: &Redeeming, answer: Answer<'_>) -> Next {
         ),
         Some("invalid_grant") => ("The offer has been used or has expired.", ASK_AGAIN),
         Some("invalid_client") => (
-            "The issuer does not deal with wallets it does not know.",
+            "The issuer accepts only registered wallets.",
             "Ask the issuer which wallets it accepts.",
         ),
         Some(_) => ("The issuer refused to redeem the offer.", ASK_AGAIN),
         None => (
             "The issuer's token endpoint failed.",
-            "Try again later; if the offer is for one use, ask the issuer for a new one.",
+            "Try again later; if the offer works only once, ask the issuer for a new one.",
         ),
     };
     let state = State::Redeeming(redeeming.clone());

@@ -35,7 +35,7 @@ impl ResponseEncryption {
             .take(MAX_KEYS)
             .find_map(|key| Recipient::of(&Jwk::from_value(key).ok()?).ok());
         let recipient = recipient.ok_or_else(|| {
-            Error::invalid_request("client_metadata has no key for ECDH-ES on P-256 to encrypt to")
+            Error::invalid_request("client_metadata has no encryption key for ECDH-ES on P-256")
         })?;
         let encryption = match &metadata.encrypted_response_enc_values_supported {
             // §5.1: the default value.

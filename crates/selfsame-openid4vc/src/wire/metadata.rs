@@ -62,7 +62,7 @@ pub struct Batch {
 pub enum Entry {
     /// A configuration that we can read.
     Known(Box<Configuration>),
-    /// A configuration in an unknown form. It is ignored unless somebody wants this credential.
+    /// A configuration in an unknown form. It is ignored unless it is requested.
     Foreign(Value),
 }
 

@@ -104,7 +104,7 @@ pub enum RequestUriMethod {
     /// GET.
     #[default]
     Get,
-    /// POST, which lets the wallet send a nonce of its own.
+    /// POST, which lets the wallet send its own nonce.
     Post,
 }
 
@@ -208,7 +208,7 @@ impl Parameters {
             };
             selfsame_crypto::json::parse(text.as_bytes(), &super::limits())
                 .map(Some)
-                .map_err(|_| Error::invalid_request("a parameter that holds JSON is malformed"))
+                .map_err(|_| Error::invalid_request("a JSON parameter is malformed"))
         };
         let dcql_query = json("dcql_query")?;
         let client_metadata = json("client_metadata")?;
@@ -319,13 +319,13 @@ impl Request {
         let nonce = parameters.nonce.ok_or_else(|| refuse("nonce is missing"))?;
         if nonce.len() > MAX_VALUE || !super::is_url_safe(&nonce) {
             return Err(refuse(
-                "nonce has other than ASCII URL-safe characters, or is too long",
+                "nonce has characters that are not ASCII URL-safe, or is too long",
             ));
         }
         let unsafe_state = |state: &String| state.len() > MAX_VALUE || !super::is_url_safe(state);
         if parameters.state.as_ref().is_some_and(unsafe_state) {
             return Err(refuse(
-                "state has other than ASCII URL-safe characters, or is too long",
+                "state has characters that are not ASCII URL-safe, or is too long",
             ));
         }
         // §5.3: without holder binding, only `state` binds the answer to the request.
@@ -335,7 +335,7 @@ impl Request {
             .any(|credential| !credential.require_cryptographic_holder_binding);
         if unbound && parameters.state.is_none() {
             return Err(refuse(
-                "state is required where no holder binding is asked for",
+                "state is required if no holder binding is requested",
             ));
         }
         let metadata = match parameters.client_metadata {
@@ -366,7 +366,7 @@ fn query(parameters: &Parameters) -> Result<Query, Error> {
         )),
         (None, Some(_)) => Err(Error::presentation(
             PresentationCode::InvalidScope,
-            "no scope stands for a query with this wallet",
+            "this wallet supports no scopes",
         )),
         (None, None) => Err(Error::invalid_request("dcql_query is missing")),
         (Some(value), None) => {
@@ -379,7 +379,7 @@ fn query(parameters: &Parameters) -> Result<Query, Error> {
             if !known {
                 return Err(Error::presentation(
                     PresentationCode::VpFormatsNotSupported,
-                    "none of the formats asked for is supported",
+                    "none of the requested formats is supported",
                 ));
             }
             Ok(query)
@@ -396,7 +396,7 @@ fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error
         Some(_) => return Err(refuse("the response mode is not supported")),
         None => {
             return Err(refuse(
-                "response_mode is missing, or stands for one not supported",
+                "response_mode is missing, and its default is not supported",
             ));
         }
     }

@@ -44,7 +44,7 @@ impl AuthorizationResponse {
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
         let refuse = |reason: &str| Error::invalid_request(reason);
         let mut form = Form::parse(body)
-            .map_err(|error| refuse(&format!("the response is not read: {error}")))?;
+            .map_err(|error| refuse(&format!("the response can't be read: {error}")))?;
         let answer = match (form.take("vp_token"), form.take("error")) {
             (Some(_), Some(_)) => return Err(refuse("vp_token and error are both present")),
             (Some(text), None) => Answer::Presented(vp_token(&text)?),

@@ -1011,7 +1011,7 @@ fn whoever_is_refused_for_a_certificate_is_told_what_is_wrong_with_it() {
     let unknown = said(name, &[], |_| {});
     assert!(unknown.contains("trust anchor"), "{unknown}");
     let misnamed = said("other.example", &anchors, |_| {});
-    assert!(misnamed.contains("for another name"), "{misnamed}");
+    assert!(misnamed.contains("is not for the name"), "{misnamed}");
 }
 
 #[test]
@@ -1266,21 +1266,21 @@ fn a_person_is_told_why_a_verifier_does_not_take_an_answer_in_plain_letters_and_
         State::Failed(failed) => failed.reason,
         other => panic!("{other:?}"),
     };
-    let bare = "the verifier did not take the answer";
+    let bare = "the verifier did not accept the answer";
     let told = |body: &str| reason(400, body).strip_prefix(bare).unwrap().to_owned();
     let described = r#"{"error":"invalid_request","error_description":"the nonce is old"}"#;
-    assert_eq!(told(described), "; it says: the nonce is old");
+    assert_eq!(told(described), "; its reason: the nonce is old");
     assert_eq!(
         told(r#"{"error":"invalid_request"}"#),
-        "; it says: invalid_request"
+        "; its reason: invalid_request"
     );
     let turned = r#"{"error":"x","error_description":"a\u202eb\n<b>\""}"#;
-    assert_eq!(told(turned), "; it says: a?b?<b>'");
+    assert_eq!(told(turned), "; its reason: a?b?<b>'");
     let long = format!(
         r#"{{"error":"x","error_description":"{}"}}"#,
         "a".repeat(5000)
     );
-    assert_eq!(told(&long).len(), "; it says: ".len() + 200);
+    assert_eq!(told(&long).len(), "; its reason: ".len() + 200);
     for silent in ["", "{}", "<html>", r#"{"error":7}"#, r#"{"error":""}"#] {
         assert_eq!(told(silent), "", "{silent}");
     }

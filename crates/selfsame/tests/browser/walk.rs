@@ -357,7 +357,7 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
     phone.share(&request).await;
     phone.follow(&request).await;
     browser
-        .expect("The request was answered, or its time is over.")
+        .expect("The request was already answered or has expired.")
         .await;
     browser.expect("Ask for a new one.").await;
 

@@ -89,7 +89,7 @@ fn a_request_that_was_answered_says_so_to_whoever_opens_it_later() {
             let reply = to_requests(&nils, verb, link);
             assert_over(
                 &reply,
-                "was answered, or its time is over",
+                "was already answered or has expired",
                 "ask for a new one",
             );
         }

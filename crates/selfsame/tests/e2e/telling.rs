@@ -22,7 +22,7 @@ fn a_refusal_speaks_of_the_link_only_where_the_link_is_wrong() {
     let without = present(maja, &[]);
     assert!(without.contains("pass it with --tx-code"), "{without}");
     let short = present(maja, &["--tx-code", "1"]);
-    assert!(short.contains("another length"), "{short}");
+    assert!(short.contains("the wrong length"), "{short}");
     present("no address", &[]);
 }
 

@@ -1,4 +1,4 @@
-//! The facts on W3C credentials of data model 1.1 as JWTs.
+//! The properties of W3C credentials of data model 1.1 as JWTs.
 
 use crate::format::entry::{Description, Profile, StatusForm};
 
@@ -11,7 +11,7 @@ pub(super) const DESCRIPTION: Description = Description {
     subject_claim: Some("credentialSubject"),
     discloses_selectively: false,
     binds_to_did: true,
-    // VCDM 1.1 §4.9 shows `credentialStatus` as one object, and readers of this format take nothing else.
+    // VCDM 1.1 §4.9 shows `credentialStatus` as one object, and readers of this format accept only that.
     status: StatusForm::ClaimAndMember,
     issuer_needs_did: true,
     undefined_terms: None,

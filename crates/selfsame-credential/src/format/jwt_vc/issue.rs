@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::format::w3c::Issue;
 
-/// VCDM 1.1 §6.3.1.1: the registered claims say what the credential says.
+/// VCDM 1.1 §6.3.1.1: the registered claims repeat members of the credential.
 pub(super) fn payload(issue: &Issue, credential: Map<String, Value>) -> Map<String, Value> {
     let mut payload = Map::new();
     let mut set = |name: &str, value: Value| payload.insert(name.to_owned(), value);

@@ -1,4 +1,4 @@
-//! The facts on SD-JWT VC, and what it asks of an SD-JWT (draft-ietf-oauth-sd-jwt-vc, §2).
+//! The properties of SD-JWT VC, and its requirements for an SD-JWT (draft-ietf-oauth-sd-jwt-vc, §2).
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub(super) const DESCRIPTION: Description = Description {
 /// The type of an SD-JWT VC (§2.2.1).
 pub(in crate::format) const TYP: &str = "dc+sd-jwt";
 
-/// The claims, with all within them, that a disclosure must never carry (§2.2.2.3).
+/// The claims that must never be disclosed selectively, neither as a whole nor in part (§2.2.2.3).
 pub(crate) const NEVER_DISCLOSED: [&str; 8] = [
     "iss",
     "nbf",
@@ -37,13 +37,13 @@ pub(crate) const NEVER_DISCLOSED: [&str; 8] = [
     "status",
 ];
 
-/// §2.2.1: the header says that this is an SD-JWT VC.
+/// §2.2.1: the header must have the type of an SD-JWT VC.
 pub(super) fn has_type(sd_jwt: &SdJwt) -> bool {
     sd_jwt.jwt().header.is_of_type(TYP)
 }
 
-/// RFC 7519 §4.1.1: `iss`, where present, is a string. Another value must not count as absent: the issuer would
-/// then be read from the certificate alone.
+/// RFC 7519 §4.1.1: `iss`, if present, is a string. Any other value must not count as absent: the issuer would then be
+/// taken from the certificate alone.
 pub(super) fn names_its_issuer_as_specified(sd_jwt: &SdJwt) -> bool {
     sd_jwt.payload().get("iss").is_none_or(Value::is_string)
 }
@@ -80,7 +80,7 @@ pub(super) fn types(sd_jwt: &SdJwt) -> Vec<&str> {
     all.filter_map(Value::as_str).collect()
 }
 
-/// §2.2.2.3: nothing that decides over validity was selectively disclosed.
+/// §2.2.2.3: no claim that determines validity was selectively disclosed.
 pub(super) fn discloses_only_what_it_may(processed: &Processed) -> bool {
     processed.places.iter().all(|place| {
         !matches!(place.path.segments().first(),

@@ -1,4 +1,4 @@
-//! An SD-JWT VC as its holder looks at it.
+//! An SD-JWT VC, as its holder sees it.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) fn hold(raw: &str) -> Result<Kept, HeldError> {
     })
 }
 
-/// The SD-JWT, and its claims, disclosed.
+/// The SD-JWT, and its claims with every disclosure applied.
 #[derive(Debug)]
 struct Content {
     sd_jwt: Arc<SdJwt>,

@@ -16,18 +16,18 @@ use crate::{
     signer::{Signer, Unsigned},
 };
 
-/// How deep claims to be issued may nest.
+/// Maximum nesting depth of claims to issue.
 const MAX_DEPTH: usize = 30;
 
-/// What is to be issued as an SD-JWT VC.
+/// The content of an SD-JWT VC to issue.
 #[derive(Clone, Debug)]
 pub struct Issue {
-    /// All claims, in the clear.
+    /// All claims, not hidden.
     pub claims: Map<String, Value>,
-    /// The claims the holder may keep back. A path below another one makes a recursive disclosure
-    /// (§4.2.6); a path that leads to nothing has no effect, since there is nothing to hide.
+    /// The claims that the holder may withhold. A path below another one makes a recursive disclosure (§4.2.6). A path
+    /// that leads to no claim has no effect.
     pub disclosable: Vec<ClaimPath>,
-    /// How many decoy digests every object and array gets that hides something (§4.2.5).
+    /// The number of decoy digests in every object and array that hides something (§4.2.5).
     pub decoys: usize,
     /// The holder's key (§4.1.2).
     pub cnf: Option<Jwk>,
@@ -35,17 +35,17 @@ pub struct Issue {
     pub digest: DigestAlgorithm,
     /// The issuer's key.
     pub signer: Signer,
-    /// Names this credential among all that are made with one `Ctx`, so that no two share a salt.
+    /// The label of this credential among all that are made with one `Ctx`, so that no two have an equal salt.
     pub label: String,
 }
 
-/// Why claims cannot be issued as they are.
+/// Why claims can't be issued.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum IssueError {
     /// A claim is named `_sd`, `...` or `_sd_alg` (§4.1, rule 7).
     #[error("a claim has a name that SD-JWT reserves")]
     ReservedName,
-    /// A claim is to be disclosable that a verifier must always see (SD-JWT VC §2.2.2.3).
+    /// A claim that a verifier must always see would be selectively disclosable (SD-JWT VC §2.2.2.3).
     #[error("iss, nbf, exp, cnf, vct, aka_vcts and status must not be selectively disclosable")]
     NeverDisclosed,
     /// The type is missing (SD-JWT VC §2.2.2.1).
@@ -54,12 +54,12 @@ pub enum IssueError {
     /// The claims nest too deeply.
     #[error("the claims nest too deeply")]
     TooDeep,
-    /// The claims name a `cnf` although the holder's key is given apart.
-    #[error("the claim cnf is set apart from the other claims")]
+    /// The claims contain `cnf`, although the holder's key is given separately.
+    #[error("the claims must not contain cnf, which is set from the holder's key")]
     Confirmation,
 }
 
-/// An SD-JWT that lacks nothing but its issuer's signature.
+/// An SD-JWT without its issuer's signature.
 #[derive(Clone, Debug)]
 pub struct Draft {
     unsigned: Unsigned,
@@ -67,12 +67,12 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The bytes the issuer signs.
+    /// The bytes that the issuer signs.
     pub fn signing_input(&self) -> &[u8] {
         self.unsigned.signing_input()
     }
 
-    /// The disclosures, base64url as they will be sent.
+    /// The disclosures, base64url-encoded as they will be sent.
     pub fn disclosures(&self) -> &[String] {
         &self.disclosures
     }
@@ -82,7 +82,7 @@ impl Draft {
         with_disclosures(&self.unsigned.finish(signature), &self.disclosures)
     }
 
-    /// The SD-JWT if its signature is in the evidence, else the need for it.
+    /// The SD-JWT if its signature is in the evidence, otherwise the need for the signature.
     pub fn step(self, evidence: &Evidence) -> Step<String> {
         match self.unsigned.step(evidence) {
             Step::Done(jwt) => Step::Done(with_disclosures(&jwt, &self.disclosures)),
@@ -102,7 +102,8 @@ fn with_disclosures(jwt: &str, disclosures: &[String]) -> String {
 }
 
 impl Issue {
-    /// Hides what is disclosable. The salts come from `ctx`, so the same step run again gives the same draft.
+    /// Hides the selectively disclosable claims. The salts come from `ctx`, so a step that runs again makes an equal
+    /// draft.
     pub fn draft(self, ctx: &Ctx) -> Result<Draft, IssueError> {
         self.check()?;
         let mut root = Mark::default();
@@ -215,7 +216,7 @@ impl Run<'_> {
         }
         if !digests.is_empty() {
             digests.extend((0..self.issue.decoys).map(|_| self.decoy()));
-            // §4.2.4.1: the order must not tell the claims' order.
+            // §4.2.4.1: the order must not reveal the order of the claims.
             digests.sort_unstable();
             shown.insert(SD.to_owned(), Value::from(digests));
         }
@@ -255,7 +256,7 @@ impl Run<'_> {
         Ok(shown)
     }
 
-    /// §4.2.1, §4.2.2: base64url of the array; what goes into the payload is its digest.
+    /// §4.2.1, §4.2.2: the base64url of the array. Its digest goes into the payload.
     fn disclose(&mut self, content: &Value) -> String {
         let disclosure = base64url_encode(&selfsame_crypto::json::to_bytes(content));
         let digest = self.issue.digest.digest(disclosure.as_bytes());

@@ -1,4 +1,4 @@
-//! Presenting an SD-JWT VC: the Key Binding JWT for the disclosures that were chosen (RFC 9901 §4.3).
+//! Presents an SD-JWT VC: the Key Binding JWT for the chosen disclosures (RFC 9901 §4.3).
 
 use selfsame_crypto::{Algorithm, KeyHandle, time::UnixTime};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::{
     signer::{Signer, Unsigned},
 };
 
-/// What a Key Binding JWT says, besides `sd_hash`.
+/// The claims of a Key Binding JWT, besides `sd_hash`.
 #[derive(Clone, Debug, Default)]
 pub struct KeyBindingClaims {
     /// `aud`: the verifier.
@@ -18,11 +18,11 @@ pub struct KeyBindingClaims {
     pub nonce: String,
     /// `iat`.
     pub issued_at: UnixTime,
-    /// Claims of a profile, such as `transaction_data_hashes`; they cannot replace the ones above.
+    /// Claims of a profile, such as `transaction_data_hashes`; they can't replace the ones above.
     pub further: Map<String, Value>,
 }
 
-/// An SD-JWT+KB that lacks nothing but the holder's signature.
+/// An SD-JWT+KB without the holder's signature.
 #[derive(Clone, Debug)]
 pub struct KeyBindingDraft {
     sd_jwt: String,
@@ -30,7 +30,7 @@ pub struct KeyBindingDraft {
 }
 
 impl Presentation {
-    /// The presentation bound to the holder's key, which signs next.
+    /// The presentation bound to the holder's key, for the holder to sign.
     pub fn bind(
         self,
         claims: &KeyBindingClaims,
@@ -66,7 +66,7 @@ impl KeyBindingDraft {
         }
     }
 
-    /// The bytes the holder signs.
+    /// The bytes that the holder signs.
     pub fn signing_input(&self) -> &[u8] {
         self.unsigned.signing_input()
     }
@@ -77,7 +77,7 @@ impl KeyBindingDraft {
         self.sd_jwt + &jwt
     }
 
-    /// The SD-JWT+KB if its signature is in the evidence, else the need for it.
+    /// The SD-JWT+KB if its signature is in the evidence, otherwise the need for the signature.
     pub fn step(self, evidence: &Evidence) -> Step<String> {
         match self.unsigned.step(evidence) {
             Step::Done(jwt) => Step::Done(self.sd_jwt + &jwt),

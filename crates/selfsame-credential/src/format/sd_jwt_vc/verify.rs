@@ -1,4 +1,4 @@
-//! The rules of RFC 9901 §7 and SD-JWT VC, in the order they are judged.
+//! The rules of RFC 9901 §7 and SD-JWT VC, in the order in which they are checked.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ const KB_KEY: Law = Law::new("holder_key", "RFC 9901 §7.3 (5.a)", Failure::Inva
 const KB_SIGNATURE: Law = Law::new("holder_signature", "RFC 9901 §7.3 (5.c)", Failure::Invalid);
 const KB_SD_HASH: Law = Law::new("sd_hash", "RFC 9901 §7.3 (5.g)", Failure::Invalid);
 
-/// Every rule on an SD-JWT VC.
+/// Every rule for an SD-JWT VC.
 pub(crate) const LAWS: &[&Law] = &[
     &WELL_FORMED,
     &TYPE,
@@ -115,7 +115,7 @@ fn references(sd_jwt: &SdJwt) -> Result<Vec<Reference>, StatusError> {
         .collect())
 }
 
-/// `iss` and `status` are read from the payload itself: a disclosure cannot carry them.
+/// `iss` and `status` are read from the payload itself: a disclosure can't contain them.
 fn claimed<'a>(sd_jwt: &'a SdJwt, court: &Court<'a>) -> Claimed<'a> {
     Claimed {
         header: &sd_jwt.jwt().header,
@@ -205,8 +205,7 @@ fn judge(received: &Received, expected: Option<&Binding>, court: &Court<'_>, lis
     }
 }
 
-/// From when until when, as it stands in the clear. An `iat` may have been disclosed (SD-JWT VC §2.2.2.3), and is to
-/// be a time there too.
+/// The validity period in the payload. `iat` may have been disclosed (SD-JWT VC §2.2.2.3), and must be a time then too.
 fn validity(
     sd_jwt: &SdJwt,
     processed: &Result<Arc<Processed>, ProcessError>,
@@ -218,7 +217,7 @@ fn validity(
     claims.map_or(Ok(Validity::default()), Validity::of_jwt)
 }
 
-/// RFC 9901 §7.1, steps 3 to 5; the first that fails ends the processing.
+/// RFC 9901 §7.1, steps 3 to 5; the first failing step ends the processing.
 fn disclosures(processed: &Result<Arc<Processed>, ProcessError>, list: &mut Checklist) {
     let order: [&'static Law; 5] = [
         &DIGESTS_UNIQUE,
@@ -236,7 +235,7 @@ fn disclosures(processed: &Result<Arc<Processed>, ProcessError>, list: &mut Chec
             list.check(
                 &NEVER_DISCLOSED,
                 may,
-                "a claim was disclosed that must stand in the clear",
+                "a claim was selectively disclosed that must not be",
             );
         }
         Err(error) => {
@@ -254,7 +253,7 @@ fn disclosures(processed: &Result<Arc<Processed>, ProcessError>, list: &mut Chec
     }
 }
 
-/// RFC 9901 §7.3. Whether key binding is asked for is the verifier's decision, never the presentation's.
+/// RFC 9901 §7.3. Whether key binding is required is the verifier's decision, never the presentation's.
 fn key_binding(
     sd_jwt: &SdJwt,
     expected: Option<&Binding>,
@@ -263,8 +262,10 @@ fn key_binding(
 ) {
     let (binding, expected) = match (sd_jwt.key_binding(), expected) {
         (Some(binding), Some(expected)) => (binding, expected),
-        (None, None) => return list.skips(&KB_PRESENCE, "none is asked for"),
-        (Some(_), None) => return list.fails(&KB_PRESENCE, "key binding where none is expected"),
+        (None, None) => return list.skips(&KB_PRESENCE, "not required"),
+        (Some(_), None) => {
+            return list.fails(&KB_PRESENCE, "there is key binding, but none is expected");
+        }
         (None, Some(_)) => return list.fails(&KB_PRESENCE, "there is no key binding"),
     };
     list.passes(&KB_PRESENCE, "");
@@ -294,7 +295,7 @@ fn key_binding(
     );
 }
 
-/// RFC 9901 §7.3 (5.a, 5.c): the key is the one the issuer confirmed, none that the holder brings along.
+/// RFC 9901 §7.3 (5.a, 5.c): the key is the one that the issuer confirmed, not one that the holder provides.
 fn holder_signature(sd_jwt: &SdJwt, jwt: &jws::Compact, list: &mut Checklist) {
     let jwk = sd_jwt.payload().get("cnf").and_then(|cnf| cnf.get("jwk"));
     let Some(jwk) = jwk else {

@@ -1,4 +1,4 @@
-//! The facts on W3C credentials of data model 2.0 as JWTs.
+//! The properties of W3C credentials of data model 2.0 as JWTs.
 
 use crate::format::entry::{Description, Profile, StatusForm};
 
@@ -12,7 +12,7 @@ pub(super) const DESCRIPTION: Description = Description {
     discloses_selectively: false,
     binds_to_did: true,
     status: StatusForm::Member,
-    // VC-JOSE-COSE §4 knows neither certificates nor the metadata of SD-JWT VC.
+    // VC-JOSE-COSE §4 defines neither certificates nor the metadata of SD-JWT VC.
     issuer_needs_did: true,
     undefined_terms: Some("https://www.w3.org/ns/credentials/undefined-terms/v2"),
 };

@@ -1,4 +1,4 @@
-//! A W3C credential as its holder looks at it.
+//! A W3C credential, as its holder sees it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Issuing a W3C credential as a JWT.
+//! Issues a W3C credential as a JWT.
 
 use selfsame_crypto::{Jwk, time::UnixTime};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use crate::{
     w3c::Model,
 };
 
-/// What is to be issued as a W3C credential.
+/// The content of a W3C credential to issue.
 #[derive(Clone, Debug)]
 pub struct Issue {
     /// `jwt_vc_json` or `vc+jwt`.
@@ -22,27 +22,27 @@ pub struct Issue {
     pub types: Vec<String>,
     /// The contexts besides the data model's own.
     pub contexts: Vec<String>,
-    /// What is claimed of the subject.
+    /// The claims about the subject.
     pub claims: Map<String, Value>,
     /// The credential's identifier.
     pub id: Option<String>,
-    /// From when it may be accepted.
+    /// The beginning of its validity.
     pub valid_from: UnixTime,
-    /// Until when it may be accepted.
+    /// The end of its validity.
     pub valid_until: Option<UnixTime>,
     /// `credentialStatus`.
     pub status: Option<Value>,
     /// The claim `status`, which any JWT may carry (Token Status List §6.1).
     pub token_status: Option<Value>,
-    /// The holder's key, where it is not found by the subject's DID.
+    /// The holder's key, if the subject's DID does not lead to it.
     pub cnf: Option<Jwk>,
-    /// Further members of the credential; they cannot replace those above.
+    /// Further members of the credential; they can't replace those above.
     pub further: Map<String, Value>,
     /// The issuer's key.
     pub signer: Signer,
 }
 
-/// Why a credential cannot be issued as it is.
+/// Why a credential can't be issued.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum IssueError {
     /// The format is not one of W3C's.
@@ -54,7 +54,7 @@ pub enum IssueError {
 }
 
 impl Issue {
-    /// The credential, lacking nothing but its signature.
+    /// The credential, without its signature.
     pub fn draft(mut self) -> Result<Unsigned, IssueError> {
         let variant = self.format.entry().w3c.as_ref();
         let variant = variant.ok_or(IssueError::Format)?;

@@ -1,4 +1,4 @@
-//! Presenting a W3C credential: a presentation as a JWT, signed by the holder.
+//! Presents a W3C credential: a presentation as a JWT, signed by the holder.
 
 use selfsame_crypto::{encoding::base64url_encode, time::UnixTime};
 use serde_json::{Map, Value, json};
@@ -10,12 +10,12 @@ use crate::{
     w3c::{Model, VpJwt},
 };
 
-/// What is to be presented, and to whom.
+/// The content of a presentation, and its verifier.
 #[derive(Clone, Debug)]
 pub struct Present {
     /// The credential's format.
     pub format: Format,
-    /// The credential, as its issuer made it.
+    /// The credential, as its issuer signed it.
     pub credential: String,
     /// The holder's DID.
     pub holder: Option<String>,
@@ -23,16 +23,16 @@ pub struct Present {
     pub audience: String,
     /// The verifier's nonce.
     pub nonce: String,
-    /// Now.
+    /// The current time.
     pub issued_at: UnixTime,
-    /// For how many seconds the presentation may be accepted.
+    /// For how many seconds the presentation is valid.
     pub lifetime: u64,
     /// The holder's key.
     pub signer: Signer,
 }
 
 impl Present {
-    /// The presentation, lacking nothing but the holder's signature.
+    /// The presentation, without the holder's signature.
     pub fn draft(&self) -> Result<Unsigned, IssueError> {
         let variant = self.format.entry().w3c.as_ref();
         let variant = variant.ok_or(IssueError::Format)?;

@@ -1,4 +1,4 @@
-//! The rules of VCDM 1.1 and 2.0 as JWTs, in the order they are judged.
+//! The rules of VCDM 1.1 and 2.0 as JWTs, in the order in which they are checked.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ const HOLDER_KEY: Law = Law::new(
 );
 const HOLDER_SIGNATURE: Law = Law::new("holder_signature", "RFC 7515 §5.2", Failure::Invalid);
 
-/// Every rule on a W3C credential.
+/// Every rule for a W3C credential.
 pub(crate) const CREDENTIAL_LAWS: &[&Law] = &[
     &WELL_FORMED,
     &TYPE,
@@ -98,7 +98,7 @@ pub(crate) const CREDENTIAL_LAWS: &[&Law] = &[
     &status::STATUS,
 ];
 
-/// The further rules on a presentation of one.
+/// The additional rules for a presentation of one.
 pub(crate) const HOLDER_LAWS: &[&Law] = &[
     &HOLDER_TYPE,
     &PRESENTATION_TYPE,
@@ -116,7 +116,7 @@ pub(in crate::format) fn read_credential(
     budget: &mut Budget,
 ) -> Result<Arc<dyn Subject>, Malformed> {
     let credential = VcJwt::parse_within(raw, model, budget).map_err(malformed)?;
-    // RFC 9901 §4: the last tilde is part of an SD-JWT. One that lost it looks like another JWT.
+    // RFC 9901 §4: the last tilde is part of an SD-JWT. An SD-JWT that lost it looks like another JWT.
     if credential.jwt().header.is_of_type(SD_JWT_VC) {
         return Err(sd_jwt_vc::malformed(SdJwtError::Form));
     }
@@ -136,7 +136,7 @@ pub(in crate::format) fn too_much() -> Malformed {
     malformed(VcJwtError::TooMuch)
 }
 
-/// A bare credential.
+/// A credential without a presentation.
 #[derive(Debug)]
 pub(super) struct Credential(pub Arc<VcJwt>);
 
@@ -186,7 +186,7 @@ fn malformed(error: VcJwtError) -> Malformed {
     Malformed::new(law, &error)
 }
 
-/// What is missing to judge a credential, and the `holder` that presents it.
+/// The evidence that is needed to verify a credential and the `holder` that presents it.
 fn needs(credential: &VcJwt, holder: Option<Need>, court: &Court<'_>) -> Vec<Need> {
     let stated = status::Stated {
         jwt: credential.jwt(),
@@ -207,10 +207,10 @@ fn claimed<'a>(credential: &'a VcJwt, court: &Court<'a>) -> Claimed<'a> {
     }
 }
 
-/// What a credential's issuer was found to be.
+/// What is known about a credential's issuer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Issuer {
-    /// The issuer signed it, and the policy trusts the issuer: what it names may be fetched.
+    /// The issuer signed it, and the policy trusts the issuer: URLs that it names may be fetched.
     ReliedUpon,
     /// Anything less.
     Stranger,
@@ -219,7 +219,7 @@ enum Issuer {
 fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> Issuer {
     list.passes(&WELL_FORMED, "");
     let typed = rules::credential_has_type(credential);
-    list.check(&TYPE, typed, "the header's typ is that of something else");
+    list.check(&TYPE, typed, "the header's typ is not that of a credential");
     issuer::algorithm(credential.jwt(), court, list);
     let object = credential.credential().as_object();
     let model = credential.model();
@@ -272,7 +272,7 @@ fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> Issuer 
     }
 }
 
-/// The holder's DID, where it is to be resolved.
+/// The holder's DID, if it must be resolved.
 fn holder_need(presentation: &VpJwt, evidence: &Evidence) -> Option<Need> {
     match holder_key(presentation, evidence) {
         Err(Finding::Missing(need)) => Some(need),
@@ -280,8 +280,8 @@ fn holder_need(presentation: &VpJwt, evidence: &Evidence) -> Option<Need> {
     }
 }
 
-/// The key that must have signed: the one the issuer confirmed, else one of the subject's DID. So whoever signs
-/// is the one the credential was issued to.
+/// The key that must have signed: the one that the issuer confirmed, otherwise one of the subject's DID. So the signer
+/// is the holder that the credential was issued to.
 fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Finding> {
     let credential = presentation.credential();
     if let Some(confirmed) = credential.confirmed_key() {
@@ -291,7 +291,7 @@ fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Fi
             .filter(|jwk| jwk.may_verify(algorithm))
             .and_then(|jwk| PublicKey::from_jwk(&jwk).ok());
         return key.ok_or(Finding::Refused(
-            "the holder's key in cnf.jwk cannot be used",
+            "the holder's key in cnf.jwk can't be used",
         ));
     }
     let Some(subject) = credential
@@ -299,7 +299,7 @@ fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Fi
         .filter(|subject| subject.starts_with("did:"))
     else {
         return Err(Finding::Refused(
-            "the credential is bound to no key and no DID",
+            "the credential is bound neither to a key nor to a DID",
         ));
     };
     if presentation.holders().any(|holder| holder != subject) {
@@ -310,7 +310,7 @@ fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Fi
     let header = &presentation.jwt().header;
     if header.x5c.is_some() {
         return Err(Finding::Refused(
-            "a holder is not identified by certificate",
+            "a holder can't be identified by a certificate",
         ));
     }
     let claimed = Claimed {
@@ -329,12 +329,12 @@ fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Fi
     }
 }
 
-/// What proves that the holder presents a credential.
+/// The proof that the holder presents a credential.
 struct Proof<'a> {
     presentation: &'a VpJwt,
     /// The issuer of the credential in it.
     issuer: Issuer,
-    /// What the proof must be bound to.
+    /// The values that the proof must be bound to.
     expected: &'a Binding,
 }
 
@@ -348,7 +348,7 @@ fn judge_presentation(proof: &Proof<'_>, court: &Court<'_>, list: &mut Checklist
     list.check(
         &HOLDER_TYPE,
         typed,
-        "the header's typ is that of something else",
+        "the header's typ is not that of a presentation",
     );
     let object = presentation.object();
     let named = rules::is_typed(object, "VerifiablePresentation")
@@ -356,7 +356,7 @@ fn judge_presentation(proof: &Proof<'_>, court: &Court<'_>, list: &mut Checklist
     list.check(
         &PRESENTATION_TYPE,
         named,
-        "context or type is not that of a presentation",
+        "the context or the type is not that of a presentation",
     );
     let accepted = court.policy.accepts(presentation.jwt().header.alg);
     list.check(
@@ -366,7 +366,7 @@ fn judge_presentation(proof: &Proof<'_>, court: &Court<'_>, list: &mut Checklist
     );
     match (holder_key(presentation, court.evidence), issuer) {
         (Err(Finding::Missing(_)), Issuer::Stranger) => {
-            let detail = "the DID was not looked for, since the issuer is not proven and trusted";
+            let detail = "the DID was not resolved, since the issuer is not proven and trusted";
             list.skips(&HOLDER_KEY, detail);
             list.nobody_proven();
         }
@@ -385,7 +385,7 @@ fn holder_signature(jwt: &jws::Compact, key: Result<PublicKey, Finding>, list: &
             list.check(
                 &HOLDER_SIGNATURE,
                 genuine,
-                "the presentation is not by the holder's key",
+                "the presentation is not signed by the holder's key",
             );
         }
         Err(Finding::Refused(reason)) => list.fails(&HOLDER_KEY, reason),

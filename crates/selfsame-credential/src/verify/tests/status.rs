@@ -428,7 +428,7 @@ fn an_entry_of_another_purpose_is_told_as_saying_nothing_of_revocation() {
     let told = rule(&judged.0, "status_reference");
     assert_eq!(told.passed, None);
     assert!(
-        told.detail.contains("no status entry that speaks"),
+        told.detail.contains("no status entry for revocation"),
         "{}",
         told.detail
     );

@@ -654,7 +654,7 @@ fn a_document_that_was_taken_on_a_resolvers_word_is_named_so_in_the_verdict() {
             let rule = rules.find(|rule| rule.name == "issuer_key").unwrap();
             let says = rule
                 .detail
-                .contains("https://resolver.example says without a proof");
+                .contains("according to https://resolver.example, without a proof");
             assert_eq!(says, is_told, "{}", rule.detail);
         }
     }
