@@ -15,10 +15,10 @@ pub enum Error {
     #[error("the handshake took too long")]
     TimedOut,
     /// The first byte did not come within [`crate::Bounds::first_byte`].
-    #[error("the other side said nothing")]
+    #[error("the other side sent nothing")]
     Silent,
     /// Too many handshakes are in progress; this one lost its place or found none free ([`crate::Bounds`]).
-    #[error("too many handshakes are under way")]
+    #[error("too many handshakes are in progress")]
     Crowded,
 }
 

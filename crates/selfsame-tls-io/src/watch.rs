@@ -45,13 +45,13 @@ impl Default for Watch {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Lapse {
     /// The policy no longer accepts the peer.
-    #[error("the peer is not to be let in any more: {0}")]
+    #[error("the peer must no longer be admitted: {0}")]
     Over(Refusal),
     /// For too long, the check could not be completed.
-    #[error("it could not be found out whether the peer is still to be let in: {0}")]
+    #[error("whether the peer may still be admitted can't be verified: {0}")]
     Unknown(Refusal),
     /// The connection has reached [`Watch::longest`].
-    #[error("the connection has lasted as long as one may")]
+    #[error("the connection has reached its maximum duration")]
     Longest,
 }
 
@@ -63,7 +63,7 @@ impl Lapse {
             Self::Over(refusal) | Self::Unknown(refusal) => *refusal,
             Self::Longest => Refusal::new(
                 Alert::AccessDenied,
-                "the connection has lasted as long as one may",
+                "the connection has reached its maximum duration",
             ),
         }
     }

@@ -81,7 +81,7 @@ impl State {
     }
 }
 
-const UNEXPECTED: Refusal = Refusal::unexpected("a message the client does not await here");
+const UNEXPECTED: Refusal = Refusal::unexpected("a message that the client does not expect here");
 
 /// What the server asks of the client.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ impl AwaitIdentity {
             (Message::SsiRequest(extensions), None) => {
                 let offered = self.config.ssi.as_ref();
                 let offered =
-                    offered.ok_or(Refusal::unexpected("an SSIRequest nobody asked for"))?;
+                    offered.ok_or(Refusal::unexpected("an SSIRequest that was not requested"))?;
                 self.request = Some(ssi_request(&extensions, offered)?);
             }
             (message @ (Message::Certificate(_) | Message::Vc(_) | Message::Did(_)), _) => {
@@ -214,7 +214,7 @@ fn ssi_request(extensions: &Extensions, offered: &SsiParameters) -> Result<Reque
             schemes,
         }),
         false => Err(Refusal::illegal(
-            "an SSIRequest of another mode or for methods not offered",
+            "an SSIRequest with a mode or methods that were not offered",
         )),
     }
 }

@@ -141,7 +141,7 @@ impl Connection {
     pub fn send(&mut self, data: &[u8]) -> Result<(), Error> {
         self.open()?;
         if self.has_closed {
-            return Err(Error::Misused("nothing can be sent after the end"));
+            return Err(Error::Misused("the sending side is closed"));
         }
         if self.core.records.is_worn() {
             self.update_keys(false)?;
@@ -218,7 +218,7 @@ impl Connection {
     pub fn update_keys(&mut self, of_both: bool) -> Result<(), Error> {
         self.open()?;
         if self.has_closed {
-            return Err(Error::Misused("nothing can be sent after the end"));
+            return Err(Error::Misused("the sending side is closed"));
         }
         let updated = self.send_key_update(of_both);
         updated.map_err(|refusal| self.fail(refusal))
@@ -370,7 +370,7 @@ impl Connection {
     fn take_alert(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.core.check_between_messages()?;
         let [_, code] = bytes else {
-            return Err(Refusal::decode("an alert of another length than two").into());
+            return Err(Refusal::decode("an alert of the wrong length").into());
         };
         match Alert::from_code(*code) {
             Alert::CloseNotify if self.is_open() => {
@@ -414,7 +414,7 @@ impl Connection {
     fn count_idle(&mut self) -> Result<(), Refusal> {
         self.idle_records = self.idle_records.saturating_add(1);
         match self.idle_records > MAX_IDLE_RECORDS {
-            true => Err(Refusal::unexpected("too many records that carry nothing")),
+            true => Err(Refusal::unexpected("too many records without content")),
             false => Ok(()),
         }
     }

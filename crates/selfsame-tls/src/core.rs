@@ -168,7 +168,7 @@ impl Core {
         match self.is_between_messages() {
             true => Ok(()),
             false => Err(Refusal::unexpected(
-                "another record within a handshake message",
+                "another record inside a handshake message",
             )),
         }
     }

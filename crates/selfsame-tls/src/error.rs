@@ -29,7 +29,7 @@ impl From<Refusal> for Error {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum ConfigError {
     /// A private key is malformed or of a type that cannot sign handshakes.
-    #[error("the private key cannot be used for TLS")]
+    #[error("the private key can't be used for TLS")]
     Key,
     /// A certificate or trust anchor is malformed.
     #[error("a certificate is malformed")]
@@ -38,18 +38,18 @@ pub enum ConfigError {
     #[error("the private key does not belong to the certificate")]
     KeyMismatch,
     /// A cipher suite or group is not supported, or none is listed.
-    #[error("no cipher suite or group that can be used is listed")]
+    #[error("no usable cipher suite or group is listed")]
     Nothing,
     /// A server name is not a host name.
     #[error("the server's name is not a DNS name or an IP address")]
     Name,
     /// The policy would accept no peer, or every peer.
-    #[error("the identity policy names nobody, or does not say who is expected")]
+    #[error("the identity policy names no trusted issuer or no expected peer")]
     Policy,
     /// The profile has no code for a DID method.
     #[error("the profile has no code for the DID method")]
     Method,
     /// The profile does not carry credentials of a format, or of any accepted format.
-    #[error("the profile does not carry credentials of this format")]
+    #[error("the profile does not support credentials of this format")]
     Format,
 }

@@ -58,10 +58,10 @@ pub struct Found<T> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Failure {
     /// No source returned it, or what was returned is invalid.
-    #[error("it could not be had")]
+    #[error("the evidence is unavailable")]
     Unavailable,
     /// It did not arrive in time.
-    #[error("it was not there in time")]
+    #[error("the evidence did not arrive in time")]
     TimedOut,
 }
 
@@ -152,7 +152,7 @@ impl Source {
             Self::Registry => "proved by its registry",
             Self::Signature => "signed by its issuer",
             Self::Host => "from its own host",
-            Self::Word => "by a resolver's word",
+            Self::Word => "from a resolver, without proof",
         }
     }
 }

@@ -177,9 +177,9 @@ pub(crate) fn send_ssi(
         }
         (Mode::Did, _) => {
             let did = DidMessage::new(&own.did, staples, core.profile);
-            Message::Did(did.ok_or(Refusal::internal("our DID cannot be written"))?)
+            Message::Did(did.ok_or(Refusal::internal("the own DID can't be encoded"))?)
         }
-        _ => return Err(Refusal::internal("there is no credential to show")),
+        _ => return Err(Refusal::internal("there is no credential to present")),
     };
     let by_type = core.profile.certificate_type().is_some();
     let message = match message {
@@ -223,12 +223,13 @@ pub(crate) fn verify_finished(
 ) -> Result<(), Refusal> {
     let expected = traffic.finished(transcript.hash().as_ref())?;
     if mac.len() != expected.len() {
-        return Err(Refusal::decode(
-            "a Finished of another length than the hash",
-        ));
+        return Err(Refusal::decode("a Finished of the wrong length"));
     }
     match ct_eq(&expected, mac) {
         true => Ok(()),
-        false => Err(Refusal::new(Alert::DecryptError, "Finished does not hold")),
+        false => Err(Refusal::new(
+            Alert::DecryptError,
+            "the Finished message is invalid",
+        )),
     }
 }

@@ -116,7 +116,7 @@ impl Expander {
 
     pub(crate) fn fill(&self, info: &[&[u8]], output: &mut [u8]) -> Result<(), Refusal> {
         let filled = self.0.expand_slice(info, output);
-        filled.map_err(|_| Refusal::internal("more key material is asked for than there is"))
+        filled.map_err(|_| Refusal::internal("more key material is requested than available"))
     }
 }
 
@@ -172,7 +172,7 @@ impl Opener {
             .decrypt(sealed, sequence)
             .map_err(|error| match error {
                 RustlsError::DecryptError => {
-                    Refusal::new(Alert::BadRecordMac, "a record does not open")
+                    Refusal::new(Alert::BadRecordMac, "a record can't be decrypted")
                 }
                 RustlsError::PeerSentOversizedRecord => {
                     Refusal::new(Alert::RecordOverflow, "a record is too long")
@@ -252,4 +252,4 @@ impl KeyExchange {
     }
 }
 
-const BAD_SHARE: Refusal = Refusal::illegal("a key share that is no public key of its group");
+const BAD_SHARE: Refusal = Refusal::illegal("a key share is not a public key of its group");

@@ -282,7 +282,7 @@ fn compatible(bytes: &[u8]) -> Result<Record, Refusal> {
             bytes: vec![1],
         }),
         _ => Err(Refusal::unexpected(
-            "a change_cipher_spec with another content than 1",
+            "a change_cipher_spec with invalid content",
         )),
     }
 }

@@ -81,7 +81,7 @@ impl Early {
     }
 
     fn resumed(&self) -> Result<&Expander, Refusal> {
-        let nothing = Refusal::internal("nothing is resumed");
+        let nothing = Refusal::internal("no session is resumed");
         self.resumed.as_ref().ok_or(nothing)
     }
 

@@ -96,7 +96,7 @@ impl State {
     }
 }
 
-const UNEXPECTED: Refusal = Refusal::unexpected("a message the server does not await here");
+const UNEXPECTED: Refusal = Refusal::unexpected("a message that the server does not expect here");
 
 /// The state after the server's flight.
 #[derive(Debug)]

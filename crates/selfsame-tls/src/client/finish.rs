@@ -60,7 +60,7 @@ impl Flight<'_> {
                     }
                     // The paper has no message to decline.
                     None => {
-                        let reason = "no identity of ours that the server asks for";
+                        let reason = "no own identity that the server accepts";
                         return Err(Refusal::new(Alert::HandshakeFailure, reason));
                     }
                 }

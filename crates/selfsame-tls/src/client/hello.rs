@@ -121,7 +121,9 @@ impl AwaitServerHello {
                         transcript
                     }
                     Sent::Again(..) => {
-                        return Err(Refusal::illegal("another suite than in HelloRetryRequest"));
+                        return Err(Refusal::illegal(
+                            "the cipher suite differs from that of the HelloRetryRequest",
+                        ));
                     }
                 };
                 transcript.add(raw);
@@ -165,7 +167,7 @@ impl AwaitServerHello {
             Some(_) => return Err(Refusal::illegal("a version that was not offered")),
         }
         if answer.session_id != self.hello.session_id {
-            return Err(Refusal::illegal("another session id than the client's"));
+            return Err(Refusal::illegal("the session id differs from the client's"));
         }
         let is_known = |extension: &Extension| {
             matches!(extension, Extension::Version(_) | Extension::KeyShare(_))
@@ -318,7 +320,7 @@ impl Again {
         match !is_offered && self.config.common.groups.contains(&group) {
             true => KeyExchange::start(group),
             false => Err(Refusal::illegal(
-                "a HelloRetryRequest for a group it may not ask for",
+                "a HelloRetryRequest for a group that it must not request",
             )),
         }
     }

@@ -55,7 +55,9 @@ impl Sent {
     ) -> Result<bool, Refusal> {
         let fits = self.is_resumed && self.protocol.as_ref() == protocol;
         match (extensions.has_early_data(), fits) {
-            (true, false) => Err(Refusal::illegal("early data is taken by another agreement")),
+            (true, false) => Err(Refusal::illegal(
+                "early data is accepted with other parameters than the ticket's",
+            )),
             (is_taken, _) => Ok(is_taken),
         }
     }
@@ -72,7 +74,7 @@ pub(super) fn check_no_early(extensions: &Extensions) -> Result<bool, Refusal> {
     }
 }
 
-const UNKNOWN: Refusal = Refusal::internal("a ticket of a suite we do not have");
+const UNKNOWN: Refusal = Refusal::internal("a ticket of an unsupported cipher suite");
 
 /// Adds the extensions that offer the ticket, which have to be the last.
 pub(super) fn offer(hello: &mut ClientHello, session: &Session, now: UnixTime) {
@@ -142,7 +144,7 @@ pub(super) fn accepted(
         chosen == 0 && before == Some(cipher.hash_len())
     };
     let session = session.filter(fits).ok_or(Refusal::illegal(
-        "a ticket that was not offered or is of another hash",
+        "a ticket that was not offered or has another hash",
     ))?;
     let has_share = |extension: &Extension| matches!(extension, Extension::KeyShare(_));
     match answer.extensions.0.iter().any(has_share) {

@@ -55,9 +55,7 @@ impl Chosen {
             ))?;
             match offered.contains(&chosen) {
                 true => Ok(vc == Some(chosen)),
-                false => Err(Refusal::illegal(
-                    "a type of certificate that was not offered",
-                )),
+                false => Err(Refusal::illegal("a certificate type that was not offered")),
             }
         };
         let mut chosen = Self {
@@ -91,7 +89,7 @@ impl Chosen {
         };
         let methods = request.extensions.did_methods().ok_or(Refusal::new(
             Alert::MissingExtension,
-            "a credential is asked for without did_methods",
+            "a credential is requested without did_methods",
         ))?;
         let ours = config.ssi.as_ref().filter(|ssi| ssi.mode == Mode::Vc);
         let mut all = methods.iter();

@@ -20,7 +20,7 @@ const LEDGERS: [&str; 2] = ["mainnet", "testnet"];
 /// Added to a ledger's number if the identifier is written in base58 instead of as a UUID.
 const AS_BASE58: u8 = 2;
 
-const MALFORMED: Refusal = Refusal::illegal("a DID in binary that is malformed");
+const MALFORMED: Refusal = Refusal::illegal("a binary DID is malformed");
 
 /// The DID's method code and its bytes; `None` if the DID has no binary form.
 pub(crate) fn to_binary(did: &Did) -> Option<(u8, Vec<u8>)> {

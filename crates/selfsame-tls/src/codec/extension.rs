@@ -287,7 +287,7 @@ impl Extensions {
             let number = body.u16()?;
             let content = body.vector16()?;
             if !seen.insert(number) {
-                return Err(Refusal::illegal("an extension stands twice"));
+                return Err(Refusal::illegal("an extension is repeated"));
             }
             if seen.len() > MAX_EXTENSIONS {
                 return Err(Refusal::decode("too many extensions"));
@@ -451,7 +451,7 @@ fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refus
             true => Ok(()),
             false => Err(Refusal::new(
                 Alert::UnsupportedExtension,
-                "a wish for identities in a message it does not belong to",
+                "an identity request in a message that must not contain it",
             )),
         };
     }
@@ -473,7 +473,7 @@ fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refus
     match places.contains(&place) {
         true => Ok(()),
         false => Err(Refusal::illegal(
-            "an extension in a message it does not belong to",
+            "an extension in a message that must not contain it",
         )),
     }
 }
@@ -481,13 +481,15 @@ fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refus
 fn host_name(reader: &mut Reader<'_>) -> Result<String, Refusal> {
     let mut names = Reader::new(reader.vector16()?);
     if names.u8()? != 0 {
-        return Err(Refusal::decode("a server name that is not a host's"));
+        return Err(Refusal::decode("a server name that is not a host name"));
     }
     let name = names.vector16()?;
     names.finish()?;
     let is_host = |byte: &u8| byte.is_ascii_graphic();
     if name.is_empty() || name.len() > 255 || !name.iter().all(is_host) {
-        return Err(Refusal::illegal("a server name that is no host name"));
+        return Err(Refusal::illegal(
+            "a server name that is not a valid host name",
+        ));
     }
     String::from_utf8(name.to_vec()).map_err(|_| Refusal::illegal("a server name is not ASCII"))
 }

@@ -54,7 +54,7 @@ impl ClientHello {
         let suites = some(suites)?;
         let compression = some(reader.vector8()?.to_vec())?;
         if reader.is_empty() {
-            let reason = "a hello without extensions is of an older version";
+            let reason = "a hello without extensions, as of an older version";
             return Err(Refusal::new(Alert::ProtocolVersion, reason));
         }
         let extensions = Extensions::read(&mut reader, Place::ClientHello, profile)?;
@@ -123,7 +123,7 @@ impl ServerHello {
         let session_id = session_id(&mut reader)?;
         let suite = Suite(reader.u16()?);
         if reader.u8()? != 0 {
-            return Err(Refusal::illegal("the server chose a compression"));
+            return Err(Refusal::illegal("the server chose a compression method"));
         }
         if reader.is_empty() {
             let reason = "the server speaks an older version";

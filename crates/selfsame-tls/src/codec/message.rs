@@ -178,7 +178,9 @@ fn key_update(body: &[u8]) -> Result<bool, Refusal> {
     match body {
         [0] => Ok(false),
         [1] => Ok(true),
-        [_] => Err(Refusal::illegal("a KeyUpdate that asks neither yes nor no")),
-        _ => Err(Refusal::decode("a KeyUpdate of another length than one")),
+        [_] => Err(Refusal::illegal(
+            "a KeyUpdate with an invalid request_update",
+        )),
+        _ => Err(Refusal::decode("a KeyUpdate of the wrong length")),
     }
 }

@@ -48,7 +48,9 @@ impl OfferedPsks {
                 identities,
                 binders,
             }),
-            false => Err(Refusal::illegal("not one binder a ticket")),
+            false => Err(Refusal::illegal(
+                "the number of binders differs from the number of tickets",
+            )),
         }
     }
 

@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn finish(self) -> Result<(), Refusal> {
         match self.0 {
             [] => Ok(()),
-            _ => Err(Refusal::decode("bytes follow a message or field")),
+            _ => Err(Refusal::decode("extra bytes after a message or field")),
         }
     }
 }
@@ -93,7 +93,7 @@ pub(crate) fn list<'a, T>(
 /// Fails if the list is empty.
 pub(crate) fn some<T>(list: Vec<T>) -> Result<Vec<T>, Refusal> {
     match list.is_empty() {
-        true => Err(Refusal::decode("a list that must not be empty is")),
+        true => Err(Refusal::decode("a list is empty that must not be")),
         false => Ok(list),
     }
 }

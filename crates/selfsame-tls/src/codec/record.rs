@@ -89,7 +89,7 @@ impl Header {
         writer.u8(self.content.code());
         writer.u16(self.version);
         let length = u16::try_from(self.length);
-        writer.u16(length.map_err(|_| Refusal::internal("a record is too long to be sent"))?);
+        writer.u16(length.map_err(|_| Refusal::internal("a record is too long to send"))?);
         writer.finish()
     }
 }

@@ -63,10 +63,10 @@ impl SsiParameters {
             (Mode::Certificate, false) => Err(Refusal::illegal("DID methods without a mode")),
             (Mode::Did | Mode::Vc, true) => Err(Refusal::decode("a mode without DID methods")),
             _ if has_formats && formats.is_empty() => {
-                Err(Refusal::decode("credentials of no format are asked for"))
+                Err(Refusal::decode("credentials are requested without formats"))
             }
             _ if !has_formats && !formats.is_empty() => Err(Refusal::illegal(
-                "formats of credentials that are not asked for",
+                "credential formats without a request for credentials",
             )),
             (Mode::Certificate, true) if !staples.is_empty() => {
                 Err(Refusal::illegal("staples without a mode"))
@@ -174,9 +174,9 @@ impl DidMessage {
         if profile.is_extended() {
             return from_binary(self.method, &self.did);
         }
-        let text = std::str::from_utf8(&self.did)
-            .map_err(|_| Refusal::illegal("a DID that is not text"))?;
-        let did = Did::parse(text).map_err(|_| Refusal::illegal("a DID that is malformed"))?;
+        let text =
+            std::str::from_utf8(&self.did).map_err(|_| Refusal::illegal("a DID is not text"))?;
+        let did = Did::parse(text).map_err(|_| Refusal::illegal("a DID is malformed"))?;
         Ok(did)
     }
 

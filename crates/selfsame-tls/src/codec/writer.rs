@@ -65,7 +65,7 @@ impl Writer {
     /// The bytes. Fails if a vector was too long or a value could not be encoded.
     pub(crate) fn finish(self) -> Result<Vec<u8>, Refusal> {
         match self.is_refused {
-            true => Err(Refusal::internal("a field cannot be written")),
+            true => Err(Refusal::internal("a field can't be written")),
             false => Ok(self.bytes),
         }
     }

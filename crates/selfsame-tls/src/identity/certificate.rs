@@ -301,7 +301,7 @@ impl CertificatePolicy {
         }
         // RFC 8446 §4.4.2.2.
         if !may_sign_handshakes(&leaf) {
-            let reason = "the certificate's key may not sign handshakes (key usage)";
+            let reason = "the certificate's key must not sign handshakes (key usage)";
             return Err(Refusal::new(Alert::BadCertificate, reason));
         }
         Ok(leaf)
@@ -325,7 +325,12 @@ pub(super) fn verify(
     let certificate = EndEntityCert::try_from(certificate).map_err(refusal)?;
     certificate
         .verify_signature(algorithm, message, &proof.signature)
-        .map_err(|_| Refusal::new(Alert::DecryptError, "CertificateVerify does not hold"))
+        .map_err(|_| {
+            Refusal::new(
+                Alert::DecryptError,
+                "the CertificateVerify signature is invalid",
+            )
+        })
 }
 
 fn read(anchors: &[Vec<u8>]) -> Result<Vec<TrustAnchor<'static>>, ConfigError> {
@@ -367,27 +372,25 @@ fn refusal(error: webpki::Error) -> Refusal {
 fn unacceptable(error: &webpki::Error) -> &'static str {
     use webpki::Error;
     match error {
-        Error::CertNotValidForName(_) => "the certificate is for another name",
+        Error::CertNotValidForName(_) => "the certificate is not for the expected name",
         Error::RequiredEkuNotFoundContext(_) | Error::EmptyEkuExtension => {
-            "the certificate is not for this end of TLS (extended key usage)"
+            "the certificate is not for this side of TLS (extended key usage)"
         }
-        Error::EndEntityUsedAsCa => "a certificate that signed another is no authority's",
+        Error::EndEntityUsedAsCa => "a certificate that signed another is not an authority's",
         Error::CaUsedAsEndEntity => "the peer's own certificate is an authority's",
         Error::InvalidSignatureForPublicKey | Error::SignatureAlgorithmMismatch => {
-            "a certificate's signature does not hold"
+            "a certificate's signature is invalid"
         }
         Error::UnsupportedSignatureAlgorithmContext(_)
         | Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
-            "a certificate is signed with an algorithm that is not taken"
+            "a certificate is signed with an unsupported algorithm"
         }
-        Error::NameConstraintViolation => "an authority may not certify this name",
+        Error::NameConstraintViolation => "an authority must not certify this name",
         Error::PathLenConstraintViolated | Error::MaximumPathDepthExceeded => {
             "the chain is longer than an authority allows"
         }
-        Error::UnsupportedCertVersion => "a certificate is not of X.509 version 3",
-        Error::UnsupportedCriticalExtension => {
-            "a certificate has a critical extension that is not known"
-        }
+        Error::UnsupportedCertVersion => "a certificate is not X.509 version 3",
+        Error::UnsupportedCriticalExtension => "a certificate has an unknown critical extension",
         _ => "a certificate is malformed",
     }
 }
@@ -396,13 +399,13 @@ fn unacceptable(error: &webpki::Error) -> &'static str {
 const SKEW: u64 = 60;
 const FORGED: Refusal = Refusal::new(
     Alert::CertificateUnknown,
-    "a revocation list is not by its authority",
+    "a revocation list is not signed by its authority",
 );
 const BAD_STAPLE: Refusal = Refusal::new(
     Alert::BadCertificateStatusResponse,
-    "a stapled revocation list is malformed or not by its authority",
+    "a stapled revocation list is malformed or not signed by its authority",
 );
 const UNKNOWN_STATUS: Refusal = Refusal::new(
     Alert::CertificateUnknown,
-    "it is not known whether the certificates were revoked",
+    "it is unknown whether the certificates were revoked",
 );

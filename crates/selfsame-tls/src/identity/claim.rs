@@ -248,7 +248,7 @@ impl Claim {
                 Self::did(core, policy, did)
             }
             _ => Err(Refusal::unexpected(
-                "an identity of a kind that was not asked for",
+                "an identity of a kind that was not requested",
             )),
         }
     }
@@ -318,7 +318,7 @@ impl Claim {
         check_method(&did, policy)?;
         if core.profile.method_code(did.method()) != Some(message.method) {
             return Err(Refusal::illegal(
-                "a DID of another method than its code says",
+                "the method of a DID differs from its code",
             ));
         }
         if !policy.expects(&did, None, &message.staples) {
@@ -381,15 +381,19 @@ impl Claim {
             match &self.open {
                 Open::Certificate(chain) => {
                     certificate::verify(&chain.leaf, proof, message)?;
-                    self.peer
-                        .rule("proof", "CertificateVerify holds", "RFC 8446 §4.4.3");
+                    self.peer.rule(
+                        "proof",
+                        "the CertificateVerify signature is valid",
+                        "RFC 8446 §4.4.3",
+                    );
                     self.is_proved = true;
                 }
                 Open::Identity(inquiry) => {
                     if let Some(document) = inquiry.document() {
                         let key = verify(document, proof, message)?;
                         self.peer.key = Some(key.thumbprint());
-                        self.peer.rule("proof", "DIDVerify holds", "paper §IV-B");
+                        self.peer
+                            .rule("proof", "the DIDVerify signature is valid", "paper §IV-B");
                         self.is_proved = true;
                     }
                 }
@@ -426,7 +430,7 @@ impl Chain {
             None => peer.verdict.rules.push(Rule {
                 name: "revocation".into(),
                 passed: None,
-                detail: "no list of those revoked could be had, and none is required".to_owned(),
+                detail: "no revocation list is available, and none is required".to_owned(),
                 paragraph: "RFC 5280 §6.3".into(),
             }),
         }
@@ -471,8 +475,7 @@ const NOT_OFFERED: Refusal = Refusal::new(
     "an extension that was not offered",
 );
 
-pub(crate) const NOT_EXPECTED: Refusal =
-    Refusal::new(Alert::AccessDenied, "not the peer that is expected");
+pub(crate) const NOT_EXPECTED: Refusal = Refusal::new(Alert::AccessDenied, "not the expected peer");
 
 /// Accepts only DIDs of the methods that we offered.
 pub(super) fn check_method(did: &Did, policy: &IdentityPolicy) -> Result<(), Refusal> {
@@ -490,7 +493,9 @@ fn check_staples(staples: &[Staple], policy: &IdentityPolicy) -> Result<(), Refu
     let mut staples = staples.iter();
     match staples.all(|staple| policy.staples.contains(&staple.kind)) {
         true => Ok(()),
-        false => Err(Refusal::illegal("a staple of a kind that was not offered")),
+        false => Err(Refusal::illegal(
+            "a staple of a kind that was not requested",
+        )),
     }
 }
 
@@ -506,7 +511,10 @@ fn verify(document: &Document, proof: &Proof, message: &[u8]) -> Result<PublicKe
     let keys = document.keys(Relationship::Authentication).take(MAX_KEYS);
     let mut keys = keys.map(|(_, key)| key);
     keys.find(|key| is_signed(key, proof, message))
-        .ok_or(Refusal::new(Alert::DecryptError, "DIDVerify does not hold"))
+        .ok_or(Refusal::new(
+            Alert::DecryptError,
+            "the DIDVerify signature is invalid",
+        ))
 }
 
 /// Whether this key made the proof; false if the scheme does not fit the key's type.

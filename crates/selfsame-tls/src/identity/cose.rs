@@ -212,7 +212,7 @@ impl Item for Sign1 {
         from.tuple(4)?;
         let protected = from.bytes()?.to_vec();
         if from.map()? != 0 {
-            return Err(Malformed("something is not protected"));
+            return Err(Malformed("a parameter is not protected"));
         }
         Ok(Self {
             protected,
@@ -240,14 +240,14 @@ impl Item for Header {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         if from.map()? != 2 || from.int()? != 1 {
-            return Err(Malformed("a header of other members"));
+            return Err(Malformed("a header with other members"));
         }
         let number = from.int()?;
         let mut known = ALGORITHMS.iter();
         let algorithm = known.find(|(known, _)| *known == number);
         let (_, algorithm) = algorithm.ok_or(Malformed("an unknown algorithm"))?;
         if from.int()? != 4 {
-            return Err(Malformed("a header of other members"));
+            return Err(Malformed("a header with other members"));
         }
         Ok(Self {
             algorithm: *algorithm,
@@ -327,7 +327,7 @@ impl Item for CoseVc {
                 }
                 TYPES => parts.types = read_types(from)?,
                 CLAIMS => parts.claims = read_claims(from)?,
-                _ => return Err(Malformed("a claim that is not known")),
+                _ => return Err(Malformed("an unknown claim")),
             }
         }
         let subject = match (parts.did, parts.key) {
@@ -338,7 +338,7 @@ impl Item for CoseVc {
         Ok(Self {
             subject,
             not_before: parts.not_before,
-            expires: parts.expires.ok_or(Malformed("it never ends"))?,
+            expires: parts.expires.ok_or(Malformed("the expiry is missing"))?,
             types: parts.types,
             claims: parts.claims,
             status: parts.status,
@@ -366,7 +366,7 @@ fn subject_bytes(did: &Did) -> Vec<u8> {
 
 fn read_subject(bytes: &[u8]) -> Result<Did, Malformed> {
     let (code, bytes) = bytes.split_first().ok_or(Malformed("no subject"))?;
-    from_binary(*code, bytes).map_err(|_| Malformed("the subject is no DID"))
+    from_binary(*code, bytes).map_err(|_| Malformed("the subject is not a DID"))
 }
 
 fn read_status(from: &mut Reader<'_>) -> Result<CoseStatus, Malformed> {
@@ -483,7 +483,7 @@ fn read_claims(from: &mut Reader<'_>) -> Result<Map<String, Value>, Malformed> {
 fn value(any: Any) -> Result<Value, Malformed> {
     let text = |any| match any {
         Any::Text(text) => Ok(Value::from(text)),
-        _ => Err(Malformed("a list of other things than texts")),
+        _ => Err(Malformed("a list of values that are not texts")),
     };
     match any {
         Any::Uint(number) => Ok(Value::from(number)),

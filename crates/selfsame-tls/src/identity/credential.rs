@@ -54,7 +54,7 @@ impl Credential {
         credential.restrict(policy)?;
         let validity = credential.validity;
         if !validity.has_begun(now, policy.skew) || !validity.lasts(now, policy.skew) {
-            let reason = "the credential is out of its time";
+            let reason = "the credential has expired or is not yet valid";
             return Err(Refusal::new(Alert::CertificateExpired, reason));
         }
         Ok(credential)
@@ -64,7 +64,7 @@ impl Credential {
     fn restrict(&mut self, policy: &IdentityPolicy) -> Result<(), Refusal> {
         let issuer = issuer(policy, self.issuer.as_str())?;
         if !self.types.iter().any(|name| issuer.types.contains(name)) {
-            let reason = "a credential of a type its issuer is not trusted with";
+            let reason = "a credential of a type that its issuer is not trusted to issue";
             return Err(Refusal::new(Alert::AccessDenied, reason));
         }
         self.claims.retain(|name, _| issuer.claims.contains(name));
@@ -74,10 +74,13 @@ impl Credential {
 
 /// The rules that every accepted credential has passed.
 pub(super) const RULES: [(&str, &str); 4] = [
-    ("issuer_trusted", "the issuer is one of the policy's"),
-    ("issuer_signature", "holds, by a key of that issuer"),
-    ("credential_type", "is one the issuer is trusted with"),
-    ("validity", "the credential is in its time"),
+    ("issuer_trusted", "the policy trusts the issuer"),
+    ("issuer_signature", "valid, by a key of the issuer"),
+    (
+        "credential_type",
+        "a type that the issuer is trusted to issue",
+    ),
+    ("validity", "the credential is currently valid"),
 ];
 
 /// Refuses a credential that names an issuer which is not trusted, before anything is looked up or verified for it.
@@ -108,7 +111,7 @@ pub(super) const UNSIGNED: Refusal = Refusal::new(
     Alert::BadCertificate,
     "the issuer did not sign this credential",
 );
-pub(super) const BAD_SUBJECT: Refusal = Refusal::illegal("a DID that is malformed");
+pub(super) const BAD_SUBJECT: Refusal = Refusal::illegal("a DID is malformed");
 const UNKNOWN_FORMAT: Refusal = Refusal::new(
     Alert::UnsupportedCertificate,
     "a credential of a format that was not offered",

@@ -371,11 +371,11 @@ fn judge<'f>(
     if found.source != Source::Registry && found.age(now) > policy.max_age {
         return refused(
             Alert::CertificateUnknown,
-            "what is known of the DID is too old",
+            "the evidence about the DID is too old",
         );
     }
     if found.source == Source::Word && !policy.takes_word {
-        let reason = "a resolver's word alone does not count";
+        let reason = "a resolver's answer without proof is not accepted";
         return refused(Alert::CertificateUnknown, reason);
     }
     if resolution.document_metadata.deactivated {
@@ -384,7 +384,7 @@ fn judge<'f>(
     match resolution.document_of(did) {
         Ok(_) => Ok(resolution),
         Err(ResolutionError::InvalidDidDocument) => {
-            refused(Alert::BadCertificate, "the document is of another DID")
+            refused(Alert::BadCertificate, "the document is that of another DID")
         }
         Err(_) => Err(UNRESOLVED),
     }
@@ -465,17 +465,17 @@ impl<'a> IssuerKeys<'a> {
 const UNRESOLVED: Refusal = Refusal::new(Alert::CertificateUnknown, "the DID was not resolved");
 const NOT_STAPLED: Refusal = Refusal::new(
     Alert::CertificateUnknown,
-    "the peer did not staple what the registry says of it",
+    "the peer did not staple the registry's proof about it",
 );
 const NO_PLACE: Refusal = Refusal::new(
     Alert::CertificateUnknown,
-    "the peer's place in the tree of DIDs is not known any more",
+    "the peer's place in the tree of DIDs is no longer known",
 );
 const OTHER_KEY: Refusal = Refusal::new(
     Alert::DecryptError,
-    "the DID does not have the key any more that proved it",
+    "the key that authenticated the DID is no longer in its document",
 );
 const NO_ISSUER_KEYS: Refusal = Refusal::new(
     Alert::CertificateUnknown,
-    "the keys of a trusted issuer could not be had",
+    "the keys of a trusted issuer are unavailable",
 );

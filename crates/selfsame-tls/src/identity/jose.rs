@@ -134,11 +134,11 @@ fn refusal(rule: &Rule) -> Refusal {
         "issuer_key" | "issuer_trusted" | "certificate_chain" => UNTRUSTED,
         "not_before" | "expiry" => Refusal::new(
             Alert::CertificateExpired,
-            "the credential is out of its time",
+            "the credential has expired or is not yet valid",
         ),
         "status_reference" | "single_use_reference" | "single_use" => Refusal::new(
             Alert::UnsupportedCertificate,
-            "a credential whose status cannot be judged",
+            "a credential whose status can't be checked",
         ),
         _ => MALFORMED,
     }
@@ -195,7 +195,7 @@ impl Read {
 
 const NO_STATUS: Refusal = Refusal::new(
     Alert::UnsupportedCertificate,
-    "a credential whose status cannot be judged",
+    "a credential whose status can't be checked",
 );
 
 /// The DID that it names, or the key that it confirms; if there are both, they must match.

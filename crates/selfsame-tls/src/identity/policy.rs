@@ -162,10 +162,10 @@ impl Expected {
     /// Why a peer was expected, for the verdict.
     pub(super) const fn as_str(&self) -> &'static str {
         match self {
-            Self::Dids(_) => "the DID is one of the policy's",
-            Self::Members(_) => "the DID has its place in the policy's tree",
-            Self::Claim { .. } => "the credential claims what the policy asks for",
-            Self::Vouched => "a trusted issuer vouches for the DID",
+            Self::Dids(_) => "the policy names the DID",
+            Self::Members(_) => "the policy's tree contains the DID",
+            Self::Claim { .. } => "the credential has the claim that the policy requires",
+            Self::Vouched => "a trusted issuer issued a credential for the DID",
         }
     }
 

@@ -63,15 +63,15 @@ impl Fault {
             Self::Forged => (Alert::BadCertificateStatusResponse, "a staple is forged"),
             Self::Foreign => (
                 Alert::BadCertificateStatusResponse,
-                "a staple is not of the peer",
+                "a staple belongs to another peer",
             ),
             Self::Untimely => (
                 Alert::CertificateUnknown,
-                "a staple is too old or behind what was seen",
+                "a staple is too old, or older than one seen before",
             ),
             Self::Untrusted => (
                 Alert::CertificateUnknown,
-                "a staple is not signed by the validators that are known",
+                "a staple is not signed by the known validators",
             ),
         };
         Refusal::new(alert, reason)

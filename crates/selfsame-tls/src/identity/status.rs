@@ -128,5 +128,5 @@ impl Place<'_> {
 
 pub(super) const UNKNOWN: Refusal = Refusal::new(
     Alert::CertificateUnknown,
-    "it is not known whether the credential was revoked",
+    "it is unknown whether the credential was revoked",
 );

@@ -71,7 +71,8 @@ impl PaperVc {
     /// Signs the text with the issuer's key, whose DID URL is `method`.
     pub fn sign(mut self, key: &SigningKey, method: &str) -> Result<Vec<u8>, Refusal> {
         let known: Vec<Scheme> = KINDS.iter().map(|(scheme, _)| *scheme).collect();
-        let unfit = Refusal::internal("the issuer's key makes no proof the paper knows");
+        let unfit =
+            Refusal::internal("the paper defines no proof for the kind of the issuer's key");
         let scheme = key.choose(&known).ok_or(unfit)?;
         let kind = KINDS.iter().find(|(known, _)| *known == scheme);
         let signature = key.sign(scheme, self.text().as_bytes())?;

@@ -54,7 +54,7 @@ impl SigningKey {
     }
 
     pub(crate) fn sign(&self, scheme: Scheme, message: &[u8]) -> Result<Vec<u8>, Refusal> {
-        let failed = Refusal::internal("our own key does not sign");
+        let failed = Refusal::internal("the own key can't sign");
         let signer = self.signer(scheme).ok_or(failed)?;
         signer.sign(message).map_err(|_| failed)
     }

@@ -176,7 +176,7 @@ fn shown<'a>(
         let scheme = own.key.choose(offer.schemes)?;
         Some(Shown::Certificate(own, scheme, is_named))
     });
-    let reason = "no identity of ours that the client accepts";
+    let reason = "no own identity that the client accepts";
     let chosen = chosen.filter(|_| offer.wishes.takes_x509());
     chosen.ok_or(offer.wishes.refusal(reason))
 }
@@ -192,7 +192,7 @@ fn request(
         return Ok(None);
     };
     if let (Some(asked), Some(identities)) = (&offer.wishes.asked, &policy.identities) {
-        let failed = |_| Refusal::internal("the policy cannot be said in this profile");
+        let failed = |_| Refusal::internal("the profile can't express the policy");
         let mut ours = identities.parameters(core.profile).map_err(failed)?;
         match asked.mode {
             Mode::Certificate => {}
@@ -223,7 +223,7 @@ fn request(
     match config.clients.is_required() {
         false => Ok(None),
         true => {
-            let reason = "the client cannot be asked for an identity we accept";
+            let reason = "the client supports no identity that is accepted here";
             Err(offer.wishes.refusal(reason))
         }
     }

@@ -113,7 +113,7 @@ impl AwaitClientHello {
         };
         let mut shares = shares.iter();
         let share = shares.find(|share| share.group == group);
-        let share = share.ok_or(Refusal::illegal("no key share of the group asked for"))?;
+        let share = share.ok_or(Refusal::illegal("no key share of the requested group"))?;
         let answer = Answer {
             config: self.config,
             random: self.random,
@@ -311,7 +311,7 @@ fn shares(hello: &ClientHello) -> Result<&[KeyShare], Refusal> {
     for share in shares {
         if seen.contains(&share.group) || !hello.extensions.groups().contains(&share.group) {
             return Err(Refusal::illegal(
-                "a key share twice or of a group not named",
+                "a key share is repeated or of a group that is not named",
             ));
         }
         seen.push(share.group);
@@ -348,7 +348,7 @@ fn check_again(
         }
     };
     let [share] = shares else {
-        return Err(Refusal::illegal("not the one key share that was asked for"));
+        return Err(Refusal::illegal("not exactly the requested key share"));
     };
     let tickets = |hello: &ClientHello| -> Vec<Vec<u8>> {
         let offered = hello.extensions.pre_shared_keys();
@@ -361,8 +361,6 @@ fn check_again(
     }
     match share.group == before.group && fixed(&before.hello) == fixed(hello) {
         true => Ok(()),
-        false => Err(Refusal::illegal(
-            "a second hello that is not like the first",
-        )),
+        false => Err(Refusal::illegal("the second hello differs from the first")),
     }
 }

@@ -94,7 +94,7 @@ impl Offering<'_> {
         let early = Early::new(self.cipher, Some(&ticketed.secret));
         match ct_eq(&early.binder(hash.as_ref())?, binder) {
             true => Ok(()),
-            false => Err(Refusal::new(Alert::DecryptError, "a binder does not hold")),
+            false => Err(Refusal::new(Alert::DecryptError, "a binder is invalid")),
         }
     }
 }

@@ -30,7 +30,7 @@ impl Wishes {
         let has_vc = |types: Option<&[u8]>| types.is_some_and(|types| types.contains(&vc));
         let methods = extensions.did_methods();
         if has_vc(extensions.server_types()) && methods.is_none() {
-            let reason = "credentials are taken, but no DID method is named";
+            let reason = "credentials are accepted, but no DID method is named";
             return Err(Refusal::new(Alert::MissingExtension, reason));
         }
         let offered = methods.map_or(SsiParameters::default(), |methods| SsiParameters {

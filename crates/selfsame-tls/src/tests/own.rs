@@ -343,7 +343,7 @@ fn a_refused_certificate_is_told_apart_by_what_is_wrong_with_it() {
         ),
         (
             made(&|params| params.subject_alt_names = vec![elsewhere.clone()]),
-            "for another name",
+            "not for the expected name",
         ),
         (
             made(&|params| params.extended_key_usages = vec![for_clients.clone()]),
@@ -351,7 +351,7 @@ fn a_refused_certificate_is_told_apart_by_what_is_wrong_with_it() {
         ),
         (
             made(&|params| params.key_usages = vec![encipher]),
-            "may not sign handshakes",
+            "must not sign handshakes",
         ),
         (
             made(&|params| {

@@ -152,7 +152,7 @@ def read_did(profile, body):
     except UnicodeDecodeError as error:
         raise Broken("a DID that is not ASCII") from error
     if profile.method_of(did) != code:
-        raise Broken("a DID of another method than its code says")
+        raise Broken("the method of a DID differs from its code")
     return did
 
 

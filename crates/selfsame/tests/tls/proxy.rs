@@ -262,7 +262,7 @@ fn an_open_connection_ends_after_the_longest_time_that_is_set() {
     assert!(gone(&mut open));
     let told = told(&near);
     let cut = told["cut"].as_str().unwrap_or_default();
-    assert!(cut.contains("as long as one may"), "{told}");
+    assert!(cut.contains("reached its maximum duration"), "{told}");
 }
 
 #[test]

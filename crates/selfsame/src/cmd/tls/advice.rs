@@ -50,7 +50,7 @@ const HINTS: [(&str, &str); 17] = [
         "are the clocks of this machine and of the authority right?",
     ),
     (
-        "for another name",
+        "not for the expected name",
         "compare --server-name with the names in the certificate",
     ),
     (
@@ -62,7 +62,7 @@ const HINTS: [(&str, &str); 17] = [
         "the certificate needs the key usage digitalSignature, or no key usage extension",
     ),
     (
-        "is no authority's",
+        "is not an authority's",
         "the certificate that signed it must be an authority's (basicConstraints CA:TRUE)",
     ),
     (
@@ -78,12 +78,12 @@ const HINTS: [(&str, &str); 17] = [
         "the peer's certificate and its key do not belong together",
     ),
     (
-        "the client cannot be asked for an identity",
+        "the client supports no identity",
         "the client supports only X.509: name the authority of its certificate with --trust-certificates, or accept \
              clients without authentication with --anonymous-clients",
     ),
     (
-        "no identity of ours that the server asks for",
+        "no own identity that the server accepts",
         "the server requires client authentication: name this node's identity with --identity; if it requires a \
              credential: selfsame tls identity fetch",
     ),
@@ -96,15 +96,15 @@ const HINTS: [(&str, &str); 17] = [
         "--groups sets the key exchanges allowed here; the other side may allow others",
     ),
     (
-        "Finished does not hold",
+        "the Finished message is invalid",
         "the two sides saw different messages: something between them changes the data",
     ),
     (
-        "a binder does not hold",
+        "a binder is invalid",
         "the client presented a ticket without its secret; with --no-resumption it makes a full handshake",
     ),
     (
-        "has lasted as long as one may",
+        "reached its maximum duration",
         "the peer may connect again; --longest limits how long a connection lasts",
     ),
 ];
@@ -233,20 +233,26 @@ mod tests {
         assert!(told(alerted, End::Client).contains("the server does not speak TLS 1.3"));
         let refused =
             |alert, reason| told(Error::Refused(Refusal::new(alert, reason)), End::Client);
-        let name = refused(Alert::BadCertificate, "the certificate is for another name");
+        let name = refused(
+            Alert::BadCertificate,
+            "the certificate is not for the expected name",
+        );
         assert!(name.contains("--server-name"), "{name}");
         let chain = refused(Alert::UnknownCa, "the chain leads to no trust anchor");
         assert!(chain.contains("--trust-certificates"), "{chain}");
         let issuer = refused(Alert::UnknownCa, "the issuer is not trusted");
         assert!(issuer.contains("--trust-issuer"), "{issuer}");
-        let proof = refused(Alert::DecryptError, "CertificateVerify does not hold");
+        let proof = refused(
+            Alert::DecryptError,
+            "the CertificateVerify signature is invalid",
+        );
         assert!(!proof.contains("--reuse"), "{proof}");
         let ended = refused(Alert::CertificateRevoked, "the DID is deactivated");
         assert!(!ended.contains("issuer"), "{ended}");
     }
 
-    const CANNOT: &str = "the client cannot be asked for an identity we accept";
-    const LASTED: &str = "the connection has lasted as long as one may";
+    const CANNOT: &str = "the client supports no identity that is accepted here";
+    const LASTED: &str = "the connection has reached its maximum duration";
     /// Refusals by this end, each with a part of its hint.
     const OURS: [(Alert, &str, End, &str); 10] = [
         (
@@ -275,25 +281,25 @@ mod tests {
         ),
         (
             Alert::HandshakeFailure,
-            "no identity of ours that the client accepts",
+            "no own identity that the client accepts",
             End::Server,
             "--profile",
         ),
         (
             Alert::DecryptError,
-            "Finished does not hold",
+            "the Finished message is invalid",
             End::Client,
             "between them",
         ),
         (
             Alert::DecryptError,
-            "a binder does not hold",
+            "a binder is invalid",
             End::Server,
             "--no-resumption",
         ),
         (
             Alert::DecryptError,
-            "DIDVerify does not hold",
+            "the DIDVerify signature is invalid",
             End::Client,
             "--reuse",
         ),
@@ -326,7 +332,7 @@ mod tests {
             let hint = told(Error::Alerted(alert), end);
             assert!(hint.contains(words), "{alert:?}: {hint}");
         }
-        let finished = Refusal::new(Alert::DecryptError, "Finished does not hold");
+        let finished = Refusal::new(Alert::DecryptError, "the Finished message is invalid");
         assert!(!told(Error::Refused(finished), End::Client).contains("--reuse"));
     }
 }
