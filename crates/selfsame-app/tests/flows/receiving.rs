@@ -785,6 +785,11 @@ async fn a_code_goes_to_no_server_that_does_not_redeem_such_codes() {
         .accept_offer(&person, &accept(&offer))
         .await
         .unwrap_err();
-    assert!(error.reason.contains("does not support pre-authorized codes"), "{error:?}");
+    assert!(
+        error
+            .reason
+            .contains("does not support pre-authorized codes"),
+        "{error:?}"
+    );
     assert_eq!(belongings(&app, &person).await.1.len(), 0);
 }
