@@ -1,6 +1,7 @@
 //! Evidence for TLS handshakes: DIDs, credentials' status lists and revocation lists of peers, cached for a short time,
 //! and fetched in advance for expected peers.
 
+mod node_connector;
 mod stapler;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use crate::app::App;
 use crate::gather::Freshness;
 use crate::shared::Shared;
 
+pub use node_connector::NodeConnector;
 pub use stapler::Stapler;
 
 /// Number of peers cached.

@@ -13,7 +13,6 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
-use selfsame_tls_io::Connector;
 use url::{Origin, Url};
 
 use crate::error::NetError;
@@ -21,7 +20,7 @@ use crate::gate::Gates;
 use crate::guard::{self, Reach};
 use crate::local::PerThread;
 use crate::message::{Authorization, Body, Call, Limits, Method, Request, Response};
-use crate::node::NodeConnector;
+use crate::node::{NodeConnector, SecureNode};
 use crate::resolver::{ResolveError, Resolver};
 use crate::settings::Settings;
 
@@ -39,7 +38,7 @@ pub struct Net(Arc<Inner>);
 struct Inner {
     own: PerThread<Pool>,
     public: PerThread<Pool>,
-    /// Origins reached by DIDs and credentials instead of certificates.
+    /// Origins reached by connectors of their own instead of certificates.
     nodes: OnceLock<Vec<(Origin, PerThread<NodePool>)>>,
     settings: Settings,
     own_origins: Vec<Origin>,
@@ -81,21 +80,21 @@ impl Net {
         })))
     }
 
-    /// From now on, reaches these origins by DIDs and credentials only, not by certificates. Called once, after
+    /// From now on, reaches these origins by their connectors only, not by certificates. Called once, after
     /// construction: resolving a node's DID may need this client.
     ///
     /// # Errors
     /// If an origin is not among [`Settings::own_origins`], or if this was called before.
-    pub fn reach_nodes(&self, nodes: Vec<(Origin, Connector)>) -> Result<(), NetError> {
+    pub fn reach_nodes(&self, nodes: Vec<(Origin, Arc<dyn SecureNode>)>) -> Result<(), NetError> {
         let own = &self.0.own_origins;
         if !nodes.iter().all(|(origin, _)| own.contains(origin)) {
             let reason = "a node's origin is none of the instance's own";
             return Err(NetError::Setup(reason.to_owned()));
         }
         let settings = &self.0.settings;
-        let pools = nodes.into_iter().map(|(origin, connector)| {
+        let pools = nodes.into_iter().map(|(origin, node)| {
             let connector = NodeConnector {
-                connector,
+                node,
                 hosts: Arc::new(settings.hosts.clone()),
                 connect_timeout: settings.connect_timeout,
             };
@@ -378,18 +377,8 @@ fn known(error: &(dyn StdError + 'static)) -> Option<NetError> {
             ResolveError::Refused(refusal) => NetError::Refused(*refusal),
         });
     }
-    if let Some(error) = error.downcast_ref::<selfsame_tls_io::Error>() {
-        return match error {
-            selfsame_tls_io::Error::Tls(error) => Some(NetError::Tls(error.to_string())),
-            selfsame_tls_io::Error::TimedOut | selfsame_tls_io::Error::Silent => {
-                Some(NetError::TimedOut)
-            }
-            selfsame_tls_io::Error::Crowded => None,
-            selfsame_tls_io::Error::Io(error) => known(error),
-        };
-    }
-    if let Some(error) = error.downcast_ref::<selfsame_tls::Error>() {
-        return Some(NetError::Tls(error.to_string()));
+    if let Some(error) = error.downcast_ref::<NetError>() {
+        return Some(error.clone());
     }
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return Some(NetError::Tls(error.to_string()));

@@ -1,4 +1,4 @@
-//! Calls to nodes that authenticate by DIDs and credentials: a connector in place of HTTPS, for exact origins.
+//! Calls to nodes: exact origins whose connections are secured by a connector from outside, in place of HTTPS.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -13,16 +13,31 @@ use http::Uri;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
-use selfsame_tls_io::{Connector, Stream, Watch};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tower::Service;
 
 use crate::dial::dial;
 
+/// A secured connection.
+pub trait SecuredStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> SecuredStream for T {}
+
+/// A handshake in progress.
+pub type Securing = Pin<Box<dyn Future<Output = io::Result<Box<dyn SecuredStream>>> + Send>>;
+
+/// Secures the connections to a node. If an error of the handshake or of the stream wraps a [`crate::NetError`], that
+/// is the error of the call.
+pub trait SecureNode: Send + Sync {
+    /// Makes the handshake over a connection that was just made to `host`.
+    fn secure(&self, stream: TcpStream, host: &str) -> Securing;
+}
+
 /// Connects to the host of a URL, or to its configured address, and makes the handshake.
 #[derive(Clone)]
 pub(crate) struct NodeConnector {
-    pub(crate) connector: Connector,
+    pub(crate) node: Arc<dyn SecureNode>,
     pub(crate) hosts: Arc<BTreeMap<String, Vec<IpAddr>>>,
     pub(crate) connect_timeout: Duration,
 }
@@ -36,15 +51,7 @@ impl NodeConnector {
             None => format!("{host}:{port}"),
         };
         let stream = dial(&to, self.connect_timeout).await?;
-        let secured = self.connector.connect(stream).await;
-        let secured = secured.map_err(io::Error::other)?;
-        // As long as the pool keeps the connection, the peer's evidence is checked again.
-        let (judges, peer) = (self.connector, Arc::clone(secured.peer()));
-        let secured = secured.watched(async move {
-            let lapse = judges.lapse(&peer, Watch::default()).await;
-            tracing::info!(host = %uri.host().unwrap_or_default(), %lapse, "a connection to a node was ended");
-            lapse
-        });
+        let secured = self.node.secure(stream, host).await?;
         Ok(NodeStream(TokioIo::new(secured)))
     }
 }
@@ -64,7 +71,7 @@ impl Service<Uri> for NodeConnector {
 }
 
 /// A connection to an accepted node.
-pub(crate) struct NodeStream(TokioIo<Stream<TcpStream>>);
+pub(crate) struct NodeStream(TokioIo<Box<dyn SecuredStream>>);
 
 impl Connection for NodeStream {
     fn connected(&self) -> Connected {

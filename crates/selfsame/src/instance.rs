@@ -9,7 +9,7 @@ use selfsame_app::config::{
     Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
 };
 use selfsame_app::copies::Copies;
-use selfsame_app::tls::{Gatherer, Reuse};
+use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_driver::clock::Clock;
@@ -370,8 +370,9 @@ impl TlsSettings {
         let connectors: Vec<_> = connectors
             .map(|config| Connector::new(config, driven.clone()))
             .collect();
-        let origins = self.origins().zip(connectors.iter().cloned());
-        net.reach_nodes(origins.collect())
+        let nodes = connectors.iter().cloned();
+        let nodes = nodes.map(|connector| Arc::new(NodeConnector(connector)) as _);
+        net.reach_nodes(self.origins().zip(nodes).collect())
             .map_err(|error| Failure::environment(error.to_string()))?;
         let nodes = match (self.listen, now.own) {
             (Some(listen), Some(config)) => Some(Nodes {

@@ -48,7 +48,7 @@ const PLACES: &[Place] = &[
     place("selfsame-store", 3),
     place("selfsame-tls-io", 3),
     Place {
-        beside: &["selfsame-tls-io"],
+        not: &["selfsame-tls", "selfsame-registry"],
         ..place("selfsame-net", 3)
     },
     Place {

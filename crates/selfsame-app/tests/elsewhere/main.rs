@@ -1,5 +1,6 @@
-//! External resolvers and registrars: which answers are accepted, and which faults a change survives.
+//! External resolvers, registrars and nodes: which answers are accepted, and which faults a change survives.
 
+mod nodes;
 mod registering;
 mod resolving;
 mod world;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_app::tls::NodeConnector;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::{Did, key};
-use selfsame_net::{Net, NetError, Request, Settings};
+use selfsame_net::{Net, NetError, Request, SecureNode, Settings};
 use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples};
 use selfsame_tls::{Alert, ClientAuth, ClientConfig, Config, ServerConfig, SigningKey};
 use selfsame_tls_io::{Acceptor, Connector, Gather, Offline, Settings as Driven, tls_error};
@@ -39,6 +40,10 @@ fn trust(did: &Did) -> PeerPolicy {
         certificates: None,
         identities: Some(IdentityPolicy::of_dids(&["key"], [did.clone()])),
     }
+}
+
+fn secured(connector: &Connector) -> Arc<dyn SecureNode> {
+    Arc::new(NodeConnector(connector.clone()))
 }
 
 fn driven() -> Driven<dyn Gather> {
@@ -86,7 +91,10 @@ fn net(at: &Url) -> Net {
 fn reach(at: &Url, own: Config, server: &Did) -> Net {
     let config = ClientConfig::new(own, trust(server)).unwrap();
     let net = net(at);
-    let nodes = vec![(at.origin(), Connector::new(Arc::new(config), driven()))];
+    let nodes = vec![(
+        at.origin(),
+        secured(&Connector::new(Arc::new(config), driven())),
+    )];
     net.reach_nodes(nodes).unwrap();
     net
 }
@@ -125,9 +133,10 @@ async fn only_an_own_origin_is_a_node_and_that_is_said_once() {
     let config = Arc::new(ClientConfig::new(wants, trust(&server)).unwrap());
     let connector: Connector = Connector::new(config, driven());
     let net = net(&at);
-    let foreign = net.reach_nodes(vec![(elsewhere.origin(), connector.clone())]);
+    let foreign = net.reach_nodes(vec![(elsewhere.origin(), secured(&connector))]);
     assert!(matches!(foreign, Err(NetError::Setup(_))));
-    net.reach_nodes(vec![(at.origin(), connector)]).unwrap();
+    net.reach_nodes(vec![(at.origin(), secured(&connector))])
+        .unwrap();
     assert!(matches!(
         net.reach_nodes(Vec::new()),
         Err(NetError::Setup(_))
@@ -159,7 +168,7 @@ async fn a_connection_that_is_kept_ends_once_its_node_is_not_let_in_any_more() {
     let wanted = |did: &Did| Arc::new(ClientConfig::new(wants.clone(), trust(did)).unwrap());
     let connector: Connector = Connector::new(wanted(&server), driven());
     let net = net(&at);
-    net.reach_nodes(vec![(at.origin(), connector.clone())])
+    net.reach_nodes(vec![(at.origin(), secured(&connector))])
         .unwrap();
     let response = net.get(&at, &Request::default()).await.unwrap();
     assert_eq!(response.status, 200);
