@@ -92,6 +92,9 @@ const ASIDE: u8 = 9;
 /// The highest layer without I/O, clock and async code.
 const PURE: u8 = 2;
 
+/// The longest way from a crate down to one without a crate of ours below it: a change at its end rebuilds them all.
+const DEPTH: usize = 7;
+
 /// All outside crates that L0–L2 may use. None of them reads a clock, opens a socket or a file, or starts a thread.
 const PURE_MAY_USE: &[&str] = &[
     "argon2",
@@ -184,7 +187,34 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
             ),
         )
     }));
+    let chains = workspace
+        .packages
+        .iter()
+        .map(|of| chain(&workspace.packages, of));
+    findings.extend(chains.filter_map(too_deep));
     findings
+}
+
+/// The longest chain of our crates below this one, which ends with it. Cargo allows no cycle.
+fn chain<'p>(packages: &'p [Package], of: &'p Package) -> Vec<&'p str> {
+    let below = |package: &&Package| {
+        let mut on = of.dependencies.iter().filter(|on| !on.is_dev());
+        on.any(|on| on.name == package.name)
+    };
+    let chains = packages.iter().filter(below);
+    let chains = chains.map(|below| chain(packages, below));
+    let mut longest = chains.max_by_key(Vec::len).unwrap_or_default();
+    longest.push(&of.name);
+    longest
+}
+
+fn too_deep(chain: Vec<&str>) -> Option<Finding> {
+    let (steps, last) = (chain.len().saturating_sub(1), chain.last()?);
+    let message = format!(
+        "{steps} steps down, at most {DEPTH}: {}; let a crate take by a trait what it now builds on",
+        chain.join(", ")
+    );
+    (steps > DEPTH).then(|| Finding::new(format!("crates/{last}/Cargo.toml"), message))
 }
 
 fn find(package: &str) -> Option<&'static Place> {
@@ -269,6 +299,29 @@ mod tests {
             .into_iter()
             .map(|finding| finding.message)
             .collect()
+    }
+
+    #[test]
+    fn a_chain_of_crates_is_at_most_seven_steps_long() {
+        let package = |number: usize, kind: Option<&str>| Package {
+            name: number.to_string(),
+            manifest_path: "Cargo.toml".into(),
+            dependencies: (0..number)
+                .map(|below| Dependency {
+                    name: below.to_string(),
+                    kind: kind.map(str::to_owned),
+                })
+                .collect(),
+            folder: format!("crates/{number}"),
+        };
+        let packages: Vec<Package> = (0..9).map(|number| package(number, None)).collect();
+        assert_eq!(chain(&packages, &packages[3]), ["0", "1", "2", "3"]);
+        let found: Vec<bool> = (packages.iter())
+            .map(|of| too_deep(chain(&packages, of)).is_some())
+            .collect();
+        assert_eq!(found.iter().position(|found| *found), Some(DEPTH + 1));
+        let tests_alone = package(8, Some("dev"));
+        assert_eq!(chain(&packages, &tests_alone), ["8"]);
     }
 
     #[test]
