@@ -46,8 +46,8 @@ async fn main() -> Result<()> {
 async fn open(file: &Path) -> Result<Embedded> {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     let store = Store::open(Arc::new(Memory::new()), vault).await?;
-    let own = (store.clone(), Keys::new(store), Clock::default());
-    let mut setup = Setup::new("growth", Arc::new(SqliteLedger::open(file)?), own);
+    let (keys, ledger) = (Keys::new(store.clone()), SqliteLedger::open(file)?);
+    let mut setup = Setup::new("growth", Arc::new(ledger), store, keys, Clock::default());
     setup.rules = Rules {
         author_quota: u64::MAX,
         ..Rules::default()

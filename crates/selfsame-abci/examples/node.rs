@@ -66,9 +66,8 @@ async fn run((path, engine): (&Path, &Path), limits: &[String]) -> Result<()> {
         milliseconds: AtomicU64::new(0),
     });
     let clock = Clock::default();
-    let made_from = (home.clone(), Engine::at(engine).await?);
-    let signed_by = (signer(&home).await?, clock.clone());
-    let mut setup = Setup::new(made_from, disk.clone(), signed_by);
+    let (engine, signer) = (Engine::at(engine).await?, signer(&home).await?);
+    let mut setup = Setup::new(home.clone(), engine, disk.clone(), signer, clock.clone());
     for limit in limits {
         let (name, number) = limit.split_once('=').unwrap_or((limit, ""));
         match name {

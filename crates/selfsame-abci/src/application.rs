@@ -159,8 +159,8 @@ impl Application {
     /// The machine's verdict on a transaction now. A refusal is also sent to the submitters that wait with the same
     /// bytes.
     fn judge(&self, transaction: &Transaction, bytes: &Bytes) -> response::CheckTx {
-        let at = (&*self.head(), self.clock.now());
-        let checked_now = self.ledger.check(transaction, at);
+        let (head, now) = (self.head(), self.clock.now());
+        let checked_now = self.ledger.check(transaction, &head, now);
         match checked_now {
             Ok(None) => {
                 self.doubts.settle(transaction);
@@ -188,7 +188,7 @@ impl Application {
     fn refuse(&self, transaction: &Transaction, bytes: &Bytes, error: &Error) {
         if !self.waiting.is_empty() {
             self.waiting
-                .refused((&transaction.hash(), &sha256(bytes)), error);
+                .refused(&transaction.hash(), &sha256(bytes), error);
         }
     }
 

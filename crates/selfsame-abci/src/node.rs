@@ -71,9 +71,11 @@ impl Setup {
     /// A node with the default limits.
     #[must_use]
     pub fn new(
-        (home, engine): (Home, Engine),
+        home: Home,
+        engine: Engine,
         ledger: Arc<dyn LedgerStore>,
-        (signer, clock): (Signer, Clock),
+        signer: Signer,
+        clock: Clock,
     ) -> Self {
         Self {
             home,

@@ -60,8 +60,10 @@ pub(crate) struct Stored {
 #[derive(Clone)]
 pub(crate) struct Cuts {
     full: Vec<Full>,
-    /// The number of bytes and of blocks at which a chunk is full.
-    most: (usize, usize),
+    /// The number of bytes at which a chunk is full.
+    bytes_max: usize,
+    /// The number of blocks at which a chunk is full.
+    blocks_max: usize,
     /// The maximum number of chunks in a snapshot.
     chunks_max: usize,
 }
@@ -75,7 +77,7 @@ struct Full {
 
 impl Default for Cuts {
     fn default() -> Self {
-        Self::with((CHUNK_BYTES, CHUNK_BLOCKS))
+        Self::with(CHUNK_BYTES, CHUNK_BLOCKS)
     }
 }
 
@@ -90,10 +92,11 @@ impl Manifest {
 
 impl Cuts {
     /// Cuts chunks that are full at this many bytes or blocks.
-    pub(crate) fn with(most: (usize, usize)) -> Self {
+    pub(crate) fn with(bytes_max: usize, blocks_max: usize) -> Self {
         Self {
             full: Vec::new(),
-            most,
+            bytes_max,
+            blocks_max,
             chunks_max: CHUNKS_MAX,
         }
     }
@@ -118,7 +121,7 @@ impl Cuts {
             if hashes.len() >= self.chunks_max {
                 return Ok(None);
             }
-            let (chunk, is_full) = self.cut(ledger, &handovers, (first, to))?;
+            let (chunk, is_full) = self.cut(ledger, &handovers, first, to)?;
             let (hash, next) = (sha256(&chunk.to_cbor()), next(&chunk));
             if is_full {
                 self.full.push(Full { first, next, hash });
@@ -142,7 +145,7 @@ impl Cuts {
         if first > to {
             return Ok(None);
         }
-        let (chunk, _) = self.cut(ledger, &handovers(ledger)?, (first, to))?;
+        let (chunk, _) = self.cut(ledger, &handovers(ledger)?, first, to)?;
         Ok(Some(chunk.to_cbor()))
     }
 
@@ -151,7 +154,8 @@ impl Cuts {
         &self,
         ledger: &Ledger,
         handovers: &BTreeMap<u64, String>,
-        (first, to): (u64, u64),
+        first: u64,
+        to: u64,
     ) -> Result<(Chunk, bool)> {
         let mut chunk = Chunk {
             first,
@@ -163,7 +167,7 @@ impl Cuts {
             let lengths = stored.transactions.iter().map(Vec::len);
             bytes = bytes.saturating_add(lengths.sum());
             chunk.blocks.push(stored);
-            if bytes >= self.most.0 || chunk.blocks.len() >= self.most.1 {
+            if bytes >= self.bytes_max || chunk.blocks.len() >= self.blocks_max {
                 return Ok((chunk, true));
             }
         }

@@ -84,7 +84,7 @@ impl Waiting {
 
     /// Tells the submitters of exactly these bytes that they are refused. Submitters of the same request with another
     /// signature are not told: anyone can send a copy with a wrong signature.
-    pub(crate) fn refused(&self, (hash, digest): (&Hash, &Digest), error: &Error) {
+    pub(crate) fn refused(&self, hash: &Hash, digest: &Digest, error: &Error) {
         for waiter in self.places().take(hash, |waiter| waiter.digest == *digest) {
             let _ = waiter.answer.send(Err(error.clone()));
         }
@@ -172,7 +172,7 @@ mod tests {
         let waiting = Waiting::new(4);
         let mut good = waiting.enter(HASH, SENT).unwrap();
         let mut forged = waiting.enter(HASH, FORGED).unwrap();
-        waiting.refused((&HASH, &FORGED), &Error::bad_request("no"));
+        waiting.refused(&HASH, &FORGED, &Error::bad_request("no"));
         assert!(forged.answered().unwrap().is_err());
         assert!(good.answered().is_none());
         waiting.logged(&receipt());

@@ -502,8 +502,8 @@ impl Own {
 async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Arc<dyn Registry>>> {
     Ok(match (&config.registry, &parts.ledger) {
         (RegistryConfig::Embedded { name, witnesses }, Some(ledger)) => {
-            let own = (parts.store.clone(), own.keys.clone(), own.clock.clone());
-            let mut setup = Setup::new(name, ledger.clone(), own);
+            let (store, keys, clock) = (parts.store.clone(), own.keys.clone(), own.clock.clone());
+            let mut setup = Setup::new(name, ledger.clone(), store, keys, clock);
             RegistryWitness::check(witnesses, |url| config.trust.may_call(url))?;
             if !witnesses.is_empty() {
                 setup.witnesses = Some((parts.net.clone(), witnesses.clone()));

@@ -135,7 +135,7 @@ pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -
                 if let Some(handover) = &handover {
                     trust = handed_over(&ledger, &trust, handover)?;
                 }
-                append(&ledger, (height, time), (transactions, handover)).await?;
+                append(&ledger, height, time, transactions, handover).await?;
             }
         }
     };
@@ -160,8 +160,10 @@ pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -
 /// Validates a block with the machine and stores it.
 pub(super) async fn append(
     ledger: &Ledger,
-    (height, time): (u64, UnixTime),
-    (transactions, handover): (Vec<Vec<u8>>, Option<Box<Handover>>),
+    height: u64,
+    time: UnixTime,
+    transactions: Vec<Vec<u8>>,
+    handover: Option<Box<Handover>>,
 ) -> Result<()> {
     let head = ledger.head()?;
     if height != head.height.saturating_add(1) {

@@ -68,7 +68,8 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn of_node(
         file: &'a LedgerFile,
-        (genesis, checkpoint): (Genesis, Option<&'a str>),
+        genesis: Genesis,
+        checkpoint: Option<&'a str>,
         tell: Tell<'a>,
     ) -> Self {
         Self {

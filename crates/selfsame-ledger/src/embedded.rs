@@ -72,7 +72,9 @@ impl Setup {
     pub fn new(
         name: &str,
         ledger: Arc<dyn LedgerStore>,
-        (store, keys, clock): (Store, Keys, Clock),
+        store: Store,
+        keys: Keys,
+        clock: Clock,
     ) -> Self {
         Self {
             name: name.to_owned(),
@@ -113,9 +115,9 @@ impl Embedded {
         ledger.has_the_roots_of_its_head()?;
         handing_over::is_still_here(&ledger, &key)?;
         let head = ledger.head()?;
-        let times = Times::since(head.time, (&setup.store, setup.clock.clone())).await?;
+        let times = Times::since(head.time, &setup.store, setup.clock.clone()).await?;
         let witnesses = setup.witnesses.map(|(net, witnesses)| {
-            Witnesses::new((net, setup.clock.clone(), ledger.clone()), witnesses)
+            Witnesses::new(net, setup.clock.clone(), ledger.clone(), witnesses)
         });
         let signer = Arc::new(Signer {
             keys: setup.keys,
@@ -144,7 +146,7 @@ impl Embedded {
             let (signer, head) = (signer.clone(), head.clone());
             tokio::spawn(async move { signer.checkpoint(&head).await.map(drop) });
         }
-        let queue = Sequencer::start(ledger.clone(), head, (beside, setup.waiting_max));
+        let queue = Sequencer::start(ledger.clone(), head, beside, setup.waiting_max);
         Ok(Self {
             ledger,
             queue,

@@ -390,7 +390,7 @@ impl Ledger {
     /// # Errors
     /// `Internal` if the store fails.
     pub fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>> {
-        uses::used(&self.machine, self, (issuer, digest)).map_err(Error::internal)
+        uses::used(&self.machine, self, issuer, digest).map_err(Error::internal)
     }
 
     /// A delegation of an issuer, including one that has ended.
@@ -398,7 +398,7 @@ impl Ledger {
     /// # Errors
     /// `Internal` if the store fails.
     pub fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
-        uses::delegation(&self.machine, self, (issuer, name)).map_err(Error::internal)
+        uses::delegation(&self.machine, self, issuer, name).map_err(Error::internal)
     }
 
     fn described(&self, seq_nos: impl IntoIterator<Item = u64>) -> Result<Vec<RegistryEntry>> {

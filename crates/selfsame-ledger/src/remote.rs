@@ -135,7 +135,7 @@ impl Remote {
             let genesis = match node.genesis().await {
                 Ok(genesis) => genesis,
                 Err(error) => {
-                    let error = self.nodes.failed(&node, (For::Reads, error));
+                    let error = self.nodes.failed(&node, For::Reads, error);
                     failed = Some(better(failed, error));
                     continue;
                 }
@@ -143,7 +143,7 @@ impl Remote {
             match self.pinned(&genesis) {
                 Ok(()) => return self.open(genesis).await,
                 Err(error) => {
-                    let error = self.nodes.refused(&node, (true, error));
+                    let error = self.nodes.refused(&node, true, error);
                     failed = Some(better(failed, error));
                 }
             }
@@ -189,7 +189,7 @@ impl Remote {
             .trust()
             .await?
             .filter(|(root, _)| root.origin == pinned.origin);
-        let trust = match last {
+        let (root, note) = match last {
             Some((root, note)) if root.from_height >= pinned.from_height => (root, note),
             Some((root, note)) => {
                 let seen = root.seen;
@@ -198,7 +198,13 @@ impl Remote {
             None => (pinned, String::new()),
         };
         Ok(Network {
-            known: Known::new(genesis, trust, (self.clock.clone(), self.witnesses.clone())),
+            known: Known::new(
+                genesis,
+                root,
+                note,
+                self.clock.clone(),
+                self.witnesses.clone(),
+            ),
             kept,
             watch: Watch::default(),
             written: Mutex::default(),
@@ -406,7 +412,7 @@ impl Registry for Remote {
         let network = self.network().await?;
         let fetcher = self.fetcher(network);
         let read = network.known.read_now(&fetcher, |machine, state| {
-            uses::used(machine, state, (issuer, digest))
+            uses::used(machine, state, issuer, digest)
         });
         let (used, as_of) = read.await?;
         Ok((used.map_err(Error::internal)?, as_of))
@@ -416,7 +422,7 @@ impl Registry for Remote {
         let network = self.network().await?;
         let fetcher = self.fetcher(network);
         let read = network.known.read_now(&fetcher, |machine, state| {
-            uses::delegation(machine, state, (issuer, name))
+            uses::delegation(machine, state, issuer, name)
         });
         read.await?.0.map_err(Error::internal)
     }

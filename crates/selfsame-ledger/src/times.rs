@@ -45,7 +45,7 @@ struct Given {
 impl Times {
     /// Times that continue from the last block, and from when the registry was last active. A clock that is much later
     /// may be right or wrong. Until it is confirmed, the time is taken to have stood still in between.
-    pub(super) async fn since(block: UnixTime, (store, clock): (&Store, Clock)) -> Result<Self> {
+    pub(super) async fn since(block: UnixTime, store: &Store, clock: Clock) -> Result<Self> {
         let alive = Alive::last(store).await?;
         let last = alive.map_or(block, |alive| alive.until_now(&clock).max(block));
         let away = clock.now().seconds_since(last) > AWAY_MAX;
@@ -171,7 +171,7 @@ impl Times {
     }
 
     /// The time as of which a block, given by height and time, is the newest; `None` if a later block has a checkpoint.
-    pub(super) fn of_checkpoint(&self, (height, time): (u64, UnixTime)) -> Option<UnixTime> {
+    pub(super) fn of_checkpoint(&self, height: u64, time: UnixTime) -> Option<UnixTime> {
         let mut given = self.given();
         if height < given.height {
             return None;

@@ -12,7 +12,8 @@ use crate::view::{RegistryDelegation, RegistryUse};
 pub(crate) fn used(
     machine: &Machine,
     state: &dyn StateRead,
-    (issuer, digest): (&Did, &[u8; 32]),
+    issuer: &Did,
+    digest: &[u8; 32],
 ) -> Result<Option<RegistryUse>, StateError> {
     let Some(found) = machine.consumption(state, issuer, digest)? else {
         return Ok(None);
@@ -31,7 +32,8 @@ pub(crate) fn used(
 pub(crate) fn delegation(
     machine: &Machine,
     state: &dyn StateRead,
-    (issuer, name): (&Did, &str),
+    issuer: &Did,
+    name: &str,
 ) -> Result<Option<RegistryDelegation>, StateError> {
     let given = machine.delegation(state, issuer, name)?;
     given.map(|given| shown(machine, &given)).transpose()

@@ -75,7 +75,9 @@ impl Witnesses {
     /// # Errors
     /// `BadRequest` for an address that can't have a path.
     pub(super) fn new(
-        (net, clock, ledger): (Net, Clock, Ledger),
+        net: Net,
+        clock: Clock,
+        ledger: Ledger,
         witnesses: Vec<RegistryWitness>,
     ) -> Result<Self> {
         let each = witnesses.into_iter().map(One::new);

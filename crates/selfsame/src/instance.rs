@@ -460,8 +460,8 @@ impl Validating {
             tenant,
             key: handle,
         };
-        let made_from = (self.home.clone(), self.engine.clone());
-        let setup = Setup::new(made_from, data::ledger(data)?, (signer, Clock::default()));
+        let (home, engine, ledger) = (self.home.clone(), self.engine.clone(), data::ledger(data)?);
+        let setup = Setup::new(home, engine, ledger, signer, Clock::default());
         Ok(Arc::new(Node::start(setup).await?))
     }
 }

@@ -351,7 +351,7 @@ impl Consensus {
         for ((transaction, digest), result) in
             transactions.iter().zip(&digests).zip(&applied.results)
         {
-            self.tell((&transaction.hash(), digest), result);
+            self.tell(&transaction.hash(), digest, result);
         }
         Ok(response::Commit {
             data: Bytes::new(),
@@ -391,10 +391,13 @@ impl Consensus {
         }))
     }
 
-    fn tell(&self, which: (&[u8; 32], &[u8; 32]), result: &Result<Receipt, Refusal>) {
+    fn tell(&self, hash: &[u8; 32], digest: &[u8; 32], result: &Result<Receipt, Refusal>) {
         match result {
             Ok(receipt) => self.application.waiting.logged(receipt),
-            Err(refusal) => self.application.waiting.refused(which, &refused(refusal)),
+            Err(refusal) => self
+                .application
+                .waiting
+                .refused(hash, digest, &refused(refusal)),
         }
     }
 

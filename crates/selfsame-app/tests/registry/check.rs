@@ -131,8 +131,8 @@ async fn opened(
 ) -> Result<Embedded, selfsame_driver::Error> {
     let backend = Sqlite::open(folder.join("store.sqlite")).unwrap();
     let store = Store::open(Arc::new(backend), vault()).await.unwrap();
-    let own = (store.clone(), Keys::new(store), Clock::default());
-    Embedded::open(Setup::new("test", ledger, own)).await
+    let keys = Keys::new(store.clone());
+    Embedded::open(Setup::new("test", ledger, store, keys, Clock::default())).await
 }
 
 fn wrong(found: &Found) -> Vec<&'static str> {

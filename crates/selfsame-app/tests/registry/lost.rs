@@ -129,8 +129,9 @@ async fn in_files(directory: &std::path::Path) -> (Result<Embedded, Error>, Stor
         store.begin_with_copy(1 << 32).await.unwrap();
     }
     let ledger = Arc::new(SqliteLedger::open(file("ledger")).unwrap());
-    let own = (store.clone(), Keys::new(store.clone()), Clock::default());
-    (Embedded::open(Setup::new("test", ledger, own)).await, store)
+    let keys = Keys::new(store.clone());
+    let setup = Setup::new("test", ledger, store.clone(), keys, Clock::default());
+    (Embedded::open(setup).await, store)
 }
 
 async fn written(registry: &Embedded, store: &Store) {

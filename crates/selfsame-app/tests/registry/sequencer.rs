@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use selfsame_did::{Options, Relationship, ResolutionError};
 use selfsame_driver::ErrorKind;
-use selfsame_driver::keys::Keys;
 use selfsame_driver::paging::Paging;
 use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_ledger::{ENTRIES_MAX, Registry, checkpoint_verifier, is_refusal, log_origin};
@@ -458,16 +457,14 @@ async fn a_ledger_of_another_network_is_refused() {
         drop(registry);
         // With a store that knows no network, and with one that knows another.
         let elsewhere = World::memory().await;
-        let own = (
-            elsewhere.store.clone(),
-            Keys::new(elsewhere.store.clone()),
-            world.clock.clone(),
-        );
-        let stranger = Setup::new("test", world.ledger.clone(), own.clone());
-        assert!(Embedded::open(stranger).await.is_err());
+        let stranger = || Setup {
+            ledger: world.ledger.clone(),
+            clock: world.clock.clone(),
+            ..elsewhere.setup()
+        };
+        assert!(Embedded::open(stranger()).await.is_err());
         drop(elsewhere.open().await);
-        let stranger = Setup::new("test", world.ledger.clone(), own);
-        assert!(Embedded::open(stranger).await.is_err());
+        assert!(Embedded::open(stranger()).await.is_err());
     }
 }
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 use selfsame_crypto::encoding::base64url_decode;
 use selfsame_did::{Did, Options};
 use selfsame_driver::clock::Clock;
-use selfsame_driver::keys::Keys;
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_ledger::config::{RegistryNode, RegistryWitness, WitnessQuorum};
 use selfsame_ledger::embedded::{Embedded, Setup};
@@ -430,12 +429,10 @@ async fn of_two_histories_under_one_key_a_witness_cosigns_one() {
     let a = witness(&world, "a").await;
     let one = watched(&world, &[&a]).await;
     // The same key, with another ledger.
-    let own = (
-        world.store.clone(),
-        Keys::new(world.store.clone()),
-        world.clock.clone(),
-    );
-    let split = Setup::new("test", Arc::new(MemoryLedger::new()), own);
+    let split = Setup {
+        ledger: Arc::new(MemoryLedger::new()),
+        ..world.setup()
+    };
     let other = opened(split, &[&a]).await;
     assert_eq!(one.genesis().await.unwrap(), other.genesis().await.unwrap());
     write(&one).await;

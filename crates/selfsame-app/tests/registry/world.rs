@@ -53,12 +53,8 @@ impl World {
     }
 
     pub fn setup(&self) -> Setup {
-        let own = (
-            self.store.clone(),
-            Keys::new(self.store.clone()),
-            self.clock.clone(),
-        );
-        Setup::new("test", self.ledger.clone(), own)
+        let (store, keys) = (self.store.clone(), Keys::new(self.store.clone()));
+        Setup::new("test", self.ledger.clone(), store, keys, self.clock.clone())
     }
 
     pub async fn open(&self) -> Embedded {

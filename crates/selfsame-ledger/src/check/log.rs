@@ -43,7 +43,7 @@ impl Subject<'_> {
         }
         let head = Head::from_bytes(&row.bytes).ok();
         let size = head.as_ref().map_or(row.size, |head| head.log.size());
-        let (log, sound) = self.transactions(&before.log, (height, size), looked)?;
+        let (log, sound) = self.transactions(&before.log, height, size, looked)?;
         let Some(head) = head else {
             looked.wrong(format!("block {height} can't be read"));
             return Ok(Head {
@@ -71,7 +71,8 @@ impl Subject<'_> {
     fn transactions(
         &self,
         before: &Frontier,
-        (height, size): (u64, u64),
+        height: u64,
+        size: u64,
         looked: &mut Looked,
     ) -> Result<(Frontier, bool)> {
         let (mut log, mut sound) = (before.clone(), true);
@@ -87,7 +88,7 @@ impl Subject<'_> {
             }
             for (seq, placed) in (first..).zip(placed) {
                 looked.one(self.tell);
-                if let Some(wrong) = wrong(&placed, (seq, height)) {
+                if let Some(wrong) = wrong(&placed, seq, height) {
                     looked.wrong(wrong);
                     sound = false;
                 }
@@ -98,7 +99,7 @@ impl Subject<'_> {
     }
 }
 
-fn wrong(placed: &Placed, (seq, height): (u64, u64)) -> Option<String> {
+fn wrong(placed: &Placed, seq: u64, height: u64) -> Option<String> {
     if placed.seq != seq {
         return Some(format!("transaction {seq} is missing"));
     }

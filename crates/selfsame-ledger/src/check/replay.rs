@@ -59,9 +59,8 @@ impl Subject<'_> {
                     .map_err(|_| Error::bad_request(format!("block {} is damaged", row.height)))?;
                 let size = block.log.size();
                 let transactions = self.transactions_up_to(before.log.size(), size)?;
-                let at = (row.height, block.time);
                 let handover = self.handover(row.height)?;
-                archive::append(&ledger, at, (transactions, handover)).await?;
+                archive::append(&ledger, row.height, block.time, transactions, handover).await?;
                 before = ledger.head()?;
                 looked.one(self.tell);
                 if before != block {

@@ -105,11 +105,7 @@ enum After {
 
 impl Sequencer {
     /// Starts a sequencer that continues from `head` and stops when the queue is dropped.
-    pub(super) fn start(
-        ledger: Ledger,
-        head: Head,
-        (beside, waiting_max): (Beside, usize),
-    ) -> Queue {
+    pub(super) fn start(ledger: Ledger, head: Head, beside: Beside, waiting_max: usize) -> Queue {
         let (sender, queue) = mpsc::unbounded_channel();
         let sequencer = Self {
             ledger,
@@ -144,7 +140,7 @@ impl Sequencer {
                     }
                     let time = self.times.begin_block(self.head.time);
                     let after = After::Stored(self.head.clone());
-                    let judged = judge(self.ledger.clone(), (after, time), next).await;
+                    let judged = judge(self.ledger.clone(), after, time, next).await;
                     self.take(judged)
                 }
             };
@@ -192,7 +188,7 @@ impl Sequencer {
                 None => {
                     let time = times.begin_block(applied.head.time);
                     let after = After::Due(applied.clone());
-                    let judging = judge(ledger.clone(), (after, time), std::mem::take(&mut next));
+                    let judging = judge(ledger.clone(), after, time, std::mem::take(&mut next));
                     let (stored, judged) = tokio::join!(storing, judging);
                     (stored, Some(judged))
                 }
@@ -301,7 +297,7 @@ impl Judged {
 
 /// Validates transactions as the next block, on a thread where this delays nothing else: verifying signatures takes
 /// time, and reads of the ledger wait for the disk.
-async fn judge(ledger: Ledger, (after, time): (After, UnixTime), waiting: Vec<Waiting>) -> Judged {
+async fn judge(ledger: Ledger, after: After, time: UnixTime, waiting: Vec<Waiting>) -> Judged {
     let (transactions, senders): (Vec<_>, Vec<_>) = waiting
         .into_iter()
         .map(|waiting| (waiting.transaction, waiting.sender))

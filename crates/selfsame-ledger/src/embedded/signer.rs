@@ -61,7 +61,7 @@ impl Signer {
 
     /// The standing of a head at this moment; `None` if a later head was signed before.
     fn standing(&self, head: &Head) -> Option<Standing> {
-        let time = self.times.of_checkpoint((head.height, head.time))?;
+        let time = self.times.of_checkpoint(head.height, head.time)?;
         Some(Standing {
             time,
             ..head.standing()

@@ -56,7 +56,8 @@ impl Ledger {
     pub fn check(
         &self,
         transaction: &Transaction,
-        (head, time): (&Head, UnixTime),
+        head: &Head,
+        time: UnixTime,
     ) -> Result<Option<Receipt>, CheckError> {
         let seen = self.seen(None, None)?;
         self.machine().check(transaction, head, time, &seen)

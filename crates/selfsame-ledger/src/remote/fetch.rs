@@ -149,6 +149,13 @@ struct Asked<P> {
     still: BTreeSet<String>,
 }
 
+/// A node's answer to a question.
+struct Answered<'q, Q: Question> {
+    node: Arc<Node>,
+    question: &'q Q,
+    answer: Q::Answer,
+}
+
 /// A proven answer as of long ago.
 struct Old<P> {
     as_of: Standing,
@@ -198,23 +205,26 @@ impl Fetcher<'_> {
             let (answer, accepted) = match ask(known, &question, &node).await {
                 Ok(answered) => answered,
                 Err(error) => {
-                    let error = nodes.failed(&node, (For::Reads, error));
+                    let error = nodes.failed(&node, For::Reads, error);
                     asked.failed = Some(better(asked.failed, error));
                     continue;
                 }
             };
             match accepted {
-                Ok(as_of) => match question.proven(known, answer, as_of) {
+                Ok(as_of) => match question.proven(&self.network.known, answer, as_of) {
                     Ok(proven) => return self.found(proven, &node).await,
                     Err(error) => {
-                        let error = nodes.refused(&node, (true, error));
+                        let error = nodes.refused(&node, true, error);
                         asked.failed = Some(better(asked.failed, error));
                     }
                 },
                 Err(refused) => {
-                    let answered = (&question, answer);
-                    self.refused(&mut asked, (known, node, answered), refused)
-                        .await?;
+                    let answered = Answered {
+                        node,
+                        question: &question,
+                        answer,
+                    };
+                    self.refused(&mut asked, answered, refused).await?;
                 }
             }
         }
@@ -228,9 +238,10 @@ impl Fetcher<'_> {
     pub(super) async fn acknowledged(
         &self,
         node: &Arc<Node>,
-        (transaction, receipt): (&Transaction, &Receipt),
+        transaction: &Transaction,
+        receipt: &Receipt,
     ) -> Result<()> {
-        let proving = self.proves_to_have(node, (transaction, receipt));
+        let proving = self.proves_to_have(node, transaction, receipt);
         tokio::time::timeout(PROVEN_WITHIN, proving)
             .await
             .unwrap_or_else(|_| Err(self.too_late(node)))
@@ -238,13 +249,14 @@ impl Fetcher<'_> {
 
     fn too_late(&self, node: &Arc<Node>) -> Error {
         let late = Error::upstream("the node does not prove what it acknowledged");
-        unproven(self.remote.nodes.refused(node, (false, late)))
+        unproven(self.remote.nodes.refused(node, false, late))
     }
 
     async fn proves_to_have(
         &self,
         node: &Arc<Node>,
-        (transaction, receipt): (&Transaction, &Receipt),
+        transaction: &Transaction,
+        receipt: &Receipt,
     ) -> Result<()> {
         let (known, nodes) = (&self.network.known, &self.remote.nodes);
         let numbers = [receipt.seq_no];
@@ -254,10 +266,12 @@ impl Fetcher<'_> {
             let (answer, accepted) = match ask(known, &question, node).await {
                 Ok(answered) => answered,
                 Err(error) => {
-                    return Err(unproven(nodes.failed(node, (For::Reads, error))));
+                    return Err(unproven(nodes.failed(node, For::Reads, error)));
                 }
             };
-            let refused = match accepted.map(|as_of| question.proven(known, answer, as_of)) {
+            let refused = match accepted
+                .map(|as_of| question.proven(&self.network.known, answer, as_of))
+            {
                 Ok(Ok(entries)) => match entries.first().map(|entry| hash_of(&entry.transaction)) {
                     Some(hash) if hash == Some(transaction.hash()) => return Ok(()),
                     Some(_) => Some(Error::upstream(
@@ -274,7 +288,7 @@ impl Fetcher<'_> {
                         None
                     }
                     Why::Fork(height, notes) => {
-                        let fork = self.forked(node, (height, *notes));
+                        let fork = self.forked(node, height, *notes);
                         return Err(self.remote.stop(self.network, fork).await);
                     }
                     Why::Ahead => return Err(unproven(ahead(node, *error))),
@@ -282,17 +296,17 @@ impl Fetcher<'_> {
                 },
             };
             if let Some(refused) = refused {
-                return Err(unproven(nodes.refused(node, (true, refused))));
+                return Err(unproven(nodes.refused(node, true, refused)));
             }
             tokio::time::sleep(PAUSE).await;
         }
         Err(match uncosigned {
-            Some(error) => unproven(nodes.refused(node, (false, error))),
+            Some(error) => unproven(nodes.refused(node, false, error)),
             None => self.too_late(node),
         })
     }
 
-    fn forked(&self, node: &Arc<Node>, (height, notes): (u64, [String; 2])) -> Fork {
+    fn forked(&self, node: &Arc<Node>, height: u64, notes: [String; 2]) -> Fork {
         Fork {
             found: self.remote.clock.now(),
             height: height.max(self.network.known.height()),
@@ -311,13 +325,18 @@ impl Fetcher<'_> {
     async fn refused<Q: Question>(
         &self,
         asked: &mut Asked<Q::Proven>,
-        (known, node, (question, answer)): (&Known, Arc<Node>, (&Q, Q::Answer)),
+        answered: Answered<'_, Q>,
         refused: Refused,
     ) -> Result<()> {
+        let Answered {
+            node,
+            question,
+            answer,
+        } = answered;
         let mut error = *refused.error;
         let lied = match refused.why {
             Why::Fork(height, notes) => {
-                let fork = self.forked(&node, (height, *notes));
+                let fork = self.forked(&node, height, *notes);
                 return Err(self.remote.stop(self.network, fork).await);
             }
             Why::Behind => {
@@ -332,7 +351,7 @@ impl Fetcher<'_> {
                 let read = Q::read_of(&answer).clone();
                 let age = |as_of: &Standing| (as_of.height, as_of.time);
                 let newer = |newest: &Old<_>| age(&newest.as_of) < age(&as_of);
-                let proven = question.proven(known, answer, as_of);
+                let proven = question.proven(&self.network.known, answer, as_of);
                 if proven.is_ok() {
                     asked.still.insert(node.name());
                 }
@@ -360,7 +379,7 @@ impl Fetcher<'_> {
             }
             Why::Lie | Why::Further => true,
         };
-        let error = self.remote.nodes.refused(&node, (lied, error));
+        let error = self.remote.nodes.refused(&node, lied, error);
         asked.failed = Some(better(asked.failed.take(), error));
         Ok(())
     }

@@ -91,10 +91,11 @@ impl Known {
     /// A network with the trust root of its genesis, a pin or the last start of this instance.
     pub(super) fn new(
         genesis: Genesis,
-        trust: (TrustRoot, String),
-        (clock, witnesses): (Clock, WitnessQuorum),
+        root: TrustRoot,
+        note: String,
+        clock: Clock,
+        witnesses: WitnessQuorum,
     ) -> Self {
-        let (root, note) = trust;
         let policy = read_policy(&witnesses);
         let client = Client::new(root, policy, READER_BYTES).with_note(note);
         Self {
@@ -311,7 +312,7 @@ impl Known {
         match (report.is_verified(), report.as_of) {
             (true, Some(as_of)) => Ok(as_of),
             _ => {
-                let mut refused = refused(&report, (bundle, client.newest()));
+                let mut refused = refused(&report, bundle, client.newest());
                 if is_to_be_cosigned(&report) {
                     let signed = report.witnesses.iter().map(|(name, _)| name.as_str());
                     refused = Refused {
@@ -425,7 +426,7 @@ fn is_to_be_cosigned(report: &Report) -> bool {
 }
 
 /// Derives from the rules that failed why an answer is refused, and what to suspect.
-fn refused(report: &Report, (bundle, newest): (&Bundle, Option<&(Standing, String)>)) -> Refused {
+fn refused(report: &Report, bundle: &Bundle, newest: Option<&(Standing, String)>) -> Refused {
     let broken = |name: &str| {
         let mut rules = report.rules.iter();
         rules.any(|rule| rule.name == name && rule.passed == Some(false))

@@ -79,14 +79,14 @@ impl Node {
 
     /// The node's answer for an object of the state. Nothing of it is verified.
     pub(super) async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
-        let response = success(self.object("read", (key, trusted_height)).await?)?;
+        let response = success(self.object("read", key, trusted_height).await?)?;
         Bundle::from_bytes(&response.body)
             .map_err(|_| Error::upstream("the registry's read is malformed"))
     }
 
     /// As [`Self::read`], with the objects that the value refers to. A node of an older version sends the object alone.
     pub(super) async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads> {
-        let response = self.object("reads", (key, trusted_height)).await?;
+        let response = self.object("reads", key, trusted_height).await?;
         if response.status == 404 {
             return Ok(ProvenReads {
                 bundle: self.read(key, trusted_height).await?,
@@ -98,7 +98,7 @@ impl Node {
             .map_err(|_| Error::upstream("the registry's read is malformed"))
     }
 
-    async fn object(&self, how: &str, (key, trusted_height): (&[u8], u64)) -> Result<Response> {
+    async fn object(&self, how: &str, key: &[u8], trusted_height: u64) -> Result<Response> {
         let mut url = self.at(&["registry", how])?;
         url.query_pairs_mut()
             .append_pair("key", &base64url_encode(key))

@@ -112,7 +112,7 @@ impl Nodes {
             match asked.unwrap_or_else(|_| Err(unanswered())) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
-                    let error = self.failed(&node, (what, error));
+                    let error = self.failed(&node, what, error);
                     failed = Some(better(failed, error));
                 }
             }
@@ -121,7 +121,7 @@ impl Nodes {
     }
 
     /// Notes that a node did not answer.
-    pub(super) fn failed(&self, node: &Arc<Node>, (what, error): (For, Error)) -> Error {
+    pub(super) fn failed(&self, node: &Arc<Node>, what: For, error: Error) -> Error {
         let now = self.clock.now();
         let silent = error.code == Some(UNANSWERED);
         if let Some(mut rest) = self.rest(node, what) {
@@ -139,7 +139,7 @@ impl Nodes {
     }
 
     /// Notes that a node's answer is refused, and whether the node lied or is only behind.
-    pub(super) fn refused(&self, node: &Arc<Node>, (lied, error): (bool, Error)) -> Error {
+    pub(super) fn refused(&self, node: &Arc<Node>, lied: bool, error: Error) -> Error {
         let asked_last = if lied { LIED_FOR } else { FAILED_FOR };
         let until = self.clock.now().plus(asked_last);
         for what in [For::Reads, For::Writes] {

@@ -85,7 +85,7 @@ impl Remote {
         else {
             return Ok(());
         };
-        match self.compared(network, (node, other)).await {
+        match self.compared(network, node, other).await {
             Compared::Forked(fork) => Err(self.stop(network, *fork).await),
             Compared::OneHistory => Ok(()),
             Compared::Nothing => {
@@ -95,11 +95,7 @@ impl Remote {
         }
     }
 
-    async fn compared(
-        &self,
-        network: &Network,
-        (node, other): (&Arc<Node>, &Arc<Node>),
-    ) -> Compared {
+    async fn compared(&self, network: &Network, node: &Arc<Node>, other: &Arc<Node>) -> Compared {
         let known = &network.known;
         let Some((standing, note)) = known.newest() else {
             return Compared::Nothing;
@@ -143,8 +139,8 @@ impl Remote {
         };
         match compare(&shorter.standing, &longer.standing, &proof) {
             Relation::Same | Relation::Extends => Compared::OneHistory,
-            Relation::Fork => self.forked((&shorter, &longer), None),
-            Relation::Unproven => self.compared_by_entry(network, (&shorter, longer)).await,
+            Relation::Fork => self.forked(&shorter, &longer, None),
+            Relation::Unproven => self.compared_by_entry(network, &shorter, longer).await,
         }
     }
 
@@ -153,14 +149,15 @@ impl Remote {
     async fn compared_by_entry(
         &self,
         network: &Network,
-        (shorter, longer): (&Shown<'_>, Shown<'_>),
+        shorter: &Shown<'_>,
+        longer: Shown<'_>,
     ) -> Compared {
         let (known, node) = (&network.known, longer.node);
         let next = shorter.standing.size.saturating_add(1);
         let answer = match node.proven(&[next], known.trust().from_height).await {
             Ok(answer) => answer,
             Err(error) => {
-                self.nodes.refused(node, (false, error));
+                self.nodes.refused(node, false, error);
                 return Compared::Nothing;
             }
         };
@@ -172,7 +169,7 @@ impl Remote {
         });
         let Some((standing, entry)) = entry else {
             let error = Error::upstream("it does not prove that its log extends another node's");
-            self.nodes.refused(node, (true, error));
+            self.nodes.refused(node, true, error);
             return Compared::Nothing;
         };
         match compare_by_entry(&shorter.standing, &standing, &entry) {
@@ -184,14 +181,15 @@ impl Remote {
                     note,
                     node,
                 };
-                self.forked((shorter, &longer), Some(&entry))
+                self.forked(shorter, &longer, Some(&entry))
             }
         }
     }
 
     fn forked(
         &self,
-        (first, second): (&Shown<'_>, &Shown<'_>),
+        first: &Shown<'_>,
+        second: &Shown<'_>,
         entry: Option<&ProvenEntry>,
     ) -> Compared {
         Compared::Forked(Box::new(Fork {

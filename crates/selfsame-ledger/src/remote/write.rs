@@ -89,15 +89,15 @@ impl Fetcher<'_> {
         for node in nodes.turn(For::Writes)? {
             let asked = tokio::time::timeout_at(until, node.submit(transaction)).await;
             let error = match asked.unwrap_or_else(|_| Err(unanswered())) {
-                Ok(receipt) => return self.taken(&node, (transaction, receipt)).await,
+                Ok(receipt) => return self.taken(&node, transaction, receipt).await,
                 Err(error) => error,
             };
             if !is_refusal(&error) {
-                let error = nodes.failed(&node, (For::Writes, error));
+                let error = nodes.failed(&node, For::Writes, error);
                 failed = Some(better(failed, error));
                 continue;
             }
-            if let Some(receipt) = self.disproven(&node, (transaction, &error)).await? {
+            if let Some(receipt) = self.disproven(&node, transaction, &error).await? {
                 return Ok(receipt);
             }
             if let Some(error) = refusals.add(node.name(), named(&node, error)) {
@@ -111,9 +111,10 @@ impl Fetcher<'_> {
     async fn taken(
         &self,
         node: &Arc<Node>,
-        (transaction, receipt): (&Transaction, Receipt),
+        transaction: &Transaction,
+        receipt: Receipt,
     ) -> Result<Receipt> {
-        self.acknowledged(node, (transaction, &receipt)).await?;
+        self.acknowledged(node, transaction, &receipt).await?;
         // Nothing proves the receipt's height, but it is not beyond the checkpoint that proves the transaction.
         let known = &self.network.known;
         known.written_at(receipt.height.min(known.height()));
@@ -127,7 +128,8 @@ impl Fetcher<'_> {
     async fn disproven(
         &self,
         node: &Arc<Node>,
-        (transaction, said): (&Transaction, &Error),
+        transaction: &Transaction,
+        said: &Error,
     ) -> Result<Option<Receipt>> {
         let known = &self.network.known;
         let provable = said.code.is_some_and(|code| PROVABLE.contains(&code));
@@ -138,7 +140,7 @@ impl Fetcher<'_> {
                 tokio::time::sleep(PAUSE).await;
             }
             let read = known.read_now(self, |machine, state| machine.fate(state, transaction));
-            let (found, _) = read.await.map_err(|error| unread(node, (said, &error)))?;
+            let (found, _) = read.await.map_err(|error| unread(node, said, &error))?;
             fate = found.map_err(Error::internal)?;
             if fate != Fate::Open {
                 break;
@@ -150,7 +152,7 @@ impl Fetcher<'_> {
                     "it refuses a transaction that the log has as number {}: {}",
                     receipt.seq_no, said.reason
                 ));
-                self.remote.nodes.refused(node, (false, behind));
+                self.remote.nodes.refused(node, false, behind);
                 known.written_at(receipt.height.min(known.height()));
                 Ok(Some(receipt))
             }
@@ -161,7 +163,7 @@ impl Fetcher<'_> {
 }
 
 /// The error for a node's refusal while no node proves the state.
-fn unread(node: &Node, (said, error): (&Error, &Error)) -> Error {
+fn unread(node: &Node, said: &Error, error: &Error) -> Error {
     let kind = ErrorKind::Unavailable {
         retry_after: AGAIN_AFTER,
     };

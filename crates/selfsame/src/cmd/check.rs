@@ -120,7 +120,7 @@ impl Check {
         };
         let checkpoint = home.and_then(|home| home.checkpoint().ok());
         let subject = match home {
-            Some(_) => Subject::of_node(&ledger, (genesis, checkpoint.as_deref()), tell),
+            Some(_) => Subject::of_node(&ledger, genesis, checkpoint.as_deref(), tell),
             None => Subject::embedded(&ledger, genesis, tell),
         };
         let anew = Anew::begin(&self.data)?;

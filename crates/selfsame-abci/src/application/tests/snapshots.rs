@@ -23,10 +23,7 @@ struct Parcel {
 impl Parcel {
     /// A node's snapshot, in small chunks.
     fn of(world: &World) -> Self {
-        world
-            .application
-            .snapshots
-            .cut_into(Cuts::with((1 << 20, 3)));
+        world.application.snapshots.cut_into(Cuts::with(1 << 20, 3));
         let listed = world.application.snapshots().unwrap().snapshots;
         let [snapshot] = listed.as_slice() else {
             panic!("one is offered");
@@ -381,7 +378,7 @@ async fn a_ledger_that_is_too_large_for_a_snapshot_offers_none_and_the_node_goes
     let mut world = grown().await;
     let chunks = Parcel::of(&world).chunks.len();
     assert!(chunks > 2);
-    let cuts = Cuts::with((1 << 20, 3)).at_most(chunks - 1);
+    let cuts = Cuts::with(1 << 20, 3).at_most(chunks - 1);
     world.application.snapshots.cut_into(cuts);
     for _ in 0..2 {
         assert!(world.application.snapshots().unwrap().snapshots.is_empty());
@@ -389,7 +386,7 @@ async fn a_ledger_that_is_too_large_for_a_snapshot_offers_none_and_the_node_goes
     let next = u32::try_from(world.stored().height).unwrap() + 1;
     let creation = world.creation();
     world.block(next, vec![creation]).await;
-    let cuts = Cuts::with((1 << 20, 3)).at_most(chunks + 1);
+    let cuts = Cuts::with(1 << 20, 3).at_most(chunks + 1);
     world.application.snapshots.cut_into(cuts);
     assert_eq!(world.application.snapshots().unwrap().snapshots.len(), 1);
 }

@@ -138,9 +138,9 @@ pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failur
         .hint("name a node's folder, or the data directory of an instance with its own registry"));
     }
     let store = data::store(data, custody).await?;
-    let own = (store.clone(), Keys::new(store), Clock::default());
+    let (keys, ledger) = (Keys::new(store.clone()), data::ledger(data)?);
     // The name is used only to found a network; this one exists.
-    let setup = embedded::Setup::new("registry", data::ledger(data)?, own);
+    let setup = embedded::Setup::new("registry", ledger, store, keys, Clock::default());
     Ok(Embedded::open(setup).await?)
 }
 
