@@ -10,7 +10,7 @@ mod light;
 mod misbehaviour;
 mod node;
 mod notes;
-mod pair;
+mod process_pair;
 mod rpc;
 mod service;
 mod signer;

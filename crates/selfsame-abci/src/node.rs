@@ -29,7 +29,7 @@ use crate::files::{Home, Peers};
 use crate::light::LightCall;
 use crate::misbehaviour::Misbehaviours;
 use crate::notes::{Noted, Notes};
-use crate::pair::Pair;
+use crate::process_pair::Pair;
 use crate::rpc::{Rpc, Taken, unavailable};
 use crate::signer::{Signer, signers};
 use crate::waiting::{Place, Waiting};

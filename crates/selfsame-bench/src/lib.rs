@@ -3,7 +3,7 @@
 
 pub mod chart;
 pub mod client;
-pub mod late;
+pub mod fake_server;
 pub mod machine;
 pub mod oid4vc;
 pub mod process;

@@ -15,13 +15,13 @@ use tokio::sync::watch;
 
 use crate::arrival::Bodies;
 use crate::cookie::Names;
+use crate::counters::Tallies;
 use crate::error::{Answer, Problem};
 use crate::metrics::Figures;
 use crate::peer::Peer;
 use crate::pulse::Pulse;
 use crate::settings::{Limits, Origin, OriginError};
 use crate::shares::Rates;
-use crate::tally::Tallies;
 
 /// The window in which one network's new wallets are counted.
 const REGISTRATIONS_WINDOW: Duration = Duration::from_secs(3600);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use selfsame_bench::late::{Asked, Late, Reply};
+use selfsame_bench::fake_server::{Asked, FakeServer, Reply};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -63,7 +63,7 @@ struct Shared {
 
 /// The running fake network; dropping it stops it.
 pub struct Cheqd {
-    late: Late,
+    late: FakeServer,
     shared: Arc<Shared>,
 }
 
@@ -81,7 +81,7 @@ impl Cheqd {
             registered: AtomicU64::new(0),
         });
         let served = shared.clone();
-        let late = Late::start(move |asked| served.answer(asked))
+        let late = FakeServer::start(move |asked| served.answer(asked))
             .await
             .expect("loopback has a free port");
         Self { late, shared }

@@ -7,4 +7,4 @@ pub mod consensus;
 pub mod fuzz_bodies;
 pub mod witness;
 
-pub use selfsame_bench::late;
+pub use selfsame_bench::fake_server;

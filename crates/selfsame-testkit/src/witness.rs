@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use selfsame_bench::late::{Asked, Late, Reply};
+use selfsame_bench::fake_server::{Asked, FakeServer, Reply};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
@@ -35,7 +35,7 @@ pub enum Manner {
 
 /// A running witness; dropping it stops it.
 pub struct Witness {
-    late: Late,
+    late: FakeServer,
     shared: Arc<Shared>,
 }
 
@@ -79,7 +79,7 @@ impl Witness {
             }),
         });
         let answering = shared.clone();
-        let late = Late::start(move |asked| answering.answer(asked)).await;
+        let late = FakeServer::start(move |asked| answering.answer(asked)).await;
         Self {
             late: late.expect("loopback has a free port"),
             shared,

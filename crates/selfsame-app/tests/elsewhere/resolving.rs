@@ -7,7 +7,7 @@ use std::time::Duration;
 use selfsame_did::cheqd::resource::wanted;
 use selfsame_did::{DidUrl, Options, ResolutionError};
 use selfsame_testkit::cheqd::Fault;
-use selfsame_testkit::late::{Late, Reply};
+use selfsame_testkit::fake_server::{FakeServer, Reply};
 use serde_json::json;
 
 use crate::world::{DID, World, document};
@@ -149,7 +149,7 @@ async fn an_answer_beyond_the_deadline_is_none() {
 async fn a_resolver_can_not_send_us_elsewhere() {
     let reached = Arc::new(AtomicBool::new(false));
     let tells = reached.clone();
-    let inward = Late::start(move |_| {
+    let inward = FakeServer::start(move |_| {
         tells.store(true, Ordering::SeqCst);
         Reply {
             status: 200,

@@ -14,7 +14,7 @@ use selfsame_ledger::{Registry, is_refusal};
 use selfsame_net::{Net, Settings};
 use selfsame_registry::Transaction;
 use selfsame_store::Store;
-use selfsame_testkit::late::{Asked, Late, Reply};
+use selfsame_testkit::fake_server::{Asked, FakeServer, Reply};
 use tokio::runtime::Handle;
 use url::Url;
 
@@ -39,7 +39,7 @@ enum Lie {
 /// A registry with a node that lies.
 struct Liar {
     registry: Arc<Embedded>,
-    late: Late,
+    late: FakeServer,
     lie: Arc<Mutex<Lie>>,
 }
 
@@ -69,7 +69,7 @@ impl Liar {
                 _ => honest(),
             }
         };
-        let late = Late::start(answered).await.unwrap();
+        let late = FakeServer::start(answered).await.unwrap();
         Self {
             registry,
             late,

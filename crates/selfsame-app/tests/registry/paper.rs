@@ -28,7 +28,7 @@ use selfsame_registry::{
 };
 use selfsame_store::ledger::MemoryLedger;
 use selfsame_store::{Memory, Store, Vault};
-use selfsame_testkit::late::{Asked, Late, Reply};
+use selfsame_testkit::fake_server::{Asked, FakeServer, Reply};
 use url::Url;
 
 /// The seconds to wait that a busy node asks for.
@@ -107,7 +107,7 @@ impl Lie {
 
 /// A node that shows a history over HTTP.
 pub struct PaperNode {
-    late: Late,
+    late: FakeServer,
     lie: Arc<Mutex<Lie>>,
     asked: Arc<AtomicUsize>,
 }
@@ -310,7 +310,7 @@ impl History {
     pub async fn node(self: &Arc<Self>, lie: Lie) -> PaperNode {
         let (lie, asked) = (Arc::new(Mutex::new(lie)), Arc::new(AtomicUsize::new(0)));
         let (history, says, counted) = (self.clone(), lie.clone(), asked.clone());
-        let late = Late::start(move |asked| {
+        let late = FakeServer::start(move |asked| {
             counted.fetch_add(1, Ordering::SeqCst);
             history.answer(asked, *says.lock().unwrap())
         });

@@ -18,7 +18,7 @@ use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::{SignedNote, VerifierKey};
 use selfsame_registry::{Genesis, Transaction};
 use selfsame_store::ledger::MemoryLedger;
-use selfsame_testkit::late::{Asked, Late, Reply};
+use selfsame_testkit::fake_server::{Asked, FakeServer, Reply};
 use selfsame_testkit::witness::{Manner, Witness};
 use tokio::runtime::Handle;
 use url::Url;
@@ -99,13 +99,13 @@ async fn write(registry: &Embedded) -> Did {
 }
 
 /// The registry as a node over HTTP.
-async fn node(registry: &Arc<Embedded>) -> Late {
+async fn node(registry: &Arc<Embedded>) -> FakeServer {
     let registry = registry.clone();
     let answer = move |asked: &Asked| {
         let answered = answer(&registry, asked);
         tokio::task::block_in_place(|| Handle::current().block_on(answered))
     };
-    Late::start(answer).await.unwrap()
+    FakeServer::start(answer).await.unwrap()
 }
 
 pub async fn answer(registry: &Embedded, asked: &Asked) -> Reply {
@@ -148,7 +148,7 @@ pub async fn answer(registry: &Embedded, asked: &Asked) -> Reply {
 }
 
 /// A reader of that node that requires this number of these witnesses.
-async fn reader(node: &Late, clock: &Clock, (needed, of): (usize, &[&Witness])) -> Remote {
+async fn reader(node: &FakeServer, clock: &Clock, (needed, of): (usize, &[&Witness])) -> Remote {
     let keys = of.iter().map(|witness| witness.key().clone()).collect();
     Remote::new(remote::Setup {
         net: net(&[node.address()]),

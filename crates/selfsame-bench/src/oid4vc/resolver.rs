@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Bench, Stage};
 use crate::Error;
 use crate::client::Client;
-use crate::late::{Late, Reply};
+use crate::fake_server::{FakeServer, Reply};
 
 /// The delay of each answer. The study's resolver took two to three seconds. This delay has the order of magnitude of a
 /// resolver in the same country, and is enough to show whether it is asked once or each time.
@@ -18,7 +18,7 @@ const DID: &str = "did:cheqd:testnet:7bf81a20-633c-4cc7-bc4a-5a45801005e0";
 
 /// The running fake resolver.
 pub struct Resolver {
-    late: Late,
+    late: FakeServer,
     document: Arc<OnceLock<Value>>,
     asked: Arc<AtomicU64>,
 }
@@ -29,7 +29,7 @@ impl Resolver {
         let document = Arc::new(OnceLock::new());
         let asked = Arc::new(AtomicU64::new(0));
         let (served, counted) = (document.clone(), asked.clone());
-        let late = Late::start(move |_| {
+        let late = FakeServer::start(move |_| {
             counted.fetch_add(1, Ordering::Relaxed);
             answer(&served)
         })

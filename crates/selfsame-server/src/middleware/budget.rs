@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::arrival::parting;
 use crate::error::{self, Face, Problem};
-use crate::held::Held;
+use crate::guarded_body::Held;
 use crate::settings::Budget;
 
 /// The gate before a group of routes.

@@ -16,7 +16,7 @@ use crate::arrival::parting;
 use crate::audience::Audience;
 use crate::auth;
 use crate::error::{self, Face, Problem};
-use crate::held::Held;
+use crate::guarded_body::Held;
 use crate::middleware::actions::Action;
 use crate::middleware::budget::{Gate, Passage, Place, pass};
 use crate::middleware::turns::{Turns, abroad, abroad_for_proofs};

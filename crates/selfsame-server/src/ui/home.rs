@@ -11,10 +11,10 @@ use serde_json::json;
 use tokio_stream::wrappers::BroadcastStream;
 
 use super::Frame;
+use crate::counters::Tally;
 use crate::error::Answer;
 use crate::server::Server;
 use crate::stream;
-use crate::tally::Tally;
 
 #[derive(Template)]
 #[template(path = "home.html")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_bench::late::Reply;
+use selfsame_bench::fake_server::Reply;
 use selfsame_crypto::encoding::{base64_decode, base64_encode, hex_encode};
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;

@@ -3,8 +3,8 @@
 use selfsame_crypto::time::UnixTime;
 
 use super::claim::{NOT_EXPECTED, Peer, PeerKind, Side};
-use super::inquiry::Inquiry;
 use super::policy::PeerPolicy;
+use super::revocation_checks::Inquiry;
 use crate::alert::{Alert, Refusal};
 use crate::evidence::{Evidence, Need};
 

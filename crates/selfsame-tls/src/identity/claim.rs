@@ -10,9 +10,9 @@ use webpki::RawPublicKeyEntity;
 
 use super::certificate::{self, CertificatePolicy};
 use super::credential::Credential;
-use super::inquiry::Inquiry;
 use super::members::MEMBERSHIP;
 use super::policy::{IdentityPolicy, PeerPolicy};
+use super::revocation_checks::Inquiry;
 use crate::alert::{Alert, Refusal};
 use crate::codec::{Certificate, DidMessage, Extension, Message, Mode, Proof, Staple, VcMessage};
 use crate::core::Core;

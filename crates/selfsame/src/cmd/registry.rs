@@ -11,8 +11,8 @@ mod readiness;
 mod status;
 mod validators;
 
-pub mod face;
 pub mod loopback;
+pub mod node_client;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

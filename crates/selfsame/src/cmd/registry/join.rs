@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use super::face::{Believed, Face};
 use super::files::Serve;
 use super::init::place;
+use super::node_client::{Believed, Face};
 use super::status::proven;
 use crate::exit::{Answer, End, Failure};
 use crate::settings::trust_root;

@@ -12,9 +12,9 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::face::{Believed, Face};
 use super::files::{self, Serve, TRUST_ROOT};
 use super::init::Plan;
+use super::node_client::{Believed, Face};
 use crate::exit::Failure;
 use crate::output;
 use crate::private_directory::NETWORK_FOLDER;

@@ -8,7 +8,7 @@ use selfsame_proof::read::TrustRoot;
 use tokio::time::Instant;
 use url::Url;
 
-use super::face::Believed;
+use super::node_client::Believed;
 use super::status::{Standing, ask};
 use crate::exit::Failure;
 use crate::output;

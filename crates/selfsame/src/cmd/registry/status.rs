@@ -19,8 +19,8 @@ use selfsame_registry::Genesis;
 use serde::Serialize;
 use url::Url;
 
-use super::face::{Believed, Face};
 use super::files::{self, replace};
+use super::node_client::{Believed, Face};
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
 use crate::settings::trust_root as pinned;

@@ -10,9 +10,9 @@ use selfsame_proof::validators::Validator;
 use selfsame_registry::{Genesis, Identifier, Operation, Receipt, Transaction, Unsigned};
 use url::Url;
 
-use super::face::{Believed, Face};
 use super::files;
 use super::join::{Joining, admission};
+use super::node_client::{Believed, Face};
 use super::readiness::ready;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};

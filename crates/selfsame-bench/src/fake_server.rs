@@ -47,12 +47,12 @@ pub struct Reply {
 }
 
 /// A running fake server; dropping it stops it.
-pub struct Late {
+pub struct FakeServer {
     address: String,
     running: AbortHandle,
 }
 
-impl Late {
+impl FakeServer {
     /// Starts the server on a free port of loopback.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Late {
     }
 }
 
-impl Drop for Late {
+impl Drop for FakeServer {
     fn drop(&mut self) {
         self.running.abort();
     }
