@@ -431,7 +431,7 @@ fn an_origin_that_nobody_could_use_safely_starts_nothing() {
     bare.args(["up", "--listen", "0.0.0.0:0", "--data"])
         .arg(&data)
         .args(["--origin", "https://issuer.example/"]);
-    assert_hint(&mut bare, "a proxy");
+    assert_hint(&mut bare, "a reverse proxy");
     let needless = ["--origin", "http://localhost:7380/", "--tls-self-made"];
     assert_hint(&mut up(&data, &needless), "https");
 }
