@@ -25,7 +25,7 @@ use selfsame_did::{Did, Options};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::{Error, Result};
-use selfsame_ledger::Registry;
+use selfsame_ledger::{LocalRegistry, Registry, ServedRegistry, parse_transaction};
 use selfsame_store::ledger::{Block, Head, LedgerStore, Placed, SqliteLedger};
 use selfsame_store::{Memory, Meter, Store, StoreError, TenantId, Vault};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -105,7 +105,7 @@ async fn answer(subject: &Subject, request: &str) -> Result<String> {
     match request.split(' ').collect::<Vec<_>>().as_slice() {
         ["submit", hex] => {
             let bytes = hex_decode(hex).map_err(|_| Error::bad_request("not hexadecimal"))?;
-            let receipt = node.submit_bytes(&bytes).await?;
+            let receipt = node.submit(&parse_transaction(&bytes)?).await?;
             Ok(format!("{} {}", receipt.seq_no, receipt.height))
         }
         ["resolve", did] => {

@@ -12,7 +12,7 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_ledger::view::{
     NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
 };
-use selfsame_ledger::{Ledger, Registry, is_refusal};
+use selfsame_ledger::{Ledger, LocalRegistry, Registry, ServedRegistry, is_refusal};
 use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
@@ -304,30 +304,27 @@ fn overdue(judged: Result<Receipt>, late: impl FnOnce() -> Error) -> Result<Rece
 }
 
 #[async_trait]
-impl Registry for Node {
-    async fn genesis(&self) -> Result<Vec<u8>> {
-        Ok(self.ledger.genesis().to_bytes())
+impl LocalRegistry for Node {
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
     }
 
-    async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
-        let (bytes, hash) = (transaction.to_bytes(), transaction.hash());
-        // The place is taken before the ledger is read, so that no block can come in between.
-        let mut place = self.waiting.enter(hash, sha256(&bytes))?;
-        if let Some(receipt) = self.ledger.receipt(&hash)? {
-            return Ok(receipt);
-        }
-        let waited =
-            tokio::time::timeout(self.deadline, self.order(&mut place, transaction, &bytes));
-        match waited.await {
-            Ok(answer) => answer,
-            Err(_) => overdue(self.refusal(transaction), || self.late()),
-        }
+    async fn light(&self, call: &[u8]) -> Result<Vec<u8>> {
+        self.rpc.light(&LightCall::read(call)?).await
     }
 
-    async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
-        self.ledger.resolve(did, options)
+    fn health(&self) -> Result<Option<NodeHealth>> {
+        Ok(Some(NodeHealth {
+            name: self.signer.name.clone(),
+            height: self.ledger.head()?.height,
+            trouble: self.trouble().or_else(|| self.damage()),
+            misbehaviour: self.misbehaviours.all(),
+        }))
     }
+}
 
+#[async_trait]
+impl ServedRegistry for Node {
     async fn status(&self) -> Result<RegistryStatus> {
         let noted = self.notes.newest().ok_or_else(|| self.unsigned())?;
         // A node that does not validate, or not yet, names another validator that signed.
@@ -360,6 +357,32 @@ impl Registry for Node {
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
         self.ledger.entries(first, count)
     }
+}
+
+#[async_trait]
+impl Registry for Node {
+    async fn genesis(&self) -> Result<Vec<u8>> {
+        Ok(self.ledger.genesis().to_bytes())
+    }
+
+    async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
+        let (bytes, hash) = (transaction.to_bytes(), transaction.hash());
+        // The place is taken before the ledger is read, so that no block can come in between.
+        let mut place = self.waiting.enter(hash, sha256(&bytes))?;
+        if let Some(receipt) = self.ledger.receipt(&hash)? {
+            return Ok(receipt);
+        }
+        let waited =
+            tokio::time::timeout(self.deadline, self.order(&mut place, transaction, &bytes));
+        match waited.await {
+            Ok(answer) => answer,
+            Err(_) => overdue(self.refusal(transaction), || self.late()),
+        }
+    }
+
+    async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
+        self.ledger.resolve(did, options)
+    }
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         self.ledger.history(did)
@@ -377,23 +400,6 @@ impl Registry for Node {
 
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
         self.ledger.delegation(issuer, name)
-    }
-
-    fn ledger(&self) -> Option<&Ledger> {
-        Some(&self.ledger)
-    }
-
-    async fn light(&self, call: &[u8]) -> Result<Vec<u8>> {
-        self.rpc.light(&LightCall::read(call)?).await
-    }
-
-    fn health(&self) -> Result<Option<NodeHealth>> {
-        Ok(Some(NodeHealth {
-            name: self.signer.name.clone(),
-            height: self.ledger.head()?.height,
-            trouble: self.trouble().or_else(|| self.damage()),
-            misbehaviour: self.misbehaviours.all(),
-        }))
     }
 }
 

@@ -29,7 +29,7 @@ use crate::config::RegistryWitness;
 use crate::ledger::Ledger;
 use crate::network::{checkpoint_verifier, log_origin, tenant};
 use crate::refusal::refused;
-use crate::registry::Registry;
+use crate::registry::{LocalRegistry, Registry, ServedRegistry};
 use crate::times::Times;
 use crate::view::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse, WitnessFigures};
 use crate::witnesses::Witnesses;
@@ -201,25 +201,23 @@ impl Embedded {
 }
 
 #[async_trait]
-impl Registry for Embedded {
-    async fn genesis(&self) -> Result<Vec<u8>> {
-        Ok(self.ledger.genesis().to_bytes())
+impl LocalRegistry for Embedded {
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
     }
 
-    async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
-        self.ledger.damage().refuses_writes()?;
-        clock_fits(self.ledger.head()?.time, self.clock.now())?;
-        self.signer.times.clock_is_believed()?;
-        if let Some(refusal) = self.ledger.machine().is_unready_for(transaction) {
-            return Err(refused(&refusal));
-        }
-        self.queue.submit(transaction.clone()).await
+    fn times(&self) -> Option<&Times> {
+        Some(&self.signer.times)
     }
 
-    async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
-        self.ledger.resolve(did, options)
+    fn witnesses(&self) -> Vec<WitnessFigures> {
+        let witnesses = self.signer.witnesses.as_ref();
+        witnesses.map(Witnesses::figures).unwrap_or_default()
     }
+}
 
+#[async_trait]
+impl ServedRegistry for Embedded {
     async fn status(&self) -> Result<RegistryStatus> {
         let (head, checkpoint) = self.newest().await?;
         Ok(RegistryStatus {
@@ -247,6 +245,27 @@ impl Registry for Embedded {
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
         self.ledger.entries(first, count)
     }
+}
+
+#[async_trait]
+impl Registry for Embedded {
+    async fn genesis(&self) -> Result<Vec<u8>> {
+        Ok(self.ledger.genesis().to_bytes())
+    }
+
+    async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
+        self.ledger.damage().refuses_writes()?;
+        clock_fits(self.ledger.head()?.time, self.clock.now())?;
+        self.signer.times.clock_is_believed()?;
+        if let Some(refusal) = self.ledger.machine().is_unready_for(transaction) {
+            return Err(refused(&refusal));
+        }
+        self.queue.submit(transaction.clone()).await
+    }
+
+    async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
+        self.ledger.resolve(did, options)
+    }
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         self.ledger.history(did)
@@ -263,19 +282,6 @@ impl Registry for Embedded {
 
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
         self.ledger.delegation(issuer, name)
-    }
-
-    fn ledger(&self) -> Option<&Ledger> {
-        Some(&self.ledger)
-    }
-
-    fn times(&self) -> Option<&Times> {
-        Some(&self.signer.times)
-    }
-
-    fn witnesses(&self) -> Vec<WitnessFigures> {
-        let witnesses = self.signer.witnesses.as_ref();
-        witnesses.map(Witnesses::figures).unwrap_or_default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Refusals of the registry's machine as errors of use cases.
 
-use selfsame_driver::{Error, ErrorKind};
-use selfsame_registry::Refusal;
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
+use selfsame_registry::{Refusal, Transaction};
 
 /// Whether an error is final: a retry can't succeed until someone changes the request.
 #[must_use]
@@ -61,4 +61,13 @@ pub fn refused(refusal: &Refusal) -> Error {
         | Refusal::Future => ErrorKind::BadRequest,
     };
     Error::new(kind, refusal.to_string()).with_code(refusal.code())
+}
+
+/// Parses a serialized transaction.
+///
+/// # Errors
+/// `BadRequest` with the code `malformed`.
+pub fn parse_transaction(bytes: &[u8]) -> Result<Transaction> {
+    Transaction::from_bytes(bytes)
+        .map_err(|malformed| Error::bad_request(malformed.to_string()).with_code("malformed"))
 }

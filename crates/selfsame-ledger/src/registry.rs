@@ -27,69 +27,9 @@ use crate::view::{
     NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse, WitnessFigures,
 };
 
-/// A registry: accepts transactions and answers reads. Submitting a transaction again returns its first receipt.
+/// What a registry is in this process: its ledger, its node, its clock. A registry in other processes has none of it.
 #[async_trait]
-pub trait Registry: Send + Sync {
-    /// The registry's genesis, whose digest is the network's name.
-    async fn genesis(&self) -> Result<Vec<u8>>;
-
-    /// Orders a transaction and waits until it is durable. [`crate::is_refusal`] tells whether an error is final.
-    async fn submit(&self, transaction: &Transaction) -> Result<Receipt>;
-
-    /// Resolves a DID of this network. If the result is not current, its metadata state the time that it is from.
-    async fn resolve(&self, did: &Did, options: &Options) -> Resolution;
-
-    /// A reader that verifies what others have read from this registry, without a call to anyone.
-    async fn reader(&self) -> Result<Reader> {
-        let genesis = self.genesis().await?;
-        let genesis = Genesis::from_bytes(&genesis).map_err(Error::internal)?;
-        let client = Client::new(
-            trust_root(&genesis),
-            read_policy(&WitnessQuorum::default()),
-            READER_BYTES,
-        );
-        let rules = MachineRules(Arc::new(Machine::new(genesis)));
-        Ok(Reader::new(Arc::new(rules), Arc::new(Mutex::new(client))))
-    }
-
-    /// The network, its height and number of transactions, with the signed checkpoint.
-    async fn status(&self) -> Result<RegistryStatus>;
-
-    /// The value under a key of the state, with the proof for a reader who trusts the validators of `trusted_height`.
-    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle>;
-
-    /// As [`Self::read`], with the objects that the value refers to, under one checkpoint. Readers ask for them next.
-    async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads>;
-
-    /// The proof that the log of `new` transactions begins with the log of `old` transactions (RFC 9162 §2.1.4).
-    async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>>;
-
-    /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
-    async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;
-
-    /// The transactions with these numbers, at most [`ENTRIES_MAX`], with the proof for a reader who trusts the
-    /// validators of `trusted_height`.
-    async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
-        let ledger = self
-            .ledger()
-            .ok_or_else(|| Error::not_found("this registry runs in another process"))?;
-        let bundle = self.read(STATE_KEY, trusted_height).await?;
-        ledger.proven(bundle, numbers)
-    }
-
-    /// The transactions that created and changed a DID, oldest first.
-    async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>>;
-
-    /// The recorded use of an issuer's single-use credential, if there is one, and the time as of which this holds.
-    async fn used(
-        &self,
-        issuer: &Did,
-        digest: &[u8; 32],
-    ) -> Result<(Option<RegistryUse>, UnixTime)>;
-
-    /// A delegation of an issuer, including one that has ended.
-    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>>;
-
+pub trait LocalRegistry: Send + Sync {
     /// The ledger, if it is in this process. The registry's pages show its contents.
     fn ledger(&self) -> Option<&Ledger> {
         None
@@ -121,18 +61,34 @@ pub trait Registry: Send + Sync {
     fn witnesses(&self) -> Vec<WitnessFigures> {
         Vec::new()
     }
+}
 
-    /// The network's name.
-    async fn network(&self) -> Result<Network> {
-        Ok(Network::of_genesis(&self.genesis().await?))
-    }
+/// What a registry serves to readers that verify it: its state, its log and the proofs of both.
+#[async_trait]
+pub trait ServedRegistry: LocalRegistry {
+    /// The network, its height and number of transactions, with the signed checkpoint.
+    async fn status(&self) -> Result<RegistryStatus>;
 
-    /// Orders a serialized transaction.
-    async fn submit_bytes(&self, transaction: &[u8]) -> Result<Receipt> {
-        let transaction = Transaction::from_bytes(transaction).map_err(|malformed| {
-            Error::bad_request(malformed.to_string()).with_code("malformed")
-        })?;
-        self.submit(&transaction).await
+    /// The value under a key of the state, with the proof for a reader who trusts the validators of `trusted_height`.
+    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle>;
+
+    /// As [`Self::read`], with the objects that the value refers to, under one checkpoint. Readers ask for them next.
+    async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads>;
+
+    /// The proof that the log of `new` transactions begins with the log of `old` transactions (RFC 9162 §2.1.4).
+    async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>>;
+
+    /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
+    async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;
+
+    /// The transactions with these numbers, at most [`ENTRIES_MAX`], with the proof for a reader who trusts the
+    /// validators of `trusted_height`.
+    async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
+        let ledger = self
+            .ledger()
+            .ok_or_else(|| Error::not_found("this registry runs in another process"))?;
+        let bundle = self.read(STATE_KEY, trusted_height).await?;
+        ledger.proven(bundle, numbers)
     }
 
     /// The transaction with this number.
@@ -159,5 +115,49 @@ pub trait Registry: Send + Sync {
         items.reverse();
         let next = (first > 1).then(|| first.to_string());
         Ok(Listing { items, next })
+    }
+}
+
+/// A registry: accepts transactions and resolves. Submitting a transaction again returns its first receipt.
+#[async_trait]
+pub trait Registry: ServedRegistry {
+    /// The registry's genesis, whose digest is the network's name.
+    async fn genesis(&self) -> Result<Vec<u8>>;
+
+    /// Orders a transaction and waits until it is durable. [`crate::is_refusal`] tells whether an error is final.
+    async fn submit(&self, transaction: &Transaction) -> Result<Receipt>;
+
+    /// Resolves a DID of this network. If the result is not current, its metadata state the time that it is from.
+    async fn resolve(&self, did: &Did, options: &Options) -> Resolution;
+
+    /// A reader that verifies what others have read from this registry, without a call to anyone.
+    async fn reader(&self) -> Result<Reader> {
+        let genesis = self.genesis().await?;
+        let genesis = Genesis::from_bytes(&genesis).map_err(Error::internal)?;
+        let client = Client::new(
+            trust_root(&genesis),
+            read_policy(&WitnessQuorum::default()),
+            READER_BYTES,
+        );
+        let rules = MachineRules(Arc::new(Machine::new(genesis)));
+        Ok(Reader::new(Arc::new(rules), Arc::new(Mutex::new(client))))
+    }
+
+    /// The transactions that created and changed a DID, oldest first.
+    async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>>;
+
+    /// The recorded use of an issuer's single-use credential, if there is one, and the time as of which this holds.
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)>;
+
+    /// A delegation of an issuer, including one that has ended.
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>>;
+
+    /// The network's name.
+    async fn network(&self) -> Result<Network> {
+        Ok(Network::of_genesis(&self.genesis().await?))
     }
 }

@@ -31,7 +31,7 @@ use tokio::sync::OnceCell;
 
 use crate::config::{Pin, RegistryNode, WitnessQuorum};
 use crate::network::{log_origin, trust_root};
-use crate::registry::Registry;
+use crate::registry::{LocalRegistry, Registry, ServedRegistry};
 use crate::view::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use crate::{entry, uses};
 use fetch::Fetcher;
@@ -286,41 +286,10 @@ fn stopped(fork: &Fork) -> Error {
     .with_hint("find out which history is valid; then run `selfsame registry status NODE --trust-root NEW-FILE --advance` with a node that shows it, set trust_root in [registry] to that file, and start again")
 }
 
+impl LocalRegistry for Remote {}
+
 #[async_trait]
-impl Registry for Remote {
-    async fn genesis(&self) -> Result<Vec<u8>> {
-        Ok(self.network().await?.known.genesis().to_bytes())
-    }
-
-    async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
-        let network = self.network().await?;
-        self.fetcher(network).write(transaction).await
-    }
-
-    async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
-        let resolved = match self.network().await {
-            Ok(network) => {
-                let fetcher = self.fetcher(network);
-                network.known.resolve(&fetcher, did, options).await
-            }
-            Err(error) => Err(error),
-        };
-        resolved.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the registry gave no resolution");
-            let retry_after = match error.kind {
-                ErrorKind::TooMany { retry_after } | ErrorKind::Unavailable { retry_after } => {
-                    Some(retry_after)
-                }
-                _ => None,
-            };
-            Resolution::unavailable(error.reason, retry_after)
-        })
-    }
-
-    async fn reader(&self) -> Result<Reader> {
-        Ok(self.network().await?.known.reader())
-    }
-
+impl ServedRegistry for Remote {
     /// The answer of the first node that answers. The reader must verify it.
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
         self.network().await?;
@@ -369,6 +338,48 @@ impl Registry for Remote {
         proven.into_iter().map(said).collect()
     }
 
+    async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
+        self.network().await?;
+        let read = |node: Arc<Node>| async move { node.proven(numbers, trusted_height).await };
+        self.nodes.ask(read).await
+    }
+}
+
+#[async_trait]
+impl Registry for Remote {
+    async fn genesis(&self) -> Result<Vec<u8>> {
+        Ok(self.network().await?.known.genesis().to_bytes())
+    }
+
+    async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
+        let network = self.network().await?;
+        self.fetcher(network).write(transaction).await
+    }
+
+    async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
+        let resolved = match self.network().await {
+            Ok(network) => {
+                let fetcher = self.fetcher(network);
+                network.known.resolve(&fetcher, did, options).await
+            }
+            Err(error) => Err(error),
+        };
+        resolved.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the registry gave no resolution");
+            let retry_after = match error.kind {
+                ErrorKind::TooMany { retry_after } | ErrorKind::Unavailable { retry_after } => {
+                    Some(retry_after)
+                }
+                _ => None,
+            };
+            Resolution::unavailable(error.reason, retry_after)
+        })
+    }
+
+    async fn reader(&self) -> Result<Reader> {
+        Ok(self.network().await?.known.reader())
+    }
+
     /// The receipts are objects of the state, so that height and time are proven too.
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         let network = self.network().await?;
@@ -396,12 +407,6 @@ impl Registry for Remote {
             entry::proven(entry, network.known.machine())
         });
         described.collect()
-    }
-
-    async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
-        self.network().await?;
-        let read = |node: Arc<Node>| async move { node.proven(numbers, trusted_height).await };
-        self.nodes.ask(read).await
     }
 
     async fn used(

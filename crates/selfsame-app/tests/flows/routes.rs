@@ -9,6 +9,7 @@ use selfsame_app::issuer::lists::Face;
 use selfsame_crypto::encoding::base64url_decode;
 use selfsame_did::{Did, Options};
 use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_ledger::parse_transaction;
 use serde::Serialize;
 
 type Reply = http::Response<Full<Bytes>>;
@@ -101,7 +102,7 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
 async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<Reply> {
     match path {
         "issuer/token" => json(&app.issuer()?.token(body).await?),
-        "registry/transactions" => json(&app.registry()?.submit_bytes(body).await?),
+        "registry/transactions" => json(&app.registry()?.submit(&parse_transaction(body)?).await?),
         "issuer/nonce" => json(&app.issuer()?.nonce()),
         "issuer/credential" => json(&app.issuer()?.credential(bearer, body).await?),
         other => {

@@ -6,7 +6,7 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_driver::ErrorKind;
 use selfsame_ledger::archive::{Archived, import};
 use selfsame_ledger::embedded::Embedded;
-use selfsame_ledger::{Ledger, Registry};
+use selfsame_ledger::{Ledger, Registry, ServedRegistry};
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{Genesis, Machine};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};

@@ -3,7 +3,9 @@
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::ErrorKind;
 use selfsame_ledger::embedded::Embedded;
-use selfsame_ledger::{Registry, checkpoint_verifier, is_refusal, log_origin};
+use selfsame_ledger::{
+    LocalRegistry, Registry, ServedRegistry, checkpoint_verifier, is_refusal, log_origin,
+};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_registry::Genesis;
 

@@ -2,8 +2,8 @@
 
 use selfsame_did::Options;
 use selfsame_driver::{Error, ErrorKind};
-use selfsame_ledger::Registry;
 use selfsame_ledger::embedded::Embedded;
+use selfsame_ledger::{LocalRegistry, Registry, ServedRegistry};
 use selfsame_proof::validators::STATE_KEY;
 
 use crate::world::{Actor, ENTRIES, HEAD, NODES, SOUND, VALUES, World};

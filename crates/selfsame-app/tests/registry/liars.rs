@@ -10,7 +10,7 @@ use selfsame_app::{App, Parts};
 use selfsame_driver::paging::Paging;
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
 use selfsame_ledger::embedded::Embedded;
-use selfsame_ledger::{Registry, is_refusal};
+use selfsame_ledger::{LocalRegistry, is_refusal};
 use selfsame_net::{Net, Settings};
 use selfsame_registry::Transaction;
 use selfsame_store::Store;

@@ -8,7 +8,7 @@ use selfsame_driver::ErrorKind;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::config::Pin;
 use selfsame_ledger::remote::Remote;
-use selfsame_ledger::{Registry, is_refusal, trust_root};
+use selfsame_ledger::{Registry, ServedRegistry, is_refusal, trust_root};
 use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::read::TrustRoot;
 use selfsame_registry::single_use::{Action, Consume};

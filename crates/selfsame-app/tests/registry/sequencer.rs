@@ -7,7 +7,10 @@ use selfsame_did::{Options, Relationship, ResolutionError};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
 use selfsame_ledger::embedded::{Embedded, Setup};
-use selfsame_ledger::{ENTRIES_MAX, Registry, checkpoint_verifier, is_refusal, log_origin};
+use selfsame_ledger::{
+    ENTRIES_MAX, LocalRegistry, Registry, ServedRegistry, checkpoint_verifier, is_refusal,
+    log_origin, parse_transaction,
+};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::entries::MAX_BYTES;
 use selfsame_proof::note::VerifierKey;
@@ -181,7 +184,10 @@ async fn the_same_transaction_again_gets_its_first_receipt() {
         let second = registry.submit(&rotate).await.unwrap();
         assert_eq!(registry.submit(&create).await.unwrap(), first);
         assert_eq!(
-            registry.submit_bytes(&rotate.to_bytes()).await.unwrap(),
+            registry
+                .submit(&parse_transaction(&rotate.to_bytes()).unwrap())
+                .await
+                .unwrap(),
             second
         );
         assert_eq!(registry.status().await.unwrap().transactions, 2);
@@ -222,7 +228,7 @@ async fn a_refused_transaction_says_why_and_changes_nothing() {
             (foreign.kind, foreign.code),
             (ErrorKind::Forbidden, Some("bad_signature"))
         );
-        let garbage = registry.submit_bytes(&[0xa0; 40]).await.unwrap_err();
+        let garbage = parse_transaction(&[0xa0; 40]).unwrap_err();
         assert_eq!(
             (garbage.kind, garbage.code),
             (ErrorKind::BadRequest, Some("malformed"))

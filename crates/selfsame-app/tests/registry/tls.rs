@@ -2,7 +2,7 @@
 
 use selfsame_app::tls::{Gatherer, Reuse, Stapler};
 use selfsame_did::{Did, Options};
-use selfsame_ledger::Registry;
+use selfsame_ledger::{Registry, ServedRegistry};
 use selfsame_tls::Alert;
 use selfsame_tls::evidence::{Answer, Failure, Need, Source};
 use selfsame_tls::identity::{Staple, StaplePolicy, Stapling, staple};

@@ -12,7 +12,9 @@ use selfsame_driver::{Error, ErrorKind};
 use selfsame_ledger::config::{RegistryNode, RegistryWitness, WitnessQuorum};
 use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_ledger::remote::Remote;
-use selfsame_ledger::{Registry, checkpoint_verifier, log_origin, remote};
+use selfsame_ledger::{
+    LocalRegistry, Registry, ServedRegistry, checkpoint_verifier, log_origin, remote,
+};
 use selfsame_net::{Net, Settings};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::{SignedNote, VerifierKey};

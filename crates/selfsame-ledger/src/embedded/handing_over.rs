@@ -15,7 +15,7 @@ use crate::archive::Archived;
 use crate::ledger::Ledger;
 use crate::network::tenant;
 use crate::refusal::is_refusal;
-use crate::registry::Registry;
+use crate::registry::{Registry, ServedRegistry};
 
 /// The name of a member's key in their DID of the genesis.
 const FIRST_KEY: &str = "key-1";

@@ -4,6 +4,7 @@ use axum::extract::State;
 use http::{HeaderMap, StatusCode};
 use selfsame_did::Did;
 use selfsame_driver::Error;
+use selfsame_ledger::parse_transaction;
 use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -86,7 +87,12 @@ pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body):
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(Problem::new(status, "the body must be application/cbor"));
     }
-    json(&server.registry()?.submit_bytes(&body).await?)
+    json(
+        &server
+            .registry()?
+            .submit(&parse_transaction(&body)?)
+            .await?,
+    )
 }
 
 /// The error for a request that names no DID.

@@ -119,7 +119,10 @@ fn a_directory_with_something_in_it_is_left_alone_and_so_is_a_missing_master_key
     );
     let (code, complaints) = restored(world.file("").to_str().unwrap(), &world.file("new"));
     assert_eq!(code, 2);
-    assert!(complaints.contains("contains no store.sqlite"), "{complaints}");
+    assert!(
+        complaints.contains("contains no store.sqlite"),
+        "{complaints}"
+    );
     let nowhere = Path::new(&copy).join("store.sqlite").join("data");
     let (code, complaints) = restored(&copy, &nowhere);
     assert_eq!(code, 2);
