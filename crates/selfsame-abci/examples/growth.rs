@@ -19,7 +19,7 @@ use selfsame_driver::keys::Keys;
 use selfsame_driver::{Error, Result};
 use selfsame_ledger::browse::{Browser, Search, View, ViewPage};
 use selfsame_ledger::embedded::{Embedded, Setup};
-use selfsame_ledger::{LocalRegistry, Registry};
+use selfsame_ledger::LocalRegistry;
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
     Block, Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned,
