@@ -17,9 +17,9 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::{Error, Result};
+use selfsame_ledger::LocalRegistry;
 use selfsame_ledger::browse::{Browser, Search, View, ViewPage};
 use selfsame_ledger::embedded::{Embedded, Setup};
-use selfsame_ledger::LocalRegistry;
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
     Block, Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned,

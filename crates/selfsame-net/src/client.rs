@@ -88,7 +88,7 @@ impl Net {
     pub fn reach_nodes(&self, nodes: Vec<(Origin, Arc<dyn SecureNode>)>) -> Result<(), NetError> {
         let own = &self.0.own_origins;
         if !nodes.iter().all(|(origin, _)| own.contains(origin)) {
-            let reason = "a node's origin is none of the instance's own";
+            let reason = "a node's origin is not among the instance's own origins";
             return Err(NetError::Setup(reason.to_owned()));
         }
         let settings = &self.0.settings;

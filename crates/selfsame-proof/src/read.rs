@@ -105,5 +105,5 @@ impl Item for Handover {
 }
 
 fn read_proof(from: &mut Reader<'_>) -> Result<Proof, Malformed> {
-    Proof::from_bytes(from.bytes()?).map_err(|_| Malformed("a proof is none"))
+    Proof::from_bytes(from.bytes()?).map_err(|_| Malformed("a proof is malformed"))
 }

@@ -89,7 +89,8 @@ impl Item for Read {
         Ok(Self {
             key: from.bytes()?.to_vec(),
             value: from.option()?.map(<[u8]>::to_vec),
-            proof: Proof::from_bytes(from.bytes()?).map_err(|_| Malformed("a proof is none"))?,
+            proof: Proof::from_bytes(from.bytes()?)
+                .map_err(|_| Malformed("a proof is malformed"))?,
         })
     }
 }

@@ -111,7 +111,7 @@ impl Holder<'_> {
                 malformed("a definition with a qualified identifier asks for entropy, not a DID")
             }
             Self::Did(did) if !is_uri(did) && !is_legacy_did(did) => {
-                malformed("the prover's DID is none")
+                malformed("the prover's DID is not a DID")
             }
             Self::Did(_) => Ok(()),
         }

@@ -53,7 +53,7 @@ impl Chosen<'_> {
     ) -> Result<Vec<(&'r str, &'r RequestedAttribute, bool)>, Error> {
         let asked = |(referent, shown): (&String, &bool)| {
             let found = request.requested_attributes.get_key_value(referent);
-            let (referent, asked) = found.ok_or_else(|| nobody_asked(referent))?;
+            let (referent, asked) = found.ok_or_else(|| not_asked(referent))?;
             Ok((referent.as_str(), asked, *shown))
         };
         self.attributes.iter().map(asked).collect()
@@ -66,7 +66,7 @@ impl Chosen<'_> {
     ) -> Result<Vec<(&'r str, &'r RequestedPredicate)>, Error> {
         let compared = |referent: &String| {
             let found = request.requested_predicates.get_key_value(referent);
-            let (referent, asked) = found.ok_or_else(|| nobody_asked(referent))?;
+            let (referent, asked) = found.ok_or_else(|| not_asked(referent))?;
             let unsatisfied = |why| Error::Unsatisfied {
                 referent: referent.clone(),
                 why,
@@ -114,7 +114,7 @@ pub(super) fn check_complete(
     for referent in attested.keys() {
         count(false, referent.as_str());
         let asked = request.requested_attributes.get(referent);
-        let asked = asked.ok_or_else(|| nobody_asked(referent))?;
+        let asked = asked.ok_or_else(|| not_asked(referent))?;
         if !asked.may_be_self_attested() {
             return Err(Error::Unsatisfied {
                 referent: referent.clone(),
@@ -140,9 +140,9 @@ pub(super) fn check_complete(
     once(&predicates, &mut request.requested_predicates.keys())
 }
 
-fn nobody_asked(referent: &str) -> Error {
+fn not_asked(referent: &str) -> Error {
     Error::Unsatisfied {
         referent: referent.to_owned(),
-        why: "nobody asked for it",
+        why: "the request does not ask for it",
     }
 }

@@ -143,7 +143,7 @@ fn check_referents(
         .chain(proof.self_attested_attrs.keys());
     for referent in answered {
         if !request.requested_attributes.contains_key(referent) {
-            return Refusal::fails(format!("nobody asked for {referent:?}"));
+            return Refusal::fails(format!("the request does not ask for {referent:?}"));
         }
     }
     Ok(())

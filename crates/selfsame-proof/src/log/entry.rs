@@ -43,7 +43,7 @@ impl Item for ProvenEntry {
                 transaction,
                 path: path.to_vec(),
             }),
-            false => Err(Malformed("a proof of inclusion is none")),
+            false => Err(Malformed("a proof of inclusion is malformed")),
         }
     }
 }
