@@ -671,7 +671,10 @@ mod tests {
             std::fs::set_permissions(&key, Permissions::from_mode(0o644)).unwrap();
             let refused = Settings::read(&directory.path().join("selfsame.toml"));
             let failure = refused.err().unwrap();
-            assert!(failure.message().contains("key.pem: others"), "{failure:?}");
+            assert!(
+                failure.message().contains("key.pem: other users"),
+                "{failure:?}"
+            );
             let hint = failure.what_to_do().unwrap();
             assert!(hint.contains("chmod 600"), "{hint}");
         }

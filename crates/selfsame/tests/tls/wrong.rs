@@ -116,7 +116,7 @@ fn what_is_written_wrongly_is_told_with_how_it_is_to_be_written() {
     };
     assert_told(
         &mut client(&["--trust-did", "hello"]),
-        &["hello is no DID", "did:"],
+        &["hello is not a DID", "did:"],
     );
     let by_certificate = ["--server-name", "a.example", "--trust-certificates"];
     let mut none = client(&by_certificate);

@@ -103,7 +103,7 @@ fn where_the_certificate_is_of_no_use_the_issuers_metadata_names_the_key() {
     let garbage = base64_encode(b"no certificate");
     for (certificate, reason) in [
         (VERSION_1, "version 3"),
-        (&garbage, "cannot be read"),
+        (&garbage, "can't be read"),
         (&foreign, "leads to no trust anchor"),
     ] {
         let header = json!({"kid": METADATA_KID, "x5c": [certificate]});
