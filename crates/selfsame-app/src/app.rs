@@ -26,7 +26,7 @@ use tokio::sync::watch;
 
 use crate::certificate::Certificates;
 use crate::config::{Config, NamedDid, TrustConfig};
-use crate::dids::Dids;
+use crate::dids::{Changing, Dids, Registering};
 use crate::events::Events;
 use crate::fetches::Fetches;
 use crate::identity::{Identity, Wish};
@@ -34,7 +34,7 @@ use crate::issuer::Issuer;
 use crate::node::Node;
 use crate::operator::Operator;
 use crate::resolver::{Linked, Resolver};
-use crate::shared::Shared;
+use crate::shared::{Correspondent, Shared};
 use crate::trust::Trust;
 use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
@@ -64,6 +64,7 @@ pub struct App {
     issuer: Option<Arc<Issuer>>,
     wallet: Option<Arc<Wallet>>,
     verifier: Option<Arc<Verifier>>,
+    correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
     /// When a full store was last tested for room.
     tried: Wanting,
@@ -123,29 +124,40 @@ impl App {
             trust,
             verifier_certificate: certificates.verifier,
             issuer_certificate: certificates.issuer,
-            abandon: OnceLock::new(),
+            correspondents: OnceLock::new(),
             config,
         });
-        let _ = shared.abandon.set(Box::new(worker::Roles));
         let (issuer, verifier) = (issuer(&shared).await?, verifier(&shared).await?);
+        let has_wallet = shared.config.roles.wallet;
+        let wallet = has_wallet.then(|| Arc::new(Wallet::new(shared.clone())));
         // Last: if anything after this failed, the new token would never reach the operator.
         let (operator, token) = Operator::open(shared.clone()).await?;
+        let mut correspondents: Vec<Arc<dyn Correspondent>> = vec![
+            Arc::new(Registering::new(shared.clone())),
+            Arc::new(Changing::new(shared.clone())),
+        ];
+        if let Some(wallet) = &wallet {
+            correspondents.push(wallet.receiving.clone());
+            correspondents.push(wallet.answering.clone());
+        }
+        if let Some(verifier) = &verifier {
+            correspondents.push(verifier.clone());
+        }
         let app = Self {
             issuer,
             verifier,
-            wallet: shared
-                .config
-                .roles
-                .wallet
-                .then(|| Arc::new(Wallet::new(shared.clone()))),
+            wallet,
             dids: Dids::new(shared.clone()),
             ledger: parts.ledger,
             operator,
+            correspondents,
             ready_since: OnceLock::new(),
             tried: Wanting::default(),
             stopping: watch::channel(false).0,
             shared,
         };
+        let known = app.correspondents.iter().map(Arc::downgrade);
+        let _ = app.shared.correspondents.set(known.collect());
         Ok((Arc::new(app), token))
     }
 
@@ -376,8 +388,8 @@ impl App {
     ///
     /// # Errors
     /// `NotFound` if this instance is not a verifier.
-    pub fn verifier(&self) -> Result<&Verifier> {
-        self.verifier.as_deref().ok_or_else(|| absent("verify"))
+    pub fn verifier(&self) -> Result<&Arc<Verifier>> {
+        self.verifier.as_ref().ok_or_else(|| absent("verify"))
     }
 
     /// The registry, in this process or remote.
@@ -543,7 +555,7 @@ async fn issuer(shared: &Arc<Shared>) -> Result<Option<Arc<Issuer>>> {
     }
     let config = &shared.config.issuer;
     let wish = Wish {
-        tenant: crate::parties::issuer(),
+        tenant: crate::parties::issuer().clone(),
         method: config.did_method,
         web_path: "issuer",
         existing: config.did.as_deref(),
@@ -562,7 +574,7 @@ async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
         return Ok(None);
     }
     let wish = Wish {
-        tenant: crate::parties::verifier(),
+        tenant: crate::parties::verifier().clone(),
         method: shared.config.verifier.did_method,
         web_path: "verifier",
         existing: None,

@@ -52,10 +52,10 @@ fn open_kinds() -> [(TenantId, &'static str, IsOpen); 6] {
     let always: IsOpen = |_| Ok(true);
     let instance = TenantId::instance;
     [
-        (parties::issuer(), issuer::OFFER, always),
-        (parties::issuer(), issuer::GRANT, always),
+        (parties::issuer().clone(), issuer::OFFER, always),
+        (parties::issuer().clone(), issuer::GRANT, always),
         (
-            parties::verifier(),
+            parties::verifier().clone(),
             verifier::VERIFICATION,
             verifier::is_open,
         ),

@@ -26,6 +26,9 @@ use crate::view::instance::{InstanceDid, NewDid};
 use record::DidRecord;
 use registration::{Author, DID, Intent, did_id, put, registration_id};
 
+pub(crate) use cheqd::Changing;
+pub(crate) use registration::Registering;
+
 /// The path below the origin where `did:web` documents are hosted.
 pub const HOSTED: &str = "dids";
 /// The nonce of a DID's creation: the same creation is the same transaction, however often it is sent.
@@ -271,28 +274,24 @@ impl Dids {
         }
     }
 
-    /// The signed transaction that anchors the present state of a status list.
+    /// Anchors the present state of a status list, together with `batch`.
     ///
     /// # Errors
-    /// `BadRequest` if the identity's DID is not the registry's, and the store's errors.
-    pub async fn anchor_transaction(
+    /// `BadRequest` if the identity's DID is not the registry's, and the store's errors; the registry's, after which
+    /// the outbox anchors it later.
+    pub(crate) async fn anchor(
         &self,
         identity: &Identity,
         list: &str,
         digest: [u8; 32],
-    ) -> Result<Vec<u8>> {
-        let ctx = self.shared.clock.ctx();
-        let nonce = u64::from_be_bytes(ctx.random::<8>("nonce"));
+        batch: Batch,
+    ) -> Result<()> {
         let operation = Operation::AnchorStatus {
             list: list.to_owned(),
             digest,
-            issued: ctx.now(),
+            issued: self.shared.clock.now(),
         };
-        Ok(self
-            .shared
-            .transaction(&author_of(identity), nonce, operation)
-            .await?
-            .to_bytes())
+        self.write_as(identity, operation, batch).await.map(drop)
     }
 
     /// Writes a change, either at once or through the registry or a registrar.

@@ -238,7 +238,7 @@ mod tests {
 
     fn wish(existing: Option<&str>) -> Wish<'_> {
         Wish {
-            tenant: crate::parties::issuer(),
+            tenant: crate::parties::issuer().clone(),
             method: Some(DidMethod::Web),
             web_path: "issuer",
             existing,

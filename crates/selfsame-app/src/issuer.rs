@@ -17,11 +17,11 @@ use selfsame_openid4vc::issuer::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::at_hand::AtHand;
 use crate::identity::Identity;
 use crate::issuer::lanes::Lanes;
 use crate::issuer::lists::Lists;
 use crate::parties::issuer as tenant;
+use crate::record_cache::RecordCache;
 use crate::shared::Shared;
 use crate::view::issuer::Template;
 
@@ -38,8 +38,8 @@ pub struct Issuer {
     identity: Arc<Identity>,
     lists: Arc<Lists>,
     redeeming: Lanes,
-    offers_at_hand: AtHand<offers::OfferRecord>,
-    grants_at_hand: AtHand<protocol::GrantRecord>,
+    offers: RecordCache<offers::OfferRecord>,
+    grants: RecordCache<protocol::GrantRecord>,
 }
 
 /// The contents of a credential, kept from the offer to its issuance.
@@ -78,8 +78,8 @@ impl Issuer {
             identity,
             lists,
             redeeming: Lanes::new(),
-            offers_at_hand: AtHand::default(),
-            grants_at_hand: AtHand::default(),
+            offers: RecordCache::default(),
+            grants: RecordCache::default(),
         })
     }
 

@@ -5,7 +5,6 @@
 
 mod accounts;
 mod app;
-mod at_hand;
 mod certificate;
 pub mod config;
 pub mod copies;
@@ -15,10 +14,11 @@ mod fetches;
 mod gather;
 mod identity;
 pub mod issuer;
+mod machine;
 pub mod node;
 pub mod operator;
-mod outbox;
 mod parties;
+mod record_cache;
 mod refusal;
 pub mod resolver;
 mod shared;

@@ -1,6 +1,6 @@
 //! The parts that every use case needs: store, network, keys, clock, events, and the trust settings.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
@@ -23,9 +23,15 @@ use crate::work::Work;
 
 const INSTANCE_KEY: &str = "instance_key";
 
-/// What each role does when an outbox effect is given up.
+/// A machine as the outbox knows it: by its name in entries, whatever its protocol.
 #[async_trait]
-pub(crate) trait Abandon: Send + Sync {
+pub(crate) trait Correspondent: Send + Sync {
+    /// The name.
+    fn name(&self) -> &'static str;
+
+    /// Carries out the call of an entry, whose lease the caller holds, and takes the step that its answer leads to.
+    async fn carry_out(self: Arc<Self>, shared: &Arc<Shared>, leased: &Leased) -> Result<()>;
+
     /// The batch that buries the entry, and ends what depended on it.
     async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch>;
 }
@@ -56,8 +62,8 @@ pub struct Shared {
     pub fetched: Fetches,
     /// The parties it trusts.
     pub trust: Trust,
-    /// What the roles do when an effect is given up; set once the roles exist.
-    pub(crate) abandon: OnceLock<Box<dyn Abandon>>,
+    /// The machines that get answers to calls; set once the roles exist, which own them.
+    pub(crate) correspondents: OnceLock<Vec<Weak<dyn Correspondent>>>,
     /// The names under which this instance issues; set once its issuer exists.
     pub own_issuers: OnceLock<Vec<String>>,
     /// The client identifier of this instance's own verifier; set once that exists.
@@ -97,6 +103,17 @@ impl Shared {
                 Err(other) => return Err(other.into()),
             }
         }
+    }
+
+    /// The registry.
+    ///
+    /// # Errors
+    /// `BadRequest` if this instance has none.
+    pub(crate) fn own_registry(&self) -> Result<&Arc<dyn Registry>> {
+        self.registry.as_ref().ok_or_else(|| {
+            Error::bad_request("this instance has no registry")
+                .with_hint("set one with --registry and --registry-token-file, or in [registry]; or use another DID method, such as did_method = \"web\" in [issuer]")
+        })
     }
 
     /// The names under which this instance itself issues.

@@ -18,11 +18,12 @@ use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, State};
 use selfsame_store::Record;
 use serde::{Deserialize, Serialize};
 
-use crate::at_hand::AtHand;
 use crate::config::NamedDid;
 use crate::dids::Dids;
 use crate::identity::{Identity, is_portable};
+use crate::machine::At;
 use crate::parties::verifier as tenant;
+use crate::record_cache::RecordCache;
 use crate::shared::Shared;
 use crate::view::verifier as view;
 use crate::view::verifier::{
@@ -31,7 +32,6 @@ use crate::view::verifier::{
 
 use judging::Judging;
 use spending::Spending;
-pub(crate) use spending::abandoned;
 
 /// The kind of the records that hold requests.
 pub(crate) const VERIFICATION: &str = "verification";
@@ -41,18 +41,30 @@ fn unknown_format() -> Error {
         .with_hint("one of: dc+sd-jwt, jwt_vc_json, vc+jwt")
 }
 
+fn unknown() -> Error {
+    Error::not_found("there is no such request")
+}
+
+/// The place of a request.
+fn at(id: &str) -> At<'_> {
+    At {
+        tenant: tenant(),
+        id,
+    }
+}
+
 /// The verifier of one instance.
 pub struct Verifier {
     shared: Arc<Shared>,
     identity: Arc<Identity>,
     dids: Dids,
-    at_hand: AtHand<RequestRecord>,
+    records: RecordCache<RequestRecord>,
     judging: Judging,
 }
 
 /// A request as it is stored.
 #[derive(Deserialize, Serialize)]
-struct RequestRecord {
+pub(crate) struct RequestRecord {
     state: State,
     title: String,
     created: UnixTime,
@@ -86,7 +98,7 @@ impl Verifier {
             dids: Dids::new(shared.clone()),
             shared,
             identity,
-            at_hand: AtHand::default(),
+            records: RecordCache::default(),
             judging: Judging::default(),
         }
     }
@@ -143,11 +155,9 @@ impl Verifier {
 
     /// The request as it is stored, with its version.
     async fn record(&self, id: &str) -> Result<(RequestRecord, u64)> {
-        let place = (&tenant(), VERIFICATION, id);
-        self.at_hand
-            .find(&self.shared.store, place)
-            .await?
-            .ok_or_else(|| Error::not_found("there is no such request"))
+        let store = &self.shared.store;
+        let found = self.records.find(store, tenant(), VERIFICATION, id).await?;
+        found.ok_or_else(unknown)
     }
 
     fn view(&self, id: &str, record: &RequestRecord) -> VerificationStatus {

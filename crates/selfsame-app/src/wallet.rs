@@ -1,11 +1,11 @@
 //! The wallet: the cards people hold, the offers they receive and the requests they answer.
 
-pub(crate) mod answer;
+mod answer;
 mod cards;
 mod history;
 mod keys;
 mod quota;
-pub(crate) mod receive;
+mod receive;
 
 use std::sync::Arc;
 
@@ -15,9 +15,10 @@ use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wire::metadata::IssuerMetadata;
 
+use self::answer::Answering;
+use self::receive::Receiving;
 use crate::accounts::Accounts;
 pub use crate::accounts::{KNOWN_SECONDS, Whence};
-use crate::at_hand::AtHand;
 use crate::shared::Shared;
 
 /// The wallet, shared by many people.
@@ -26,8 +27,8 @@ pub struct Wallet {
     accounts: Accounts,
     transport: Transport,
     issuers: Cache<String, KnownIssuer>,
-    flows_at_hand: AtHand<receive::flow::Flow>,
-    answers_at_hand: AtHand<answer::delivery::Flow>,
+    pub(crate) receiving: Arc<Receiving>,
+    pub(crate) answering: Arc<Answering>,
 }
 
 /// An issuer's documents, read and checked.
@@ -58,6 +59,8 @@ impl Wallet {
         let transport = shared.transport();
         Self {
             accounts: Accounts::new(shared.clone()),
+            receiving: Arc::new(Receiving::new(shared.clone())),
+            answering: Arc::new(Answering::new()),
             shared,
             transport,
             issuers: Cache::new(
@@ -69,8 +72,6 @@ impl Wallet {
                 },
                 KnownIssuer::weight,
             ),
-            flows_at_hand: AtHand::default(),
-            answers_at_hand: AtHand::default(),
         }
     }
 

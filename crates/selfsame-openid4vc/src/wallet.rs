@@ -165,6 +165,15 @@ pub struct ReceivedCredential {
 }
 
 impl State {
+    /// The answer to the call that this state waits for, as the next input.
+    pub const fn answered<'a>(&self, answer: Answer<'a>) -> Input<'a> {
+        match self {
+            Self::Proving(_) => Input::Nonce(answer),
+            Self::Requesting(_) => Input::Credential(answer),
+            Self::Redeeming(_) | Self::Received(_) | Self::Failed(_) => Input::Token(answer),
+        }
+    }
+
     /// The URL to fetch a nonce from before the code is redeemed. A nonce is not bound to a token (OpenID4VCI 1.0 §7),
     /// so with one fetched in advance the credential request can follow the token response at once.
     pub fn nonce_ahead(&self) -> Option<&Url> {

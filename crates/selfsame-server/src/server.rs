@@ -85,7 +85,7 @@ impl Server {
     }
 
     /// The verifier, if this instance is one.
-    pub(crate) fn verifier(&self) -> Answer<&Verifier> {
+    pub(crate) fn verifier(&self) -> Answer<&Arc<Verifier>> {
         self.0.app.verifier().map_err(Problem::from)
     }
 

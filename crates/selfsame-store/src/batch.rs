@@ -149,6 +149,14 @@ impl Batch {
         self.step(Step::Replay(id))
     }
 
+    /// Adds the writes of another batch, each for its own tenant. This batch decides whether the commit waits for the
+    /// disk.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.steps.extend(other.steps);
+        self
+    }
+
     /// Commits without waiting for the disk. The writes are visible at once. They survive a crash or power cut from the
     /// next durable commit on, or after a short time.
     #[must_use]

@@ -1,20 +1,14 @@
-//! The outbox worker: carries out the entries that no request carries out, and gives up those that keep failing.
+//! The outbox worker: carries out the entries that no request carries out.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
-use selfsame_driver::{Error, Result};
-use selfsame_store::{Batch, Leased, TenantId};
+use selfsame_store::TenantId;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::App;
-use crate::outbox::{Job, buried};
-use crate::shared::{Abandon, Shared};
-use crate::verifier;
-use crate::wallet::receive::flow::Done;
-use crate::wallet::{answer, receive};
+use crate::machine::HTTP;
 
 /// How often the worker looks for entries left behind by a crash or due at a later time.
 const EVERY: Duration = Duration::from_millis(500);
@@ -24,8 +18,8 @@ const NOTED_EVERY: u64 = 20;
 const ALIVE_EVERY: u64 = 1_200;
 /// Looks without a commit between them that count as a rest.
 const REST: u64 = 60;
-/// Entries carried out at once; of these, calls made by wallets in total (the rest is for the registry), and calls of
-/// one person, because the verifiers and issuers they call may not answer.
+/// Entries carried out at once; of these, HTTP requests in total (the rest is for the registry), and those of one
+/// tenant, because the hosts they call may not answer.
 const AT_ONCE: usize = 32;
 const CALLS_AT_ONCE: usize = 24;
 const CALLS_OF_ONE: usize = 4;
@@ -58,10 +52,11 @@ pub(super) async fn work(
         match store.due(app.shared.clock.now(), LOOKED_THROUGH).await {
             Ok(entries) => {
                 for leased in entries {
-                    let (tenant, is_call) = (leased.tenant.clone(), is_call(&leased));
+                    let tenant = leased.tenant.clone();
+                    let is_call = leased.destination == HTTP;
                     if under_way.has_room(&tenant, is_call) {
-                        let app = app.clone();
-                        let task = running.spawn(async move { perform(&app, &leased).await });
+                        let shared = app.shared.clone();
+                        let task = running.spawn(async move { shared.perform(&leased).await });
                         under_way.0.push(Place {
                             tenant,
                             is_call,
@@ -125,14 +120,6 @@ impl UnderWay {
     }
 }
 
-/// Whether the entry is a wallet's call to an issuer or verifier.
-fn is_call(leased: &Leased) -> bool {
-    matches!(
-        Job::read(leased),
-        Ok(Job::Receive { .. } | Job::Present { .. })
-    )
-}
-
 /// Removes expired records. Expiry goes by the clock and by the time that has passed since the worker began, when the
 /// machine had `started`. Continues with further portions while a full one was removed.
 async fn purge(app: &App, started: UnixTime) {
@@ -146,60 +133,6 @@ async fn purge(app: &App, started: UnixTime) {
             Ok(purged) if purged >= PURGED_AT_ONCE as u64 => {}
             Ok(_) => return,
             Err(error) => return tracing::error!(%error, "expired records can't be removed"),
-        }
-    }
-}
-
-/// Carries out one entry, whose lease the caller holds. After a temporary failure it is tried again, later each time.
-async fn perform(app: &App, leased: &Leased) {
-    if let Err(error) = dispatched(app, leased).await {
-        app.shared.put_off(leased, &error).await;
-    }
-}
-
-async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
-    match Job::read(leased)? {
-        Job::Receive { .. } => {
-            let wallet = app.wallet()?;
-            if let Done::Next(next) = wallet.perform_received(leased).await? {
-                // This entry is settled; if the next one fails, that has already been put off.
-                drop(wallet.finish(next).await);
-            }
-        }
-        Job::Present { .. } => {
-            app.wallet()?.perform_presented(leased).await?;
-        }
-        Job::Submit { .. } => {
-            app.shared.carry_out(leased).await?;
-        }
-        Job::Spend { .. } => app.verifier()?.carry_out(leased).await?,
-        Job::Cheqd { .. } => {
-            app.shared.carry_out_cheqd(leased).await?;
-        }
-    }
-    Ok(())
-}
-
-/// What each role does when one of its effects is given up.
-pub(super) struct Roles;
-
-#[async_trait]
-impl Abandon for Roles {
-    async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch> {
-        let tenant = &leased.tenant;
-        let batch = buried(leased, error);
-        match Job::read(leased) {
-            Ok(Job::Receive { flow, effect }) => {
-                receive::abandoned(shared, batch, (tenant, &flow, &effect), error).await
-            }
-            Ok(Job::Present { flow, effect }) => {
-                answer::abandoned(shared, batch, (tenant, &flow, &effect), error).await
-            }
-            Ok(Job::Spend {
-                request,
-                transaction,
-            }) => verifier::abandoned(shared, batch, (&request, &transaction), error).await,
-            Ok(Job::Submit { .. } | Job::Cheqd { .. }) | Err(_) => Ok(batch),
         }
     }
 }

@@ -6,6 +6,10 @@
 
 mod registrar;
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::ResolutionError;
@@ -13,13 +17,14 @@ use selfsame_did::cheqd::{self, deactivation_bytes};
 use selfsame_did::registrar::{Answer, Operation, SigningRequest};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_store::{Batch, Expect, Leased, OutboxId, Put, StoreError, TenantId};
+use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::record::{DidKey, DidRecord};
-use super::registration::{DID, did_id, kept, put};
+use super::registration::{DID, Heard, did_id, kept, put};
 use super::{Dids, Own, key_type};
-use crate::outbox::Job;
+use crate::machine::{Answer as Called, At, Call, Calling, Machine, Next, Round};
+use crate::record_cache::RecordCache;
 use crate::shared::Shared;
 use crate::view::instance::{InstanceDid, NewDid};
 use registrar::{Said, refused};
@@ -33,9 +38,15 @@ const CALLS_MAX: usize = 8;
 /// Seconds after which a change that reached the network is in a block, or never will be.
 const SETTLED_AFTER: u64 = 120;
 
+/// The machine of changes in the cheqd network.
+pub(crate) struct Changing {
+    shared: Arc<Shared>,
+    records: RecordCache<Change>,
+}
+
 /// A pending change; deleted once it is made or refused. Its id is the version's name.
 #[derive(Deserialize, Serialize)]
-struct Change {
+pub(crate) struct Change {
     /// The registrar's job, once there is one.
     job: Option<String>,
     /// When signatures were last sent. From then on the change may have been made.
@@ -82,7 +93,7 @@ impl Dids {
             ..record
         };
         let batch = put(batch, &waiting)?;
-        shared.make(batch, &self.tenant, (&id, &then)).await?;
+        shared.make(batch, &self.tenant, &id, &then).await?;
         self.shown(&then).await
     }
 
@@ -104,8 +115,94 @@ impl Dids {
             ..after
         };
         let batch = batch.update(DID, &before.stored, encode(&waiting)?);
-        self.shared.make(batch, &self.tenant, (&id, &then)).await?;
+        self.shared.make(batch, &self.tenant, &id, &then).await?;
         Ok(then)
+    }
+}
+
+impl Changing {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            records: RecordCache::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl Machine for Changing {
+    const KIND: &'static str = KIND;
+    type Record = Change;
+    type Input = Heard;
+    type Reply = Result<()>;
+
+    fn records(&self) -> &RecordCache<Change> {
+        &self.records
+    }
+
+    async fn prepare(&self, at: At<'_>, change: &Change, heard: &mut Heard) -> Result<()> {
+        let then = Some(&change.then);
+        heard.look_up(&self.shared, at.tenant, then).await
+    }
+
+    fn step(
+        &self,
+        change: &mut Change,
+        heard: &Heard,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Self::Reply>>> {
+        let next = Next::deleted(round, self.absent(heard)?);
+        let next = heard.conclude(next, round.at.id, Some(&change.then))?;
+        Ok(Step::Done(next))
+    }
+
+    fn absent(&self, heard: &Heard) -> Result<Self::Reply> {
+        match &heard.answer {
+            Called::Finished => Ok(Ok(())),
+            Called::Refused(error) => Ok(Err(error.clone())),
+            _ => Err(Error::internal("a change is made or refused")),
+        }
+    }
+}
+
+#[async_trait]
+impl Calling for Changing {
+    fn given_up(
+        &self,
+        _: Option<&mut Change>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<Self::Reply>> {
+        // Whether the change was made is unknown: it stays pending, and the next change of the DID resumes it.
+        Ok(Next::unchanged(round, error.cloned().map_or(Ok(()), Err)))
+    }
+
+    async fn converse(&self, at: At<'_>) -> Result<Called> {
+        let shared = &self.shared;
+        let Some(record) = shared.store.read(at.tenant, KIND, at.id).await? else {
+            // Another task has finished it.
+            return Ok(Called::Finished);
+        };
+        let change: Change = decode(&record.value)?;
+        let did = change.then.did.clone();
+        let mut attempt = Attempt {
+            tenant: at.tenant,
+            id: at.id,
+            stored: record.version,
+            sent_before: change.sent,
+            is_resumed: change.job.is_some(),
+            change,
+        };
+        let answer = match shared.carry_out_attempt(&mut attempt).await {
+            Ok(()) => Called::Finished,
+            Err(error) if selfsame_ledger::is_refusal(&error) => {
+                tracing::warn!(%error, did = %did, "the cheqd network refused a change");
+                Called::Refused(error)
+            }
+            Err(error) => return Err(error),
+        };
+        shared.resolver.forget(&did);
+        Ok(answer)
     }
 }
 
@@ -114,93 +211,45 @@ impl Shared {
         cheqd::uuid(self.clock.ctx().random::<16>("version"))
     }
 
-    /// Stores the change and its effect in one commit with `batch`, and carries it out. After an error that is not a
+    /// Stores the change and its call in one commit with `batch`, and carries it out. After an error that is not a
     /// refusal, the outbox tries again.
     async fn make(
-        &self,
+        self: &Arc<Self>,
         batch: Batch,
         tenant: &TenantId,
-        (id, then): (&str, &DidRecord),
+        id: &str,
+        then: &DidRecord,
     ) -> Result<()> {
         let change = Change {
             job: None,
             sent: None,
             then: then.clone(),
         };
-        let job = Job::Cheqd {
-            change: id.to_owned(),
-        };
-        let entry = job.own_entry("registrar", then.did.as_str(), self.clock.now())?;
+        let now = self.clock.now();
         let batch = batch
             .for_tenant(tenant.clone())
             .expect(KIND, id, Expect::Absent)
-            .put(Put::new(KIND, id, encode(&change)?))
-            .enqueue(entry);
-        let committed = self.store.commit(batch).await?;
-        let leased = match committed.outbox.last() {
-            Some(entry) => self.store.lease_early(*entry).await?,
-            None => None,
-        };
-        let Some(leased) = leased else {
+            .enqueue(Call::Dialogue.entry(KIND, id, then.did.as_str(), now)?);
+        let put = Put::new(KIND, id, encode(&change)?);
+        let machine = Arc::new(Changing::new(self.clone()));
+        let first = self.begin(&machine, put, change, batch).await?;
+        match self.go_on(&machine, first).await.map_err(kept)? {
+            Some(made) => made,
             // An earlier entry is not settled, or another task carries this one out. The network answers both the same.
-            return self.attempt(tenant, id, None).await.map_err(kept);
-        };
-        let result = self.carry_out_cheqd(&leased).await;
-        if let Err(error) = &result {
-            self.put_off(&leased, error).await;
+            None => self.resume_cheqd(tenant, id).await,
         }
-        result.map_err(kept)
-    }
-
-    /// Carries out an outbox entry with a change, and settles it. The caller must bury the entry after a refusal, and
-    /// try it again after any other error.
-    ///
-    /// # Errors
-    /// The registrar's and the store's errors.
-    pub(crate) async fn carry_out_cheqd(&self, leased: &Leased) -> Result<()> {
-        let Job::Cheqd { change } = Job::read(leased)? else {
-            return Err(Error::internal(
-                "the outbox entry is not a change of a did:cheqd",
-            ));
-        };
-        self.attempt(&leased.tenant, &change, Some(leased.id)).await
     }
 
     /// Finishes the pending change of a DID.
-    pub(super) async fn resume_cheqd(&self, tenant: &TenantId, change: &str) -> Result<()> {
-        self.attempt(tenant, change, None).await.map_err(kept)
-    }
-
-    /// Carries a change out. Deletes it once it is made or refused; once it is made, settles its entry too.
-    async fn attempt(&self, tenant: &TenantId, id: &str, entry: Option<OutboxId>) -> Result<()> {
-        let Some(record) = self.store.read(tenant, KIND, id).await? else {
-            // Another task has finished it.
-            return match entry {
-                Some(_) => self.close(tenant, (KIND, id), (entry, true)).await,
-                None => Ok(()),
-            };
-        };
-        let change: Change = decode(&record.value)?;
-        let mut attempt = Attempt {
-            tenant,
-            id,
-            stored: record.version,
-            sent_before: change.sent,
-            is_resumed: change.job.is_some(),
-            change,
-        };
-        let did = attempt.change.then.did.clone();
-        let outcome = self.carry_out_attempt(&mut attempt).await;
-        match &outcome {
-            Ok(()) => self.close(tenant, (KIND, id), (entry, true)).await?,
-            Err(error) if selfsame_ledger::is_refusal(error) => {
-                tracing::warn!(%error, did = %did, "the cheqd network refused a change");
-                self.close(tenant, (KIND, id), (None, false)).await?;
-            }
-            Err(_) => return outcome,
-        }
-        self.resolver.forget(&did);
-        outcome
+    pub(super) async fn resume_cheqd(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        change: &str,
+    ) -> Result<()> {
+        let machine = Changing::new(self.clone());
+        let at = At { tenant, id: change };
+        let again = self.call_again(&machine, at, &Call::Dialogue).await;
+        again.map_err(kept)?.reply
     }
 
     /// One attempt. A refusal means that the change was not made and can't be made any more.

@@ -1,28 +1,29 @@
 //! Writes to the registry. Each is stored with its purpose before it is sent, so that a crash loses none.
 
-use selfsame_crypto::encoding::{base64url_decode, base64url_encode, hex_encode};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_credential::evidence::Step;
+use selfsame_crypto::encoding::{base64url_encode, hex_encode};
 use selfsame_crypto::{KeyHandle, hash};
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::record::{decode, encode};
-use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_ledger::{Registry, is_refusal};
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::is_refusal;
 use selfsame_registry::{Identifier, Operation, Receipt, Transaction, Unsigned};
-use selfsame_store::{Batch, Expect, Leased, OutboxId, Put, StoreError, TenantId};
-
+use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 use super::record::DidRecord;
 use crate::events::EventKind;
-use crate::outbox::Job;
+use crate::machine::{Answer, At, Call, Calling, Machine, Next, Round, Settlement};
+use crate::record_cache::RecordCache;
 use crate::shared::Shared;
 
 /// The kind of the records of pending registrations.
 const KIND: &str = "registration";
 /// The kind of the records of the instance's DIDs.
 pub(super) const DID: &str = "instance_did";
-/// Maximum number of tries. If a record changes more often, something else than its own registration changes it.
-const TRIES_MAX: usize = 4;
 
 /// The signer of a transaction.
 pub(super) struct Author<'a> {
@@ -34,7 +35,7 @@ pub(super) struct Author<'a> {
 }
 
 /// A write to the registry.
-pub(super) struct Intent<'a> {
+pub(crate) struct Intent<'a> {
     pub(super) tenant: &'a TenantId,
     pub(super) did: &'a Did,
     pub(super) transaction: &'a Transaction,
@@ -42,27 +43,171 @@ pub(super) struct Intent<'a> {
     pub(super) then: Option<DidRecord>,
 }
 
-/// The DID's record once a pending change is accepted: the part that all records of pending changes have.
-#[derive(Deserialize)]
-struct Outcome {
-    then: Option<DidRecord>,
-}
-
 /// A pending registration; deleted once it is accepted or refused.
 #[derive(Deserialize, Serialize)]
-struct Registration {
+pub(crate) struct Registration {
     transaction: String,
     then: Option<DidRecord>,
 }
 
-impl Shared {
-    pub(super) fn own_registry(&self) -> Result<&Arc<dyn Registry>> {
-        self.registry.as_ref().ok_or_else(|| {
-            Error::bad_request("this instance has no registry")
-                .with_hint("set one with --registry and --registry-token-file, or in [registry]; or use another DID method, such as did_method = \"web\" in [issuer]")
-        })
+/// The machine of writes to the registry.
+pub(crate) struct Registering {
+    shared: Arc<Shared>,
+    records: RecordCache<Registration>,
+}
+
+/// The answer to a pending change, and the record of its DID if the change was refused.
+pub(crate) struct Heard {
+    pub(super) answer: Answer,
+    before: Option<Before>,
+}
+
+/// The record of a DID whose change is pending.
+struct Before {
+    record: DidRecord,
+    version: u64,
+}
+
+impl From<Answer> for Heard {
+    fn from(answer: Answer) -> Self {
+        Self {
+            answer,
+            before: None,
+        }
+    }
+}
+
+impl Heard {
+    /// Reads the record of the DID, if its change was refused.
+    pub(super) async fn look_up(
+        &mut self,
+        shared: &Shared,
+        tenant: &TenantId,
+        then: Option<&DidRecord>,
+    ) -> Result<()> {
+        self.before = None;
+        if let (Answer::Refused(_), Some(then)) = (&self.answer, then)
+            && let Some(read) = shared.store.read(tenant, DID, &did_id(&then.did)).await?
+        {
+            self.before = Some(Before {
+                record: decode(&read.value)?,
+                version: read.version,
+            });
+        }
+        Ok(())
     }
 
+    /// The end of a pending change: updates the DID's record, or restores it after a refusal. A DID that was never
+    /// registered is deleted.
+    pub(super) fn conclude<R>(
+        &self,
+        mut next: Next<R>,
+        id: &str,
+        then: Option<&DidRecord>,
+    ) -> Result<Next<R>> {
+        match (&self.answer, &self.before) {
+            (Answer::Refused(error), before) => {
+                next.entry = Settlement::Buried(error.reason.clone());
+                let is_ours = |before: &&Before| before.record.pending.as_deref() == Some(id);
+                if let Some(before) = before.as_ref().filter(is_ours) {
+                    next.batch = before.restored(next.batch)?;
+                }
+            }
+            _ => {
+                if let Some(then) = then {
+                    next.batch = put(next.batch, then)?;
+                }
+            }
+        }
+        Ok(next)
+    }
+}
+
+impl Before {
+    fn restored(&self, batch: Batch) -> Result<Batch> {
+        let id = did_id(&self.record.did);
+        if self.record.version == 0 {
+            let unchanged = Expect::Version(self.version);
+            return Ok(batch.expect(DID, &id, unchanged).delete(DID, &id));
+        }
+        let record = DidRecord {
+            pending: None,
+            ..self.record.clone()
+        };
+        Ok(batch.update_version(DID, &id, self.version, encode(&record)?))
+    }
+}
+
+impl Registering {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            records: RecordCache::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl Machine for Registering {
+    const KIND: &'static str = KIND;
+    type Record = Registration;
+    type Input = Heard;
+    type Reply = Result<Receipt>;
+
+    fn records(&self) -> &RecordCache<Registration> {
+        &self.records
+    }
+
+    async fn prepare(
+        &self,
+        at: At<'_>,
+        registration: &Registration,
+        heard: &mut Heard,
+    ) -> Result<()> {
+        let then = registration.then.as_ref();
+        heard.look_up(&self.shared, at.tenant, then).await
+    }
+
+    fn step(
+        &self,
+        registration: &mut Registration,
+        heard: &Heard,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Self::Reply>>> {
+        let reply = self.absent(heard)?;
+        let seq_no = reply.as_ref().ok().map(|receipt| receipt.seq_no);
+        let next = Next::deleted(round, reply);
+        let next = heard.conclude(next, round.at.id, registration.then.as_ref())?;
+        Ok(Step::Done(match seq_no {
+            Some(seq_no) => next.tell(EventKind::Anchored, seq_no.to_string()),
+            None => next,
+        }))
+    }
+
+    fn absent(&self, heard: &Heard) -> Result<Self::Reply> {
+        match &heard.answer {
+            Answer::Accepted(receipt) => Ok(Ok(receipt.clone())),
+            Answer::Refused(error) => Ok(Err(error.clone())),
+            _ => Err(Error::internal("a registry accepts or refuses")),
+        }
+    }
+}
+
+impl Calling for Registering {
+    fn given_up(
+        &self,
+        _: Option<&mut Registration>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<Self::Reply>> {
+        // Whether the registry accepted it is unknown: the registration stays pending, and the next change resumes it.
+        let error = error.cloned();
+        let done = || Error::internal("another task has finished this registration");
+        Ok(Next::unchanged(round, Err(error.unwrap_or_else(done))))
+    }
+}
+
+impl Shared {
     /// Signs a transaction.
     pub(super) async fn transaction(
         &self,
@@ -83,163 +228,63 @@ impl Shared {
             .map_err(Error::internal)
     }
 
-    /// Stores the intent and its effect in one commit with `batch`, sends it, and waits for the receipt. After an error
+    /// Stores the intent and its call in one commit with `batch`, sends it, and waits for the receipt. After an error
     /// that is not a refusal, the outbox sends it again.
-    pub(super) async fn register(&self, batch: Batch, intent: Intent<'_>) -> Result<Receipt> {
+    pub(crate) async fn register(
+        self: &Arc<Self>,
+        batch: Batch,
+        intent: Intent<'_>,
+    ) -> Result<Receipt> {
         let id = registration_id(intent.transaction);
-        let transaction = base64url_encode(&intent.transaction.to_bytes());
-        let entry = Job::Submit {
-            transaction: transaction.clone(),
-        }
-        .own_entry("registry", intent.did.as_str(), self.clock.now())?;
+        let call = Call::registry(intent.transaction);
+        let entry = call
+            .clone()
+            .entry(KIND, &id, intent.did.as_str(), self.clock.now())?;
         let registration = Registration {
-            transaction,
+            transaction: base64url_encode(&intent.transaction.to_bytes()),
             then: intent.then,
         };
+        let put = Put::new(KIND, &id, encode(&registration)?);
         let batch = batch
             .for_tenant(intent.tenant.clone())
             .expect(KIND, &id, Expect::Absent)
-            .put(Put::new(KIND, &id, encode(&registration)?))
             .enqueue(entry);
-        let entry = match self.store.commit(batch).await {
-            Ok(committed) => committed.outbox.last().copied(),
+        let machine = Arc::new(Registering::new(self.clone()));
+        let first = match self.begin(&machine, put, registration, batch).await {
             // The same transaction is pending already.
             Err(StoreError::Conflict { kind, .. }) if kind == KIND => None,
-            Err(other) => return Err(other.into()),
+            first => first?,
         };
-        let leased = match entry {
-            Some(entry) => self.store.lease_early(entry).await?,
-            None => None,
-        };
-        match leased {
-            Some(leased) => self.carry_out_here(&leased).await.map_err(kept),
-            // Another task carries it out. The registry answers both with the same receipt.
-            None => self
-                .send(intent.tenant, intent.transaction, None)
-                .await
-                .map_err(kept),
+        if let Some(reply) = self.go_on(&machine, first).await.map_err(kept)? {
+            return reply;
         }
-    }
-
-    /// Carries out an outbox entry with a transaction, and settles it. The caller must bury the entry after a refusal,
-    /// and try it again after any other error.
-    ///
-    /// # Errors
-    /// The registry's and the store's errors.
-    pub(crate) async fn carry_out(&self, leased: &Leased) -> Result<Receipt> {
-        let Job::Submit { transaction } = Job::read(leased)? else {
-            return Err(Error::internal("the outbox entry is not a transaction"));
+        // Another task carries it out. The registry answers both with the same receipt.
+        let at = At {
+            tenant: intent.tenant,
+            id: &id,
         };
-        self.send(&leased.tenant, &read(&transaction)?, Some(leased.id))
-            .await
-    }
-
-    /// As [`Self::carry_out`], and puts off or buries the entry after an error.
-    ///
-    /// # Errors
-    /// As [`Self::carry_out`].
-    pub(crate) async fn carry_out_here(&self, leased: &Leased) -> Result<Receipt> {
-        let result = self.carry_out(leased).await;
-        if let Err(error) = &result {
-            self.put_off(leased, error).await;
-        }
-        result
+        let again = self.call_again(&*machine, at, &call).await;
+        again.map_err(kept)?.reply
     }
 
     /// Finishes the pending registration of a DID.
-    pub(super) async fn resume(&self, tenant: &TenantId, registration: &str) -> Result<()> {
-        if let Some(record) = self.store.read(tenant, KIND, registration).await? {
-            let kept_one: Registration = decode(&record.value)?;
-            self.send(tenant, &read(&kept_one.transaction)?, None)
-                .await
-                .map_err(kept)?;
-        }
-        Ok(())
-    }
-
-    async fn send(
-        &self,
+    pub(super) async fn resume(
+        self: &Arc<Self>,
         tenant: &TenantId,
-        transaction: &Transaction,
-        entry: Option<OutboxId>,
-    ) -> Result<Receipt> {
-        let id = registration_id(transaction);
-        match self.own_registry()?.submit(transaction).await {
-            Ok(receipt) => {
-                self.close(tenant, (KIND, &id), (entry, true)).await?;
-                self.events
-                    .tell(EventKind::Anchored, receipt.seq_no.to_string());
-                Ok(receipt)
-            }
-            Err(error) if is_refusal(&error) => {
-                tracing::warn!(%error, code = error.code, "the registry refused a transaction");
-                self.close(tenant, (KIND, &id), (None, false)).await?;
-                Err(error)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Ends the pending change with this kind and id, settles its entry, and updates the DID's record.
-    pub(super) async fn close(
-        &self,
-        tenant: &TenantId,
-        (kind, id): (&'static str, &str),
-        (mut entry, accepted): (Option<OutboxId>, bool),
+        registration: &str,
     ) -> Result<()> {
-        for _ in 0..TRIES_MAX {
-            let mut batch = Batch::new(tenant.clone());
-            if let Some(entry) = entry {
-                batch = batch.settle(entry);
-            }
-            if let Some(record) = self.store.read(tenant, kind, id).await? {
-                batch = batch
-                    .expect(kind, id, Expect::Version(record.version))
-                    .delete(kind, id);
-                let outcome: Outcome = decode(&record.value)?;
-                if let Some(then) = outcome.then {
-                    batch = match accepted {
-                        true => put(batch, &then)?,
-                        false => self.undo(batch, tenant, (&then, id)).await?,
-                    };
-                }
-            }
-            match self.store.commit(batch).await {
-                Ok(_) => return Ok(()),
-                // Another task that sent the same transaction has settled it.
-                Err(StoreError::Conflict { kind, .. }) if kind == "outbox" => entry = None,
-                Err(StoreError::Conflict { .. }) => {}
-                Err(other) => return Err(other.into()),
-            }
-        }
-        Err(Error::new(
-            ErrorKind::Conflict,
-            "this was changed in the meantime",
-        ))
-    }
-
-    /// Restores the DID's record; deletes it if the DID was never registered.
-    async fn undo(
-        &self,
-        batch: Batch,
-        tenant: &TenantId,
-        (then, id): (&DidRecord, &str),
-    ) -> Result<Batch> {
-        let at = did_id(&then.did);
-        let Some(read) = self.store.read(tenant, DID, &at).await? else {
-            return Ok(batch);
+        let Some(record) = self.store.read(tenant, KIND, registration).await? else {
+            return Ok(());
         };
-        let mut record: DidRecord = decode(&read.value)?;
-        if record.pending.as_deref() != Some(id) {
-            return Ok(batch);
-        }
-        if record.version == 0 {
-            return Ok(batch
-                .expect(DID, &at, Expect::Version(read.version))
-                .delete(DID, &at));
-        }
-        record.pending = None;
-        Ok(batch.update(DID, &read, encode(&record)?))
+        let pending: Registration = decode(&record.value)?;
+        let at = At {
+            tenant,
+            id: registration,
+        };
+        let machine = Registering::new(self.clone());
+        let call = Call::Registry(pending.transaction);
+        let again = self.call_again(&machine, at, &call).await;
+        again.map_err(kept)?.reply.map(drop)
     }
 }
 
@@ -256,11 +301,6 @@ pub(super) fn did_id(did: &Did) -> String {
 /// The id of a transaction's registration.
 pub(super) fn registration_id(transaction: &Transaction) -> String {
     hex_encode(&transaction.hash())
-}
-
-fn read(transaction: &str) -> Result<Transaction> {
-    let bytes = base64url_decode(transaction).map_err(Error::internal)?;
-    Transaction::from_bytes(&bytes).map_err(Error::internal)
 }
 
 /// Adds a hint for the operator: what failed for a while is not lost.

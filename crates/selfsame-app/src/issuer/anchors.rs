@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_crypto::encoding;
 use selfsame_driver::Result;
 use selfsame_store::{Batch, Put};
 use tokio::sync::watch;
@@ -11,7 +10,6 @@ use tokio::sync::watch;
 use super::lists::Face;
 use super::{Issuer, tenant};
 use crate::dids::Dids;
-use crate::outbox::Job;
 
 /// Interval between anchorings; changes within it go into one transaction.
 const EVERY: Duration = Duration::from_secs(1);
@@ -46,36 +44,15 @@ async fn anchor(issuer: &Issuer, dids: &Dids) -> Result<()> {
     outcome
 }
 
-/// Stores the new digest together with the effect that anchors it, so that a crash loses neither.
+/// Stores the new digest together with the call that anchors it, so that a crash loses neither.
 async fn anchor_one(issuer: &Issuer, dids: &Dids, list: u64) -> Result<()> {
     let digest = issuer.lists().digest(list)?;
     let id = list.to_string();
-    let known = issuer.shared.store.read(&tenant(), ANCHORED, &id).await?;
+    let known = issuer.shared.store.read(tenant(), ANCHORED, &id).await?;
     if known.is_some_and(|record| record.value == digest) {
         return Ok(());
     }
     let uri = issuer.lists().uri(list, Face::Token);
-    let transaction = dids
-        .anchor_transaction(issuer.identity(), &uri, digest)
-        .await?;
-    let job = Job::Submit {
-        transaction: encoding::base64url_encode(&transaction),
-    };
-    let entry = job.own_entry(
-        "registry",
-        issuer.identity().did().as_str(),
-        issuer.shared.clock.now(),
-    )?;
-    let batch = Batch::new(tenant())
-        .put(Put::new(ANCHORED, id, digest.to_vec()))
-        .enqueue(entry);
-    let committed = issuer.shared.store.commit(batch).await?;
-    // Entries that were enqueued before are carried out first.
-    if let Some(id) = committed.outbox.first()
-        && let Some(leased) = issuer.shared.store.lease_early(*id).await?
-    {
-        // A failure is logged there, and tried again later.
-        drop(issuer.shared.carry_out_here(&leased).await);
-    }
-    Ok(())
+    let anchored = Batch::new(tenant().clone()).put(Put::new(ANCHORED, id, digest.to_vec()));
+    dids.anchor(issuer.identity(), &uri, digest, anchored).await
 }

@@ -48,7 +48,7 @@ impl Issuer {
             action,
             until: record.until,
         };
-        let batch = Batch::new(tenant())
+        let batch = Batch::new(tenant().clone())
             .expect(DELEGATION, &name, Expect::Absent)
             .put(Put::new(DELEGATION, &name, encode(&record)?));
         let operation = Operation::Delegate(given);
@@ -58,7 +58,7 @@ impl Issuer {
                 tracing::info!(name, seq_no = receipt.seq_no, "delegated");
             }
             Err(error) if is_refusal(&error) => {
-                let undone = Batch::new(tenant()).delete(DELEGATION, &name);
+                let undone = Batch::new(tenant().clone()).delete(DELEGATION, &name);
                 self.shared.store.commit(undone).await?;
                 return Err(error);
             }
@@ -75,7 +75,7 @@ impl Issuer {
     pub async fn delegations(&self) -> Result<Vec<Delegation>> {
         let mut shown = Vec::new();
         let page = Page::newest(MAX_PAGE);
-        for record in self.shared.store.list(&tenant(), DELEGATION, &page).await? {
+        for record in self.shared.store.list(tenant(), DELEGATION, &page).await? {
             let kept: DelegationRecord = decode(&record.value)?;
             shown.push(self.delegation_view(&record.id, &kept).await?);
         }
@@ -87,14 +87,14 @@ impl Issuer {
     /// # Errors
     /// `NotFound`; the registry's.
     pub async fn withdraw_delegation(&self, name: &str) -> Result<Delegation> {
-        let record = self.shared.store.read(&tenant(), DELEGATION, name).await?;
+        let record = self.shared.store.read(tenant(), DELEGATION, name).await?;
         let record = record.ok_or_else(|| Error::not_found("there is no such delegation"))?;
         let kept: DelegationRecord = decode(&record.value)?;
         let operation = Operation::WithdrawDelegation {
             name: name.to_owned(),
         };
         self.dids()
-            .write_as(&self.identity, operation, Batch::new(tenant()))
+            .write_as(&self.identity, operation, Batch::new(tenant().clone()))
             .await?;
         tracing::info!(name, "delegation withdrawn");
         self.delegation_view(name, &kept).await
@@ -157,7 +157,7 @@ impl Issuer {
         let identifier = identifier.ok_or_else(foreign)?;
         for number in 1..=DELEGATIONS_MAX {
             let name = delegation_name(&record.to, action, number).ok_or_else(foreign)?;
-            let taken = self.shared.store.read(&tenant(), DELEGATION, &name).await?;
+            let taken = self.shared.store.read(tenant(), DELEGATION, &name).await?;
             if taken.is_none() {
                 return Ok((name, identifier));
             }

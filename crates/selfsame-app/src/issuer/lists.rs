@@ -143,7 +143,7 @@ impl Lists {
         let tag = selfsame_store::Tag::hashed("withdrawn", "yes");
         let mut page = Page::first(500);
         loop {
-            let records = shared.store.find(&tenant(), ISSUED, &tag, &page).await?;
+            let records = shared.store.find(tenant(), ISSUED, &tag, &page).await?;
             for record in &records {
                 let issued: IssuedRecord = decode(&record.value)?;
                 withdrawn
@@ -160,7 +160,7 @@ impl Lists {
         // Places are allotted in order, and credentials issued nearly in order: requests may overtake each other.
         let newest = shared
             .store
-            .list(&tenant(), ISSUED, &Page::newest(MAX_PAGE))
+            .list(tenant(), ISSUED, &Page::newest(MAX_PAGE))
             .await?
             .iter()
             .map(|record| Ok(decode::<IssuedRecord>(&record.value)?.place.list))
@@ -170,7 +170,7 @@ impl Lists {
             .unwrap_or_default();
         let anchored = shared
             .store
-            .list(&tenant(), ANCHORED, &Page::first(MAX_PAGE))
+            .list(tenant(), ANCHORED, &Page::first(MAX_PAGE))
             .await?;
         let unanchored = anchored.iter().filter_map(|record| record.id.parse().ok());
         // Whether a list changed since it was last anchored is checked when anchoring.
@@ -195,7 +195,7 @@ impl Lists {
         let counter = self
             .shared
             .store
-            .allocate(&tenant(), "status_place", 1)
+            .allocate(tenant(), "status_place", 1)
             .await?
             .start;
         let (list, within) = (counter / SIZE, counter % SIZE);

@@ -90,13 +90,13 @@ impl Issuer {
         let put = Put::new(OFFER, &id, encoded)
             .tag(Tag::hashed("code", code))
             .expires(record.expires.plus(KEPT_AFTER));
-        let batch = Batch::new(tenant())
+        let batch = Batch::new(tenant().clone())
             .expect(OFFER, &id, Expect::Absent)
             .put(put);
         let committed = self.shared.store.commit(batch).await?;
         self.shared.events.tell(EventKind::Offered, &id);
         let mut offer = self.view(&id, &record)?;
-        self.offers_at_hand.hold(&committed, record);
+        self.offers.hold(&committed, record);
         offer.tx_code = made.tx_code.map(|code| code.expose().to_owned());
         Ok(offer)
     }
@@ -130,7 +130,7 @@ impl Issuer {
     /// The store's.
     pub async fn offers(&self, paging: &Paging) -> Result<Listing<Offer>> {
         let store = &self.shared.store;
-        let records = store.list(&tenant(), OFFER, &page(paging)).await?;
+        let records = store.list(tenant(), OFFER, &page(paging)).await?;
         listing(&records, paging, |record| {
             self.view(&record.id, &decode(&record.value)?)
         })
@@ -156,7 +156,7 @@ impl Issuer {
     pub(super) async fn offer_record(&self, id: &str) -> Result<(OfferRecord, Record)> {
         let store = &self.shared.store;
         let record = store
-            .read(&tenant(), OFFER, id)
+            .read(tenant(), OFFER, id)
             .await?
             .ok_or_else(|| Error::not_found("there is no such offer"))?;
         Ok((decode(&record.value)?, record))

@@ -1,10 +1,11 @@
 //! The endpoints that wallets call: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
 
+use async_trait::async_trait;
 use selfsame_credential::evidence::Step;
 use selfsame_credential::{ClaimPath, Format, single_use};
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_driver::record::encode;
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, Result};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
 use selfsame_openid4vc::issuer::{
@@ -12,7 +13,7 @@ use selfsame_openid4vc::issuer::{
 };
 use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
 use selfsame_openid4vc::wire::nonce::NonceResponse;
-use selfsame_store::{Batch, Expect, Page, Put, StoreError, Tag};
+use selfsame_store::{Expect, Page, Put, Tag};
 use serde::{Deserialize, Serialize};
 
 use super::lists::Place;
@@ -20,14 +21,13 @@ use super::offers::{OFFER, OfferRecord};
 use super::signing::{Kind, Signatory, signatory};
 use super::{Issuer, Subject, metadata, tenant};
 use crate::events::EventKind;
-use crate::gather::Freshness;
+use crate::machine::{At, Machine, Next, Round};
+use crate::record_cache::RecordCache;
 use crate::refusal::refusal;
 use crate::view::issuer::Template;
 
 pub(crate) const GRANT: &str = "grant";
 const NONCE: &str = "nonce";
-/// A step that lost a race is run again on the new state; more races than this are not accidental.
-const RACES_MAX: usize = 4;
 
 #[derive(Deserialize, Serialize)]
 pub(super) struct GrantRecord {
@@ -44,60 +44,27 @@ impl Issuer {
         let request = TokenRequest::parse(body)
             .map_err(selfsame_openid4vc::Error::from)
             .map_err(refusal)?;
-        for _ in 0..RACES_MAX {
-            match self.redeem(&request).await {
-                Err(Lost::Race) => {}
-                Err(Lost::For(error)) => return Err(error),
-                Ok(response) => return Ok(response),
-            }
-        }
-        Err(crowded("too many requests redeem this code at once"))
-    }
-
-    async fn redeem(&self, request: &TokenRequest) -> std::result::Result<TokenResponse, Lost> {
         let code = offer::code_hash(request.pre_authorized_code.expose());
         let _turn = self.redeeming.enter(&code).await;
         let tag = Tag::hashed("code", encoding::base64url_encode(&code));
-        let store = &self.shared.store;
-        let found = store.find(&tenant(), OFFER, &tag, &Page::first(1)).await?;
+        let shared = &self.shared;
+        let found = shared
+            .store
+            .find(tenant(), OFFER, &tag, &Page::first(1))
+            .await?;
         let record = found.first().ok_or_else(spent)?;
-        let mut offer: OfferRecord = self.offers_at_hand.read(record)?;
-        let input = Input {
-            settings: &self.settings,
-            event: Event::Token(request),
+        let at = At {
+            tenant: tenant(),
+            id: &record.id,
         };
-        let ctx = self.shared.clock.ctx();
-        let (state, effects) = match issuer::step(&offer.state, input, &Default::default(), &ctx)? {
-            Step::Done(done) => done,
-            Step::Needs(_) => return Err(Error::internal("redeeming a code needs nothing").into()),
-        };
-        offer.state = state;
-        let mut batch = Batch::new(tenant()).update(OFFER, record, encode(&offer)?);
-        let (mut answer, mut made) = (None, None);
-        for effect in effects {
-            match effect {
-                Effect::Grant(granted) => {
-                    let id = encoding::base64url_encode(&granted.token_hash);
-                    let expires = granted.expires;
-                    let grant = GrantRecord {
-                        state: State::Granted(*granted),
-                        subject: offer.subject.clone(),
-                    };
-                    batch = batch.put(Put::new(GRANT, id, encode(&grant)?).expires(expires));
-                    made = Some(grant);
-                }
-                Effect::AnswerToken(response) => answer = Some(Ok(*response)),
-                Effect::Refuse(error) => answer = Some(Err(refusal(error))),
-                other => return Err(unexpected(&other).into()),
-            }
-        }
-        let committed = self.shared.store.commit(batch).await?;
-        if let Some(grant) = made {
-            self.grants_at_hand.hold(&committed, grant);
-        }
-        answer
-            .unwrap_or_else(|| Err(Error::internal("a token request was not answered")))
-            .map_err(Lost::For)
+        let found = (self.offers.read(record)?, record.version);
+        let redeeming = Redeeming(self);
+        let driven = shared
+            .drive_from(&redeeming, at, Some(found), request)
+            .await?;
+        let redeemed = driven.reply?;
+        self.grants.hold(&driven.committed, redeemed.grant);
+        Ok(redeemed.response)
     }
 
     /// The nonce endpoint.
@@ -123,116 +90,20 @@ impl Issuer {
     /// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1, with the code.
     pub async fn credential(&self, access_token: &str, body: &[u8]) -> Result<CredentialResponse> {
         let request = CredentialRequest::parse(body).map_err(refusal)?;
-        let mut statuses = Vec::new();
-        for _ in 0..RACES_MAX {
-            match self.issue(access_token, &request, &mut statuses).await {
-                Err(Lost::Race) => {}
-                Err(Lost::For(error)) => return Err(error),
-                Ok(response) => return Ok(response),
-            }
-        }
-        Err(crowded("too many requests use this access token at once"))
-    }
-
-    async fn issue(
-        &self,
-        access_token: &str,
-        request: &CredentialRequest,
-        places: &mut Vec<Place>,
-    ) -> std::result::Result<CredentialResponse, Lost> {
-        let id = encoding::base64url_encode(&token::token_hash(&SecretString::from(
-            access_token.to_owned(),
-        )));
-        let (mut grant, version) = self
-            .grants_at_hand
-            .find(&self.shared.store, (&tenant(), GRANT, &id))
-            .await?
-            .ok_or_else(invalid_token)?;
-        let template = crate::templates::find(&grant.subject.template)?;
-        let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
-        // Places are allotted once, however often the step is run again, and none is allotted to repeat an answer.
-        let kind = match template.single_use {
-            true => Kind::for_one_use(&self.shared, &self.identity, format),
-            false => Kind::of(format),
+        let token = SecretString::from(access_token.to_owned());
+        let id = encoding::base64url_encode(&token::token_hash(&token));
+        let at = At {
+            tenant: tenant(),
+            id: &id,
         };
-        let further_copies = !kind.has_handle;
-        let granted = granted(&grant.state)?;
-        let needed = credential::entries_needed(granted, request, &self.settings, further_copies)?;
-        while places.len() < needed {
-            places.push(self.lists.place().await?);
-        }
-        let content = self.content(template, kind, &grant.subject, places)?;
-        let ctx = self.shared.clock.ctx();
-        let event = Event::Credential {
-            request,
-            content: &content,
+        let issuing = Issuing {
+            issuer: self,
+            request: &request,
         };
-        let input = Input {
-            settings: &self.settings,
-            event,
-        };
-        let freshness = Freshness { max_status_age: 0 };
-        let (state, effects) = self
-            .shared
-            .run(&tenant(), freshness, |evidence| {
-                issuer::step(&grant.state, input, evidence, &ctx)
-            })
-            .await?;
-        grant.state = state;
-        let batch = Batch::new(tenant()).update_version(GRANT, &id, version, encode(&grant)?);
-        let outcome = self.outcome(effects, (&grant.subject, &content, places), batch)?;
-        if outcome.issued.is_empty() {
-            // The answer that was given before.
-            return Ok(outcome.response);
-        }
-        let committed = self.shared.store.commit(outcome.batch).await;
-        committed.map_err(|error| match error {
-            StoreError::Conflict { kind, .. } if kind == NONCE => Lost::For(replayed()),
-            other => other.into(),
-        })?;
-        for id in outcome.issued {
-            note(&id, &grant.subject);
-            self.shared.events.tell(EventKind::Issued, id);
-        }
-        Ok(outcome.response)
-    }
-
-    /// Collects the writes of an issuance's effects, and its response.
-    fn outcome(
-        &self,
-        effects: Vec<Effect>,
-        (subject, content, places): (&Subject, &credential::Content, &[Place]),
-        mut batch: Batch,
-    ) -> Result<Outcome> {
-        let mut response = None;
-        let mut issued = Vec::new();
-        for effect in effects {
-            match effect {
-                Effect::SpendNonces(nonces) => {
-                    for spent in nonces {
-                        batch = batch
-                            .expect(NONCE, &spent.id, Expect::Absent)
-                            .put(Put::new(NONCE, &spent.id, Vec::new()).expires(spent.expires));
-                    }
-                }
-                Effect::Issued(credentials) => {
-                    for (_, place) in credentials.iter().zip(places) {
-                        let put = self.issued_put(subject, content, place)?;
-                        issued.push(put.id.clone());
-                        batch = batch.put(put);
-                    }
-                }
-                Effect::AnswerCredential(answer) => response = Some(answer),
-                other => return Err(unexpected(&other)),
-            }
-        }
-        let response =
-            response.ok_or_else(|| Error::internal("a credential request was not answered"))?;
-        Ok(Outcome {
-            batch,
-            issued,
-            response,
-        })
+        let driven = self.shared.drive(&issuing, at, Allotted::default()).await?;
+        let issued = driven.reply;
+        issued.ids.iter().for_each(|id| issued.note(id));
+        Ok(issued.response)
     }
 
     fn content(
@@ -280,6 +151,207 @@ impl Issuer {
     }
 }
 
+/// The machine that redeems an offer's code.
+struct Redeeming<'a>(&'a Issuer);
+
+/// A redeemed code.
+struct Redeemed {
+    response: TokenResponse,
+    grant: GrantRecord,
+}
+
+impl Machine for Redeeming<'_> {
+    const KIND: &'static str = OFFER;
+    type Record = OfferRecord;
+    type Input = TokenRequest;
+    type Reply = Result<Redeemed>;
+
+    fn records(&self) -> &RecordCache<OfferRecord> {
+        &self.0.offers
+    }
+
+    fn step(
+        &self,
+        offer: &mut OfferRecord,
+        request: &TokenRequest,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Self::Reply>>> {
+        let input = Input {
+            settings: &self.0.settings,
+            event: Event::Token(request),
+        };
+        let taken = issuer::step(&offer.state, input, round.evidence, round.ctx);
+        let (state, effects) = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(done) => done,
+        };
+        offer.state = state;
+        let (mut grant, mut response) = (None, None);
+        for effect in effects {
+            match effect {
+                Effect::Grant(granted) => grant = Some(*granted),
+                Effect::AnswerToken(answer) => response = Some(*answer),
+                Effect::Refuse(error) => {
+                    return Ok(Step::Done(Next::written(round, Err(refusal(error)))));
+                }
+                other => return Err(unexpected(&other)),
+            }
+        }
+        let (Some(granted), Some(response)) = (grant, response) else {
+            return Err(Error::internal("a token request was not answered"));
+        };
+        let (id, expires) = (
+            encoding::base64url_encode(&granted.token_hash),
+            granted.expires,
+        );
+        let grant = GrantRecord {
+            state: State::Granted(granted),
+            subject: offer.subject.clone(),
+        };
+        let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
+        let redeemed = Redeemed { response, grant };
+        Ok(Step::Done(Next::written(round, Ok(redeemed)).put(put)))
+    }
+
+    fn absent(&self, _: &TokenRequest) -> Result<Self::Reply> {
+        Ok(Err(spent()))
+    }
+}
+
+/// The machine that issues the credentials of a grant.
+struct Issuing<'a> {
+    issuer: &'a Issuer,
+    request: &'a CredentialRequest,
+}
+
+/// What a credential request is allotted. Places are allotted once, however often the step is taken again, and none is
+/// allotted to repeat an answer.
+#[derive(Default)]
+struct Allotted {
+    places: Vec<Place>,
+    content: Option<credential::Content>,
+}
+
+/// The credentials issued; none if the response is one that was given before.
+struct Issued {
+    response: CredentialResponse,
+    ids: Vec<String>,
+    template: String,
+    format: String,
+}
+
+impl Issued {
+    /// Logs that a credential was issued, but not its contents, its holder or its offer: an offer by reference is
+    /// fetched by its id. The register has the offer under the credential's id.
+    fn note(&self, id: &str) {
+        let Self {
+            template, format, ..
+        } = self;
+        tracing::info!(credential = id, template, format, "issued");
+    }
+}
+
+#[async_trait]
+impl Machine for Issuing<'_> {
+    const KIND: &'static str = GRANT;
+    type Record = GrantRecord;
+    type Input = Allotted;
+    type Reply = Issued;
+
+    fn records(&self) -> &RecordCache<GrantRecord> {
+        &self.issuer.grants
+    }
+
+    async fn prepare(&self, _: At<'_>, grant: &GrantRecord, allotted: &mut Allotted) -> Result<()> {
+        let issuer = self.issuer;
+        let template = crate::templates::find(&grant.subject.template)?;
+        let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
+        let kind = match template.single_use {
+            true => Kind::for_one_use(&issuer.shared, &issuer.identity, format),
+            false => Kind::of(format),
+        };
+        let granted = granted(&grant.state)?;
+        let (settings, copies) = (&issuer.settings, !kind.has_handle);
+        let needed = credential::entries_needed(granted, self.request, settings, copies);
+        let needed = needed.map_err(refusal)?;
+        while allotted.places.len() < needed {
+            allotted.places.push(issuer.lists.place().await?);
+        }
+        let content = issuer.content(template, kind, &grant.subject, &allotted.places)?;
+        allotted.content = Some(content);
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        grant: &mut GrantRecord,
+        Allotted { places, content }: &Allotted,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Issued>>> {
+        let unprepared = || Error::internal("a credential request has no content");
+        let content = content.as_ref().ok_or_else(unprepared)?;
+        let event = Event::Credential {
+            request: self.request,
+            content,
+        };
+        let input = Input {
+            settings: &self.issuer.settings,
+            event,
+        };
+        let taken = issuer::step(&grant.state, input, round.evidence, round.ctx);
+        let (state, effects) = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(done) => done,
+        };
+        let (mut response, mut puts, mut ids) = (None, Vec::new(), Vec::new());
+        let mut spent = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::SpendNonces(nonces) => spent = nonces,
+                Effect::Issued(credentials) => {
+                    for (_, place) in credentials.iter().zip(places) {
+                        let put = self.issuer.issued_put(&grant.subject, content, place)?;
+                        ids.push(put.id.clone());
+                        puts.push(put);
+                    }
+                }
+                Effect::AnswerCredential(answer) => response = Some(answer),
+                other => return Err(unexpected(&other)),
+            }
+        }
+        let unanswered = || Error::internal("a credential request was not answered");
+        let response = response.ok_or_else(unanswered)?;
+        let issued = Issued {
+            response,
+            ids: ids.clone(),
+            template: grant.subject.template.clone(),
+            format: grant.subject.format.clone(),
+        };
+        if ids.is_empty() {
+            return Ok(Step::Done(Next::unchanged(round, issued)));
+        }
+        grant.state = state;
+        let mut next = Next::written(round, issued);
+        for nonce in spent {
+            next.batch = next
+                .batch
+                .expect(NONCE, &nonce.id, Expect::Absent)
+                .put(Put::new(NONCE, &nonce.id, Vec::new()).expires(nonce.expires));
+        }
+        let next = puts.into_iter().fold(next, Next::put);
+        let told = |next: Next<_>, id| next.tell(EventKind::Issued, id);
+        Ok(Step::Done(ids.into_iter().fold(next, told)))
+    }
+
+    fn absent(&self, _: &Allotted) -> Result<Issued> {
+        Err(invalid_token())
+    }
+
+    fn conflict(&self, kind: &str) -> Option<Error> {
+        (kind == NONCE).then(replayed)
+    }
+}
+
 fn granted(state: &State) -> Result<&Granted> {
     match state {
         State::Granted(granted) => Ok(granted),
@@ -289,57 +361,9 @@ fn granted(state: &State) -> Result<&Granted> {
     }
 }
 
-/// Logs that a credential was issued, but not its contents, its holder or its offer: an offer by reference is fetched
-/// by its id. The register has the offer under the credential's id.
-fn note(id: &str, subject: &Subject) {
-    let Subject {
-        template, format, ..
-    } = subject;
-    tracing::info!(credential = id, template, format, "issued");
-}
-
-/// The outcome of an issuance.
-struct Outcome {
-    batch: Batch,
-    issued: Vec<String>,
-    response: CredentialResponse,
-}
-
-/// Why a step was not taken: it lost a race and can be run again, or it failed for good.
-enum Lost {
-    Race,
-    For(Error),
-}
-
-impl From<Error> for Lost {
-    fn from(error: Error) -> Self {
-        Self::For(error)
-    }
-}
-
-impl From<selfsame_openid4vc::Error> for Lost {
-    fn from(error: selfsame_openid4vc::Error) -> Self {
-        Self::For(refusal(error))
-    }
-}
-
-impl From<StoreError> for Lost {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Conflict { .. } => Self::Race,
-            other => Self::For(other.into()),
-        }
-    }
-}
-
 fn spent() -> Error {
     let reason = "the code is unknown, spent or expired";
     refusal(selfsame_oauth::Error::new(Code::InvalidGrant, reason).into())
-}
-
-fn crowded(reason: &str) -> Error {
-    tracing::warn!(reason, "refused");
-    Error::new(ErrorKind::Unavailable { retry_after: 1 }, reason)
 }
 
 fn invalid_token() -> Error {

@@ -93,8 +93,8 @@ impl Issuer {
         let store = &self.shared.store;
         let page = page(paging);
         let records = match offer.map(|offer| Tag::hashed("offer", offer)) {
-            None => store.list(&tenant(), ISSUED, &page).await?,
-            Some(tag) => store.find(&tenant(), ISSUED, &tag, &page).await?,
+            None => store.list(tenant(), ISSUED, &page).await?,
+            Some(tag) => store.find(tenant(), ISSUED, &tag, &page).await?,
         };
         let mut listed = listing(&records, paging, |record| {
             let issued: IssuedRecord = decode(&record.value)?;
@@ -132,7 +132,7 @@ impl Issuer {
     }
 
     async fn issued_record(&self, id: &str) -> Result<(u64, IssuedRecord)> {
-        let record = self.shared.store.read(&tenant(), ISSUED, id).await?;
+        let record = self.shared.store.read(tenant(), ISSUED, id).await?;
         let record = record.ok_or_else(unknown)?;
         Ok((record.version, decode(&record.value)?))
     }
@@ -158,7 +158,9 @@ impl Issuer {
             let put = Put::new(ISSUED, id, encode(&issued)?);
             let put = issued.tags().into_iter().fold(put, Put::tag);
             let expected = selfsame_store::Expect::Version(version);
-            let batch = Batch::new(tenant()).expect(ISSUED, id, expected).put(put);
+            let batch = Batch::new(tenant().clone())
+                .expect(ISSUED, id, expected)
+                .put(put);
             match self.shared.store.commit(batch).await {
                 Ok(_) => {}
                 Err(StoreError::Conflict { .. }) => continue,

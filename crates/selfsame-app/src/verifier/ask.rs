@@ -88,9 +88,9 @@ impl Verifier {
         };
         let put =
             Put::new(VERIFICATION, &id, encode(&record)?).expires(ctx.now().plus(KEPT_SECONDS));
-        let batch = Batch::new(tenant()).put(put);
+        let batch = Batch::new(tenant().clone()).put(put);
         let committed = self.shared.store.commit(batch).await?;
-        self.at_hand.hold(&committed, record);
+        self.records.hold(&committed, record);
         self.shared.events.tell(EventKind::Verification, &id);
         Ok(VerificationRequest {
             id,
@@ -107,7 +107,7 @@ impl Verifier {
     pub async fn request(&self, id: &str) -> Result<VerificationStatus> {
         let (record, version) = self.record(id).await?;
         let status = self.view(id, &record);
-        self.at_hand.keep(version, record);
+        self.records.keep(version, record);
         Ok(status)
     }
 
@@ -117,7 +117,7 @@ impl Verifier {
     /// The store's.
     pub async fn requests(&self, paging: &Paging) -> Result<Listing<VerificationStatus>> {
         let store = &self.shared.store;
-        let records = store.list(&tenant(), VERIFICATION, &page(paging)).await?;
+        let records = store.list(tenant(), VERIFICATION, &page(paging)).await?;
         listing(&records, paging, |record| {
             Ok(self.view(&record.id, &decode(&record.value)?))
         })

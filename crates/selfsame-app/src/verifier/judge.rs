@@ -1,16 +1,18 @@
 //! Verifies stored answers again, and credentials on their own.
 
 use selfsame_credential::Format;
+use selfsame_credential::evidence::Step;
 use selfsame_credential::verdict::{Outcome, Verdict};
 use selfsame_credential::verify::{Examination, Presented};
-use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::verifier::{self, Input, Judged, State};
-use selfsame_store::Batch;
 
-use super::{Spending, VERIFICATION, Verifier, tenant, unknown_format};
+use super::{RequestRecord, Spending, VERIFICATION, Verifier, at, tenant, unknown, unknown_format};
 use crate::events::EventKind;
 use crate::gather::Freshness;
+use crate::machine::{Machine, Next, Round};
+use crate::record_cache::RecordCache;
+use crate::refusal::refusal;
 use crate::view::verifier::{CredentialVerdict, VerificationStatus};
 
 impl Verifier {
@@ -19,42 +21,22 @@ impl Verifier {
     /// # Errors
     /// `NotFound`; `Conflict` if there is no answer yet.
     pub async fn recheck(&self, id: &str) -> Result<VerificationStatus> {
-        let (mut kept, version) = self.record(id).await?;
-        if !matches!(kept.state, State::Answered(_)) {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                "there is no answer to judge yet",
-            ));
-        }
-        if kept.spending.as_ref().is_some_and(Spending::is_pending) {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                "the registry has not answered yet",
-            ));
-        }
-        self.judge_again(&mut kept.state).await?;
-        let batch = Batch::new(tenant()).update_version(VERIFICATION, id, version, encode(&kept)?);
-        self.shared.store.commit(batch).await?;
-        if let State::Answered(answered) = &kept.state {
-            log_refusal(id, &answered.judged);
-        }
-        self.shared.events.tell(EventKind::Verification, id);
-        Ok(self.view(id, &kept))
+        Ok(self
+            .shared
+            .drive(&Rechecking(self), at(id), ())
+            .await?
+            .reply)
     }
 
-    /// Verifies an answer with status lists fetched now.
-    pub(super) async fn judge_again(&self, state: &mut State) -> Result<()> {
+    /// The state of an answer that is verified again.
+    pub(super) fn judged_again(&self, state: &State, round: &Round<'_>) -> Result<Step<State>> {
         let policy = self.policy(0);
         let input = Input::Recheck { policy: &policy };
-        let ctx = self.shared.clock.ctx();
-        let (judged, _) = self
-            .shared
-            .run(&tenant(), Freshness { max_status_age: 0 }, |evidence| {
-                verifier::step(state, input, evidence, &ctx)
-            })
-            .await?;
-        *state = judged;
-        Ok(())
+        let taken = verifier::step(state, input, round.evidence, round.ctx);
+        Ok(match taken.map_err(refusal)? {
+            Step::Needs(needs) => Step::Needs(needs),
+            Step::Done((state, _)) => Step::Done(state),
+        })
     }
 
     /// Verifies a credential on its own, without holder binding and nonce.
@@ -85,7 +67,7 @@ impl Verifier {
         let freshness = Freshness { max_status_age };
         let (verdict, claims) = self
             .shared
-            .run(&tenant(), freshness, |evidence| {
+            .run(tenant(), freshness, |evidence| {
                 Ok::<_, Error>(examination.step(&policy, evidence, now))
             })
             .await?;
@@ -94,6 +76,49 @@ impl Verifier {
             tracing::warn!(outcome, reason = broken(&verdict), "not found valid");
         }
         Ok(CredentialVerdict::new("", &verdict, claims.cloned()))
+    }
+}
+
+/// The machine that verifies a stored answer again.
+struct Rechecking<'a>(&'a Verifier);
+
+impl Machine for Rechecking<'_> {
+    const KIND: &'static str = VERIFICATION;
+    type Record = RequestRecord;
+    type Input = ();
+    type Reply = VerificationStatus;
+
+    fn records(&self) -> &RecordCache<RequestRecord> {
+        &self.0.records
+    }
+
+    fn step(
+        &self,
+        kept: &mut RequestRecord,
+        (): &(),
+        round: &Round<'_>,
+    ) -> Result<Step<Next<VerificationStatus>>> {
+        let conflict = |reason| Error::new(ErrorKind::Conflict, reason);
+        if !matches!(kept.state, State::Answered(_)) {
+            return Err(conflict("there is no answer to judge yet"));
+        }
+        if kept.spending.as_ref().is_some_and(Spending::is_pending) {
+            return Err(conflict("the registry has not answered yet"));
+        }
+        kept.state = match self.0.judged_again(&kept.state, round)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(state) => state,
+        };
+        if let State::Answered(answered) = &kept.state {
+            log_refusal(round.at.id, &answered.judged);
+        }
+        let status = self.0.view(round.at.id, kept);
+        let next = Next::written(round, status);
+        Ok(Step::Done(next.tell(EventKind::Verification, round.at.id)))
+    }
+
+    fn absent(&self, (): &()) -> Result<VerificationStatus> {
+        Err(unknown())
     }
 }
 

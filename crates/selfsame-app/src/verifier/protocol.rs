@@ -1,24 +1,25 @@
 //! The endpoints that wallets call: the request object and the response (OpenID4VP 1.0 §5.10, §8.2).
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_credential::evidence::Step;
 use selfsame_credential::signer::Signer;
 use selfsame_crypto::SecretString;
-use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::verifier::{self, Effect, Input, State, request};
 use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
-use selfsame_store::{Batch, StoreError};
 
 use super::judge::log_refusal;
-use super::{VERIFICATION, Verifier, tenant};
+use super::{RequestRecord, VERIFICATION, Verifier, at, unknown};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::identity::kid_of;
+use crate::machine::{At, Machine, Next, Round};
+use crate::record_cache::RecordCache;
 use crate::refusal::refusal;
 use crate::view::verifier::VerificationStatus;
-
-/// If the request changed meanwhile, a response is verified again on the new state; requests rarely change.
-const RACES_MAX: usize = 4;
 
 impl Verifier {
     /// The signed request object, for a wallet that fetches it; `posted` is the form of a POST.
@@ -26,46 +27,16 @@ impl Verifier {
     /// # Errors
     /// `NotFound`, or `Gone` if the request is answered or has expired.
     pub async fn request_object(&self, id: &str, posted: Option<&[u8]>) -> Result<String> {
-        let (mut kept, version) = self.record(id).await?;
         let wallet_nonce = posted
             .map(request::wallet_nonce)
             .transpose()
             .map_err(refusal)?
             .flatten();
-        let signer = self.signer(&kept.state);
-        let input = Input::Fetch {
-            signer: &signer,
-            wallet_nonce: wallet_nonce.as_deref(),
-        };
-        let ctx = self.shared.clock.ctx();
-        let freshness = Freshness { max_status_age: 0 };
-        let (state, effects) = self
+        let fetched = self
             .shared
-            .run(&tenant(), freshness, |evidence| {
-                verifier::step(&kept.state, input, evidence, &ctx)
-            })
+            .drive(&Fetching(self), at(id), wallet_nonce)
             .await?;
-        let first = matches!(kept.state, State::Created(_));
-        kept.state = state;
-        if first {
-            let batch = Batch::new(tenant())
-                .update_version(VERIFICATION, id, version, encode(&kept)?)
-                .deferred();
-            match self.shared.store.commit(batch).await {
-                Ok(committed) => self.at_hand.hold(&committed, kept),
-                // Another wallet fetched it at the same time; both may answer, and the first answer counts.
-                Err(StoreError::Conflict { .. }) => {}
-                Err(other) => return Err(other.into()),
-            }
-            self.shared.events.tell(EventKind::Verification, id);
-        }
-        effects
-            .into_iter()
-            .find_map(|effect| match effect {
-                Effect::RequestObject(object) => Some(object),
-                Effect::Receipt(_) | Effect::Refuse { .. } => None,
-            })
-            .ok_or_else(|| Error::internal("no request object was made"))
+        Ok(fetched.reply)
     }
 
     /// Accepts a wallet's response, and replies once it is verified and durable. The first response counts that matches
@@ -73,63 +44,15 @@ impl Verifier {
     ///
     /// # Errors
     /// OpenID4VP 1.0 §8.5, with its code; `TooMany` while several other answers to this request are being verified.
-    pub async fn response(&self, id: &str, body: &[u8]) -> Result<Receipt> {
+    pub async fn response(self: &Arc<Self>, id: &str, body: &[u8]) -> Result<Receipt> {
         let _place = self.judging.enter(id)?;
         let response = AuthorizationResponse::parse(body).map_err(refusal)?;
-        for _ in 0..RACES_MAX {
-            if let Some(receipt) = self.take(id, &response).await? {
-                return Ok(receipt);
-            }
-        }
-        Err(Error::new(
-            ErrorKind::Unavailable { retry_after: 1 },
-            "too many changes to this request at once",
-        ))
-    }
-
-    /// Verifies a response and stores it; `None` if the request has changed meanwhile. Whether it can still be answered
-    /// is checked when it is read again.
-    async fn take(&self, id: &str, response: &AuthorizationResponse) -> Result<Option<Receipt>> {
-        let (mut kept, version) = self.record(id).await?;
-        let max_status_age = self.max_status_age(&kept);
-        let policy = self.policy(max_status_age);
-        let input = Input::Response {
-            response,
-            policy: &policy,
-        };
-        let ctx = self.shared.clock.ctx();
-        let freshness = Freshness { max_status_age };
-        let (state, effects) = self
+        let driven = self
             .shared
-            .run(&tenant(), freshness, |evidence| {
-                verifier::step(&kept.state, input, evidence, &ctx)
-            })
+            .drive(&Responding(self), at(id), response)
             .await?;
-        kept.state = state;
-        let entry = self.spend_if_asked(id, &mut kept).await?;
-        let batch = Batch::new(tenant()).update_version(VERIFICATION, id, version, encode(&kept)?);
-        let batch = match entry {
-            Some(entry) => batch.enqueue(entry),
-            None => batch,
-        };
-        let committed = match self.shared.store.commit(batch).await {
-            Ok(committed) => committed,
-            Err(StoreError::Conflict { .. }) => return Ok(None),
-            Err(other) => return Err(other.into()),
-        };
-        if let State::Answered(answered) = &kept.state {
-            tracing::info!(
-                request = id,
-                outcome = answered.judged.outcome.as_str(),
-                reason = answered.judged.reason.as_deref(),
-                "judged"
-            );
-        }
-        let answer = answer(id, (&kept.state, effects));
-        self.at_hand.hold(&committed, kept);
-        self.shared.events.tell(EventKind::Verification, id);
-        self.carry_out_here(&committed).await;
-        answer.map(Some)
+        self.spend_now(&driven.committed).await;
+        driven.reply
     }
 
     /// The result for the browser that asked, in the same-device flow: it must send its own secret and the response
@@ -173,21 +96,126 @@ impl Verifier {
     }
 }
 
-/// The reply to a wallet; logs an answer that something is wrong with.
-fn answer(id: &str, (state, effects): (&State, Vec<Effect>)) -> Result<Receipt> {
-    let mut receipt = None;
-    for effect in effects {
-        match effect {
-            Effect::Receipt(given) => receipt = Some(given),
-            Effect::Refuse { error, judged } => {
-                log_refusal(id, &judged);
-                return Err(refusal(error));
-            }
-            Effect::RequestObject(_) => {}
+/// The machine that gives out a request object.
+struct Fetching<'a>(&'a Verifier);
+
+impl Machine for Fetching<'_> {
+    const KIND: &'static str = VERIFICATION;
+    type Record = RequestRecord;
+    type Input = Option<String>;
+    type Reply = String;
+
+    fn records(&self) -> &RecordCache<RequestRecord> {
+        &self.0.records
+    }
+
+    fn step(
+        &self,
+        kept: &mut RequestRecord,
+        wallet_nonce: &Option<String>,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<String>>> {
+        let signer = self.0.signer(&kept.state);
+        let input = Input::Fetch {
+            signer: &signer,
+            wallet_nonce: wallet_nonce.as_deref(),
+        };
+        let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
+        let (state, effects) = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(next) => next,
+        };
+        let object = effects.into_iter().find_map(|effect| match effect {
+            Effect::RequestObject(object) => Some(object),
+            Effect::Receipt(_) | Effect::Refuse { .. } => None,
+        });
+        let object = object.ok_or_else(|| Error::internal("no request object was made"))?;
+        if !matches!(kept.state, State::Created(_)) {
+            return Ok(Step::Done(Next::unchanged(round, object)));
         }
+        // If another wallet fetches it at the same time, both may answer, and the first answer counts.
+        kept.state = state;
+        let next = Next::written(round, object).deferred();
+        Ok(Step::Done(next.tell(EventKind::Verification, round.at.id)))
     }
-    if let State::Answered(answered) = state {
-        log_refusal(id, &answered.judged);
+
+    fn absent(&self, _: &Option<String>) -> Result<String> {
+        Err(unknown())
     }
-    receipt.ok_or_else(|| Error::internal("a response was not answered"))
+}
+
+/// The machine that verifies a wallet's response.
+struct Responding<'a>(&'a Verifier);
+
+#[async_trait]
+impl Machine for Responding<'_> {
+    const KIND: &'static str = VERIFICATION;
+    type Record = RequestRecord;
+    type Input = AuthorizationResponse;
+    type Reply = Result<Receipt>;
+
+    fn records(&self) -> &RecordCache<RequestRecord> {
+        &self.0.records
+    }
+
+    fn freshness(&self, kept: &RequestRecord, _: &AuthorizationResponse) -> Freshness {
+        let max_status_age = self.0.max_status_age(kept);
+        Freshness { max_status_age }
+    }
+
+    fn step(
+        &self,
+        kept: &mut RequestRecord,
+        response: &AuthorizationResponse,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Self::Reply>>> {
+        let policy = self.0.policy(self.0.max_status_age(kept));
+        let input = Input::Response {
+            response,
+            policy: &policy,
+        };
+        let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
+        let (state, effects) = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(next) => next,
+        };
+        kept.state = state;
+        let reply = effects.into_iter().find_map(|effect| match effect {
+            Effect::Receipt(given) => Some(Ok(given)),
+            Effect::Refuse { error, judged } => {
+                log_refusal(round.at.id, &judged);
+                Some(Err(refusal(error)))
+            }
+            Effect::RequestObject(_) => None,
+        });
+        let reply = reply.ok_or_else(|| Error::internal("a response was not answered"))?;
+        let next = Next::written(round, reply);
+        Ok(Step::Done(next.tell(EventKind::Verification, round.at.id)))
+    }
+
+    async fn complete(
+        &self,
+        at: At<'_>,
+        kept: &mut RequestRecord,
+        next: Next<Self::Reply>,
+    ) -> Result<Next<Self::Reply>> {
+        let next = match self.0.spend_if_asked(at.id, kept).await? {
+            Some(entry) => next.call(entry),
+            None => next,
+        };
+        if let State::Answered(answered) = &kept.state {
+            tracing::info!(
+                request = at.id,
+                outcome = answered.judged.outcome.as_str(),
+                reason = answered.judged.reason.as_deref(),
+                "judged"
+            );
+            log_refusal(at.id, &answered.judged);
+        }
+        Ok(next)
+    }
+
+    fn absent(&self, _: &AuthorizationResponse) -> Result<Self::Reply> {
+        Err(unknown())
+    }
 }

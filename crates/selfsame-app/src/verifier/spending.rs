@@ -1,31 +1,31 @@
 //! Uses up a credential that was shown, or revokes it on its issuer's behalf: ordered together with the answer, carried
 //! out once, and finally done or refused.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_credential::evidence::Step;
 use selfsame_credential::single_use::{HANDLE, Reference};
 use selfsame_credential::verdict::Outcome;
-use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
+use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
-use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_ledger::is_refusal;
 use selfsame_openid4vc::dcql::{ClaimQuery, CredentialQuery, Query};
 use selfsame_openid4vc::verifier::{Answered, State};
 use selfsame_registry::single_use::{Action, Consume};
-use selfsame_registry::{Identifier, Operation, Transaction};
-use selfsame_store::{Batch, Committed, Leased, NewOutbox, OutboxId, StoreError};
+use selfsame_registry::{Identifier, Operation};
+use selfsame_store::{Committed, NewOutbox};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{RequestRecord, VERIFICATION, Verifier, tenant};
+use super::{RequestRecord, VERIFICATION, Verifier, at, unknown};
 use crate::events::EventKind;
-use crate::outbox::Job;
-use crate::shared::Shared;
+use crate::machine::{Answer, At, Call, Calling, Machine, Next, Round};
+use crate::record_cache::RecordCache;
 use crate::uses::newest_delegation;
 use crate::view::verifier::{NewRequest, SpendingState, SpendingStatus, VerificationStatus};
-
-/// If a request changes this often meanwhile, others are changing it at the same time.
-const TRIES_MAX: usize = 4;
 
 /// The use or revocation ordered from the registry for a request, and its result.
 #[derive(Clone, Deserialize, Serialize)]
@@ -119,8 +119,8 @@ impl Verifier {
         if answered.judged.outcome != Outcome::Valid {
             return Ok(None);
         }
-        match self.order(id, answered, (Action::Consume, &by)).await {
-            Ok((spending, entry)) => {
+        match self.order(id, answered, Action::Consume, &by).await {
+            Ok(Order { spending, entry }) => {
                 kept.spending = Some(spending);
                 Ok(Some(entry))
             }
@@ -139,54 +139,12 @@ impl Verifier {
         }
     }
 
-    /// Carries out an enqueued entry at once; if that fails, the outbox continues.
-    pub(super) async fn carry_out_here(&self, committed: &Committed) {
-        let Some(entry) = committed.outbox.first() else {
-            return;
-        };
-        match self.shared.store.lease_early(*entry).await {
-            Ok(Some(leased)) => {
-                if let Err(error) = self.carry_out(&leased).await {
-                    self.shared.put_off(&leased, &error).await;
-                }
-            }
-            // Another worker carries it out.
-            Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "a use is left to the outbox"),
+    /// Carries out what was ordered at once; if that fails, the outbox continues.
+    pub(super) async fn spend_now(self: &Arc<Self>, committed: &Committed) {
+        let entry = committed.outbox.first().copied();
+        if let Err(error) = self.shared.go_on(self, entry).await {
+            tracing::warn!(%error, "a use is left to the outbox");
         }
-    }
-
-    /// Sends the transaction of an entry of the outbox, and settles the entry with the registry's answer.
-    ///
-    /// # Errors
-    /// The registry's, if it does not answer; the store's.
-    pub(crate) async fn carry_out(&self, leased: &Leased) -> Result<()> {
-        let Job::Spend {
-            request,
-            transaction,
-        } = Job::read(leased)?
-        else {
-            return Err(Error::internal("the outbox entry is not a use"));
-        };
-        let bytes = base64url_decode(&transaction).map_err(Error::internal)?;
-        let signed = Transaction::from_bytes(&bytes).map_err(Error::internal)?;
-        let progress = match self.registry()?.submit(&signed).await {
-            Ok(receipt) => {
-                self.shared
-                    .events
-                    .tell(EventKind::Anchored, receipt.seq_no.to_string());
-                Progress::Done {
-                    at: receipt.time,
-                    seq_no: receipt.seq_no,
-                }
-            }
-            Err(error) if is_refusal(&error) => Progress::Refused {
-                reason: error.reason,
-            },
-            Err(error) => return Err(error),
-        };
-        self.close((leased.id, &request), &transaction, &progress)
-            .await
     }
 
     /// Revokes a credential whose handle was shown, by its issuer's delegation; as `by`, or by default as the DID that
@@ -194,28 +152,17 @@ impl Verifier {
     ///
     /// # Errors
     /// `Conflict` if there is no answer or it was acted on already; `Forbidden` without a delegation.
-    pub async fn revoke(&self, id: &str, by: Option<&str>) -> Result<VerificationStatus> {
-        let (mut kept, version) = self.record(id).await?;
-        let State::Answered(answered) = &kept.state else {
-            let reason = "there is no answer, so nothing to revoke";
-            return Err(Error::new(ErrorKind::Conflict, reason));
+    pub async fn revoke(
+        self: &Arc<Self>,
+        id: &str,
+        by: Option<&str>,
+    ) -> Result<VerificationStatus> {
+        let wanted = Wanted {
+            by: by.map(str::to_owned),
+            order: None,
         };
-        let acted = kept.spending.as_ref();
-        if acted.is_some_and(|spending| !matches!(spending.progress, Progress::Refused { .. })) {
-            let reason = "the credential has been used up or revoked already";
-            return Err(Error::new(ErrorKind::Conflict, reason));
-        }
-        let by = match (by, &kept.spender) {
-            (None, Some(spender)) => spender.clone(),
-            (named, _) => self.spender(named).await?,
-        };
-        let (spending, entry) = self.order(id, answered, (Action::Revoke, &by)).await?;
-        kept.spending = Some(spending);
-        let batch = Batch::new(tenant())
-            .update_version(VERIFICATION, id, version, encode(&kept)?)
-            .enqueue(entry);
-        let committed = self.shared.store.commit(batch).await?;
-        self.carry_out_here(&committed).await;
+        let driven = self.shared.drive(&Revoking(self), at(id), wanted).await?;
+        self.spend_now(&driven.committed).await;
         self.request(id).await
     }
 
@@ -224,8 +171,9 @@ impl Verifier {
         &self,
         id: &str,
         answered: &Answered,
-        (action, by): (Action, &Did),
-    ) -> Result<(Spending, NewOutbox)> {
+        action: Action,
+        by: &Did,
+    ) -> Result<Order> {
         let shown = shown(answered, action).ok_or_else(|| {
             Error::bad_request(
                 "the credential whose handle was requested was not shown, or is not valid",
@@ -236,7 +184,7 @@ impl Verifier {
         let issuer = Identifier::of_did(&shown.issuer, &network).ok_or_else(unknown)?;
         let delegation = match shown.issuer == *by {
             true => None,
-            false => Some(self.delegation(&shown, (action, by)).await?),
+            false => Some(self.delegation(&shown, action, by).await?),
         };
         let operation = Operation::Consume(Consume {
             issuer,
@@ -246,24 +194,21 @@ impl Verifier {
             delegation,
         });
         let signed = self.dids.signed_as((by, &self.identity), operation).await?;
+        let call = Call::registry(&signed);
         let transaction = base64url_encode(&signed.to_bytes());
-        let entry = Job::Spend {
-            request: id.to_owned(),
-            transaction: transaction.clone(),
-        }
-        .own_entry("registry", id, self.shared.clock.now())?;
+        let entry = call.entry(VERIFICATION, id, id, self.shared.clock.now())?;
         let spending = Spending {
             action: action.name().to_owned(),
             by: by.clone(),
             progress: Progress::Pending { transaction },
         };
-        Ok((spending, entry))
+        Ok(Order { spending, entry })
     }
 
-    async fn delegation(&self, shown: &Shown, (action, by): (Action, &Did)) -> Result<String> {
+    async fn delegation(&self, shown: &Shown, action: Action, by: &Did) -> Result<String> {
         let what = (action, shown.kind.as_str(), self.shared.clock.now());
-        let registry = self.registry()?;
-        let newest = newest_delegation(registry, &shown.issuer, by, what).await?;
+        let registry = self.shared.own_registry()?;
+        let newest = newest_delegation(&**registry, &shown.issuer, by, what).await?;
         newest.ok_or_else(|| {
             let doing = action.name();
             let reason =
@@ -272,103 +217,171 @@ impl Verifier {
                 .with_hint("the issuer's operator can do so with POST /api/issuer/delegations")
         })
     }
+}
 
-    fn registry(&self) -> Result<&dyn selfsame_ledger::Registry> {
-        let registry = self.shared.registry.as_deref();
-        registry.ok_or_else(|| Error::bad_request("this instance has no registry"))
+impl Machine for Verifier {
+    const KIND: &'static str = VERIFICATION;
+    type Record = RequestRecord;
+    type Input = Answer;
+    type Reply = ();
+
+    fn records(&self) -> &RecordCache<RequestRecord> {
+        &self.records
     }
 
-    /// Stores the registry's answer and settles the entry, in one commit.
-    async fn close(
+    /// Stores the registry's answer. An answer whose credential could not be used up is verified again: nearly always
+    /// another use came first, and the verdict then names it and its time. In no case is the credential still valid.
+    fn step(
         &self,
-        (entry, id): (OutboxId, &str),
-        transaction: &str,
-        progress: &Progress,
-    ) -> Result<()> {
-        for _ in 0..TRIES_MAX {
-            let mut batch = Batch::new(tenant()).settle(entry);
-            // If the request has expired meanwhile, there is nothing to store.
-            if let Some(record) = self.shared.store.read(&tenant(), VERIFICATION, id).await? {
-                let mut kept: RequestRecord = decode(&record.value)?;
-                if kept.ends(transaction, progress) {
-                    self.rejudge(&mut kept).await?;
-                }
-                batch = batch.update(VERIFICATION, &record, encode(&kept)?);
+        kept: &mut RequestRecord,
+        answer: &Answer,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<()>>> {
+        let next = Next::written(round, ()).tell(EventKind::Verification, round.at.id);
+        let (progress, next) = match answer {
+            Answer::Accepted(receipt) => {
+                let done = Progress::Done {
+                    at: receipt.time,
+                    seq_no: receipt.seq_no,
+                };
+                let seq_no = receipt.seq_no.to_string();
+                (done, next.tell(EventKind::Anchored, seq_no))
             }
-            match self.shared.store.commit(batch).await {
-                Ok(_) => {
-                    self.shared.events.tell(EventKind::Verification, id);
-                    return Ok(());
-                }
-                // Another worker settled it, after sending the same transaction and storing the same answer.
-                Err(StoreError::Conflict { kind, .. }) if kind == "outbox" => return Ok(()),
-                Err(StoreError::Conflict { .. }) => {}
-                Err(other) => return Err(other.into()),
+            Answer::Refused(error) => {
+                let reason = error.reason.clone();
+                (Progress::Refused { reason }, next)
             }
+            _ => return Err(Error::internal("a registry accepts or refuses")),
+        };
+        if !kept.awaits(round) {
+            return Ok(Step::Done(next));
         }
-        Err(Error::new(
-            ErrorKind::Conflict,
-            "this was changed in the meantime",
+        if let Some(reason) = kept.refused_use(&progress) {
+            kept.state = match self.judged_again(&kept.state, round)? {
+                Step::Needs(needs) => return Ok(Step::Needs(needs)),
+                Step::Done(state) => state,
+            };
+            not_used_up(&mut kept.state, &reason);
+        }
+        kept.progress(progress);
+        Ok(Step::Done(next))
+    }
+}
+
+impl Calling for Verifier {
+    fn given_up(
+        &self,
+        kept: Option<&mut RequestRecord>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<()>> {
+        let (Some(kept), Some(error)) = (kept, error) else {
+            return Ok(Next::unchanged(round, ()));
+        };
+        if kept.awaits(round) {
+            // Whether the registry accepted it is unknown.
+            let reason = format!("given up: {}", error.reason);
+            let progress = Progress::Refused { reason };
+            if let Some(reason) = kept.refused_use(&progress) {
+                not_used_up(&mut kept.state, &reason);
+            }
+            kept.progress(progress);
+        }
+        Ok(Next::written(round, ()))
+    }
+}
+
+/// The machine that orders a revocation.
+struct Revoking<'a>(&'a Verifier);
+
+/// A revocation that was asked for, and its order.
+struct Wanted {
+    by: Option<String>,
+    order: Option<Order>,
+}
+
+/// What was ordered from the registry.
+struct Order {
+    spending: Spending,
+    entry: NewOutbox,
+}
+
+#[async_trait]
+impl Machine for Revoking<'_> {
+    const KIND: &'static str = VERIFICATION;
+    type Record = RequestRecord;
+    type Input = Wanted;
+    type Reply = ();
+
+    fn records(&self) -> &RecordCache<RequestRecord> {
+        &self.0.records
+    }
+
+    async fn prepare(&self, at: At<'_>, kept: &RequestRecord, wanted: &mut Wanted) -> Result<()> {
+        let State::Answered(answered) = &kept.state else {
+            let reason = "there is no answer, so nothing to revoke";
+            return Err(Error::new(ErrorKind::Conflict, reason));
+        };
+        let acted = kept.spending.as_ref();
+        if acted.is_some_and(|spending| !matches!(spending.progress, Progress::Refused { .. })) {
+            let reason = "the credential has been used up or revoked already";
+            return Err(Error::new(ErrorKind::Conflict, reason));
+        }
+        let by = match (wanted.by.as_deref(), &kept.spender) {
+            (None, Some(spender)) => spender.clone(),
+            (named, _) => self.0.spender(named).await?,
+        };
+        let order = self.0.order(at.id, answered, Action::Revoke, &by).await?;
+        wanted.order = Some(order);
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        kept: &mut RequestRecord,
+        wanted: &Wanted,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<()>>> {
+        let unprepared = || Error::internal("a revocation was not ordered");
+        let order = wanted.order.as_ref().ok_or_else(unprepared)?;
+        kept.spending = Some(order.spending.clone());
+        Ok(Step::Done(
+            Next::written(round, ()).call(order.entry.clone()),
         ))
     }
 
-    /// Verifies an answer again whose credential could not be used up. Nearly always another use came first; the
-    /// verdict then names it and its time. In no case is the credential still valid.
-    async fn rejudge(&self, kept: &mut RequestRecord) -> Result<()> {
-        let Some(reason) = kept.refused_use() else {
-            return Ok(());
-        };
-        self.judge_again(&mut kept.state).await?;
-        not_used_up(&mut kept.state, &reason);
-        Ok(())
+    fn absent(&self, _: &Wanted) -> Result<()> {
+        Err(unknown())
     }
 }
 
 impl RequestRecord {
-    /// Stores the result of this transaction; returns whether it is a use that was refused.
-    fn ends(&mut self, transaction: &str, progress: &Progress) -> bool {
-        let Some(spending) = &mut self.spending else {
-            return false;
+    /// Whether the call of this round is the one whose answer this request awaits.
+    fn awaits(&self, round: &Round<'_>) -> bool {
+        let pending = match self.spending.as_ref().map(|spending| &spending.progress) {
+            Some(Progress::Pending { transaction }) => transaction,
+            _ => return false,
         };
-        match &spending.progress {
-            Progress::Pending { transaction: known } if known == transaction => {
-                spending.progress = progress.clone();
-                self.refused_use().is_some()
-            }
-            _ => false,
+        let call = round.entry.map(|entry| &entry.call);
+        matches!(call, Some(Call::Registry(transaction)) if transaction == pending)
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        if let Some(spending) = &mut self.spending {
+            spending.progress = progress;
         }
     }
 
-    fn refused_use(&self) -> Option<String> {
+    /// Why a use is refused, if this progress is the refusal of one.
+    fn refused_use(&self, progress: &Progress) -> Option<String> {
         let spending = self.spending.as_ref()?;
-        match &spending.progress {
+        match progress {
             Progress::Refused { reason } if spending.action == Action::Consume.name() => {
                 Some(reason.clone())
             }
             _ => None,
         }
     }
-}
-
-/// The request after its transaction was given up: whether the registry accepted it is unknown.
-pub(crate) async fn abandoned(
-    shared: &Shared,
-    batch: Batch,
-    (id, transaction): (&str, &str),
-    error: &Error,
-) -> Result<Batch> {
-    let Some(record) = shared.store.read(&tenant(), VERIFICATION, id).await? else {
-        return Ok(batch);
-    };
-    let mut kept: RequestRecord = decode(&record.value)?;
-    let reason = format!("given up: {}", error.reason);
-    let progress = Progress::Refused { reason };
-    if kept.ends(transaction, &progress)
-        && let Some(reason) = kept.refused_use()
-    {
-        not_used_up(&mut kept.state, &reason);
-    }
-    Ok(batch.update(VERIFICATION, &record, encode(&kept)?))
 }
 
 /// The one credential query whose answer can be used up: every way to answer it must include the handle.

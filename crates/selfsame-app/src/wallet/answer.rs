@@ -1,11 +1,10 @@
 //! Answering a verifier: who asks, what would leave the wallet, the person's decision, the delivery (OpenID4VP 1.0).
 
-pub(super) mod delivery;
+mod delivery;
 mod looking;
 mod opening;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding;
@@ -29,7 +28,7 @@ use crate::view::wallet::{AnswerRequest, Answered, Asker, Person, RequestPreview
 use delivery::Shown;
 use looking::{CARDS_MAX, Fitting, shown, types_of};
 
-pub(crate) use delivery::abandoned;
+pub(crate) use delivery::Answering;
 
 const ASKED: &str = "asked";
 /// Maximum number of previewed requests that can be answered.
@@ -42,8 +41,17 @@ const ASKED_ID_BYTES: usize = 32;
 /// Seconds for which a previewed request can be answered.
 const ASKED_SECONDS: u64 = 15 * 60;
 
-/// A previewed request, by its identifier and version.
-type Noted = (String, u64);
+/// An authenticated request, and its record if it was previewed.
+struct Opened {
+    asked: Asked,
+    noted: Option<Noted>,
+}
+
+/// The record of a previewed request.
+struct Noted {
+    id: String,
+    version: u64,
+}
 
 impl Wallet {
     /// Previews a request: who asks for what, and what would leave the wallet.
@@ -51,11 +59,11 @@ impl Wallet {
     /// # Errors
     /// If the request is invalid or can't be fetched.
     pub async fn preview_request(&self, person: &Person, link: &str) -> Result<RequestPreview> {
-        let (asked, noted) = self.asked(person, link).await?;
+        let Opened { asked, noted } = self.asked(person, link).await?;
         let fitting = self.fitting(person, &asked, CARDS_MAX).await?;
         let offer = self.offer_of(&asked, fitting).await?;
         let id = match noted {
-            Some((id, _)) => id,
+            Some(noted) => noted.id,
             None => self.note(person, &asked).await?,
         };
         let selection = &offer.selection;
@@ -85,7 +93,7 @@ impl Wallet {
     /// # Errors
     /// `BadRequest` if no card fits or the choice does not fit; those of the request.
     pub async fn answer_request(
-        self: &Arc<Self>,
+        &self,
         person: &Person,
         answer: &AnswerRequest,
     ) -> Result<Answered> {
@@ -96,17 +104,18 @@ impl Wallet {
                     .with_hint("preview the link and answer with the preview's `id`"),
             );
         }
-        let (asked, noted) = self.asked(person, &answer.request).await?;
+        let opened = self.asked(person, &answer.request).await?;
+        let asked = &opened.asked;
         let fitting = match answer.cards.is_empty() {
-            true => self.fitting(person, &asked, 1).await?,
-            false => self.named(person, &asked, &answer.cards).await?,
+            true => self.fitting(person, asked, 1).await?,
+            false => self.named(person, asked, &answer.cards).await?,
         };
-        let (selection, fitting) = self.selection(&asked, fitting).await?;
+        let (selection, fitting) = self.selection(asked, fitting).await?;
         let matches = match answer.policy.as_deref() {
             Some("newest") if answer.cards.is_empty() => match by_policy(&selection) {
                 Ok(matches) => matches,
                 Err(_) => {
-                    let missing = self.missing(person, (&asked, &selection)).await?;
+                    let missing = self.missing(person, (asked, &selection)).await?;
                     let reason = "this wallet has no card that answers the request";
                     return Err(Error::bad_request(reason).with_hint(missing.join("; ")));
                 }
@@ -140,20 +149,16 @@ impl Wallet {
                 holder::step(&state, Input::Present(&choices), evidence, &ctx)
             })
             .await?;
-        self.sent(person, (&asked, noted), next, shown).await
+        self.sent(person, &opened, next, shown).await
     }
 
     /// Tells a verifier that it gets nothing, but not whether the person would not or could not answer.
     ///
     /// # Errors
     /// If the request is invalid or can't be fetched.
-    pub async fn decline_request(
-        self: &Arc<Self>,
-        person: &Person,
-        link: &str,
-    ) -> Result<Answered> {
-        let (asked, noted) = self.asked(person, link).await?;
-        let state = State::Asked(asked.clone());
+    pub async fn decline_request(&self, person: &Person, link: &str) -> Result<Answered> {
+        let opened = self.asked(person, link).await?;
+        let state = State::Asked(opened.asked.clone());
         let ctx = self.shared.clock.ctx();
         let next = match holder::step(&state, Input::Decline, &Default::default(), &ctx)
             .map_err(refusal)?
@@ -161,14 +166,15 @@ impl Wallet {
             Step::Done(next) => next,
             Step::Needs(_) => return Err(Error::internal("declining needs nothing")),
         };
-        self.sent(person, (&asked, noted), next, Shown::default())
-            .await
+        self.sent(person, &opened, next, Shown::default()).await
     }
 
     /// The request: a previewed one, or one fetched and authenticated now.
-    async fn asked(&self, person: &Person, link: &str) -> Result<(Asked, Option<Noted>)> {
+    async fn asked(&self, person: &Person, link: &str) -> Result<Opened> {
         if is_link(link) {
-            return Ok((self.opened(person, link).await?, None));
+            let asked = self.opened(person, link).await?;
+            let noted = None;
+            return Ok(Opened { asked, noted });
         }
         // Text that never was a preview's id is not an expired request.
         if encoding::base64url_decode(link).map_or(0, |id| id.len()) != ASKED_ID_BYTES {
@@ -179,8 +185,12 @@ impl Wallet {
         }
         let record = self.shared.store.read(&person.tenant, ASKED, link).await?;
         let record = record.ok_or_else(over)?;
-        let noted = (record.id, record.version);
-        Ok((decode(&record.value)?, Some(noted)))
+        let asked = decode(&record.value)?;
+        let noted = Some(Noted {
+            id: record.id,
+            version: record.version,
+        });
+        Ok(Opened { asked, noted })
     }
 
     /// The cards the wallet lacks, in words for the person alone (OpenID4VP 1.0 §15.4.1).

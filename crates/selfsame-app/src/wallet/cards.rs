@@ -24,6 +24,7 @@ use serde_json::Value;
 
 use super::Wallet;
 use crate::gather::Freshness;
+use crate::shared::Shared;
 use crate::uses;
 use crate::view::wallet::{Card, CardSummary, ClaimLine, Display, Person};
 use crate::view::{CredentialUse, readable};
@@ -304,7 +305,7 @@ impl Wallet {
         let freshness = Freshness { max_status_age: 60 };
         let policy = Policy {
             max_status_age: Some(freshness.max_status_age),
-            ..self.policy()
+            ..policy(&self.shared)
         };
         let now = self.shared.clock.now();
         let examination = Examination::of(held);
@@ -331,16 +332,16 @@ impl Wallet {
             seen_use,
         })
     }
+}
 
-    /// The policy for credentials in a wallet. It accepts any issuer, since trust is the person's decision.
-    pub(super) fn policy(&self) -> Policy {
-        Policy {
-            trusted_issuers: Trust::Any,
-            trust_anchors: self.shared.trust.now().anchors.clone(),
-            accept_did_issuers: true,
-            leeway: LEEWAY,
-            ..Policy::default()
-        }
+/// The policy for credentials in a wallet. It accepts any issuer, since trust is the person's decision.
+pub(super) fn policy(shared: &Shared) -> Policy {
+    Policy {
+        trusted_issuers: Trust::Any,
+        trust_anchors: shared.trust.now().anchors.clone(),
+        accept_did_issuers: true,
+        leeway: LEEWAY,
+        ..Policy::default()
     }
 }
 

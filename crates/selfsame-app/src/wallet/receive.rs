@@ -29,7 +29,7 @@ use crate::view::wallet::{
 };
 use flow::{End, Flow};
 
-pub(crate) use flow::abandoned;
+pub(crate) use flow::Receiving;
 
 const COPIES_MAX: usize = 20;
 /// Maximum age in seconds of an issuer's documents when a code is redeemed: if an endpoint has moved since, the code
@@ -72,7 +72,7 @@ impl Wallet {
     /// # Errors
     /// If the offer, the issuer's documents or the transaction code are wrong, or the issuer can't be reached.
     pub async fn accept_offer(
-        self: &Arc<Self>,
+        &self,
         person: &Person,
         accept: &AcceptOffer,
     ) -> Result<Vec<CardSummary>> {
@@ -113,14 +113,17 @@ impl Wallet {
         let flow = Flow::new(offer.credential_issuer, state, self.shared.clock.now())
             .showing(looks)
             .with_keys(keys.map(|binding| binding.key).collect());
+        let calls = flow::first_calls(&id, &flow, effects, self.shared.clock.now())?;
+        let batch = calls.into_iter().fold(batch, Batch::enqueue);
         let put = flow.put(&id)?;
-        let batch = self.shared.enqueued(batch.put(put), &id, effects)?;
         // Deferring this commit loses nothing: until the code is redeemed the offer stays valid, and a record made
         // before the redemption could not bring back what a power failure takes after it.
-        let committed = self.shared.store.commit(batch.deferred()).await?;
-        self.flows_at_hand.hold(&committed, flow);
-        let first = committed.outbox.first().copied();
-        match self.finish(first).await? {
+        let first = self
+            .shared
+            .begin(&self.receiving, put, flow, batch.deferred())
+            .await?;
+        let end = self.shared.go_on(&self.receiving, first).await?;
+        match end.unwrap_or(End::Waiting) {
             End::Kept(cards) => Ok(cards),
             End::Failed(error) => {
                 // The issuer's cached documents may be outdated.

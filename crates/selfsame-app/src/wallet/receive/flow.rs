@@ -1,41 +1,46 @@
-//! The flow of an accepted offer, as a record: each call to the issuer is an effect, its answer the next input.
+//! The machine of an accepted offer: each call to the issuer is in the outbox, its answer the next input.
 //!
 //! A flow ends with cards, or with a failure in the person's history; if the process dies, the outbox continues it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use selfsame_credential::evidence::Step;
 use selfsame_crypto::KeyHandle;
-use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
-use selfsame_driver::record::{decode, encode};
+use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_net::{Authorization, Body, NetError, Response};
-use selfsame_openid4vc::wallet::{self, Answer, Effect, Input, ReceivedCredential, State};
-use selfsame_store::{Batch, Leased, OutboxId, Put, TenantId};
+use selfsame_openid4vc::wallet::{self, Effect, Input, ReceivedCredential, State};
+use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judgement;
 use crate::events::EventKind;
-use crate::gather::Freshness;
-use crate::outbox::Job;
+use crate::machine::{
+    Answer, Arrived, Call, Calling, HttpBody, HttpCall, Machine, Next, Round, Settlement,
+};
+use crate::record_cache::RecordCache;
+use crate::refusal::refusal;
 use crate::shared::Shared;
 use crate::view::wallet::CardSummary;
-use crate::wallet::Wallet;
 use crate::wallet::cards::{CardRecord, Look};
-use crate::wallet::history::{Entry, origin_of};
+use crate::wallet::history::{self, origin_of};
 
 pub(super) const FLOW: &str = "receiving";
 /// Seconds after which a flow that has not ended expires.
 const FLOW_SECONDS: u64 = 24 * 3600;
-/// How often a call is repeated when the issuer can't be reached; the wait doubles each time.
-const CALLS_MAX: u32 = 5;
 /// How often the issuer's key is fetched to verify credentials that were received.
 const JUDGEMENTS_MAX: u32 = 8;
 
+/// The machine.
+pub(crate) struct Receiving {
+    pub(super) shared: Arc<Shared>,
+    records: RecordCache<Flow>,
+}
+
 /// An offer being accepted.
 #[derive(Deserialize, Serialize)]
-pub(in crate::wallet) struct Flow {
+pub(crate) struct Flow {
     issuer: String,
     state: State,
     /// How to show each configuration's cards.
@@ -50,14 +55,6 @@ pub(in crate::wallet) struct Flow {
     until: Option<UnixTime>,
 }
 
-/// An answer from the issuer.
-#[derive(Clone, Deserialize, Serialize)]
-struct Arrived {
-    status: u16,
-    content_type: Option<String>,
-    body: String,
-}
-
 /// The state of a flow when there is nothing more to do for it now.
 pub(crate) enum End {
     /// The cards were stored.
@@ -70,23 +67,8 @@ pub(crate) enum End {
     Unjudged(String),
 }
 
-/// What follows after an effect was carried out.
-pub(crate) enum Done {
-    /// Another effect, if it can be carried out at once.
-    Next(Option<OutboxId>),
-    /// Nothing more for now.
-    End(End),
-}
-
-/// The result of a call.
-enum Called {
-    Answered(Arrived),
-    /// It is to be repeated after this number of seconds.
-    Later(u64),
-    Failed(NetError),
-}
-
 /// The result of verifying the credentials received.
+#[derive(Default)]
 struct Kept {
     cards: Vec<CardRecord>,
     /// Why others were refused.
@@ -108,7 +90,7 @@ impl Flow {
     }
 
     /// With the look of each configuration's cards.
-    pub fn showing(self, looks: BTreeMap<String, Look>) -> Self {
+    pub(super) fn showing(self, looks: BTreeMap<String, Look>) -> Self {
         Self { looks, ..self }
     }
 
@@ -128,276 +110,194 @@ impl Flow {
     }
 }
 
-impl Arrived {
-    fn of(response: &Response) -> Self {
+impl Receiving {
+    pub fn new(shared: Arc<Shared>) -> Self {
         Self {
-            status: response.status,
-            content_type: response.content_type.clone(),
-            // A body that is not UTF-8 is not JSON either, and is refused as such.
-            body: String::from_utf8_lossy(&response.body).into_owned(),
+            shared,
+            records: RecordCache::default(),
         }
-    }
-
-    fn answer(&self) -> Answer<'_> {
-        Answer {
-            status: self.status,
-            content_type: self.content_type.as_deref(),
-            body: self.body.as_bytes(),
-        }
-    }
-}
-
-impl Wallet {
-    /// Carries out a flow's effects one after another, as long as each leads to the next.
-    pub(crate) async fn finish(self: &Arc<Self>, first: Option<OutboxId>) -> Result<End> {
-        let mut next = first;
-        while let Some(id) = next {
-            // In a task of its own: calls that can't be repeated continue even if the person goes away.
-            let wallet = self.clone();
-            let done = tokio::spawn(async move { wallet.go_on(id).await });
-            match done.await.map_err(Error::internal)?? {
-                Some(Done::Next(then)) => next = then,
-                Some(Done::End(end)) => return Ok(end),
-                None => break,
-            }
-        }
-        Ok(End::Waiting)
-    }
-
-    /// Carries out an effect that was just written; `None` if another worker has it.
-    async fn go_on(&self, id: OutboxId) -> Result<Option<Done>> {
-        let Some(leased) = self.shared.store.lease_early(id).await? else {
-            return Ok(None);
-        };
-        match self.perform_received(&leased).await {
-            Ok(done) => Ok(Some(done)),
-            Err(error) => {
-                self.shared.put_off(&leased, &error).await;
-                Err(error)
-            }
-        }
-    }
-
-    /// Carries out one effect of a flow and takes its next step. The caller holds the lease until the entry is settled
-    /// or, after an error, put off.
-    pub(crate) async fn perform_received(&self, leased: &Leased) -> Result<Done> {
-        let Job::Receive { flow: id, effect } = Job::read(leased)? else {
-            return Err(Error::internal("another kind of effect came to the wallet"));
-        };
-        let tenant = &leased.tenant;
-        let place = (tenant, FLOW, id.as_str());
-        let ctx = self.shared.clock.ctx();
-        let found = self.flows_at_hand.find(&self.shared.store, place).await?;
-        let is_late = |flow: &Flow| flow.until.is_some_and(|until| until <= ctx.now());
-        let (mut flow, version) = match found {
-            Some((flow, version)) if !is_late(&flow) => (flow, version),
-            late => {
-                let keys = late.map(|(flow, _)| flow.keys).unwrap_or_default();
-                let batch = Batch::new(tenant.clone()).settle(leased.id);
-                let batch = self.shared.without_keys(batch, tenant, &keys);
-                let batch = batch.delete(FLOW, &id);
-                let batch = outlived(batch, &effect, &ctx)?;
-                self.shared.store.commit(batch).await?;
-                return Ok(Done::End(End::Waiting));
-            }
-        };
-        let at = (id.as_str(), version);
-        let called = match flow.arrived.take() {
-            Some(arrived) => Called::Answered(arrived),
-            None => match self.nonce_ahead(&mut flow.state, leased.attempts).await {
-                Some(later) => later,
-                None => self.called(&effect, leased.attempts).await,
-            },
-        };
-        match called {
-            Called::Later(seconds) => {
-                let batch = self.shared.later(leased, seconds);
-                self.shared.commit_in_hand(batch).await?;
-                Ok(Done::End(End::Waiting))
-            }
-            Called::Failed(error) => {
-                tracing::warn!(reason = %error, "an issuer did not answer a wallet");
-                let reason = error.public_reason();
-                let input = Input::Unreachable(&reason);
-                self.taken(leased, (at, flow), (&input, None)).await
-            }
-            Called::Answered(arrived) => {
-                let answer = arrived.answer();
-                let input = match &effect {
-                    Effect::RedeemToken { .. } => Input::Token(answer),
-                    Effect::FetchNonce { .. } => Input::Nonce(answer),
-                    Effect::RequestCredential { .. } => Input::Credential(answer),
-                    Effect::Keep(_) => {
-                        return Err(Error::internal(
-                            "credentials are kept with the step that brings them",
-                        ));
-                    }
-                };
-                self.taken(leased, (at, flow), (&input, Some(&arrived)))
-                    .await
-            }
-        }
-    }
-
-    /// Takes a step with this input, and commits everything that follows from it at once.
-    async fn taken(
-        &self,
-        leased: &Leased,
-        ((id, version), flow): ((&str, u64), Flow),
-        (input, arrived): (&Input<'_>, Option<&Arrived>),
-    ) -> Result<Done> {
-        let tenant = &leased.tenant;
-        let ctx = self.shared.clock.ctx();
-        let freshness = Freshness { max_status_age: 0 };
-        let step = self.shared.run(tenant, freshness, |evidence| {
-            wallet::step(&flow.state, input, evidence, &ctx)
-        });
-        let (state, effects) = step.await?;
-        let (credentials, further) = parted(effects);
-        let kept = self.kept(tenant, credentials, (&flow, &ctx)).await?;
-        if let (Some(reason), Some(arrived)) = (&kept.unknown, arrived)
-            && leased.attempts < JUDGEMENTS_MAX
-        {
-            tracing::warn!(reason, "received credentials can't be verified yet");
-            let flow = Flow {
-                arrived: Some(arrived.clone()),
-                ..flow
-            };
-            let batch = self.shared.later(leased, 1 << leased.attempts);
-            let batch = batch.update_version(FLOW, id, version, encode(&flow)?);
-            self.shared.commit_in_hand(batch).await?;
-            return Ok(Done::End(End::Unjudged(reason.clone())));
-        }
-        let asks_for_credential = further
-            .iter()
-            .any(|effect| matches!(effect, Effect::RequestCredential { .. }));
-        let ended = ended(&state, kept.failure());
-        let unused = match ended {
-            Ended::Not => Vec::new(),
-            Ended::With(_) => flow.unused_keys(&kept.cards),
-        };
-        let batch = Batch::new(tenant.clone()).settle(leased.id);
-        let batch = self.shared.without_keys(batch, tenant, &unused);
-        let batch = self.shared.enqueued(batch, id, further)?;
-        let (batch, flow, end) = match ended {
-            Ended::Not => {
-                let flow = Flow { state, ..flow };
-                // A token alone needs no flush of its own: it reaches the disk with the request that spends it.
-                let batch = batch.update_version(FLOW, id, version, encode(&flow)?);
-                let batch = if asks_for_credential {
-                    batch
-                } else {
-                    batch.deferred()
-                };
-                (batch, Some(flow), None)
-            }
-            Ended::With(failure) => {
-                let batch = batch.delete(FLOW, id);
-                let (batch, end) = concluded(batch, (&flow.issuer, kept.cards), (failure, &ctx))?;
-                (batch, None, Some(end))
-            }
-        };
-        let committed = self.shared.commit_in_hand(batch).await?;
-        if let Some(flow) = flow {
-            self.flows_at_hand.hold(&committed, flow);
-        }
-        if let Some(End::Kept(cards)) = &end {
-            for card in cards {
-                self.shared.events.tell(EventKind::Received, &card.id);
-            }
-        }
-        Ok(match end {
-            Some(end) => Done::End(end),
-            None => Done::Next(committed.outbox.first().copied()),
-        })
     }
 
     /// Verifies the credentials; the genuine ones become cards.
-    async fn kept(
+    fn kept(
         &self,
-        tenant: &TenantId,
+        flow: &Flow,
         credentials: Vec<ReceivedCredential>,
-        (flow, ctx): (&Flow, &Ctx),
-    ) -> Result<Kept> {
-        let mut kept = Kept {
-            cards: Vec::new(),
-            refused: None,
-            unknown: None,
-        };
+        round: &Round<'_>,
+    ) -> Result<Step<Kept>> {
+        let mut kept = Kept::default();
         for credential in credentials {
-            match self.judged(tenant, (&credential, &flow.issuer)).await? {
-                Judgement::Genuine(held) => {
+            match self.judged(&credential, &flow.issuer, round)? {
+                Step::Needs(needs) => return Ok(Step::Needs(needs)),
+                Step::Done(Judgement::Genuine(held)) => {
                     let look = flow.looks.get(&credential.configuration_id).cloned();
                     let number = kept.cards.len();
                     let card = (credential, look.unwrap_or_default());
-                    kept.cards.push(CardRecord::of(card, &held, ctx, number));
+                    kept.cards
+                        .push(CardRecord::of(card, &held, round.ctx, number));
                 }
-                Judgement::Forged(reason) => kept.refused = Some(reason),
-                Judgement::Unknown(reason) => kept.unknown = Some(reason),
+                Step::Done(Judgement::Forged(reason)) => kept.refused = Some(reason),
+                Step::Done(Judgement::Unknown(reason)) => kept.unknown = Some(reason),
             }
         }
-        Ok(kept)
+        Ok(Step::Done(kept))
+    }
+}
+
+impl Machine for Receiving {
+    const KIND: &'static str = FLOW;
+    type Record = Flow;
+    type Input = Answer;
+    type Reply = End;
+
+    fn records(&self) -> &RecordCache<Flow> {
+        &self.records
     }
 
-    /// Fetches the nonce for the first credential request before the code is redeemed. This call may be repeated, so
-    /// the token becomes durable together with the request that spends it. Returns the call if it must wait.
-    async fn nonce_ahead(&self, state: &mut State, attempts: u32) -> Option<Called> {
-        let url = state.nonce_ahead()?.clone();
-        match self.called(&Effect::FetchNonce { url }, attempts).await {
-            Called::Answered(arrived) => {
-                state.take_nonce(arrived.answer());
-                None
+    fn step(&self, flow: &mut Flow, answer: &Answer, round: &Round<'_>) -> Result<Step<Next<End>>> {
+        let (input, arrived) = match answer {
+            Answer::Http { response, first } => {
+                if let Some(first) = first {
+                    flow.state.take_nonce(heard(first));
+                }
+                (flow.state.answered(heard(response)), Some(response))
             }
-            Called::Later(seconds) => Some(Called::Later(seconds)),
-            // The nonce is asked for again when it is needed.
-            Called::Failed(_) => None,
-        }
-    }
-
-    async fn called(&self, effect: &Effect, attempts: u32) -> Called {
-        let net = &self.shared.net;
-        let answer = match effect {
-            Effect::RedeemToken { url, form } => {
-                let body = Body::Bytes {
-                    content_type: "application/x-www-form-urlencoded".to_owned(),
-                    bytes: form.expose().as_bytes().to_vec(),
-                };
-                net.post(url, body, Authorization::None).await
-            }
-            Effect::FetchNonce { url } => net.post(url, Body::Empty, Authorization::None).await,
-            Effect::RequestCredential { url, token, body } => {
-                let authorization = Authorization::Bearer(token.clone());
-                let body = Body::Json(body.clone().into_bytes());
-                net.post(url, body, authorization).await
-            }
-            Effect::Keep(_) => Err(NetError::BadCall("credentials are not sent anywhere")),
+            Answer::Unreachable { reason } => (Input::Unreachable(reason), None),
+            _ => return Err(Error::internal("issuers answer by HTTP")),
         };
-        match answer {
-            // Refused before anything was done.
-            Ok(response) if matches!(response.status, 429 | 503) && attempts < CALLS_MAX => {
-                let wait = 1_u64 << attempts;
-                Called::Later(response.retry_after.unwrap_or(wait).clamp(wait, 60))
+        let taken = wallet::step(&flow.state, &input, round.evidence, round.ctx);
+        let (state, effects) = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(next) => next,
+        };
+        let (credentials, further) = parted(effects);
+        let kept = match self.kept(flow, credentials, round)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(kept) => kept,
+        };
+        if let (Some(reason), Some(arrived)) = (&kept.unknown, arrived)
+            && round.attempts < JUDGEMENTS_MAX
+        {
+            tracing::warn!(reason, "received credentials can't be verified yet");
+            flow.arrived = Some(arrived.clone());
+            let mut next = Next::written(round, End::Unjudged(reason.clone()));
+            next.entry = Settlement::Later(1 << round.attempts);
+            return Ok(Step::Done(next));
+        }
+        match ended(&state, kept.failure()) {
+            Ended::Not => {
+                flow.state = state;
+                // A token alone needs no flush of its own: it reaches the disk with the request that spends it.
+                let is_request = |effect| matches!(effect, &Effect::RequestCredential { .. });
+                let in_haste = further.iter().any(is_request);
+                let mut next = Next::written(round, End::Waiting);
+                next.deferred = !in_haste;
+                calls(next, flow, further, round).map(Step::Done)
             }
-            Ok(response) => Called::Answered(Arrived::of(&response)),
-            Err(error) if attempts < CALLS_MAX && may_call_again(effect, &error) => {
-                tracing::info!(reason = %error, attempts, "an issuer can't be reached now");
-                Called::Later(1 << attempts)
-            }
-            Err(error) => Called::Failed(error),
+            Ended::With(failure) => self
+                .concluded(flow, kept.cards, failure, round)
+                .map(Step::Done),
         }
     }
 }
 
-impl Shared {
-    /// The batch with the effects of a flow added.
-    pub(super) fn enqueued(&self, batch: Batch, flow: &str, effects: Vec<Effect>) -> Result<Batch> {
-        effects.into_iter().try_fold(batch, |batch, effect| {
-            let job = Job::Receive {
-                flow: flow.to_owned(),
-                effect,
-            };
-            Ok(batch.enqueue(job.own_entry("issuer", flow, self.clock.now())?))
-        })
+impl Calling for Receiving {
+    fn is_late(&self, flow: &Flow, now: UnixTime) -> bool {
+        flow.until.is_some_and(|until| until <= now)
+    }
+
+    fn kept_answer(&self, flow: &mut Flow) -> Option<Answer> {
+        let response = flow.arrived.take()?;
+        let first = None;
+        Some(Answer::Http { response, first })
+    }
+
+    fn given_up(
+        &self,
+        flow: Option<&mut Flow>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<End>> {
+        // The instance did not run, or could not continue the flow, until it expired.
+        let late = Error::upstream("the offer was not accepted in time")
+            .with_hint("ask the issuer for a new one");
+        let called = || round.url().map(origin_of).unwrap_or_default();
+        let party = flow
+            .as_ref()
+            .map_or_else(called, |flow| flow.issuer.clone());
+        let error = error.filter(|_| flow.is_some()).unwrap_or(&late);
+        let failure = history::Entry::failed(&party, error).put(round.ctx)?;
+        let mut next = Next::deleted(round, End::Waiting).put(failure);
+        if let Some(flow) = flow {
+            next.batch = self
+                .shared
+                .without_keys(next.batch, round.at.tenant, &flow.keys);
+        }
+        Ok(next)
+    }
+}
+
+/// The calls of a flow that begins.
+pub(super) fn first_calls(
+    id: &str,
+    flow: &Flow,
+    effects: Vec<Effect>,
+    now: UnixTime,
+) -> Result<Vec<NewOutbox>> {
+    let calls = effects.into_iter();
+    calls
+        .map(|effect| call(flow, effect)?.entry(FLOW, id, id, now))
+        .collect()
+}
+
+fn calls(
+    next: Next<End>,
+    flow: &Flow,
+    effects: Vec<Effect>,
+    round: &Round<'_>,
+) -> Result<Next<End>> {
+    let entries = first_calls(round.at.id, flow, effects, round.ctx.now())?;
+    Ok(entries.into_iter().fold(next, Next::call))
+}
+
+/// The call of an effect. A code may have been redeemed, so it is sent again only if the first request never left; a
+/// person who still has the offer can accept it again. A credential request may always be repeated: the issuer
+/// recognises its own request, or refuses its nonce, and then there is a new one.
+fn call(flow: &Flow, effect: Effect) -> Result<Call> {
+    let call = match effect {
+        // The nonce for the first credential request is fetched before the code is redeemed. That call may be repeated,
+        // so the token becomes durable together with the request that spends it.
+        Effect::RedeemToken { url, form } => HttpCall {
+            url,
+            body: HttpBody::EncodedForm(form),
+            bearer: None,
+            is_repeatable: false,
+            first: flow.state.nonce_ahead().cloned(),
+        },
+        Effect::FetchNonce { url } => HttpCall {
+            url,
+            body: HttpBody::Empty,
+            bearer: None,
+            is_repeatable: true,
+            first: None,
+        },
+        Effect::RequestCredential { url, token, body } => HttpCall {
+            url,
+            body: HttpBody::Json(body),
+            bearer: Some(token),
+            is_repeatable: true,
+            first: None,
+        },
+        Effect::Keep(_) => return Err(Error::internal("credentials are not sent anywhere")),
+    };
+    Ok(Call::Http(Box::new(call)))
+}
+
+fn heard(arrived: &Arrived) -> wallet::Answer<'_> {
+    wallet::Answer {
+        status: arrived.status,
+        content_type: arrived.content_type.as_deref(),
+        body: arrived.body.as_bytes(),
     }
 }
 
@@ -418,13 +318,6 @@ impl Kept {
             .map(forged)
             .or_else(|| self.unknown.as_ref().map(unknown))
     }
-}
-
-/// Whether a call without an answer may be repeated. A credential request always may: the issuer recognises its own
-/// request, or refuses its nonce, and then there is a new one. A code may have been redeemed, so it is sent again only
-/// if the first request never left; a person who still has the offer can accept it again.
-fn may_call_again(effect: &Effect, error: &NetError) -> bool {
-    error.is_retried() && (error.is_unsent() || !matches!(effect, Effect::RedeemToken { .. }))
 }
 
 /// Whether a flow has ended, and with what failure.
@@ -474,31 +367,42 @@ fn known_code(code: &str) -> Option<&'static str> {
     KNOWN.into_iter().find(|known| *known == code)
 }
 
-/// The end of a flow: stores its cards and its history entries.
-fn concluded(
-    mut batch: Batch,
-    (issuer, cards): (&str, Vec<CardRecord>),
-    (failure, ctx): (Option<Error>, &Ctx),
-) -> Result<(Batch, End)> {
-    let mut summaries = Vec::new();
-    for card in cards {
-        let (put, summary) = card.into_put()?;
-        batch = batch.put(put);
-        summaries.push(summary);
-    }
-    if !summaries.is_empty() {
-        let titles = summaries
-            .iter()
-            .map(|card: &CardSummary| card.display.title.clone());
-        let entry = Entry::new("received", issuer, titles.collect(), Vec::new());
-        batch = batch.put(entry.put(ctx)?);
-    }
-    match failure {
-        None => Ok((batch, End::Kept(summaries))),
-        Some(error) => {
-            let batch = batch.put(Entry::failed(issuer, &error).put(ctx)?);
-            Ok((batch, End::Failed(error)))
+impl Receiving {
+    /// The end of a flow: stores its cards and its history entries, and deletes the keys that no card is bound to.
+    fn concluded(
+        &self,
+        flow: &Flow,
+        cards: Vec<CardRecord>,
+        failure: Option<Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<End>> {
+        let unused = flow.unused_keys(&cards);
+        let mut next = Next::deleted(round, End::Waiting);
+        next.batch = self
+            .shared
+            .without_keys(next.batch, round.at.tenant, &unused);
+        let mut summaries = Vec::new();
+        for card in cards {
+            let (put, summary) = card.into_put()?;
+            next = next.put(put).tell(EventKind::Received, &summary.id);
+            summaries.push(summary);
         }
+        if !summaries.is_empty() {
+            let titles = summaries
+                .iter()
+                .map(|card: &CardSummary| card.display.title.clone());
+            let received =
+                history::Entry::new("received", &flow.issuer, titles.collect(), Vec::new());
+            next = next.put(received.put(round.ctx)?);
+        }
+        if let Some(error) = failure {
+            let failed = history::Entry::failed(&flow.issuer, &error).put(round.ctx)?;
+            next = next.put(failed);
+            next.reply = End::Failed(error);
+        } else {
+            next.reply = End::Kept(summaries);
+        }
+        Ok(next)
     }
 }
 
@@ -512,37 +416,4 @@ fn parted(effects: Vec<Effect>) -> (Vec<ReceivedCredential>, Vec<Effect>) {
         }
     }
     (credentials, further)
-}
-
-/// Ends the flow of an effect that was given up.
-///
-/// # Errors
-/// The store's.
-pub(crate) async fn abandoned(
-    shared: &Shared,
-    batch: Batch,
-    (tenant, id, effect): (&TenantId, &str, &Effect),
-    error: &Error,
-) -> Result<Batch> {
-    let ctx = shared.clock.ctx();
-    let Some(record) = shared.store.read(tenant, FLOW, id).await? else {
-        return outlived(batch, effect, &ctx);
-    };
-    let flow: Flow = decode(&record.value)?;
-    let entry = Entry::failed(&flow.issuer, error).put(&ctx)?;
-    let batch = batch.delete(FLOW, id).put(entry);
-    Ok(shared.without_keys(batch, tenant, &flow.keys))
-}
-
-/// The failure of an effect whose flow has expired: the instance did not run, or could not continue it, until then.
-fn outlived(batch: Batch, effect: &Effect, ctx: &Ctx) -> Result<Batch> {
-    let party = match effect {
-        Effect::RedeemToken { url, .. }
-        | Effect::FetchNonce { url }
-        | Effect::RequestCredential { url, .. } => origin_of(url),
-        Effect::Keep(_) => String::new(),
-    };
-    let error = Error::upstream("the offer was not accepted in time")
-        .with_hint("ask the issuer for a new one");
-    Ok(batch.put(Entry::failed(&party, &error).put(ctx)?))
 }

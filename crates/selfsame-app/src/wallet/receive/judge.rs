@@ -1,17 +1,17 @@
 //! Verifies a received credential: its issuer's signature is checked before it is stored.
 
 use selfsame_credential::Held;
-use selfsame_credential::evidence::{Evidence, Fetched, Unavailable};
+use selfsame_credential::evidence::{Evidence, Fetched, Step, Unavailable};
 use selfsame_credential::verdict::{Outcome, Rule, Verdict};
 use selfsame_credential::verify::Examination;
 use selfsame_crypto::time::UnixTime;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::Result;
 use selfsame_openid4vc::wallet::ReceivedCredential;
-use selfsame_store::TenantId;
 use url::Url;
 
-use crate::gather::Freshness;
-use crate::wallet::Wallet;
+use super::flow::Receiving;
+use crate::machine::Round;
+use crate::wallet::cards::{policy, single_use};
 
 /// Maximum size of a stored credential, in bytes: one with a portrait of 90 kB. A wallet reads hundreds at once.
 const CARD_BYTES_MAX: usize = 128 << 10;
@@ -26,58 +26,60 @@ pub(super) enum Judgement {
     Unknown(String),
 }
 
-impl Wallet {
+impl Receiving {
     /// Verifies a credential that came from the Credential Issuer `sender`. Whether to trust the issuer is the person's
     /// decision, and the credential's status is looked up when it is shown, so no status list is fetched here. The
     /// signature is checked once.
-    pub(super) async fn judged(
+    pub(super) fn judged(
         &self,
-        tenant: &TenantId,
-        (credential, sender): (&ReceivedCredential, &str),
-    ) -> Result<Judgement> {
+        credential: &ReceivedCredential,
+        sender: &str,
+        round: &Round<'_>,
+    ) -> Result<Step<Judgement>> {
         if credential.raw.len() > CARD_BYTES_MAX {
             let reason = format!("it is longer than {} KiB", CARD_BYTES_MAX >> 10);
-            return Ok(Judgement::Forged(reason));
+            return Ok(Step::Done(Judgement::Forged(reason)));
         }
         let held = match Held::parse(&credential.raw, credential.format) {
             Ok(held) => held,
-            Err(error) => return Ok(Judgement::Forged(error.to_string())),
+            Err(error) => return Ok(Step::Done(Judgement::Forged(error.to_string()))),
         };
+        let now = round.ctx.now();
+        let evidence = without_status(round.evidence, &held, now);
         let examination = Examination::of(&held);
-        let policy = self.policy();
-        let now = self.shared.clock.now();
-        let about = (tenant, Freshness { max_status_age: 0 });
-        let run = self
-            .shared
-            .run_on(self.without_status(&held), about, |evidence| {
-                Ok::<_, Error>(examination.step(&policy, evidence, now))
-            });
-        Ok(match run.await? {
-            (verdict, _) if is_in_anothers_name(&held, &verdict, sender) => Judgement::Forged(
-                "no known certificate authority confirms that the issuer it names made it"
-                    .to_owned(),
-            ),
+        let examined = examination.step(&policy(&self.shared), &evidence, now);
+        let (verdict, is_genuine) = match examined {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
             // Claims are present only if the credential is neither forged nor left unverified.
-            (_, Some(_)) => Judgement::Genuine(Box::new(held)),
-            (verdict, None) if verdict.outcome == Outcome::Unverifiable => {
+            Step::Done((verdict, claims)) => (verdict, claims.is_some()),
+        };
+        Ok(Step::Done(
+            if is_in_anothers_name(&held, &verdict, sender) {
+                Judgement::Forged(
+                    "no known certificate authority confirms that the issuer it names made it"
+                        .to_owned(),
+                )
+            } else if is_genuine {
+                Judgement::Genuine(Box::new(held))
+            } else if verdict.outcome == Outcome::Unverifiable {
                 Judgement::Unknown(reason(&verdict))
-            }
-            (verdict, None) => Judgement::Forged(reason(&verdict)),
-        })
+            } else {
+                Judgement::Forged(reason(&verdict))
+            },
+        ))
     }
+}
 
-    fn without_status(&self, held: &Held) -> Evidence {
-        let mut evidence = self.shared.evidence();
-        for reference in held.statuses() {
-            let fetched = unavailable(self.shared.clock.now());
-            evidence.insert_status_list(reference.uri.clone(), fetched);
-        }
-        if let Some((issuer, digest)) = super::super::cards::single_use(held) {
-            let fetched = unavailable(self.shared.clock.now());
-            evidence.insert_single_use(issuer, digest, fetched);
-        }
-        evidence
+/// The evidence, with nothing known about the credential's status.
+fn without_status(evidence: &Evidence, held: &Held, now: UnixTime) -> Evidence {
+    let mut evidence = evidence.clone();
+    for reference in held.statuses() {
+        evidence.insert_status_list(reference.uri.clone(), unavailable(now));
     }
+    if let Some((issuer, digest)) = single_use(held) {
+        evidence.insert_single_use(issuer, digest, unavailable(now));
+    }
+    evidence
 }
 
 /// Whether only a certificate that anyone could have made names the issuer. If the issuer's name is that of the sender,

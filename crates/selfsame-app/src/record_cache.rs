@@ -14,15 +14,15 @@ const HELD_MAX: usize = 64;
 /// The requests of one flow follow each other closely, and each reads what the one before has written. This cache saves
 /// parsing that record from JSON again. The store gives each version number once, so a held record with the version
 /// that was read is that record.
-pub(crate) struct AtHand<T>(Mutex<VecDeque<(u64, T)>>);
+pub(crate) struct RecordCache<T>(Mutex<VecDeque<(u64, T)>>);
 
-impl<T> Default for AtHand<T> {
+impl<T> Default for RecordCache<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T: DeserializeOwned> AtHand<T> {
+impl<T: DeserializeOwned> RecordCache<T> {
     /// Holds the last record that a commit wrote.
     pub fn hold(&self, committed: &Committed, written: T) {
         if let Some(version) = committed.versions.last() {
@@ -47,7 +47,9 @@ impl<T: DeserializeOwned> AtHand<T> {
     pub async fn find(
         &self,
         store: &Store,
-        (tenant, kind, id): (&TenantId, &str, &str),
+        tenant: &TenantId,
+        kind: &str,
+        id: &str,
     ) -> Result<Option<(T, u64)>> {
         if let Some(version) = store.version(tenant, kind, id).await?
             && let Some(held) = self.take(version)
@@ -105,7 +107,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_taken_once_and_by_its_version_alone() {
-        let at_hand = AtHand::<String>::default();
+        let at_hand = RecordCache::<String>::default();
         at_hand.hold(&committed(7), "held".to_owned());
         assert_eq!(at_hand.read(&record(8, "\"other\"")).unwrap(), "other");
         assert_eq!(at_hand.read(&record(7, "\"kept\"")).unwrap(), "held");
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn no_more_is_held_than_the_bound_and_the_newest_of_it() {
-        let at_hand = AtHand::<u64>::default();
+        let at_hand = RecordCache::<u64>::default();
         for version in 1..=3 * HELD_MAX as u64 {
             at_hand.hold(&committed(version), version);
         }
