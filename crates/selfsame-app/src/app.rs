@@ -13,7 +13,7 @@ use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::room::Wanting;
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{CpuPool, Error, ErrorKind, Result};
 use selfsame_ledger::config::{RegistryConfig, RegistryWitness};
 use selfsame_ledger::embedded::{Embedded, Setup, reached};
 use selfsame_ledger::remote::Remote;
@@ -39,7 +39,6 @@ use crate::trust::Trust;
 use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
 use crate::wallet::Wallet;
-use crate::work::Work;
 
 /// Size of the record that is written to test whether the store has room, and seconds until it expires.
 const PROBE_BYTES: usize = 64 * 1024;
@@ -80,7 +79,7 @@ impl App {
         crate::copies::begin(&parts.store).await?;
         let own = Own::new(&parts);
         let registry = registry(&config, &parts, &own).await?;
-        Self::open_with(config, parts, (own, registry)).await
+        Self::open_with(config, parts, own, registry).await
     }
 
     /// Like [`App::open`], with a registry in this process that is not this crate's, such as a node of a network.
@@ -94,13 +93,14 @@ impl App {
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
         crate::copies::begin(&parts.store).await?;
         let own = Own::new(&parts);
-        Self::open_with(config, parts, (own, Some(registry))).await
+        Self::open_with(config, parts, own, Some(registry)).await
     }
 
     async fn open_with(
         mut config: Config,
         parts: Parts,
-        (Own { keys, clock }, registry): (Own, Option<Arc<dyn Registry>>),
+        Own { keys, clock }: Own,
+        registry: Option<Arc<dyn Registry>>,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
         let trust = Trust::of(&config.trust)?;
         config.resolver.check(&config.trust)?;
@@ -116,8 +116,8 @@ impl App {
             net: parts.net,
             clock,
             events: Events::default(),
-            work: Work::new("work")?,
-            reading: Work::new("reading")?,
+            work: CpuPool::new("work")?,
+            reading: CpuPool::new("reading")?,
             fetched: Fetches::default(),
             own_issuers: OnceLock::new(),
             own_verifier: OnceLock::new(),
@@ -357,7 +357,7 @@ impl App {
         wanted: &Wanted,
     ) -> std::result::Result<Linked, ResolutionError> {
         let now = self.shared.clock.now();
-        self.shared.resolver.linked((url, wanted), now).await
+        self.shared.resolver.linked(url, wanted, now).await
     }
 
     /// Its issuer.

@@ -139,7 +139,7 @@ async fn of_verifier(config: &Config, keys: &Keys) -> Result<Option<Certificate>
                 "the host must be a DNS name, and a subject alternative name of the certificate",
             ));
     };
-    pair.keep(keys, &parties::verifier(), name.to_owned())
+    pair.keep(keys, parties::verifier(), name.to_owned())
         .await
         .map(Some)
 }
@@ -168,7 +168,7 @@ async fn of_issuer(config: &Config, keys: &Keys) -> Result<Option<Certificate>> 
             .wrong("the certificate does not name this issuer")
             .with_hint(format!("it needs the subject alternative name URI:{issuer}, or DNS: with the host of an https origin")));
     }
-    pair.keep(keys, &parties::issuer(), issuer).await.map(Some)
+    pair.keep(keys, parties::issuer(), issuer).await.map(Some)
 }
 
 /// Whether the chain names the issuer, by the rule that verifiers apply.

@@ -14,7 +14,8 @@ use selfsame_openid4vc::wire::request::ClientId;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-pub use wallet::{Bound, Registration, WalletConfig};
+pub use selfsame_accounts::Registration;
+pub use wallet::{Bound, WalletConfig};
 
 /// The configuration of one instance.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use selfsame_driver::Result;
 use selfsame_store::{Batch, MAX_PAGE, Page, Record, Store, TenantId};
 
-use crate::{accounts, issuer, operator, parties, verifier};
+use crate::{issuer, operator, parties, verifier};
 
 /// The file with the records of an instance, in its data directory and in a backup.
 pub const STORE_FILE: &str = "store.sqlite";
@@ -59,7 +59,7 @@ fn open_kinds() -> [(TenantId, &'static str, IsOpen); 6] {
             verifier::VERIFICATION,
             verifier::is_open,
         ),
-        (instance(), accounts::SESSION, always),
+        (instance(), selfsame_accounts::SESSION, always),
         (instance(), operator::SESSION, always),
         // The next start creates a new token.
         (instance(), operator::TOKEN, always),

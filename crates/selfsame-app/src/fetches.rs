@@ -6,12 +6,29 @@ use std::sync::Arc;
 
 use selfsame_credential::evidence::Genuine;
 use selfsame_credential::status;
+use selfsame_crypto::time::UnixTime;
 use selfsame_net::{Cache, CacheSettings};
 
 use room::{KEPT_BYTES, Room, Unread};
 
 /// Bytes of memory that all issuers' metadata may take together.
 const METADATA_BYTES: usize = 8 * 1024 * 1024;
+
+/// How recent a cached document must be.
+#[derive(Clone, Copy)]
+pub(crate) struct Recency {
+    pub now: UnixTime,
+    /// What was fetched then or before is fetched again.
+    pub outdated: Option<UnixTime>,
+}
+
+impl Recency {
+    /// As recent as the cache has it.
+    pub const fn any(now: UnixTime) -> Self {
+        let outdated = None;
+        Self { now, outdated }
+    }
+}
 
 /// The caches of what verification fetches.
 pub struct Fetches {

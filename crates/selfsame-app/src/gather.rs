@@ -14,6 +14,7 @@ use selfsame_net::{Fresh, NetError, Request, Response};
 use selfsame_store::TenantId;
 use url::Url;
 
+use crate::fetches::Recency;
 use crate::refusal::StepError;
 use crate::shared::Shared;
 use crate::uses::judged;
@@ -53,28 +54,12 @@ impl Shared {
         &self,
         tenant: &TenantId,
         freshness: Freshness,
-        step: impl FnMut(&Evidence) -> std::result::Result<Step<T>, E>,
-    ) -> Result<T>
-    where
-        E: StepError,
-    {
-        self.run_on(self.evidence(), (tenant, freshness), step)
-            .await
-    }
-
-    /// Like [`Self::run`], starting from evidence that was collected before.
-    ///
-    /// # Errors
-    /// Those of [`Self::run`].
-    pub async fn run_on<T, E>(
-        &self,
-        mut evidence: Evidence,
-        (tenant, freshness): (&TenantId, Freshness),
         mut step: impl FnMut(&Evidence) -> std::result::Result<Step<T>, E>,
     ) -> Result<T>
     where
         E: StepError,
     {
+        let mut evidence = self.evidence();
         for _ in 0..ROUNDS_MAX {
             match step(&evidence).map_err(StepError::into_error)? {
                 Step::Done(done) => {
@@ -116,7 +101,10 @@ impl Shared {
             ));
         }
         for need in needs {
-            let when = (self.clock.now(), evidence.ask_again(&need));
+            let when = Recency {
+                now: self.clock.now(),
+                outdated: evidence.ask_again(&need),
+            };
             match need {
                 Need::Did(did) => {
                     let fetched = self.resolver.evidence(&did, when).await;
@@ -157,7 +145,7 @@ impl Shared {
     async fn key_document(
         &self,
         url: &Url,
-        (now, outdated): (UnixTime, Option<UnixTime>),
+        Recency { now, outdated }: Recency,
     ) -> Fetched<Vec<u8>> {
         let fetch = Box::pin(async {
             let response = self.fetched_document(url, "application/json").await?;
@@ -200,7 +188,7 @@ impl Shared {
             let fetch = Box::pin(async {
                 let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
                 let response = self.fetched_document(&url, accept).await?;
-                let read = self.fetched.room.read((uri, &response), now).await;
+                let read = self.fetched.room.read(uri, &response, now).await;
                 Ok(match read {
                     Ok(list) => Fresh::new(Ok(Arc::new(list))),
                     Err(error) => {

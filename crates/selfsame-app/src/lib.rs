@@ -3,7 +3,6 @@
 //! Owns: what an issuer, a wallet, a verifier and their operator can do, in terms of the protocols below
 //! and of the store and network beside it. Does not own: status codes, HTML, terminals, SQL, sockets.
 
-mod accounts;
 mod app;
 mod certificate;
 pub mod config;
@@ -29,6 +28,5 @@ mod uses;
 pub mod verifier;
 pub mod view;
 pub mod wallet;
-mod work;
 
 pub use app::{App, Parts};

@@ -153,7 +153,7 @@ impl<'a> Node<'a> {
             did: Some(record.did.to_string()),
         };
         self.wallet
-            .lend_did(&self.tenant, (&record.did, &kid, &handle))
+            .lend_did(&self.tenant, &record.did, &kid, &handle)
             .await?;
         let cards = self.wallet.accept_offer(&self.person(), &accept).await?;
         let card = cards.into_iter().next();

@@ -5,6 +5,7 @@ mod elsewhere;
 use std::sync::Arc;
 
 use crate::config::{Config, ResolverConfig};
+use crate::fetches::Recency;
 
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::json::{weight, weight_of};
@@ -77,16 +78,16 @@ impl Resolver {
         options: &Options,
         now: UnixTime,
     ) -> (Arc<Resolution>, UnixTime) {
-        self.resolved(did, options, (now, None)).await
+        self.resolved(did, options, Recency::any(now)).await
     }
 
     async fn resolved(
         &self,
         did: &Did,
         options: &Options,
-        (now, outdated): (UnixTime, Option<UnixTime>),
+        when: Recency,
     ) -> (Arc<Resolution>, UnixTime) {
-        let when = (now, outdated);
+        let now = when.now;
         match selfsame_did::plan(did, options) {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
             Ok(Plan::Done(resolution)) => (Arc::from(resolution), now),
@@ -147,7 +148,8 @@ impl Resolver {
     /// The error of a malformed or unsupported URL, the resolver's error, `InternalError` if there is no answer.
     pub async fn linked(
         &self,
-        (url, wanted): (&DidUrl, &Wanted),
+        url: &DidUrl,
+        wanted: &Wanted,
         now: UnixTime,
     ) -> Result<Linked, ResolutionError> {
         let Some(elsewhere) = self.elsewhere(&url.did) else {
@@ -155,7 +157,7 @@ impl Resolver {
         };
         let key = url.to_string();
         let fetch = Box::pin(async {
-            let linked = elsewhere.linked(&self.net, (&url.did, wanted)).await?;
+            let linked = elsewhere.linked(&self.net, &url.did, wanted).await?;
             Ok(match linked {
                 Ok(_) => Fresh::new(linked),
                 Err(_) => Fresh::negative(linked),
@@ -169,13 +171,9 @@ impl Resolver {
     }
 
     /// The resolution as evidence for a verification. What was fetched at `outdated` or before is fetched again.
-    pub async fn evidence(
-        &self,
-        did: &Did,
-        (now, outdated): (UnixTime, Option<UnixTime>),
-    ) -> Fetched<Arc<Resolution>> {
+    pub(crate) async fn evidence(&self, did: &Did, when: Recency) -> Fetched<Arc<Resolution>> {
         let options = Options::default();
-        let (resolution, at) = self.resolved(did, &options, (now, outdated)).await;
+        let (resolution, at) = self.resolved(did, &options, when).await;
         let said = resolution.metadata.reason.as_ref();
         let value = match &resolution.metadata.error {
             // A failed fetch is not evidence. A DID that is missing or deactivated is.
@@ -248,7 +246,7 @@ impl Resolver {
         &self,
         did: &Did,
         options: &Options,
-        (now, outdated): (UnixTime, Option<UnixTime>),
+        Recency { now, outdated }: Recency,
         fetch: impl Future<Output = Result<Resolution, NetError>>,
     ) -> (Arc<Resolution>, UnixTime) {
         let key = cached_at(did, options);

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock, Weak};
 use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
-use selfsame_driver::keys::Keys;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::keys::{Keys, instance_key};
+use selfsame_driver::{CpuPool, Error, Result};
 use selfsame_ledger::Registry;
 use selfsame_net::Net;
 use selfsame_openid4vc::Transport;
-use selfsame_store::{Batch, Expect, Leased, Put, Store, StoreError, TenantId};
+use selfsame_store::{Batch, Leased, Store};
 use url::Url;
 
 use crate::certificate::Certificate;
@@ -19,9 +19,6 @@ use crate::events::Events;
 use crate::fetches::Fetches;
 use crate::resolver::Resolver;
 use crate::trust::Trust;
-use crate::work::Work;
-
-const INSTANCE_KEY: &str = "instance_key";
 
 /// A machine as the outbox knows it: by its name in entries, whatever its protocol.
 #[async_trait]
@@ -51,9 +48,9 @@ pub struct Shared {
     /// Its events.
     pub events: Events,
     /// Its pool for long computations.
-    pub work: Work,
+    pub work: CpuPool,
     /// Its pool for parsing input from outside and from people.
-    pub reading: Work,
+    pub reading: CpuPool,
     /// Its registry, in this process or remote.
     pub registry: Option<Arc<dyn Registry>>,
     /// Its DID resolver.
@@ -87,22 +84,7 @@ impl Shared {
     /// # Errors
     /// The store's.
     pub async fn instance_key(&self, purpose: &'static str) -> Result<SealingKey> {
-        let instance = TenantId::instance();
-        loop {
-            if let Some(record) = self.store.read(&instance, INSTANCE_KEY, purpose).await? {
-                let key = <[u8; 32]>::try_from(record.value.as_slice()).map_err(Error::internal)?;
-                return Ok(SealingKey::from_bytes(key));
-            }
-            let key = self.clock.ctx().random::<32>(purpose);
-            let batch = Batch::new(instance.clone())
-                .expect(INSTANCE_KEY, purpose, Expect::Absent)
-                .put(Put::new(INSTANCE_KEY, purpose, key.to_vec()));
-            match self.store.commit(batch).await {
-                // Read again: the key is the one in the store.
-                Ok(_) | Err(StoreError::Conflict { .. }) => {}
-                Err(other) => return Err(other.into()),
-            }
-        }
+        instance_key(&self.store, &self.clock, purpose).await
     }
 
     /// The registry.

@@ -52,21 +52,30 @@ pub(crate) fn delegation_name(to: &Did, action: Action, number: u32) -> Option<S
     Some(format!("{}-{id}-{number}", action.name()))
 }
 
-/// The name of the issuer's newest delegation that allows `by` this action on a credential of this type at `now`.
+/// A delegation that an action needs.
+pub(crate) struct WantedDelegation<'a> {
+    pub issuer: &'a Did,
+    /// The DID that acts.
+    pub by: &'a Did,
+    pub action: Action,
+    /// The credential's type.
+    pub kind: &'a str,
+    pub now: UnixTime,
+}
+
+/// The name of the issuer's newest delegation of this kind.
 pub(crate) async fn newest_delegation(
     registry: &dyn Registry,
-    issuer: &Did,
-    by: &Did,
-    (action, kind, now): (Action, &str, UnixTime),
+    wanted: &WantedDelegation<'_>,
 ) -> Result<Option<String>> {
     let mut newest = None;
     for number in 1..=DELEGATIONS_MAX {
-        let Some(name) = delegation_name(by, action, number) else {
+        let Some(name) = delegation_name(wanted.by, wanted.action, number) else {
             break;
         };
-        match registry.delegation(issuer, &name).await? {
+        match registry.delegation(wanted.issuer, &name).await? {
             None => break,
-            Some(given) if given.covers(kind, now) => newest = Some(name),
+            Some(given) if given.covers(wanted.kind, wanted.now) => newest = Some(name),
             Some(_) => {}
         }
     }

@@ -9,6 +9,8 @@ mod receive;
 
 use std::sync::Arc;
 
+use selfsame_accounts::Accounts;
+pub use selfsame_accounts::{KNOWN_SECONDS, Whence};
 use selfsame_crypto::json::weight_of;
 use selfsame_net::{Cache, CacheSettings};
 use selfsame_oauth::ServerMetadata;
@@ -17,8 +19,7 @@ use selfsame_openid4vc::wire::metadata::IssuerMetadata;
 
 use self::answer::Answering;
 use self::receive::Receiving;
-use crate::accounts::Accounts;
-pub use crate::accounts::{KNOWN_SECONDS, Whence};
+
 use crate::shared::Shared;
 
 /// The wallet, shared by many people.
@@ -58,7 +59,13 @@ impl Wallet {
     pub fn new(shared: Arc<Shared>) -> Self {
         let transport = shared.transport();
         Self {
-            accounts: Accounts::new(shared.clone()),
+            accounts: Accounts::new(selfsame_accounts::Parts {
+                store: shared.store.clone(),
+                clock: shared.clock.clone(),
+                work: shared.work.clone(),
+                origin: shared.config.origin.clone(),
+                registration: shared.config.wallet.registration,
+            }),
             receiving: Arc::new(Receiving::new(shared.clone())),
             answering: Arc::new(Answering::new()),
             shared,

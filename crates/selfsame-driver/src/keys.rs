@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
+use crate::clock::Clock;
 use crate::error::{Error, Result};
 
 /// The kind of the records that hold keys.
@@ -141,5 +143,34 @@ impl Keys {
             });
         }
         cache.insert((tenant.clone(), handle.clone()), key.clone());
+    }
+}
+
+const INSTANCE_KEY: &str = "instance_key";
+
+/// A symmetric key of the instance for one purpose, created at its first use.
+///
+/// # Errors
+/// The store's.
+pub async fn instance_key(
+    store: &Store,
+    clock: &Clock,
+    purpose: &'static str,
+) -> Result<SealingKey> {
+    let instance = TenantId::instance();
+    loop {
+        if let Some(record) = store.read(&instance, INSTANCE_KEY, purpose).await? {
+            let key = <[u8; 32]>::try_from(record.value.as_slice()).map_err(Error::internal)?;
+            return Ok(SealingKey::from_bytes(key));
+        }
+        let key = clock.ctx().random::<32>(purpose);
+        let batch = Batch::new(instance.clone())
+            .expect(INSTANCE_KEY, purpose, Expect::Absent)
+            .put(Put::new(INSTANCE_KEY, purpose, key.to_vec()));
+        match store.commit(batch).await {
+            // Read again: the key is the one in the store.
+            Ok(_) | Err(StoreError::Conflict { .. }) => {}
+            Err(other) => return Err(other.into()),
+        }
     }
 }

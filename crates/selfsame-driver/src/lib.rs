@@ -4,10 +4,12 @@
 //! protocol or a registry does.
 
 pub mod clock;
+mod cpu_pool;
 mod error;
 pub mod keys;
 pub mod paging;
 pub mod record;
 pub mod room;
 
+pub use cpu_pool::CpuPool;
 pub use error::{Error, ErrorKind, Result};

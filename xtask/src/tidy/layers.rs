@@ -56,12 +56,18 @@ const PLACES: &[Place] = &[
         ..place("selfsame-driver", 3)
     },
     Place {
+        beside: &["selfsame-driver", "selfsame-store"],
+        not: &["selfsame-net", "selfsame-credential", "selfsame-openid4vc"],
+        ..place("selfsame-accounts", 3)
+    },
+    Place {
         beside: &["selfsame-driver", "selfsame-store", "selfsame-net"],
         not: &["selfsame-credential", "selfsame-openid4vc"],
         ..place("selfsame-ledger", 3)
     },
     Place {
         beside: &[
+            "selfsame-accounts",
             "selfsame-driver",
             "selfsame-ledger",
             "selfsame-store",
@@ -152,6 +158,7 @@ const HOMES: &[(&str, &[&str])] = &[
     (
         "utoipa",
         &[
+            "selfsame-accounts",
             "selfsame-driver",
             "selfsame-ledger",
             "selfsame-app",

@@ -1,5 +1,6 @@
 //! Settings of a wallet for many people: who may create one, and how much it keeps.
 
+use selfsame_accounts::Registration;
 use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
@@ -16,18 +17,6 @@ pub struct WalletConfig {
     pub cards_max: Bound,
     /// Maximum total size of a person's cards, in bytes.
     pub bytes_max: Bound,
-}
-
-/// Who may create a wallet.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Registration {
-    /// Anyone.
-    Open,
-    /// Anyone with an invitation link from the operator.
-    Invite,
-    /// No one. Existing wallets stay open.
-    Closed,
 }
 
 impl Default for WalletConfig {

@@ -16,7 +16,8 @@ impl Dids {
     /// `NotFound` for a DID that is not this instance's, `BadRequest` for one that is not the registry's.
     pub(crate) async fn signed_as(
         &self,
-        (did, identity): (&Did, &Identity),
+        did: &Did,
+        identity: &Identity,
         operation: Operation,
     ) -> Result<Transaction> {
         let nonce = self.nonce();

@@ -107,9 +107,7 @@ impl Dids {
         }
         let registrar = self.registrar(ledger).await?;
         let agreement = self.acceptance(ledger, newcomer.accepts)?;
-        let transaction = self
-            .registration(&registrar, (operations, agreement))
-            .await?;
+        let transaction = self.registration(&registrar, operations, agreement).await?;
         let batch = Batch::new(registrar.tenant.clone());
         let intent = Intent {
             tenant: &registrar.tenant,
@@ -202,7 +200,8 @@ impl Dids {
     async fn registration(
         &self,
         registrar: &Registrar,
-        (operations, agreement): (Vec<Operation>, Option<Acceptance>),
+        operations: Vec<Operation>,
+        agreement: Option<Acceptance>,
     ) -> Result<Transaction> {
         let not_ours = || Error::internal("a member's DID is not a did:selfsame");
         let (network, _) = selfsame::parts(&registrar.did).ok_or_else(not_ours)?;

@@ -186,7 +186,7 @@ impl Machine for Registering {
 
     fn absent(&self, heard: &Heard) -> Result<Self::Reply> {
         match &heard.answer {
-            Answer::Accepted(receipt) => Ok(Ok(receipt.clone())),
+            Answer::Accepted(receipt) => Ok(Ok(*receipt)),
             Answer::Refused(error) => Ok(Err(error.clone())),
             _ => Err(Error::internal("a registry accepts or refuses")),
         }

@@ -61,7 +61,8 @@ impl Room {
     /// dropped.
     pub async fn read(
         &self,
-        (uri, response): (&str, &Response),
+        uri: &str,
+        response: &Response,
         now: UnixTime,
     ) -> Result<List, Unread> {
         let mut place = self.take(most(response.body.len())).await?;
@@ -135,7 +136,7 @@ mod tests {
         assert!(response.body.len() < MAX_LIST_BYTES / 100);
         let mut held = Vec::new();
         let refused = loop {
-            match room.read((URI, &response), NOW).await {
+            match room.read(URI, &response, NOW).await {
                 Ok(list) => held.push(list),
                 Err(refused) => break refused,
             }
@@ -154,7 +155,7 @@ mod tests {
             body: "x".into(),
             ..response.clone()
         };
-        let waiting = room.read((URI, &response), NOW);
+        let waiting = room.read(URI, &response, NOW);
         let given_back = async {
             tokio::time::sleep(room.wait / 4).await;
             held.truncate(4);
@@ -162,7 +163,7 @@ mod tests {
         let (read, ()) = tokio::join!(waiting, given_back);
         assert!(read.is_ok());
         assert!(matches!(
-            room.read((URI, &wrong), NOW).await,
+            room.read(URI, &wrong, NOW).await,
             Err(Unread::Wrong(_))
         ));
         drop((read, held));

@@ -10,7 +10,7 @@ use selfsame_store::{Batch, Committed, Expect, Leased, OutboxId, Put, StoreError
 
 use super::call::{Call, Called, Entry};
 use super::outbox::buried;
-use super::{At, Calling, Fate, Machine, Round, Settlement};
+use super::{At, Calling, Fate, Machine, Next, Round, Settlement};
 use crate::shared::{Correspondent, Shared};
 
 /// A step that lost a race is taken again on the new record; more races than this are not accidental.
@@ -242,47 +242,31 @@ impl Shared {
     async fn take<M: Machine>(
         &self,
         machine: &M,
-        Turn { at, held }: Turn<'_>,
-        read: Read<M::Record>,
+        turn: Turn<'_>,
+        mut read: Read<M::Record>,
         input: &mut M::Input,
     ) -> Result<Option<Driven<M::Reply>>> {
-        let Read {
-            mut record,
-            version,
-        } = read;
-        machine.prepare(at, &record, input).await?;
+        let Turn { at, held } = turn;
+        machine.prepare(at, &read.record, input).await?;
         let ctx = self.clock.ctx();
-        let attempts = held.map_or(0, |held| held.leased.attempts);
-        let freshness = machine.freshness(&record, input);
+        let freshness = machine.freshness(&read.record, input);
         let step = self.run(at.tenant, freshness, |evidence| -> Result<Step<_>> {
             let round = Round {
                 evidence,
                 ctx: &ctx,
                 at,
                 entry: held.map(|held| &held.entry),
-                attempts,
+                attempts: held.map_or(0, |held| held.leased.attempts),
             };
-            machine.step(&mut record, input, &round)
+            machine.step(&mut read.record, input, &round)
         });
         let next = step.await?;
-        let next = machine.complete(at, &mut record, next).await?;
-        let own = Batch::new(at.tenant.clone());
-        let own = match next.record {
-            Fate::Kept => own,
-            Fate::Written => own.update_version(M::KIND, at.id, version, encode(&record)?),
-            Fate::Deleted => own
-                .expect(M::KIND, at.id, Expect::Version(version))
-                .delete(M::KIND, at.id),
-        };
-        let own = match held {
-            Some(held) => self.settlement(own, held.leased, &next.entry),
-            None => own,
-        };
+        let next = machine.complete(at, &mut read.record, next).await?;
+        let own = self.own_writes::<M>(turn, &read, &next)?;
         let batch = own.and(next.batch);
-        let batch = if next.deferred {
-            batch.deferred()
-        } else {
-            batch
+        let batch = match next.deferred {
+            true => batch.deferred(),
+            false => batch,
         };
         let committed = match batch.is_empty() {
             true => Ok(Committed::default()),
@@ -303,15 +287,35 @@ impl Shared {
         if next.record == Fate::Written
             && let Some(version) = committed.versions.first()
         {
-            machine.records().keep(*version, record);
+            machine.records().keep(*version, read.record);
         }
         for (kind, id) in next.events {
             self.events.tell(kind, id);
         }
-        Ok(Some(Driven {
-            reply: next.reply,
-            committed,
-        }))
+        let reply = next.reply;
+        Ok(Some(Driven { reply, committed }))
+    }
+
+    /// What becomes of the record, and of the entry whose call was answered.
+    fn own_writes<M: Machine>(
+        &self,
+        Turn { at, held }: Turn<'_>,
+        read: &Read<M::Record>,
+        next: &Next<M::Reply>,
+    ) -> Result<Batch> {
+        let version = read.version;
+        let batch = Batch::new(at.tenant.clone());
+        let batch = match next.record {
+            Fate::Kept => batch,
+            Fate::Written => batch.update_version(M::KIND, at.id, version, encode(&read.record)?),
+            Fate::Deleted => batch
+                .expect(M::KIND, at.id, Expect::Version(version))
+                .delete(M::KIND, at.id),
+        };
+        Ok(match held {
+            Some(held) => self.settlement(batch, held.leased, &next.entry),
+            None => batch,
+        })
     }
 
     fn settlement(&self, batch: Batch, leased: &Leased, entry: &Settlement) -> Batch {

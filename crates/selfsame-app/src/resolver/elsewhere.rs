@@ -77,7 +77,7 @@ impl Elsewhere {
             .ok_or(NetError::BadCall(
                 "the resolver's address can't have a path",
             ))?;
-        let response = self.get(net, &url, (self.accept, self.limits)).await?;
+        let response = self.get(net, &url, self.accept, self.limits).await?;
         if is_answer(&response) {
             let origin = self.origin();
             return Ok(Resolution::told(&response.body, did, options, &origin));
@@ -91,7 +91,8 @@ impl Elsewhere {
     pub(super) async fn linked(
         &self,
         net: &Net,
-        (did, wanted): (&Did, &Wanted),
+        did: &Did,
+        wanted: &Wanted,
     ) -> Result<Result<Linked, ResolutionError>, NetError> {
         let bad_call = NetError::BadCall("the resolver's address can't have a path");
         let plain = Options::default();
@@ -105,7 +106,7 @@ impl Elsewhere {
             }),
         };
         let url = url.ok_or(bad_call.clone())?;
-        let said = self.get(net, &url, (self.accept, self.limits)).await?;
+        let said = self.get(net, &url, self.accept, self.limits).await?;
         let resource = match resource::read(&said.body, wanted) {
             Ok(resource) if said.is_success() => resource,
             // The answer of a server that is not a resolver says nothing about a resource.
@@ -118,9 +119,7 @@ impl Elsewhere {
             max_body: MAX_RESOURCE,
             ..self.limits
         };
-        let content = self
-            .get(net, &url.ok_or(bad_call)?, ("*/*", limits))
-            .await?;
+        let content = self.get(net, &url.ok_or(bad_call)?, "*/*", limits).await?;
         if !content.is_success() {
             return Err(NetError::Malformed("it is not a resource"));
         }
@@ -139,7 +138,8 @@ impl Elsewhere {
         &self,
         net: &Net,
         url: &Url,
-        (accept, limits): (&str, Limits),
+        accept: &str,
+        limits: Limits,
     ) -> Result<Response, NetError> {
         let request = Request {
             accept: Some(accept),

@@ -24,7 +24,7 @@ use super::{RequestRecord, VERIFICATION, Verifier, at, unknown};
 use crate::events::EventKind;
 use crate::machine::{Answer, At, Call, Calling, Machine, Next, Round};
 use crate::record_cache::RecordCache;
-use crate::uses::newest_delegation;
+use crate::uses::{WantedDelegation, newest_delegation};
 use crate::view::verifier::{NewRequest, SpendingState, SpendingStatus, VerificationStatus};
 
 /// The use or revocation ordered from the registry for a request, and its result.
@@ -193,7 +193,7 @@ impl Verifier {
             action,
             delegation,
         });
-        let signed = self.dids.signed_as((by, &self.identity), operation).await?;
+        let signed = self.dids.signed_as(by, &self.identity, operation).await?;
         let call = Call::registry(&signed);
         let transaction = base64url_encode(&signed.to_bytes());
         let entry = call.entry(VERIFICATION, id, id, self.shared.clock.now())?;
@@ -206,9 +206,15 @@ impl Verifier {
     }
 
     async fn delegation(&self, shown: &Shown, action: Action, by: &Did) -> Result<String> {
-        let what = (action, shown.kind.as_str(), self.shared.clock.now());
+        let wanted = WantedDelegation {
+            issuer: &shown.issuer,
+            by,
+            action,
+            kind: &shown.kind,
+            now: self.shared.clock.now(),
+        };
         let registry = self.shared.own_registry()?;
-        let newest = newest_delegation(&**registry, &shown.issuer, by, what).await?;
+        let newest = newest_delegation(&**registry, &wanted).await?;
         newest.ok_or_else(|| {
             let doing = action.name();
             let reason =

@@ -7,36 +7,7 @@ use utoipa::ToSchema;
 
 use super::CredentialUse;
 
-/// A new session of a person.
-#[derive(Clone, Deserialize, Serialize, ToSchema)]
-pub struct NewSession {
-    /// The bearer token, for a cookie or an `Authorization` header.
-    pub token: String,
-    /// Seconds until it ends.
-    pub expires_in: u64,
-}
-
-/// An invitation to create a wallet.
-#[derive(Clone, Deserialize, Serialize, ToSchema)]
-pub struct Invitation {
-    /// The page on which the wallet is created.
-    pub link: String,
-    /// The invitation itself, for programs to send.
-    pub invitation: String,
-    /// Seconds until it expires.
-    pub expires_in: u64,
-}
-
-/// A person who has signed in.
-#[derive(Clone, Debug)]
-pub struct Person {
-    /// The tenant that holds their data.
-    pub tenant: selfsame_store::TenantId,
-    /// Their e-mail address.
-    pub email: String,
-    /// The session's hash, which forms are bound to.
-    pub session: String,
-}
+pub use selfsame_accounts::{Invitation, NewSession, Person};
 
 /// How the wallet shows a credential.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]

@@ -73,7 +73,7 @@ impl Wallet {
             answerable: offer.is_answerable,
             shares: offer.shares,
             sets: selection.sets.iter().map(ShareSet::of).collect(),
-            missing: self.missing(person, (&asked, selection)).await?,
+            missing: self.missing(person, &asked, selection).await?,
             remarks: opening::remarks(&asked),
         })
     }
@@ -115,7 +115,7 @@ impl Wallet {
             Some("newest") if answer.cards.is_empty() => match by_policy(&selection) {
                 Ok(matches) => matches,
                 Err(_) => {
-                    let missing = self.missing(person, (asked, &selection)).await?;
+                    let missing = self.missing(person, asked, &selection).await?;
                     let reason = "this wallet has no card that answers the request";
                     return Err(Error::bad_request(reason).with_hint(missing.join("; ")));
                 }
@@ -197,7 +197,8 @@ impl Wallet {
     async fn missing(
         &self,
         person: &Person,
-        (asked, selection): (&Asked, &Selection<usize>),
+        asked: &Asked,
+        selection: &Selection<usize>,
     ) -> Result<Vec<String>> {
         let mut missing = Vec::new();
         for (id, mismatch) in selection.missing() {

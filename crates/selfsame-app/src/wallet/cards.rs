@@ -130,7 +130,8 @@ impl Look {
 impl CardRecord {
     /// The card of a received credential.
     pub fn of(
-        (credential, mut look): (ReceivedCredential, Look),
+        credential: ReceivedCredential,
+        mut look: Look,
         held: &Held,
         ctx: &Ctx,
         number: usize,

@@ -123,7 +123,9 @@ impl Wallet {
     pub(crate) async fn lend_did(
         &self,
         tenant: &TenantId,
-        (did, kid, key): (&Did, &str, &KeyHandle),
+        did: &Did,
+        kid: &str,
+        key: &KeyHandle,
     ) -> Result<()> {
         let record = DidRecord {
             did: did.to_string(),

@@ -1,5 +1,6 @@
 //! Limits on what one person may keep. A person who adds several things at once may exceed a limit by that number.
 
+use selfsame_accounts::PERSON;
 use selfsame_crypto::KeyHandle;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Page, Record, TenantId};
@@ -7,7 +8,6 @@ use selfsame_store::{Batch, Page, Record, TenantId};
 use super::Wallet;
 use super::cards::CARD;
 use super::keys::NAMED_KEY;
-use crate::accounts::PERSON;
 use crate::shared::Shared;
 use crate::view::wallet::Person;
 

@@ -22,6 +22,7 @@ use url::Url;
 use super::cards::Look;
 use super::history::KEPT;
 use super::{ISSUER_REST, KnownIssuer, Wallet};
+use crate::fetches::Recency;
 use crate::refusal::refusal;
 use crate::view::readable;
 use crate::view::wallet::{
@@ -94,7 +95,7 @@ impl Wallet {
             Some(did) => (vec![self.did_binding(person, did).await?], batch, false),
             None => {
                 let kinds = wallet::kinds_of_keys(&offer, &known.issuer);
-                let (bindings, batch) = self.fresh_bindings(person, (&kinds, copies), batch)?;
+                let (bindings, batch) = self.fresh_bindings(person, &kinds, copies, batch)?;
                 (bindings, batch, true)
             }
         };
@@ -175,9 +176,10 @@ impl Wallet {
     async fn issuer_of(&self, offer: &CredentialOffer, age_max: u64) -> Result<Arc<KnownIssuer>> {
         let key = issuer_key(offer);
         let now = self.shared.clock.now();
-        let (mut known, mut fetched) = self.issuer_at_hand(&key, offer, (now, None)).await?;
+        let (mut known, mut fetched) = self.issuer_at_hand(&key, offer, Recency::any(now)).await?;
         if now.seconds_since(fetched) > age_max {
-            let when = (now, Some(fetched));
+            let outdated = Some(fetched);
+            let when = Recency { now, outdated };
             (known, fetched) = self.issuer_at_hand(&key, offer, when).await?;
         }
         let Err(lacking) = wallet::metadata::check_offered(&known.issuer, offer) else {
@@ -186,7 +188,8 @@ impl Wallet {
         if known.lacks && now < fetched.plus(ISSUER_REST) {
             return Err(refusal(lacking));
         }
-        let when = (now, Some(fetched));
+        let outdated = Some(fetched);
+        let when = Recency { now, outdated };
         let (known, _) = self.issuer_at_hand(&key, offer, when).await?;
         wallet::metadata::check_offered(&known.issuer, offer).map_err(refusal)?;
         Ok(known)
@@ -196,7 +199,7 @@ impl Wallet {
         &self,
         key: &String,
         offer: &CredentialOffer,
-        (now, outdated): (UnixTime, Option<UnixTime>),
+        Recency { now, outdated }: Recency,
     ) -> Result<(Arc<KnownIssuer>, UnixTime)> {
         let mut wrong = None;
         let fetched = self
@@ -314,7 +317,8 @@ impl Wallet {
     fn fresh_bindings(
         &self,
         person: &Person,
-        (kinds, copies): (&[KeyType], usize),
+        kinds: &[KeyType],
+        copies: usize,
         mut batch: Batch,
     ) -> Result<(Vec<Binding>, Batch)> {
         let mut bindings = Vec::with_capacity(copies);

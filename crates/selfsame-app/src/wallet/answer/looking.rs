@@ -116,6 +116,13 @@ impl Look {
     }
 }
 
+/// The cards that are looked for: a person's, for one credential of a request.
+struct Sought<'a> {
+    person: &'a Person,
+    asked: &'a Asked,
+    query: &'a CredentialQuery,
+}
+
 impl Wallet {
     /// Cards that may answer: for each query the newest that fit it, `most` at most, followed by some others that show
     /// what is missing.
@@ -128,6 +135,11 @@ impl Wallet {
         let mut found = Found::default();
         let mut look = Look::new();
         for query in asked.request.query.credentials() {
+            let sought = Sought {
+                person,
+                asked,
+                query,
+            };
             for name in types_of(query) {
                 let tag = Tag::hashed("type", name);
                 let mut page = Page::newest(most);
@@ -136,10 +148,7 @@ impl Wallet {
                     let store = &self.shared.store;
                     let records = store.find(&person.tenant, CARD, &tag, &page).await?;
                     looked_through = usize::saturating_add(looked_through, records.len());
-                    for fit in self
-                        .fits((person, asked, query), &records, &mut look)
-                        .await?
-                    {
+                    for fit in self.fits(&sought, &records, &mut look).await? {
                         found.add(fit, &mut count);
                     }
                     match records.last() {
@@ -173,11 +182,12 @@ impl Wallet {
                 continue;
             };
             if let Some(record) = self.shared.store.read(&person.tenant, CARD, id).await? {
-                let records = [record];
-                named.extend(
-                    self.fits((person, asked, query), &records, &mut look)
-                        .await?,
-                );
+                let sought = Sought {
+                    person,
+                    asked,
+                    query,
+                };
+                named.extend(self.fits(&sought, &[record], &mut look).await?);
             }
         }
         Ok(named)
@@ -186,10 +196,15 @@ impl Wallet {
     /// The cards with the keys they are presented with; without those that have expired or have another format.
     async fn fits(
         &self,
-        (person, asked, query): (&Person, &Asked, &CredentialQuery),
+        sought: &Sought<'_>,
         records: &[Record],
         look: &mut Look,
     ) -> Result<Vec<Fitting>> {
+        let Sought {
+            person,
+            asked,
+            query,
+        } = *sought;
         let now = self.shared.clock.now();
         let mut cards = Vec::with_capacity(records.len());
         for record in records {

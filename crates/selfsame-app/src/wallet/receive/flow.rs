@@ -132,9 +132,9 @@ impl Receiving {
                 Step::Done(Judgement::Genuine(held)) => {
                     let look = flow.looks.get(&credential.configuration_id).cloned();
                     let number = kept.cards.len();
-                    let card = (credential, look.unwrap_or_default());
+                    let look = look.unwrap_or_default();
                     kept.cards
-                        .push(CardRecord::of(card, &held, round.ctx, number));
+                        .push(CardRecord::of(credential, look, &held, round.ctx, number));
                 }
                 Step::Done(Judgement::Forged(reason)) => kept.refused = Some(reason),
                 Step::Done(Judgement::Unknown(reason)) => kept.unknown = Some(reason),

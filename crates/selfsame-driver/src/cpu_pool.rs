@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use selfsame_driver::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 use tokio::sync::{Semaphore, oneshot};
 
 /// Jobs that may wait; more are refused, so that the queue cannot grow without bound.
@@ -14,12 +14,12 @@ type Job = Box<dyn FnOnce() + Send>;
 /// A pool with one thread per core. The threads live as long as the pool: each keeps the memory that one Argon2 hash
 /// takes (19 MiB), and a job run on ever new threads would hold many times that.
 #[derive(Clone, Debug)]
-pub struct Work {
+pub struct CpuPool {
     jobs: Sender<Job>,
     places: Arc<Semaphore>,
 }
 
-impl Work {
+impl CpuPool {
     /// Creates a pool for this machine, whose threads have this name.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     /// Queues the job and drops its future.
-    async fn abandoned(work: &Work, job: impl FnOnce() + Send + 'static) {
+    async fn abandoned(pool: &CpuPool, job: impl FnOnce() + Send + 'static) {
         let mut run = pin!(work.run(job));
         poll_fn(|context| {
             assert!(run.as_mut().poll(context).is_pending());
@@ -102,7 +102,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_nobody_waits_for_any_more_is_not_begun() {
-        let work = Work::new("test").unwrap();
+        let work = CpuPool::new("test").unwrap();
         let cores = std::thread::available_parallelism().unwrap().get();
         let gate = Arc::new(Barrier::new(cores + 1));
         let busy: Vec<_> = (0..cores)

@@ -6,7 +6,7 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{encoding, hash};
 
-use super::attempts::Key;
+use crate::attempts::Key;
 
 /// Device tokens that one browser may hold: a family may share it.
 const DEVICES_MAX: usize = 5;
@@ -61,7 +61,7 @@ impl Whence {
     /// The device that has signed in to `account` before, if the browser holds its token.
     pub(super) fn device(&self, key: &SealingKey, account: &str, now: UnixTime) -> Option<String> {
         let mut tokens = self.devices.as_deref()?.split('.').take(DEVICES_MAX);
-        tokens.find_map(|token| known(key, token, (account, now)))
+        tokens.find_map(|token| known(key, token, account, now))
     }
 }
 
@@ -70,7 +70,8 @@ impl Whence {
 pub(super) fn remembered(
     key: &SealingKey,
     account: &str,
-    (id, now): ([u8; ID_BYTES], UnixTime),
+    id: [u8; ID_BYTES],
+    now: UnixTime,
     before: Option<&str>,
 ) -> String {
     let mut token = id.to_vec();
@@ -79,7 +80,7 @@ pub(super) fn remembered(
     token.extend(tag);
     let others = before.into_iter().flat_map(|before| before.split('.'));
     let others =
-        others.filter(|other| is_token(other) && known(key, other, (account, now)).is_none());
+        others.filter(|other| is_token(other) && known(key, other, account, now).is_none());
     let all: Vec<String> = std::iter::once(encoding::base64url_encode(&token))
         .chain(others.map(str::to_owned))
         .take(DEVICES_MAX)
@@ -88,7 +89,7 @@ pub(super) fn remembered(
 }
 
 /// The device's id, if this token is valid for `account` now.
-fn known(key: &SealingKey, token: &str, (account, now): (&str, UnixTime)) -> Option<String> {
+fn known(key: &SealingKey, token: &str, account: &str, now: UnixTime) -> Option<String> {
     let token = encoding::base64url_decode(token).ok()?;
     let (body, tag) = token.split_at_checked(ID_BYTES + TIME_BYTES)?;
     let (id, end) = body.split_at_checked(ID_BYTES)?;
@@ -122,12 +123,12 @@ mod tests {
 
     #[test]
     fn a_device_is_known_to_the_account_it_has_signed_in_to_for_a_year_and_to_no_other() {
-        let token = remembered(&key(), "maja", ([1; 16], NOW), None);
+        let token = remembered(&key(), "maja", [1; 16], NOW, None);
         assert!(device(&token, "maja", NOW).is_some());
         assert_eq!(device(&token, "otto", NOW), None);
         assert_eq!(device(&token, "maja", NOW.plus(KNOWN_SECONDS)), None);
         let other = SealingKey::from_bytes([8; 32]);
-        let forged = remembered(&other, "maja", ([1; 16], NOW), None);
+        let forged = remembered(&other, "maja", [1; 16], NOW, None);
         for none in ["", ".", "AAAA", &forged, &token[1..]] {
             assert_eq!(device(none, "maja", NOW), None, "{none}");
         }
@@ -138,7 +139,7 @@ mod tests {
         let mut token = None;
         for number in 0..9_u8 {
             let account = format!("person {}", number / 2);
-            let made = remembered(&key(), &account, ([number; 16], NOW), token.as_deref());
+            let made = remembered(&key(), &account, [number; 16], NOW, token.as_deref());
             token = Some(made);
         }
         let token = token.unwrap();

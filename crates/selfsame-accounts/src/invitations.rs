@@ -4,9 +4,8 @@ use selfsame_crypto::{encoding, hash};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put, TenantId};
 
-use super::Accounts;
-use crate::config::Registration;
-use crate::view::wallet::Invitation;
+use crate::Accounts;
+use crate::{Invitation, Registration};
 
 const INVITATION: &str = "invitation";
 /// A week, since an invitation may be sent by letter.
@@ -18,44 +17,39 @@ impl Accounts {
     /// # Errors
     /// `Conflict` if no invitation is needed or none helps, and the store's.
     pub async fn invite(&self) -> Result<Invitation> {
-        let config = &self.shared.config;
         if !self.is_by_invitation() {
             let reason = "this instance does not create wallets by invitation";
             return Err(Error::new(ErrorKind::Conflict, reason)
                 .with_hint("set [wallet] registration = \"invite\" in the settings file"));
         }
-        let ctx = self.shared.clock.ctx();
+        let ctx = self.parts.clock.ctx();
         let token = ctx.token("invitation");
         let expires = ctx.now().plus(SECONDS);
         let put = Put::new(INVITATION, invitation_id(&token), Vec::new()).expires(expires);
         let batch = Batch::new(TenantId::instance()).put(put);
-        self.shared.store.commit(batch).await?;
+        self.parts.store.commit(batch).await?;
         Ok(Invitation {
-            link: format!("{}wallet/invited?token={token}", config.origin),
+            link: format!("{}wallet/invited?token={token}", self.parts.origin),
             invitation: token,
             expires_in: SECONDS,
         })
     }
 
     pub(super) fn is_by_invitation(&self) -> bool {
-        self.shared.config.wallet.registration == Registration::Invite
+        self.parts.registration == Registration::Invite
     }
 
     /// The batch that creates an account, if that is allowed: if an invitation is needed, the same commit spends it.
     pub(super) async fn admitted(&self, batch: Batch, invitation: Option<&str>) -> Result<Batch> {
         let refused = |reason: &str| Err(Error::new(ErrorKind::Forbidden, reason));
-        match (self.shared.config.wallet.registration, invitation) {
+        match (self.parts.registration, invitation) {
             (Registration::Open, _) => Ok(batch),
             (Registration::Closed, _) => refused("this instance creates no new wallets"),
             (Registration::Invite, None) => refused("a new wallet needs an invitation here"),
             (Registration::Invite, Some(token)) => {
                 let id = invitation_id(token);
                 let instance = TenantId::instance();
-                let version = self
-                    .shared
-                    .store
-                    .version(&instance, INVITATION, &id)
-                    .await?;
+                let version = self.parts.store.version(&instance, INVITATION, &id).await?;
                 match version {
                     Some(version) => Ok(batch
                         .expect(INVITATION, &id, Expect::Version(version))

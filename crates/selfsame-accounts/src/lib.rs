@@ -1,4 +1,6 @@
 //! People's accounts: registration, sign-in, sessions, and the limits on password guessing.
+//!
+//! Owns: who a person is, by password and session, and who may join. Does not own: what a person keeps, cookies, pages.
 
 mod attempts;
 mod invitations;
@@ -6,32 +8,91 @@ mod wanted;
 mod whence;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{SecretString, encoding, hash, password};
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::instance_key;
 use selfsame_driver::record::{decode, encode};
-use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
+use selfsame_driver::{CpuPool, Error, ErrorKind, Result};
+use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
-
-use crate::shared::Shared;
-use crate::view::wallet::{NewSession, Person};
+use url::Url;
+use utoipa::ToSchema;
 
 use attempts::Attempts;
 pub use whence::{KNOWN_SECONDS, Whence};
 
 const ACCOUNT: &str = "account";
 /// The prefix of people's tenants.
-pub(crate) const PERSON: &str = "person-";
-pub(crate) const SESSION: &str = "session";
+pub const PERSON: &str = "person-";
+/// The kind of the records of sessions.
+pub const SESSION: &str = "session";
 const SESSION_SECONDS: u64 = 12 * 3600;
 const SESSIONS_CACHED_MAX: usize = 8192;
 
+/// The parts that accounts are built on.
+pub struct Parts {
+    /// The store.
+    pub store: Store,
+    /// Time and randomness.
+    pub clock: Clock,
+    /// The pool that passwords are hashed in.
+    pub work: CpuPool,
+    /// The origin of the pages, for links.
+    pub origin: Url,
+    /// Who may create a wallet.
+    pub registration: Registration,
+}
+
+/// Who may create a wallet.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Registration {
+    /// Anyone.
+    Open,
+    /// Anyone with an invitation link from the operator.
+    Invite,
+    /// No one. Existing wallets stay open.
+    Closed,
+}
+
+/// A new session of a person.
+#[derive(Clone, Deserialize, Serialize, ToSchema)]
+pub struct NewSession {
+    /// The bearer token, for a cookie or an `Authorization` header.
+    pub token: String,
+    /// Seconds until it ends.
+    pub expires_in: u64,
+}
+
+/// An invitation to create a wallet.
+#[derive(Clone, Deserialize, Serialize, ToSchema)]
+pub struct Invitation {
+    /// The page on which the wallet is created.
+    pub link: String,
+    /// The invitation itself, for programs to send.
+    pub invitation: String,
+    /// Seconds until it expires.
+    pub expires_in: u64,
+}
+
+/// A person who has signed in.
+#[derive(Clone, Debug)]
+pub struct Person {
+    /// The tenant that holds their data.
+    pub tenant: TenantId,
+    /// Their e-mail address.
+    pub email: String,
+    /// The session's hash, which forms are bound to.
+    pub session: String,
+}
+
 /// The accounts of one instance.
 pub struct Accounts {
-    shared: Arc<Shared>,
+    parts: Parts,
     sessions: Mutex<Sessions>,
     attempts: Attempts,
     /// A hash that passwords for unknown addresses are checked against, so that both checks take equally long.
@@ -62,9 +123,9 @@ struct SessionRecord {
 impl Accounts {
     /// The accounts in this instance's store.
     #[must_use]
-    pub fn new(shared: Arc<Shared>) -> Self {
+    pub fn new(parts: Parts) -> Self {
         Self {
-            shared,
+            parts,
             sessions: Mutex::default(),
             attempts: Attempts::default(),
             decoy: OnceLock::new(),
@@ -95,14 +156,14 @@ impl Accounts {
         let email = wanted::address(email)?;
         wanted::password(&password, &email)?;
         let hashed = self
-            .shared
+            .parts
             .work
             .run(move || password::hash(&password))
             .await?
             .map_err(Error::internal)?;
         let tenant = TenantId::parse(&format!(
             "{PERSON}{}",
-            self.shared.clock.ctx().token("tenant")
+            self.parts.clock.ctx().token("tenant")
         ))?;
         let account = Account {
             tenant: tenant.clone(),
@@ -115,7 +176,7 @@ impl Accounts {
             &id,
             encode(&account)?,
         ));
-        match self.shared.store.commit(batch).await {
+        match self.parts.store.commit(batch).await {
             Ok(_) => self.open_session(tenant, email).await,
             // An invitation stays valid here, so its owner must not learn which addresses have accounts.
             Err(StoreError::Conflict { .. }) if self.is_by_invitation() => {
@@ -146,11 +207,11 @@ impl Accounts {
     ) -> Result<NewSession> {
         let email = plain(email)?;
         let id = account_id(&email);
-        let known = whence.device(&self.device_key().await?, &id, self.shared.clock.now());
+        let known = whence.device(&self.device_key().await?, &id, self.parts.clock.now());
         let keys = whence.keys(&id, known);
-        let attempt = self.attempts.begin(keys, self.shared.clock.now())?;
+        let attempt = self.attempts.begin(keys, self.parts.clock.now())?;
         let Some(account) = self.matching(&id, password).await? else {
-            attempt.was_wrong(self.shared.clock.now());
+            attempt.was_wrong(self.parts.clock.now());
             tracing::warn!(reason = "wrong e-mail or password", "sign-in refused");
             return Err(
                 Error::new(ErrorKind::Unauthenticated, "wrong e-mail or password")
@@ -168,20 +229,25 @@ impl Accounts {
     /// `BadRequest` for an invalid address, and the store's.
     pub async fn know_device(&self, email: &str, before: Option<&str>) -> Result<String> {
         let id = account_id(&plain(email)?);
-        let ctx = self.shared.clock.ctx();
-        let device = (ctx.random("device"), ctx.now());
+        let ctx = self.parts.clock.ctx();
         let key = self.device_key().await?;
-        Ok(whence::remembered(&key, &id, device, before))
+        Ok(whence::remembered(
+            &key,
+            &id,
+            ctx.random("device"),
+            ctx.now(),
+            before,
+        ))
     }
 
     async fn device_key(&self) -> Result<SealingKey> {
-        self.shared.instance_key("known devices").await
+        instance_key(&self.parts.store, &self.parts.clock, "known devices").await
     }
 
     /// The account, if the password matches. An unknown address takes as long as a wrong password: one Argon2 run.
     async fn matching(&self, id: &str, password: SecretString) -> Result<Option<Account>> {
         let instance = TenantId::instance();
-        let store = &self.shared.store;
+        let store = &self.parts.store;
         let account = store
             .read(&instance, ACCOUNT, id)
             .await?
@@ -196,7 +262,7 @@ impl Accounts {
                 return Ok(None);
             }
         };
-        let work = &self.shared.work;
+        let work = &self.parts.work;
         let right = work
             .run(move || password::verify(&expected, &password))
             .await?;
@@ -209,7 +275,7 @@ impl Accounts {
     /// `Unauthenticated` if the session is unknown or has ended.
     pub async fn person(&self, token: &str) -> Result<Person> {
         let id = session_id(token);
-        let now = self.shared.clock.now();
+        let now = self.parts.clock.now();
         let (cached, ended) = self.cached(&id);
         if let Some((person, expires)) = cached
             && now < expires
@@ -220,7 +286,7 @@ impl Accounts {
             Error::new(ErrorKind::Unauthenticated, "your session has ended")
                 .with_hint("sign in again")
         };
-        let store = &self.shared.store;
+        let store = &self.parts.store;
         let record = store
             .read(&TenantId::instance(), SESSION, &id)
             .await?
@@ -243,7 +309,7 @@ impl Accounts {
     /// The store's.
     pub async fn sign_out(&self, token: &str) -> Result<()> {
         let id = session_id(token);
-        self.shared
+        self.parts
             .store
             .commit(Batch::new(TenantId::instance()).delete(SESSION, &id))
             .await?;
@@ -256,7 +322,7 @@ impl Accounts {
     }
 
     async fn open_session(&self, tenant: TenantId, email: String) -> Result<NewSession> {
-        let ctx = self.shared.clock.ctx();
+        let ctx = self.parts.clock.ctx();
         let token = ctx.token("session");
         let id = session_id(&token);
         let expires = ctx.now().plus(SESSION_SECONDS);
@@ -265,7 +331,7 @@ impl Accounts {
             email: email.clone(),
         };
         let put = Put::new(SESSION, &id, encode(&record)?).expires(expires);
-        self.shared
+        self.parts
             .store
             .commit(Batch::new(TenantId::instance()).put(put))
             .await?;
@@ -283,12 +349,8 @@ impl Accounts {
     }
 
     async fn make_decoy(&self) -> Result<()> {
-        let nobody = SecretString::new(self.shared.clock.ctx().token("decoy"));
-        let hashed = self
-            .shared
-            .work
-            .run(move || password::hash(&nobody))
-            .await?;
+        let nobody = SecretString::new(self.parts.clock.ctx().token("decoy"));
+        let hashed = self.parts.work.run(move || password::hash(&nobody)).await?;
         // Another request may have set one meanwhile; either serves.
         let _ = self.decoy.set(hashed.map_err(Error::internal)?);
         Ok(())
@@ -311,7 +373,7 @@ impl Accounts {
             return;
         }
         if sessions.open.len() >= SESSIONS_CACHED_MAX {
-            let now = self.shared.clock.now();
+            let now = self.parts.clock.now();
             sessions.open.retain(|_, (_, expires)| now < *expires);
         }
         if sessions.open.len() >= SESSIONS_CACHED_MAX {
