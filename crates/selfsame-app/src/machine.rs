@@ -241,3 +241,6 @@ impl<R> Next<R> {
         self
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,7 +92,7 @@ mod tests {
 
     /// Queues the job and drops its future.
     async fn abandoned(pool: &CpuPool, job: impl FnOnce() + Send + 'static) {
-        let mut run = pin!(work.run(job));
+        let mut run = pin!(pool.run(job));
         poll_fn(|context| {
             assert!(run.as_mut().poll(context).is_pending());
             Poll::Ready(())

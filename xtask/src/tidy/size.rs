@@ -12,7 +12,7 @@ const CRATE: usize = 8_000;
 const RAISED: [(&str, usize); 5] = [
     ("crates/selfsame", 12_600),
     ("crates/selfsame-anoncreds", 18_200),
-    ("crates/selfsame-app", 15_300),
+    ("crates/selfsame-app", 15_100),
     ("crates/selfsame-tls", 12_400),
     ("crates/selfsame-server", 11_500),
 ];

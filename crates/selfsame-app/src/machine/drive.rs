@@ -138,7 +138,7 @@ impl Shared {
                 };
                 let carried = shared.carry(&*machine, &leased).await;
                 if let Err(error) = &carried {
-                    shared.put_off(&leased, error).await;
+                    shared.put_off(&leased, error, Some(&*machine)).await;
                 }
                 carried
             });

@@ -18,12 +18,14 @@ const PATIENCE_MS: [u64; 4] = [20, 100, 400, 1_000];
 impl Shared {
     /// Carries out an entry whose lease the caller holds, and puts it off after an error.
     pub(crate) async fn perform(self: &Arc<Self>, leased: &Leased) {
-        let performed = match Entry::read(leased).and_then(|entry| self.correspondent(&entry)) {
-            Ok(machine) => machine.carry_out(self, leased).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = performed {
-            self.put_off(leased, &error).await;
+        match Entry::read(leased).and_then(|entry| self.correspondent(&entry)) {
+            Ok(machine) => {
+                if let Err(error) = machine.clone().carry_out(self, leased).await {
+                    self.put_off(leased, &error, Some(&*machine)).await;
+                }
+            }
+            // The entry is from another version, or for a role that this instance does not have.
+            Err(error) => self.put_off(leased, &error, None).await,
         }
     }
 
@@ -39,19 +41,22 @@ impl Shared {
 
     /// Puts an entry off after an error, or gives it up and tells the machine that waits for it why. The lease must be
     /// held until this is done, so that the entry is not carried out a second time meanwhile.
-    pub(super) async fn put_off(&self, leased: &Leased, error: &Error) {
+    pub(super) async fn put_off(
+        &self,
+        leased: &Leased,
+        error: &Error,
+        machine: Option<&dyn Correspondent>,
+    ) {
         let (id, attempts) = (leased.id.0, leased.attempts);
-        // An entry that can't be read is from another version.
-        let entry = Entry::read(leased);
-        let is_final = entry.as_ref().is_ok_and(|entry| entry.is_final(error));
+        let is_final = Entry::read(leased).is_ok_and(|entry| entry.is_final(error));
         let batch = if attempts < ATTEMPTS_MAX && !is_final {
             tracing::warn!(entry = id, attempts, %error, "a call failed and will be tried again");
             Ok(self.later(leased, 1 << attempts.min(10)))
         } else {
             tracing::error!(entry = id, %error, "a call was given up");
-            match entry.and_then(|entry| self.correspondent(&entry)) {
-                Ok(machine) => machine.given_up(self, leased, error).await,
-                Err(_) => Ok(buried(leased, error)),
+            match machine {
+                Some(machine) => machine.given_up(self, leased, error).await,
+                None => Ok(buried(leased, error)),
             }
         };
         let put_off = match batch {

@@ -1,0 +1,119 @@
+//! A toy protocol of three messages: a guest says hello, the host answers with a riddle, the guest solves it, and the
+//! host lets the guest in. This file is all that a protocol needs beside its pure part.
+
+use selfsame_credential::evidence::Step;
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, Result};
+use selfsame_store::{NewOutbox, Put};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::events::EventKind;
+use crate::machine::{Answer, Call, Calling, HttpBody, HttpCall, Machine, Next, Round};
+use crate::record_cache::RecordCache;
+
+/// The guest's machine.
+#[derive(Default)]
+pub struct Guest {
+    records: RecordCache<Visit>,
+}
+
+/// The record of a visit.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Visit {
+    pub door: Url,
+    pub state: State,
+    /// When the guest no longer waits.
+    pub until: UnixTime,
+}
+
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub enum State {
+    Greeting,
+    Solving,
+    Inside { room: String },
+    Outside { reason: String },
+}
+
+impl Visit {
+    pub fn put(&self, id: &str) -> Put {
+        Put::new(Guest::KIND, id, encode(self).unwrap())
+    }
+
+    pub fn hello(&self, id: &str, now: UnixTime) -> NewOutbox {
+        self.says("hello", id, now).unwrap()
+    }
+
+    fn says(&self, word: &str, id: &str, now: UnixTime) -> Result<NewOutbox> {
+        let call = HttpCall {
+            url: self.door.clone(),
+            body: HttpBody::Form(vec![("word".to_owned(), word.to_owned())]),
+            bearer: None,
+            is_repeatable: false,
+            first: None,
+        };
+        Call::Http(Box::new(call)).entry(Guest::KIND, id, id, now)
+    }
+}
+
+impl Machine for Guest {
+    const KIND: &'static str = "toy_visit";
+    type Record = Visit;
+    type Input = Answer;
+    type Reply = State;
+
+    fn records(&self) -> &RecordCache<Visit> {
+        &self.records
+    }
+
+    fn step(
+        &self,
+        visit: &mut Visit,
+        answer: &Answer,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<State>>> {
+        let said = match answer {
+            Answer::Http { response, .. } if response.status == 200 => response.body.as_str(),
+            Answer::Http { .. } => return Err(Error::bad_request("the host is rude")),
+            _ => "nothing",
+        };
+        let (state, word) = match (&visit.state, said) {
+            (State::Greeting, "what is two and two?") => (State::Solving, Some("four")),
+            (State::Solving, room) if room.starts_with("room ") => {
+                let room = room.to_owned();
+                (State::Inside { room }, None)
+            }
+            _ => {
+                let reason = format!("the host said {said}");
+                (State::Outside { reason }, None)
+            }
+        };
+        visit.state = state.clone();
+        let next = Next::written(round, state);
+        Ok(Step::Done(match word {
+            Some(word) => next.call(visit.says(word, round.at.id, round.ctx.now())?),
+            None => next.tell(EventKind::Presented, round.at.id),
+        }))
+    }
+}
+
+impl Calling for Guest {
+    fn is_late(&self, visit: &Visit, now: UnixTime) -> bool {
+        visit.until <= now
+    }
+
+    fn given_up(
+        &self,
+        visit: Option<&mut Visit>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<State>> {
+        let reason = error.map_or("it is late".to_owned(), |error| error.reason.clone());
+        let state = State::Outside { reason };
+        if let Some(visit) = visit {
+            visit.state = state.clone();
+        }
+        Ok(Next::written(round, state))
+    }
+}
