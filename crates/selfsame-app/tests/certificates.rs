@@ -27,7 +27,7 @@ use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
 use selfsame_openid4vc::holder::request::{self, Received};
 use selfsame_openid4vc::transport::Transport;
-use selfsame_openid4vc::verifier::{self, Effect, Input, State};
+use selfsame_openid4vc::verifier::{self, Input, Reply, State};
 use selfsame_openid4vc::wire::request::{ClientId, ClientMetadata, RequestUriMethod};
 use selfsame_store::{Memory, Store, Vault};
 use serde_json::{Value, json};
@@ -506,8 +506,8 @@ fn signed_as(app: &App, client_id: &str, (key, leaf): (&PrivateKey, Vec<u8>)) ->
             wallet_nonce: None,
         };
         match verifier::step(&state, input, &evidence, &ctx).unwrap() {
-            Step::Done((_, mut effects)) => match effects.pop() {
-                Some(Effect::RequestObject(object)) => return object,
+            Step::Done(next) => match next.reply {
+                Some(Reply::RequestObject(object)) => return object,
                 other => panic!("{other:?} is no request object"),
             },
             Step::Needs(needs) => {

@@ -152,21 +152,36 @@ pub enum Input<'a> {
     Unreachable(&'a str),
 }
 
-/// An effect to carry out together with storing the new state: both happen, or neither.
+/// The delivery of an answer: a form to post to the verifier, without following redirects (OpenID4VP 1.0 with errata). To
+/// be stored together with the new state; the verifier accepts one answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum Effect {
-    /// Post the form to the verifier, without following redirects (OpenID4VP 1.0 with errata). Post it only once, since
-    /// the verifier accepts one answer.
-    PostResponse {
-        /// The response URI.
-        url: Url,
-        /// The form's parameters.
-        form: Vec<(String, String)>,
-    },
+pub struct Delivery {
+    /// The response URI.
+    pub url: Url,
+    /// The form's parameters.
+    pub form: Vec<(String, String)>,
 }
 
-/// The result of a step: the new state and the effects to carry out.
-pub type Next = (State, Vec<Effect>);
+/// What a step gives.
+#[derive(Clone, Debug)]
+pub struct Next {
+    /// The new state.
+    pub state: State,
+    /// The answer to deliver; none once it is delivered.
+    pub delivery: Option<Delivery>,
+}
+
+impl Next {
+    fn delivering(state: State, delivery: Delivery) -> Self {
+        let delivery = Some(delivery);
+        Self { state, delivery }
+    }
+
+    fn ended(state: State) -> Self {
+        let delivery = None;
+        Self { state, delivery }
+    }
+}
 
 /// Takes one step. On an error the state stays as it is.
 pub fn step(

@@ -1,7 +1,7 @@
 //! The credential issuer's side of OpenID4VCI: offers, tokens, nonces, credentials.
 //!
-//! An offer and each access token issued for it are separate records, each a [`State`]; [`step`] is the dispatcher for
-//! both kinds.
+//! An offer and each access token issued for it are separate records, each a [`State`]; [`redeem`] takes the steps of the
+//! first kind, [`issue`] those of the second.
 
 pub mod credential;
 pub mod metadata;
@@ -19,10 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Error,
-    wire::{
-        credential::{CredentialRequest, CredentialResponse},
-        metadata::IssuerMetadata,
-    },
+    wire::{credential::CredentialResponse, metadata::IssuerMetadata},
 };
 
 /// The issuer's configuration.
@@ -165,70 +162,66 @@ pub struct Given {
     pub holders: Vec<String>,
 }
 
-/// An input of [`step`].
-#[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
-    /// The issuer's configuration.
-    pub settings: &'a Settings,
-    /// The event to handle.
-    pub event: Event<'a>,
-}
-
-/// An event to handle.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
-    /// A token request with the code of this offer.
-    Token(&'a TokenRequest),
-    /// A credential request with this access token.
-    Credential {
-        /// The request.
-        request: &'a CredentialRequest,
-        /// The content of the credentials.
-        content: &'a credential::Content,
-    },
-}
-
-/// An effect to carry out together with storing the new state: both happen, or neither.
+/// What redeeming a code gives. The state is stored even if the request is refused: it counts wrong codes.
 #[derive(Clone, Debug)]
-pub enum Effect {
-    /// Create a record for an access token, keyed by the token's hash.
-    Grant(Box<Granted>),
-    /// Mark these nonces as used. If one is marked already, store nothing and answer `invalid_nonce`.
-    SpendNonces(Vec<nonce::Spent>),
-    /// Record the credentials issued.
-    Issued(Vec<credential::Issued>),
-    /// Answer the token request.
-    AnswerToken(Box<TokenResponse>),
-    /// Answer the credential request.
-    AnswerCredential(CredentialResponse),
-    /// Refuse the request; the state is stored nevertheless.
-    Refuse(Error),
+pub struct Redemption {
+    /// The offer's next state.
+    pub state: State,
+    /// The access token, or why there is none.
+    pub outcome: Result<Redeemed, Error>,
 }
 
-/// Takes one step. On an error the state stays as it is.
-pub fn step(
+/// A redeemed code.
+#[derive(Clone, Debug)]
+pub struct Redeemed {
+    /// The record of the access token, to be created under the token's hash.
+    pub granted: Box<Granted>,
+    /// The answer to the token request.
+    pub response: Box<TokenResponse>,
+}
+
+/// What a credential request gives.
+#[derive(Clone, Debug)]
+pub struct Issuance {
+    /// The grant's next state.
+    pub state: State,
+    /// Nonces to mark as used. If one is marked already, nothing is stored and the answer is `invalid_nonce`.
+    pub spent: Vec<nonce::Spent>,
+    /// The credentials issued; none if the answer is one that was given before.
+    pub issued: Vec<credential::Issued>,
+    /// The answer to the credential request.
+    pub response: CredentialResponse,
+}
+
+/// Redeems an offer's code. On an error the state stays as it is.
+///
+/// # Errors
+/// RFC 6749 §5.2; [`Error::State`] if the record is not an offer.
+pub fn redeem(
     state: &State,
-    input: Input<'_>,
+    request: &TokenRequest,
+    settings: &Settings,
+    ctx: &Ctx,
+) -> Result<Redemption, Error> {
+    match state {
+        State::Offered(offered) => token::redeem(offered, request, settings, ctx),
+        State::Closed(closed) => Err(token::refuse_closed(closed)),
+        State::Granted(_) => Err(Error::State("this record is an access token")),
+    }
+}
+
+/// Issues credentials for an access token. On an error the state stays as it is.
+///
+/// # Errors
+/// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1; [`Error::State`] if the record is not an access token.
+pub fn issue(
+    state: &State,
+    asked: &credential::Asked<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<(State, Vec<Effect>)>, Error> {
-    match (state, input.event) {
-        (State::Offered(offered), Event::Token(request)) => {
-            token::redeem(offered, request, input.settings, ctx).map(Step::Done)
-        }
-        (State::Closed(closed), Event::Token(_)) => Err(token::refuse_closed(closed)),
-        (State::Granted(granted), Event::Credential { request, content }) => {
-            let call = credential::Call {
-                granted,
-                request,
-                content,
-                settings: input.settings,
-            };
-            credential::issue(&call, evidence, ctx)
-        }
-        (State::Granted(_), Event::Token(_)) => Err(Error::State("this record is an access token")),
-        (State::Offered(_) | State::Closed(_), Event::Credential { .. }) => {
-            Err(Error::State("this record is an offer"))
-        }
+) -> Result<Step<Issuance>, Error> {
+    match state {
+        State::Granted(granted) => credential::issue(granted, asked, evidence, ctx),
+        State::Offered(_) | State::Closed(_) => Err(Error::State("this record is an offer")),
     }
 }

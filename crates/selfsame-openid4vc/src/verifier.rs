@@ -167,15 +167,15 @@ pub enum Input<'a> {
     },
 }
 
-/// An effect to carry out together with storing the new state: both happen, or neither.
+/// The reply to a wallet, sent once the new state is stored.
 #[derive(Clone, Debug)]
-pub enum Effect {
-    /// Send the request object.
+pub enum Reply {
+    /// The request object.
     RequestObject(String),
-    /// Confirm the wallet's response.
+    /// The receipt of the wallet's response.
     Receipt(Receipt),
-    /// Refuse a response that does not count, and log its result.
-    Refuse {
+    /// The refusal of a response that does not count, and its result for the log.
+    Refusal {
         /// The error sent to the wallet.
         error: Error,
         /// The result to log.
@@ -183,8 +183,21 @@ pub enum Effect {
     },
 }
 
-/// The result of a step: the new state and the effects to carry out.
-pub type Next = (State, Vec<Effect>);
+/// What a step gives.
+#[derive(Clone, Debug)]
+pub struct Next {
+    /// The new state.
+    pub state: State,
+    /// The reply to the wallet; none if no wallet asks.
+    pub reply: Option<Reply>,
+}
+
+impl Next {
+    fn replying(state: State, reply: Reply) -> Self {
+        let reply = Some(reply);
+        Self { state, reply }
+    }
+}
 
 /// Takes one step. On an error the state stays as it is.
 pub fn step(

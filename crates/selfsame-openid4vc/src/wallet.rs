@@ -2,7 +2,8 @@
 //!
 //! Reading the offer and the metadata of the issuer and its server, before the person consents, is done by plain
 //! functions over fetched documents. After that a state machine takes over: [`begin`] creates the first state, [`step`]
-//! all others. Requests that must not be sent twice are [`Effect`]s, to be stored with the state that causes them.
+//! all others. A step gives the next state, the next call to the issuer, and the credentials received; all of it is stored
+//! at once.
 
 pub mod credential;
 pub mod metadata;
@@ -220,9 +221,9 @@ pub struct Answer<'a> {
     pub body: &'a [u8],
 }
 
-/// An effect to carry out together with storing the new state: both happen, or neither.
+/// A call to the issuer, to be stored together with the new state.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum Effect {
+pub enum Call {
     /// Post the form to the token endpoint; only once, since the code is for a single use.
     RedeemToken {
         /// The token endpoint.
@@ -246,19 +247,45 @@ pub enum Effect {
         /// The JSON body.
         body: String,
     },
-    /// Store these credentials.
-    Keep(Vec<ReceivedCredential>),
 }
 
-impl Effect {
-    /// Whether the effect can be repeated without harm.
+impl Call {
+    /// Whether the call can be repeated without harm.
     pub const fn may_be_repeated(&self) -> bool {
         matches!(self, Self::FetchNonce { .. })
     }
 }
 
-/// The result of a step: the new state and the effects to carry out.
-pub type Next = (State, Vec<Effect>);
+/// What a step gives.
+#[derive(Clone, Debug)]
+pub struct Next {
+    /// The new state.
+    pub state: State,
+    /// The next call.
+    pub call: Option<Call>,
+    /// The credentials received, to be kept.
+    pub received: Vec<ReceivedCredential>,
+}
+
+impl Next {
+    /// A state that waits for the answer to this call.
+    fn calling(state: State, call: Call) -> Self {
+        Self {
+            state,
+            call: Some(call),
+            received: Vec::new(),
+        }
+    }
+
+    /// A last state.
+    fn ended(state: State, received: Vec<ReceivedCredential>) -> Self {
+        Self {
+            state,
+            call: None,
+            received,
+        }
+    }
+}
 
 /// Takes one step. If the issuer breaks the rules, the result is [`State::Failed`]; an error means that the input does
 /// not fit the state, or that this wallet has a fault.
@@ -309,18 +336,14 @@ fn ask(progress: Progress, evidence: &Evidence, ctx: &Ctx) -> Result<Step<Next>,
             issuer: plan.issuer,
             credentials: credentials.clone(),
         };
-        return Ok(Step::Done((
-            State::Received(received),
-            vec![Effect::Keep(credentials)],
-        )));
+        let state = State::Received(received);
+        return Ok(Step::Done(Next::ended(state, credentials)));
     };
     match &progress.plan.nonce_endpoint {
         Some(url) if !current.bindings.is_empty() => {
-            let effect = Effect::FetchNonce { url: url.clone() };
-            Ok(Step::Done((
-                State::Proving(Proving { progress }),
-                vec![effect],
-            )))
+            let call = Call::FetchNonce { url: url.clone() };
+            let state = State::Proving(Proving { progress });
+            Ok(Step::Done(Next::calling(state, call)))
         }
         _ => proof::request(progress, None, evidence, ctx),
     }
@@ -333,16 +356,12 @@ fn failed(state: &State, code: Option<String>, reason: String, advice: &str) -> 
         }
         State::Redeeming(_) | State::Received(_) | State::Failed(_) => Vec::new(),
     };
-    // Credentials that arrived before belong to the person, even if the rest failed.
-    let effects = match credentials.is_empty() {
-        true => Vec::new(),
-        false => vec![Effect::Keep(credentials.clone())],
-    };
     let failed = Failed {
         code,
         reason,
         advice: advice.to_owned(),
-        credentials,
+        credentials: credentials.clone(),
     };
-    (State::Failed(failed), effects)
+    // Credentials that arrived before belong to the person, even if the rest failed.
+    Next::ended(State::Failed(failed), credentials)
 }

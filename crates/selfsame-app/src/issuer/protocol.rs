@@ -8,9 +8,8 @@ use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
-use selfsame_openid4vc::issuer::{
-    self, Effect, Event, Granted, Input, State, credential, nonce, offer, token,
-};
+use selfsame_openid4vc::issuer::credential::Asked;
+use selfsame_openid4vc::issuer::{self, Granted, State, credential, nonce, offer, token};
 use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
 use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Expect, Page, Put, Tag};
@@ -176,39 +175,21 @@ impl Machine for Redeeming<'_> {
         request: &TokenRequest,
         round: &Round<'_>,
     ) -> Result<Step<Next<Self::Reply>>> {
-        let input = Input {
-            settings: &self.0.settings,
-            event: Event::Token(request),
-        };
-        let taken = issuer::step(&offer.state, input, round.evidence, round.ctx);
-        let (state, effects) = match taken.map_err(refusal)? {
-            Step::Needs(needs) => return Ok(Step::Needs(needs)),
-            Step::Done(done) => done,
-        };
+        let taken = issuer::redeem(&offer.state, request, &self.0.settings, round.ctx);
+        let issuer::Redemption { state, outcome } = taken.map_err(refusal)?;
         offer.state = state;
-        let (mut grant, mut response) = (None, None);
-        for effect in effects {
-            match effect {
-                Effect::Grant(granted) => grant = Some(*granted),
-                Effect::AnswerToken(answer) => response = Some(*answer),
-                Effect::Refuse(error) => {
-                    return Ok(Step::Done(Next::written(round, Err(refusal(error)))));
-                }
-                other => return Err(unexpected(&other)),
-            }
-        }
-        let (Some(granted), Some(response)) = (grant, response) else {
-            return Err(Error::internal("a token request was not answered"));
+        let issuer::Redeemed { granted, response } = match outcome {
+            Ok(redeemed) => redeemed,
+            Err(error) => return Ok(Step::Done(Next::written(round, Err(refusal(error))))),
         };
-        let (id, expires) = (
-            encoding::base64url_encode(&granted.token_hash),
-            granted.expires,
-        );
+        let id = encoding::base64url_encode(&granted.token_hash);
+        let expires = granted.expires;
         let grant = GrantRecord {
-            state: State::Granted(granted),
+            state: State::Granted(*granted),
             subject: offer.subject.clone(),
         };
         let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
+        let response = *response;
         let redeemed = Redeemed { response, grant };
         Ok(Step::Done(Next::written(round, Ok(redeemed)).put(put)))
     }
@@ -290,39 +271,22 @@ impl Machine for Issuing<'_> {
     ) -> Result<Step<Next<Issued>>> {
         let unprepared = || Error::internal("a credential request has no content");
         let content = content.as_ref().ok_or_else(unprepared)?;
-        let event = Event::Credential {
+        let asked = Asked {
             request: self.request,
             content,
-        };
-        let input = Input {
             settings: &self.issuer.settings,
-            event,
         };
-        let taken = issuer::step(&grant.state, input, round.evidence, round.ctx);
-        let (state, effects) = match taken.map_err(refusal)? {
+        let taken = issuer::issue(&grant.state, &asked, round.evidence, round.ctx);
+        let issuance = match taken.map_err(refusal)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
-            Step::Done(done) => done,
+            Step::Done(issuance) => issuance,
         };
-        let (mut response, mut puts, mut ids) = (None, Vec::new(), Vec::new());
-        let mut spent = Vec::new();
-        for effect in effects {
-            match effect {
-                Effect::SpendNonces(nonces) => spent = nonces,
-                Effect::Issued(credentials) => {
-                    for (_, place) in credentials.iter().zip(places) {
-                        let put = self.issuer.issued_put(&grant.subject, content, place)?;
-                        ids.push(put.id.clone());
-                        puts.push(put);
-                    }
-                }
-                Effect::AnswerCredential(answer) => response = Some(answer),
-                other => return Err(unexpected(&other)),
-            }
-        }
-        let unanswered = || Error::internal("a credential request was not answered");
-        let response = response.ok_or_else(unanswered)?;
+        let placed = issuance.issued.iter().zip(places);
+        let puts = placed.map(|(_, place)| self.issuer.issued_put(&grant.subject, content, place));
+        let puts: Vec<Put> = puts.collect::<Result<_>>()?;
+        let ids: Vec<String> = puts.iter().map(|put| put.id.clone()).collect();
         let issued = Issued {
-            response,
+            response: issuance.response,
             ids: ids.clone(),
             template: grant.subject.template.clone(),
             format: grant.subject.format.clone(),
@@ -330,9 +294,9 @@ impl Machine for Issuing<'_> {
         if ids.is_empty() {
             return Ok(Step::Done(Next::unchanged(round, issued)));
         }
-        grant.state = state;
+        grant.state = issuance.state;
         let mut next = Next::written(round, issued);
-        for nonce in spent {
+        for nonce in issuance.spent {
             next.batch = next
                 .batch
                 .expect(NONCE, &nonce.id, Expect::Absent)
@@ -376,11 +340,5 @@ fn replayed() -> Error {
     refusal(selfsame_openid4vc::Error::credential(
         CredentialCode::InvalidNonce,
         reason,
-    ))
-}
-
-fn unexpected(effect: &Effect) -> Error {
-    Error::internal(format!(
-        "an effect that does not belong to this step: {effect:?}"
     ))
 }

@@ -35,7 +35,7 @@ impl Verifier {
         let taken = verifier::step(state, input, round.evidence, round.ctx);
         Ok(match taken.map_err(refusal)? {
             Step::Needs(needs) => Step::Needs(needs),
-            Step::Done((state, _)) => Step::Done(state),
+            Step::Done(next) => Step::Done(next.state),
         })
     }
 

@@ -7,7 +7,7 @@ use selfsame_credential::evidence::Step;
 use selfsame_credential::signer::Signer;
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid4vc::verifier::{self, Effect, Input, State, request};
+use selfsame_openid4vc::verifier::{self, Input, Reply, State, request};
 use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
 
@@ -121,15 +121,13 @@ impl Machine for Fetching<'_> {
             wallet_nonce: wallet_nonce.as_deref(),
         };
         let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
-        let (state, effects) = match taken.map_err(refusal)? {
+        let verifier::Next { state, reply } = match taken.map_err(refusal)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(next) => next,
         };
-        let object = effects.into_iter().find_map(|effect| match effect {
-            Effect::RequestObject(object) => Some(object),
-            Effect::Receipt(_) | Effect::Refuse { .. } => None,
-        });
-        let object = object.ok_or_else(|| Error::internal("no request object was made"))?;
+        let Some(Reply::RequestObject(object)) = reply else {
+            return Err(Error::internal("no request object was made"));
+        };
         if !matches!(kept.state, State::Created(_)) {
             return Ok(Step::Done(Next::unchanged(round, object)));
         }
@@ -175,20 +173,21 @@ impl Machine for Responding<'_> {
             policy: &policy,
         };
         let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
-        let (state, effects) = match taken.map_err(refusal)? {
+        let verifier::Next { state, reply } = match taken.map_err(refusal)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(next) => next,
         };
         kept.state = state;
-        let reply = effects.into_iter().find_map(|effect| match effect {
-            Effect::Receipt(given) => Some(Ok(given)),
-            Effect::Refuse { error, judged } => {
+        let reply = match reply {
+            Some(Reply::Receipt(receipt)) => Ok(receipt),
+            Some(Reply::Refusal { error, judged }) => {
                 log_refusal(round.at.id, &judged);
-                Some(Err(refusal(error)))
+                Err(refusal(error))
             }
-            Effect::RequestObject(_) => None,
-        });
-        let reply = reply.ok_or_else(|| Error::internal("a response was not answered"))?;
+            Some(Reply::RequestObject(_)) | None => {
+                return Err(Error::internal("a response was not answered"));
+            }
+        };
         let next = Next::written(round, reply);
         Ok(Step::Done(next.tell(EventKind::Verification, round.at.id)))
     }

@@ -100,7 +100,7 @@ impl Wallet {
             }
         };
         let tx_code = accept.tx_code.clone().map(SecretString::from);
-        let (state, effects) = wallet::begin(&wallet::Accept {
+        let begun = wallet::begin(&wallet::Accept {
             offer: &offer,
             issuer: &known.issuer,
             server: &known.server,
@@ -111,11 +111,12 @@ impl Wallet {
         let looks = known.looks(&offer.credential_configuration_ids);
         let id = self.shared.clock.ctx().token("flow/id");
         let keys = bindings.into_iter().filter(|_| is_fresh);
-        let flow = Flow::new(offer.credential_issuer, state, self.shared.clock.now())
+        let now = self.shared.clock.now();
+        let flow = Flow::new(offer.credential_issuer, begun.state, now)
             .showing(looks)
             .with_keys(keys.map(|binding| binding.key).collect());
-        let calls = flow::first_calls(&id, &flow, effects, self.shared.clock.now())?;
-        let batch = calls.into_iter().fold(batch, Batch::enqueue);
+        let entry = begun.call.map(|call| flow::entry(&id, &flow, call, now));
+        let batch = entry.transpose()?.into_iter().fold(batch, Batch::enqueue);
         let put = flow.put(&id)?;
         // Deferring this commit loses nothing: until the code is redeemed the offer stays valid, and a record made
         // before the redemption could not bring back what a power failure takes after it.
@@ -124,24 +125,12 @@ impl Wallet {
             .begin(&self.receiving, put, flow, batch.deferred())
             .await?;
         let end = self.shared.go_on(&self.receiving, first).await?;
-        match end.unwrap_or(End::Waiting) {
-            End::Kept(cards) => Ok(cards),
-            End::Failed(error) => {
-                // The issuer's cached documents may be outdated.
-                self.issuers.forget(&key);
-                Err(error)
-            }
-            End::Waiting => Err(Error::upstream(
-                "the issuer can't be reached now; the wallet will try again by itself",
-            )
-            .with_hint("look at your cards and the history later")),
-            End::Unjudged(reason) => Err(Error::upstream(format!(
-                "the credential was received but can't be verified yet: {reason}"
-            ))
-            .with_hint(
-                "the wallet tries again for a few minutes; look at your cards and the history later",
-            )),
+        let end = end.unwrap_or(End::Waiting);
+        if matches!(end, End::Failed(_)) {
+            // The issuer's cached documents may be outdated.
+            self.issuers.forget(&key);
         }
+        end.cards()
     }
 
     async fn offer(&self, link: &str) -> Result<CredentialOffer> {

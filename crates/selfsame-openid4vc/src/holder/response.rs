@@ -14,7 +14,7 @@ use serde_json::Map;
 use url::Url;
 
 use super::{
-    Answering, Asked, Choice, Declining, Done, Effect, Failed, HolderKey, Next, State, Verifier,
+    Answering, Asked, Choice, Declining, Delivery, Done, Failed, HolderKey, Next, State, Verifier,
 };
 use crate::{
     dcql::CredentialQuery,
@@ -62,8 +62,8 @@ pub(super) fn present(
         verifier: asked.verifier.clone(),
         query_ids: vp_token.keys().cloned().collect(),
     });
-    let effect = post(&asked.request, Answer::Presented(vp_token), ctx)?;
-    Ok(Step::Done((state, vec![effect])))
+    let delivery = post(&asked.request, Answer::Presented(vp_token), ctx)?;
+    Ok(Step::Done(Next::delivering(state, delivery)))
 }
 
 /// The credential query of each choice. A credential may be chosen once per query, and a query without `multiple` takes
@@ -103,15 +103,15 @@ pub(super) fn decline(asked: &Asked, ctx: &Ctx) -> Result<Next, Error> {
         error: PresentationCode::AccessDenied.as_str().to_owned(),
         description: None,
     };
-    let effect = post(&asked.request, refusal, ctx)?;
+    let delivery = post(&asked.request, refusal, ctx)?;
     let declining = Declining {
         verifier: asked.verifier.clone(),
     };
-    Ok((State::Declining(declining), vec![effect]))
+    Ok(Next::delivering(State::Declining(declining), delivery))
 }
 
 /// The error response to the verifier; `None` if the verifier's identity is not known.
-pub fn refusal(refused: &Refused) -> Option<Effect> {
+pub fn refusal(refused: &Refused) -> Option<Delivery> {
     let body = refused.error.body()?;
     let response = AuthorizationResponse {
         state: refused.state.clone(),
@@ -121,7 +121,7 @@ pub fn refusal(refused: &Refused) -> Option<Effect> {
         },
     };
     let url = refused.response_uri.clone()?;
-    Some(Effect::PostResponse {
+    Some(Delivery {
         url,
         form: response.parameters(),
     })
@@ -146,7 +146,7 @@ pub(super) fn delivered(verifier: &Verifier, presented: bool, status: u16, body:
         presented,
         redirect_uri,
     };
-    (State::Done(done), Vec::new())
+    Next::ended(State::Done(done))
 }
 
 /// A message that the verifier did not accept the answer. It quotes the verifier's reason, limited to the characters of
@@ -180,10 +180,10 @@ fn failed(verifier: &Verifier, reason: String) -> Next {
         reason,
         advice: "Ask the verifier for a new request.".to_owned(),
     };
-    (State::Failed(failed), Vec::new())
+    Next::ended(State::Failed(failed))
 }
 
-fn post(request: &Request, answer: Answer, ctx: &Ctx) -> Result<Effect, Error> {
+fn post(request: &Request, answer: Answer, ctx: &Ctx) -> Result<Delivery, Error> {
     let response = AuthorizationResponse {
         state: request.state.clone(),
         answer,
@@ -192,7 +192,7 @@ fn post(request: &Request, answer: Answer, ctx: &Ctx) -> Result<Effect, Error> {
         false => response.parameters(),
         true => ResponseEncryption::of(&request.metadata)?.parameters(&response, ctx)?,
     };
-    Ok(Effect::PostResponse {
+    Ok(Delivery {
         url: request.response_uri.clone(),
         form,
     })

@@ -13,7 +13,7 @@ use selfsame_oauth::{Code, Error as OAuthError};
 use serde_json::{Map, Value};
 
 use super::{
-    Effect, Given, Granted, Settings, State,
+    Given, Granted, Issuance, Settings, State,
     proof::{self, Holder, Proven},
 };
 use crate::{
@@ -156,18 +156,36 @@ pub fn configuration_of<'a>(
     }
 }
 
-pub(super) struct Call<'a> {
-    pub granted: &'a Granted,
+/// A credential request, and what it is answered with.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The request.
     pub request: &'a CredentialRequest,
+    /// The content of the credentials.
     pub content: &'a Content,
+    /// The issuer's configuration.
     pub settings: &'a Settings,
 }
 
+struct Call<'a> {
+    granted: &'a Granted,
+    request: &'a CredentialRequest,
+    content: &'a Content,
+    settings: &'a Settings,
+}
+
 pub(super) fn issue(
-    call: &Call<'_>,
+    granted: &Granted,
+    asked: &Asked<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<(State, Vec<Effect>)>, Error> {
+) -> Result<Step<Issuance>, Error> {
+    let call = &Call {
+        granted,
+        request: asked.request,
+        content: asked.content,
+        settings: asked.settings,
+    };
     if ctx.now() >= call.granted.expires {
         return Err(OAuthError::new(Code::InvalidToken, "the access token has expired").into());
     }
@@ -176,8 +194,12 @@ pub(super) fn issue(
     let given = given.map(Vec::as_slice).unwrap_or_default();
     // A wallet that lost the answer repeats the identical request.
     if let Some(answer) = answer_to(call.request, given) {
-        let effects = vec![Effect::AnswerCredential(answer.response.clone())];
-        return Ok(Step::Done((State::Granted(call.granted.clone()), effects)));
+        return Ok(Step::Done(Issuance {
+            state: State::Granted(granted.clone()),
+            spent: Vec::new(),
+            issued: Vec::new(),
+            response: answer.response.clone(),
+        }));
     }
     check_further(call, given)?;
     let configuration = call
@@ -208,17 +230,12 @@ pub(super) fn issue(
     };
     let answers = granted.issued.entry(configuration_id.to_owned());
     answers.or_default().push(given);
-    let mut effects = Vec::new();
-    if !proven.nonces.is_empty() {
-        effects.push(Effect::SpendNonces(proven.nonces.clone()));
-    }
-    effects.push(Effect::Issued(issued(
-        configuration_id,
-        call.content,
-        &proven,
-    )));
-    effects.push(Effect::AnswerCredential(response));
-    Ok(Step::Done((State::Granted(granted), effects)))
+    Ok(Step::Done(Issuance {
+        state: State::Granted(granted),
+        issued: issued(configuration_id, call.content, &proven),
+        spent: proven.nonces,
+        response,
+    }))
 }
 
 // "Multiple Accesses to the Credential Endpoint": a token may be used several times, also for the same credential; some

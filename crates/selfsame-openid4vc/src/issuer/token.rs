@@ -9,7 +9,9 @@ use selfsame_crypto::{
 };
 use selfsame_oauth::{AuthorizationDetail, Code, Error as OAuthError, TokenRequest, TokenResponse};
 
-use super::{Closed, Closure, Effect, ExpectedTxCode, Granted, Offered, Settings, State, offer};
+use super::{
+    Closed, Closure, ExpectedTxCode, Granted, Offered, Redeemed, Redemption, Settings, State, offer,
+};
 use crate::error::Error;
 
 /// The hash by which the record of an access token is found.
@@ -39,7 +41,7 @@ pub(super) fn redeem(
     request: &TokenRequest,
     settings: &Settings,
     ctx: &Ctx,
-) -> Result<(State, Vec<Effect>), Error> {
+) -> Result<Redemption, Error> {
     let refuse = |code, reason| Err(OAuthError::new(code, reason).into());
     let code_hash = offer::code_hash(request.pre_authorized_code.expose());
     if !ct_eq(&code_hash, &offered.code_hash) {
@@ -85,11 +87,13 @@ pub(super) fn redeem(
         credentials,
         issued: BTreeMap::new(),
     };
-    let effects = vec![
-        Effect::Grant(Box::new(granted)),
-        Effect::AnswerToken(Box::new(response)),
-    ];
-    Ok((after_use(offered), effects))
+    Ok(Redemption {
+        state: after_use(offered),
+        outcome: Ok(Redeemed {
+            granted: Box::new(granted),
+            response: Box::new(response),
+        }),
+    })
 }
 
 fn after_use(offered: &Offered) -> State {
@@ -106,9 +110,8 @@ fn after_use(offered: &Offered) -> State {
 }
 
 // OpenID4VCI 1.0 §13.6.3: failed attempts are limited; after the last one the code is void.
-fn wrong_tx_code(offered: &Offered, expected: &ExpectedTxCode) -> (State, Vec<Effect>) {
+fn wrong_tx_code(offered: &Offered, expected: &ExpectedTxCode) -> Redemption {
     let reason = "the transaction code is wrong";
-    let refusal = Effect::Refuse(OAuthError::new(Code::InvalidGrant, reason).into());
     let state = match expected.attempts_left.saturating_sub(1) {
         0 => State::Closed(Closed {
             offer_id: offered.offer_id.clone(),
@@ -122,7 +125,8 @@ fn wrong_tx_code(offered: &Offered, expected: &ExpectedTxCode) -> (State, Vec<Ef
             ..offered.clone()
         }),
     };
-    (state, vec![refusal])
+    let outcome = Err(OAuthError::new(Code::InvalidGrant, reason).into());
+    Redemption { state, outcome }
 }
 
 // OpenID4VCI 1.0 §6.2: identifiers are returned if the client sent authorization details.

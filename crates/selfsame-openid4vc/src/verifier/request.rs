@@ -9,7 +9,7 @@ use selfsame_oauth::{Form, form};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{Asked, Created, Effect, Fetched, Next, State};
+use super::{Asked, Created, Fetched, Next, Reply, State};
 use crate::{
     dcql::Query,
     error::Error,
@@ -131,10 +131,9 @@ pub(super) fn object(
     let Some(signature) = evidence.signature(&request) else {
         return Ok(Step::Needs(vec![Need::Signature(request)]));
     };
-    Ok(Step::Done((
-        State::Fetched(open.clone()),
-        vec![Effect::RequestObject(unsigned.finish(signature))],
-    )))
+    let reply = Reply::RequestObject(unsigned.finish(signature));
+    let state = State::Fetched(open.clone());
+    Ok(Step::Done(Next::replying(state, reply)))
 }
 
 fn header(signer: &Signer) -> Value {

@@ -19,7 +19,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    Answered, Asked, Declined, Effect, Fetched, Judged, JudgedCredential, Next, RefusedAnswers,
+    Answered, Asked, Declined, Fetched, Judged, JudgedCredential, Next, RefusedAnswers, Reply,
     State,
 };
 use crate::{
@@ -75,7 +75,8 @@ pub(super) fn take(
         response_code,
     };
     let state = State::Answered(Box::new(answered));
-    Ok(Step::Done((state, vec![Effect::Receipt(receipt)])))
+    let reply = Reply::Receipt(receipt);
+    Ok(Step::Done(Next::replying(state, reply)))
 }
 
 /// Verifies the credentials again. The holder's proof is left out: it was verified while it was fresh, and is stale by
@@ -108,7 +109,8 @@ pub(super) fn recheck(
         ..answered.clone()
     };
     let state = State::Answered(Box::new(answered));
-    Ok(Step::Done((state, Vec::new())))
+    let reply = None;
+    Ok(Step::Done(Next { state, reply }))
 }
 
 /// Whether an answer closes the request, valid or not: it matches the request, and something in it is signed by a
@@ -124,7 +126,7 @@ fn counts(judged: &Judged) -> bool {
 fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> Next {
     let before = open.refused.as_ref().map_or(0, |refused| refused.count);
     let count = before.saturating_add(1);
-    let effect = Effect::Refuse {
+    let refusal = Reply::Refusal {
         error: Error::invalid_request(why(&judged)),
         judged: Box::new(judged.clone()),
     };
@@ -146,7 +148,7 @@ fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> Next
             response_code: None,
         }))
     };
-    (state, vec![effect])
+    Next::replying(state, refusal)
 }
 
 /// The reason sent to a wallet whose answer does not count: the rules it breaks. Of the issuers this verifier trusts,
@@ -181,7 +183,7 @@ fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> Next {
         at: ctx.now(),
         response_code,
     };
-    (State::Declined(declined), vec![Effect::Receipt(receipt)])
+    Next::replying(State::Declined(declined), Reply::Receipt(receipt))
 }
 
 // §8.2: the redirect URI carries a fresh secret that only the browser next to the wallet learns (§14.2).

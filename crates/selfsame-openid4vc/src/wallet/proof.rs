@@ -8,7 +8,7 @@ use selfsame_crypto::{Algorithm, KeyType, PublicKey, ctx::Ctx, jws::Unsigned};
 use selfsame_did::{DidUrl, jwk, key as did_key};
 use serde_json::{Map, Value, json};
 
-use super::{Binding, Effect, Next, Progress, Requesting, State};
+use super::{Binding, Call, Next, Progress, Requesting, State};
 use crate::{
     error::{Error, Lacking},
     wire::{
@@ -150,15 +150,13 @@ pub(super) fn request(
         wanted: wanted.clone(),
         proofs: (!proofs.is_empty()).then_some(proofs),
     };
-    let effect = Effect::RequestCredential {
+    let call = Call::RequestCredential {
         url: progress.plan.credential_endpoint.clone(),
         token: progress.token.clone(),
         body: request.to_json(),
     };
-    Ok(Step::Done((
-        State::Requesting(Requesting { progress }),
-        vec![effect],
-    )))
+    let state = State::Requesting(Requesting { progress });
+    Ok(Step::Done(Next::calling(state, call)))
 }
 
 fn draft(binding: &Binding, audience: &str, nonce: Option<&str>, ctx: &Ctx) -> Unsigned {

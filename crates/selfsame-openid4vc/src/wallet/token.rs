@@ -11,7 +11,7 @@ use selfsame_oauth::{
 };
 
 use super::{
-    Answer, Ask, Binding, Effect, Next, Plan, Progress, Redeeming, State, ask, failed, nonce, proof,
+    Answer, Ask, Binding, Call, Next, Plan, Progress, Redeeming, State, ask, failed, nonce, proof,
 };
 use crate::{
     error::{Error, Lacking},
@@ -96,11 +96,11 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
         with_tx_code: accept.tx_code.is_some(),
         nonce: None,
     };
-    let effect = Effect::RedeemToken {
+    let call = Call::RedeemToken {
         url,
         form: request.to_form(),
     };
-    Ok((State::Redeeming(redeeming), vec![effect]))
+    Ok(Next::calling(State::Redeeming(redeeming), call))
 }
 
 // §4.1.1, §6.1: a transaction code is sent if and only if the offer requires one.

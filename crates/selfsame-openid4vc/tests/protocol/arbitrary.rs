@@ -160,7 +160,7 @@ proptest! {
         let issuer = Issuer::new();
         let holder = Party::new(KeyType::P256);
         let answer = |body| Answer { status, content_type: None, body };
-        let (redeeming, _) = wallet::begin(&Accept {
+        let redeeming = wallet::begin(&Accept {
             offer: &issuer.offer(SD_JWT).offer,
             issuer: &issuer.settings.metadata,
             server: &issuer.server(),
@@ -171,11 +171,11 @@ proptest! {
         let good = |body: &'static str| Answer { status: 200, content_type: None, body: body.as_bytes() };
         let mut driver = Driver::new(&[&holder]);
         let mut next = |state: &State, input: Input<'_>| {
-            driver.run(|evidence| wallet::step(state, &input, evidence, &ctx(1))).unwrap().0
+            driver.run(|evidence| wallet::step(state, &input, evidence, &ctx(1))).unwrap().state
         };
-        next(&redeeming, Input::Token(answer(&body)));
+        next(&redeeming.state, Input::Token(answer(&body)));
         let granted = Answer { status: 200, content_type: None, body: token.as_bytes() };
-        let proving = next(&redeeming, Input::Token(granted));
+        let proving = next(&redeeming.state, Input::Token(granted));
         next(&proving, Input::Nonce(answer(&body)));
         let requesting = next(&proving, Input::Nonce(good(r#"{"c_nonce":"n"}"#)));
         let end = next(&requesting, Input::Credential(answer(&body)));
@@ -204,7 +204,7 @@ proptest! {
         });
         let request = crate::world::with_tx_code(&made.offer, &SecretString::from(text));
         let state = selfsame_openid4vc::issuer::State::Offered(made.state);
-        let (_, effects) = issuer.token(&state, &request, &ctx(2)).unwrap();
-        assert!(matches!(&effects[..], [selfsame_openid4vc::issuer::Effect::Refuse(_)]));
+        let (_, outcome) = issuer.token(&state, &request, &ctx(2)).unwrap();
+        assert!(outcome.is_err());
     }
 }

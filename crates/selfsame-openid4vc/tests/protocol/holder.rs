@@ -11,7 +11,7 @@ use selfsame_openid4vc::dcql;
 use selfsame_openid4vc::{
     Error, PresentationCode, Transport,
     holder::{
-        self, Asked, Audience, Choice, Effect, HolderKey, Input, State,
+        self, Asked, Audience, Choice, Delivery, HolderKey, Input, Next, State,
         request::{Invocation, Received, Trust, authenticate, open, read},
         response::refusal,
         selection::{by_policy, candidate, explicit},
@@ -96,12 +96,10 @@ fn present(asked: &Asked, cards: &[(&str, &Card)]) -> Result<AuthorizationRespon
         .collect();
     let parties: Vec<&Party> = cards.iter().map(|(_, card)| &card.holder).collect();
     let state = stored(&State::Asked(asked.clone()));
-    let (state, effects) = Driver::new(&parties)
+    let next = Driver::new(&parties)
         .run(|evidence| holder::step(&state, Input::Present(&choices), evidence, &ctx(60)))?;
-    assert!(matches!(state, State::Answering(_)));
-    let [Effect::PostResponse { url, form }] = effects.as_slice() else {
-        panic!("{effects:?}")
-    };
+    assert!(matches!(next.state, State::Answering(_)));
+    let Delivery { url, form } = &next.delivery.unwrap();
     assert_eq!(*url, asked.request.response_uri);
     Ok(AuthorizationResponse::parse(form::encode(form).as_bytes()).unwrap())
 }
@@ -436,12 +434,11 @@ fn an_answer_by_direct_post_jwt_is_encrypted_to_the_verifiers_key_whole() {
         };
         let state = stored(&State::Asked(*asked));
         let next = holder::step(&state, Input::Decline, &Evidence::default(), &ctx(60));
-        let Ok(Step::Done((State::Declining(_), effects))) = next else {
+        let Ok(Step::Done(next)) = next else {
             panic!("it is declined")
         };
-        let [Effect::PostResponse { form, .. }] = effects.as_slice() else {
-            panic!("{effects:?}")
-        };
+        assert!(matches!(next.state, State::Declining(_)));
+        let Delivery { form, .. } = next.delivery.unwrap();
         let [(name, token)] = form.as_slice() else {
             panic!("{form:?}")
         };
@@ -488,7 +485,7 @@ fn a_redirect_uri_beside_direct_post_is_an_invalid_request() {
 fn a_verifier_is_told_why_its_request_is_refused() {
     let link = plain_link(json!({"transaction_data": "[\"e30\"]"}));
     let refused = opens_link(&link).unwrap_err();
-    let Some(Effect::PostResponse { url: there, form }) = refusal(&refused) else {
+    let Some(Delivery { url: there, form }) = refusal(&refused) else {
         panic!()
     };
     assert_eq!(there, url("https://verifier.example/responses/1"));
@@ -1222,12 +1219,10 @@ fn a_person_who_declines_sends_access_denied_and_nothing_else() {
     let asked = asked(&query_sd_jwt());
     let state = State::Asked(asked.clone());
     let step = holder::step(&state, Input::Decline, &Evidence::default(), &ctx(1)).unwrap();
-    let Step::Done((state, effects)) = step else {
+    let Step::Done(Next { state, delivery }) = step else {
         panic!()
     };
-    let [Effect::PostResponse { form, .. }] = effects.as_slice() else {
-        panic!()
-    };
+    let Delivery { form, .. } = &delivery.unwrap();
     let state_parameter = asked.request.state.clone().unwrap();
     let expected = [
         ("error", "access_denied"),
@@ -1252,8 +1247,8 @@ fn delivered(status: u16, body: &str) -> State {
         body: body.as_bytes(),
     };
     match holder::step(&stored(&state), input, &Evidence::default(), &ctx(1)).unwrap() {
-        Step::Done((state, effects)) => {
-            assert!(effects.is_empty());
+        Step::Done(Next { state, delivery }) => {
+            assert!(delivery.is_none());
             stored(&state)
         }
         Step::Needs(needs) => panic!("{needs:?}"),

@@ -10,7 +10,11 @@ use selfsame_did::{Did, Document, Relationship, Representation, Resolution, Veri
 use selfsame_oauth::{AuthorizationDetail, TokenRequest};
 use selfsame_openid4vc::{
     Error,
-    issuer::{Effect, Event, Granted, Input, State, credential, nonce, offer, step, token},
+    issuer::{
+        Granted, Redeemed, State,
+        credential::{self, Asked},
+        issue, nonce, offer, token,
+    },
     wire::credential::{CredentialRequest, Wanted},
 };
 use serde_json::{Value, json};
@@ -27,12 +31,9 @@ fn code<T>(result: Result<T, Error>) -> &'static str {
     }
 }
 
-fn token_of(effects: &[Effect]) -> Value {
-    let response = effects.iter().find_map(|effect| match effect {
-        Effect::AnswerToken(response) => Some(serde_json::to_value(response).unwrap()),
-        _ => None,
-    });
-    response.expect("a token response")
+fn token_of(redeemed: &Result<Redeemed, Error>) -> Value {
+    let redeemed = redeemed.as_ref().expect("a token response");
+    serde_json::to_value(&redeemed.response).unwrap()
 }
 
 // ---- token endpoint
@@ -42,16 +43,16 @@ fn a_code_is_redeemed_for_a_bearer_token() {
     let issuer = Issuer::new();
     let made = issuer.offer(SD_JWT);
     let request = token_request(&made.offer);
-    let (state, effects) = issuer
+    let (state, outcome) = issuer
         .token(&State::Offered(made.state), &request, &ctx(2))
         .unwrap();
     assert!(matches!(stored(&state), State::Closed(_)));
-    let response = token_of(&effects);
+    let response = token_of(&outcome);
     assert_eq!(response["token_type"], "Bearer");
     assert_eq!(response["expires_in"], 600);
     assert_eq!(response.get("authorization_details"), None);
     let token = SecretString::from(response["access_token"].as_str().unwrap());
-    assert_eq!(grant(&effects).token_hash, token::token_hash(&token));
+    assert_eq!(grant(&outcome).token_hash, token::token_hash(&token));
 }
 
 #[test]
@@ -59,10 +60,10 @@ fn a_token_response_has_no_members_beyond_the_specification() {
     let issuer = Issuer::new();
     let made = issuer.offer(SD_JWT);
     let request = token_request(&made.offer);
-    let (_, effects) = issuer
+    let (_, outcome) = issuer
         .token(&State::Offered(made.state), &request, &ctx(2))
         .unwrap();
-    let names: Vec<String> = object(token_of(&effects))
+    let names: Vec<String> = object(token_of(&outcome))
         .into_iter()
         .map(|(name, _)| name)
         .collect();
@@ -130,10 +131,10 @@ fn the_right_transaction_code_is_accepted() {
     let tx_code = made.tx_code.unwrap();
     assert_eq!(tx_code.expose().len(), 6);
     let request = with_tx_code(&made.offer, &tx_code);
-    let (_, effects) = issuer
+    let (_, outcome) = issuer
         .token(&State::Offered(made.state), &request, &ctx(2))
         .unwrap();
-    assert_eq!(token_of(&effects)["token_type"], "Bearer");
+    assert_eq!(token_of(&outcome)["token_type"], "Bearer");
 }
 
 #[test]
@@ -170,9 +171,9 @@ fn a_wrong_transaction_code_is_an_invalid_grant_and_voids_the_code_in_the_end() 
     let mut state = State::Offered(made.state);
     for _ in 0..5 {
         assert!(matches!(state, State::Offered(_)));
-        let (next, effects) = issuer.token(&state, &wrong, &ctx(2)).unwrap();
-        let [Effect::Refuse(error)] = effects.as_slice() else {
-            panic!("{effects:?}")
+        let (next, outcome) = issuer.token(&state, &wrong, &ctx(2)).unwrap();
+        let Err(error) = outcome else {
+            panic!("{outcome:?}")
         };
         assert_eq!(error.code(), Some("invalid_grant"));
         state = stored(&next);
@@ -196,10 +197,10 @@ fn details_in_the_token_request_are_answered_with_credential_identifiers() {
         authorization_details: Some(vec![AuthorizationDetail::requesting(W3C)]),
         ..token_request(&made.offer)
     };
-    let (_, effects) = issuer
+    let (_, outcome) = issuer
         .token(&State::Offered(made.state), &request, &ctx(2))
         .unwrap();
-    let response = token_of(&effects);
+    let response = token_of(&outcome);
     let details = response["authorization_details"].as_array().unwrap();
     assert_eq!(details.len(), 1);
     assert_eq!(details[0]["type"], "openid_credential");
@@ -271,10 +272,10 @@ fn a_credential_is_asked_for_by_its_identifier_where_there_are_identifiers() {
         wanted: Wanted::CredentialIdentifier(identifier),
         proofs: Some(vec![issuer.proof(&holder)]),
     };
-    let (_, effects) = issuer
+    let (_, outcome) = issuer
         .credential(&State::Granted(granted), &request, &ctx(4))
         .unwrap();
-    assert_eq!(credentials(&effects).credentials.len(), 1);
+    assert_eq!(credentials(&outcome).credentials.len(), 1);
 }
 
 #[test]
@@ -345,11 +346,7 @@ fn the_same_request_again_gets_the_same_answer() {
         .credential(&stored(&state), &request, &at(400, 5))
         .unwrap();
     assert_eq!(credentials(&first), credentials(&again));
-    assert!(
-        !again
-            .iter()
-            .any(|effect| matches!(effect, Effect::Issued(_)))
-    );
+    assert!(again.issued.is_empty());
 }
 
 /// Sends one request per entry of `copies` with the same access token, each for that many copies with fresh keys.
@@ -369,9 +366,9 @@ fn asked_in_turn(issuer: &Issuer, copies: &[usize]) -> (usize, Option<&'static s
         let needed = credential::entries_needed(granted, &request, &issuer.settings, further);
         let needed = needed.unwrap();
         match issuer.credential(&state, &request, &ctx(seed)) {
-            Ok((next, effects)) => {
+            Ok((next, outcome)) => {
                 assert_eq!(needed, *copies);
-                issued += credentials(&effects).credentials.len();
+                issued += credentials(&outcome).credentials.len();
                 state = stored(&next);
             }
             Err(error) => {
@@ -428,9 +425,9 @@ fn each_answer_of_an_access_token_is_given_again() {
     let mut state = State::Granted(issuer.granted(SD_JWT));
     let mut answers = Vec::new();
     for (seed, request) in [4, 5].into_iter().zip(&requests) {
-        let (next, effects) = issuer.credential(&state, request, &ctx(seed)).unwrap();
+        let (next, outcome) = issuer.credential(&state, request, &ctx(seed)).unwrap();
         state = stored(&next);
-        answers.push(credentials(&effects));
+        answers.push(credentials(&outcome));
     }
     assert_ne!(answers[0], answers[1]);
     for (request, answer) in requests.iter().zip(&answers) {
@@ -460,10 +457,10 @@ fn granted_with_identifier(issuer: &Issuer) -> Granted {
         authorization_details: Some(vec![AuthorizationDetail::requesting(SD_JWT)]),
         ..token_request(&made.offer)
     };
-    let (_, effects) = issuer
+    let (_, outcome) = issuer
         .token(&State::Offered(made.state), &request, &ctx(2))
         .unwrap();
-    grant(&effects)
+    grant(&outcome)
 }
 
 // ---- credential endpoint: issued credentials
@@ -645,15 +642,11 @@ fn the_nonces_of_an_issuance_are_reported_as_spent_once_each() {
     let issuer = Issuer::new();
     let state = State::Granted(issuer.granted(SD_JWT));
     let proofs = [Party::new(KeyType::P256), Party::new(KeyType::P256)].map(|it| issuer.proof(&it));
-    let (_, effects) = issuer
+    let (_, issuance) = issuer
         .credential(&state, &request(SD_JWT, &proofs), &ctx(4))
         .unwrap();
-    let spent = effects.iter().find_map(|effect| match effect {
-        Effect::SpendNonces(spent) => Some(spent.clone()),
-        _ => None,
-    });
     let expected = nonce::check(&issuer.settings, &issuer.nonce(), NOW).unwrap();
-    assert_eq!(spent, Some(vec![expected]));
+    assert_eq!(issuance.spent, vec![expected]);
 }
 
 fn verdict(issuer: &Issuer, raw: &str, format: Format) -> Outcome {
@@ -866,15 +859,12 @@ fn a_proof_of_a_deactivated_did_is_refused() {
         resolution.document_metadata.deactivated = deactivated;
         let mut driver = Driver::new(&[&issuer.party]);
         driver.resolve(did.clone(), Ok(resolution));
-        let event = Event::Credential {
+        let asked = Asked {
             request: &request,
             content: &issuer.content,
-        };
-        let input = Input {
             settings: &issuer.settings,
-            event,
         };
-        driver.run(|evidence| step(&state, input, evidence, &ctx(4)))
+        driver.run(|evidence| issue(&state, &asked, evidence, &ctx(4)))
     };
     assert!(ask(&document, false).is_ok());
     assert_eq!(code(ask(&document, true)), "invalid_proof");

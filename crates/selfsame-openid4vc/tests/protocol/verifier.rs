@@ -10,7 +10,7 @@ use selfsame_openid4vc::dcql::{Query, authority_keys};
 use selfsame_openid4vc::{
     Error,
     verifier::{
-        self, Answered, Created, Effect, Input, Judged, JudgedCredential, State,
+        self, Answered, Created, Input, Judged, JudgedCredential, Reply, State,
         request::{NewRequest, create, link, wallet_nonce},
     },
     wire::{
@@ -67,9 +67,9 @@ impl Verifier {
             signer: &self.party.signer(),
             wallet_nonce,
         };
-        let (state, effects) = self.step(&created, input, &ctx(51)).unwrap();
-        match effects.as_slice() {
-            [Effect::RequestObject(object)] => (state, object.clone()),
+        let (state, reply) = self.step(&created, input, &ctx(51)).unwrap();
+        match reply {
+            Some(Reply::RequestObject(object)) => (state, object),
             other => panic!("no request object: {other:?}"),
         }
     }
@@ -79,9 +79,11 @@ impl Verifier {
         state: &State,
         input: Input<'_>,
         ctx: &Ctx,
-    ) -> Result<(State, Vec<Effect>), Error> {
+    ) -> Result<(State, Option<Reply>), Error> {
         let state = stored(state);
-        Driver::new(&[&self.party]).run(|evidence| verifier::step(&state, input, evidence, ctx))
+        let mut driver = Driver::new(&[&self.party]);
+        let next = driver.run(|evidence| verifier::step(&state, input, evidence, ctx))?;
+        Ok((next.state, next.reply))
     }
 
     /// Repeats the answer until the request is closed: an answer that does not verify leaves it open at first.
@@ -97,7 +99,7 @@ impl Verifier {
     }
 
     /// Answers once.
-    fn answered(&self, state: &State, vp_token: &VpToken) -> Result<(State, Vec<Effect>), Error> {
+    fn answered(&self, state: &State, vp_token: &VpToken) -> Result<(State, Option<Reply>), Error> {
         let answer = Answer::Presented(vp_token.clone());
         let response = AuthorizationResponse {
             state: Some(state.asked().state.clone()),
@@ -412,9 +414,9 @@ fn an_answer_is_taken_once() {
 }
 
 /// The error that an answer was refused with, and the outcome of its verification.
-fn refusal(effects: &[Effect]) -> (&Error, Outcome) {
-    match effects {
-        [Effect::Refuse { error, judged }] => (error, judged.outcome),
+fn refusal(reply: &Option<Reply>) -> (&Error, Outcome) {
+    match reply {
+        Some(Reply::Refusal { error, judged }) => (error, judged.outcome),
         other => panic!("this must be refused: {other:?}"),
     }
 }
@@ -427,8 +429,8 @@ fn an_answer_that_does_not_verify_is_refused_and_leaves_the_request_open() {
     forged.get_mut("vaccination").unwrap()[0].push('x');
     let mut state = scene.state.clone();
     for (count, bad) in (1..).zip([unbound, one("x"), forged]) {
-        let (next, effects) = scene.verifier.answered(&state, &bad).unwrap();
-        let (error, outcome) = refusal(&effects);
+        let (next, reply) = scene.verifier.answered(&state, &bad).unwrap();
+        let (error, outcome) = refusal(&reply);
         assert_eq!(error.code(), Some("invalid_request"));
         assert_eq!(outcome, Outcome::Invalid);
         let State::Fetched(fetched) = &next else {
@@ -445,8 +447,8 @@ fn an_answer_that_does_not_verify_is_refused_and_leaves_the_request_open() {
     };
     let (state, _) = scene.verifier.step(&state, input, &ctx(1)).unwrap();
     assert!(matches!(&state, State::Fetched(fetched) if fetched.refused.is_some()));
-    let (state, effects) = scene.verifier.answered(&state, &scene.vp_token()).unwrap();
-    assert!(matches!(effects[..], [Effect::Receipt(_)]));
+    let (state, reply) = scene.verifier.answered(&state, &scene.vp_token()).unwrap();
+    assert!(matches!(reply, Some(Reply::Receipt(_))));
     assert!(
         matches!(&state, State::Answered(answered) if answered.judged.outcome == Outcome::Valid)
     );
@@ -457,8 +459,8 @@ fn after_a_few_answers_that_do_not_verify_the_request_is_over() {
     let scene = Scene::new();
     let mut state = scene.state.clone();
     for count in 1..=5 {
-        let (next, effects) = scene.verifier.answered(&state, &one("x")).unwrap();
-        refusal(&effects);
+        let (next, reply) = scene.verifier.answered(&state, &one("x")).unwrap();
+        refusal(&reply);
         assert_eq!(matches!(next, State::Answered(_)), count == 5);
         state = next;
     }
@@ -480,8 +482,8 @@ fn a_refusal_tells_which_rule_is_broken_and_not_whom_the_verifier_trusts() {
         response: &response,
         policy: &nobody,
     };
-    let (_, effects) = scene.verifier.step(&scene.state, input, &ctx(1)).unwrap();
-    let (error, _) = refusal(&effects);
+    let (_, reply) = scene.verifier.step(&scene.state, input, &ctx(1)).unwrap();
+    let (error, _) = refusal(&reply);
     let told = error.to_string();
     assert!(
         told.contains("key_binding") && !told.contains("trusted"),
@@ -538,9 +540,9 @@ fn the_presentations_of_one_answer_share_one_budget_of_memory() {
     };
     let read = |presentations: Vec<String>| {
         let vp_token = VpToken::from([("vaccination".to_owned(), presentations)]);
-        let (_, effects) = scene.verifier.answered(&scene.state, &vp_token).unwrap();
-        let [Effect::Refuse { judged, .. }] = effects.as_slice() else {
-            panic!("{effects:?}")
+        let (_, reply) = scene.verifier.answered(&scene.state, &vp_token).unwrap();
+        let Some(Reply::Refusal { judged, .. }) = reply else {
+            panic!("{reply:?}")
         };
         let is_read = |one: &&JudgedCredential| {
             let rules = &one.verdict.rules;
@@ -569,8 +571,8 @@ fn a_presentation_for_another_request_is_invalid() {
         signer: &verifier.party.signer(),
         wallet_nonce: None,
     };
-    let (_, effects) = verifier.step(&other, input, &ctx(98)).unwrap();
-    let [Effect::RequestObject(object)] = effects.as_slice() else {
+    let (_, reply) = verifier.step(&other, input, &ctx(98)).unwrap();
+    let Some(Reply::RequestObject(object)) = &reply else {
         panic!()
     };
     let replayed = presentations(object, &[("vaccination", &scene.card)]);
@@ -827,8 +829,8 @@ fn a_genuine_credential_of_an_issuer_that_is_not_trusted_is_untrusted() {
         // Anyone who knows the request can make such an answer, so it does not close the request; the log has the
         // reason.
         let other = "did:web:somebody.example";
-        let (open, effects) = answered(&scene.state, &listing(other));
-        let (error, outcome) = refusal(&effects);
+        let (open, reply) = answered(&scene.state, &listing(other));
+        let (error, outcome) = refusal(&reply);
         assert_eq!(outcome, Outcome::Untrusted);
         assert_eq!(error.code(), Some("invalid_request"));
         let told = error.to_string();
@@ -937,12 +939,12 @@ fn a_wallet_that_declines_is_understood() {
         response: &response,
         policy: &policy(),
     };
-    let (state, effects) = scene.verifier.step(&scene.state, input, &ctx(1)).unwrap();
+    let (state, reply) = scene.verifier.step(&scene.state, input, &ctx(1)).unwrap();
     let State::Declined(declined) = &state else {
         panic!("{state:?}")
     };
     assert_eq!(declined.error, "access_denied");
-    assert!(matches!(&effects[..], [Effect::Receipt(receipt)] if *receipt == Receipt::default()));
+    assert!(matches!(reply, Some(Reply::Receipt(receipt)) if receipt == Receipt::default()));
     refused(scene.verifier.answer(&state, scene.vp_token()));
 }
 
@@ -961,11 +963,11 @@ fn a_response_code_is_for_the_browser_beside_the_wallet_alone() {
         response: &response,
         policy: &policy(),
     };
-    let (state, effects) = verifier.step(&state, input, &ctx(1)).unwrap();
-    let redirect = effects.iter().find_map(|effect| match effect {
-        Effect::Receipt(receipt) => receipt.redirect_uri.clone(),
+    let (state, reply) = verifier.step(&state, input, &ctx(1)).unwrap();
+    let redirect = match reply {
+        Some(Reply::Receipt(receipt)) => receipt.redirect_uri,
         _ => None,
-    });
+    };
     let redirect = url(&redirect.unwrap());
     let code = redirect
         .query_pairs()
@@ -1005,8 +1007,8 @@ fn an_answer_waits_for_its_evidence_and_is_unverifiable_where_there_is_none() {
     assert_eq!(needs, [Need::Did(did)]);
     // The test driver has no network, but a network could be available for the next answer; the fifth answer is the
     // last.
-    let (open, effects) = verifier.answered(&state, &vp_token).unwrap();
-    assert_eq!(refusal(&effects).1, Outcome::Unverifiable);
+    let (open, reply) = verifier.answered(&state, &vp_token).unwrap();
+    assert_eq!(refusal(&reply).1, Outcome::Unverifiable);
     assert!(matches!(open, State::Fetched(_)));
     let answered = verifier.answer(&state, vp_token).unwrap();
     assert_eq!(answered.judged.outcome, Outcome::Unverifiable);

@@ -6,7 +6,7 @@ use selfsame_oauth::TokenRequest;
 use selfsame_openid4vc::{
     Error, Lacking,
     issuer::{self, State as IssuerState, offer::NewOffer},
-    wallet::{self, Accept, Answer, Binding, Effect, Failed, Input, Received, State, begin},
+    wallet::{self, Accept, Answer, Binding, Call, Failed, Input, Received, State, begin},
     wire::{credential::CredentialRequest, offer::CredentialOffer},
 };
 use serde_json::{Value, json};
@@ -15,11 +15,12 @@ use crate::world::{
     Driver, Issuer, Party, SD_JWT, TICKET, W3C, credentials, ctx, grant, new_offer, stored,
 };
 
-/// A wallet in use: its state, the effects it requested, and the credentials it stores.
+/// A wallet in use: its state, its next call, and the credentials it keeps.
 struct Wallet<'a> {
     holders: Vec<&'a Party>,
     state: State,
-    effects: Vec<Effect>,
+    call: Option<Call>,
+    kept: Vec<wallet::ReceivedCredential>,
 }
 
 impl<'a> Wallet<'a> {
@@ -33,7 +34,7 @@ impl<'a> Wallet<'a> {
         holder: &'a Party,
         bindings: &[Binding],
     ) -> Result<Self, Error> {
-        let (state, effects) = begin(&Accept {
+        let begun = begin(&Accept {
             offer,
             issuer: &issuer.settings.metadata,
             server: &issuer.server(),
@@ -42,8 +43,9 @@ impl<'a> Wallet<'a> {
         })?;
         Ok(Self {
             holders: vec![holder],
-            state,
-            effects,
+            state: begun.state,
+            call: begun.call,
+            kept: begun.received,
         })
     }
 
@@ -54,7 +56,8 @@ impl<'a> Wallet<'a> {
         let next = driver.run(|evidence| wallet::step(&state, input, evidence, ctx));
         let only_signatures = |need: &Need| matches!(need, Need::Signature(_));
         assert!(driver.asked.iter().all(only_signatures));
-        (self.state, self.effects) = next.unwrap();
+        let next = next.unwrap();
+        (self.state, self.call, self.kept) = (next.state, next.call, next.received);
     }
 
     fn token(&mut self, status: u16, body: &Value) {
@@ -85,8 +88,8 @@ impl<'a> Wallet<'a> {
     }
 
     fn body(&self) -> Value {
-        match self.effects.as_slice() {
-            [Effect::RequestCredential { body, .. }] => serde_json::from_str(body).unwrap(),
+        match &self.call {
+            Some(Call::RequestCredential { body, .. }) => serde_json::from_str(body).unwrap(),
             other => panic!("no credential request: {other:?}"),
         }
     }
@@ -132,38 +135,34 @@ fn exchange(
     let mut granted = None;
     let mut calls = Vec::new();
     for seed in 20..40 {
-        let Some(effect) = wallet.effects.first().cloned() else {
+        let Some(call) = wallet.call.clone() else {
             return calls;
         };
-        match effect {
-            Effect::RedeemToken { url, form } => {
+        match call {
+            Call::RedeemToken { url, form } => {
                 calls.push("token");
                 assert_eq!(url.as_str(), "https://issuer.example/tenant/token");
                 let request = TokenRequest::parse(form.expose().as_bytes()).unwrap();
-                let (next, effects) = issuer.token(&offered, &request, &ctx(seed)).unwrap();
+                let (next, redeemed) = issuer.token(&offered, &request, &ctx(seed)).unwrap();
                 offered = next;
-                granted = Some(IssuerState::Granted(grant(&effects)));
-                let response = effects.iter().find_map(|effect| match effect {
-                    issuer::Effect::AnswerToken(response) => Some(serde_json::to_value(response)),
-                    _ => None,
-                });
-                wallet.token(200, &response.unwrap().unwrap());
+                granted = Some(IssuerState::Granted(grant(&redeemed)));
+                let response = serde_json::to_value(&redeemed.unwrap().response);
+                wallet.token(200, &response.unwrap());
             }
-            Effect::FetchNonce { url } => {
+            Call::FetchNonce { url } => {
                 calls.push("nonce");
                 assert_eq!(url.as_str(), "https://issuer.example/tenant/nonce");
                 wallet.nonce(&issuer.nonce());
             }
-            Effect::RequestCredential { url, body, .. } => {
+            Call::RequestCredential { url, body, .. } => {
                 calls.push("credential");
                 assert_eq!(url.as_str(), "https://issuer.example/tenant/credential");
                 let request = CredentialRequest::parse(body.as_bytes()).unwrap();
                 let state = granted.take().unwrap();
-                let (next, effects) = issuer.credential(&state, &request, &ctx(seed)).unwrap();
+                let (next, issuance) = issuer.credential(&state, &request, &ctx(seed)).unwrap();
                 granted = Some(next);
-                wallet.credential(200, &serde_json::to_value(credentials(&effects)).unwrap());
+                wallet.credential(200, &serde_json::to_value(credentials(&issuance)).unwrap());
             }
-            Effect::Keep(_) => return calls,
         }
     }
     panic!("the exchange never ends: {calls:?}");
@@ -185,7 +184,7 @@ fn an_offer_becomes_a_credential_in_three_calls() {
     assert_eq!(received.credentials.len(), 1);
     assert_eq!(received.credentials[0].key, Some(holder.handle()));
     assert_eq!(received.credentials[0].format, Format::SdJwtVc);
-    assert!(matches!(&wallet.effects[..], [Effect::Keep(kept)] if *kept == received.credentials));
+    assert_eq!(wallet.kept, received.credentials);
 }
 
 #[test]
@@ -258,11 +257,11 @@ fn what_must_not_be_repeated_says_so() {
     let issuer = Issuer::new();
     let holder = Party::new(KeyType::P256);
     let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
-    assert!(!wallet.effects[0].may_be_repeated());
+    assert!(!wallet.call.as_ref().unwrap().may_be_repeated());
     wallet.token(200, &token());
-    assert!(wallet.effects[0].may_be_repeated());
+    assert!(wallet.call.as_ref().unwrap().may_be_repeated());
     wallet.nonce("n");
-    assert!(!wallet.effects[0].may_be_repeated());
+    assert!(!wallet.call.as_ref().unwrap().may_be_repeated());
 }
 
 // ---- keys and proofs
@@ -481,8 +480,8 @@ fn a_transaction_code_is_sent_if_and_only_if_it_is_asked_for() {
         })
     };
     let right = with.tx_code.clone().unwrap();
-    let (_, effects) = begin_with(&with.offer, Some(&right)).unwrap();
-    let Effect::RedeemToken { form, .. } = &effects[0] else {
+    let begun = begin_with(&with.offer, Some(&right)).unwrap();
+    let Some(Call::RedeemToken { form, .. }) = &begun.call else {
         panic!()
     };
     let sent = TokenRequest::parse(form.expose().as_bytes()).unwrap();
@@ -508,7 +507,7 @@ fn a_nonce_that_is_refused_is_replaced_by_a_new_one() {
     let mut wallet = Wallet::requesting(&issuer, &holder);
     let first = wallet.body();
     wallet.credential(400, &error("invalid_nonce"));
-    assert!(matches!(&wallet.effects[..], [Effect::FetchNonce { .. }]));
+    assert!(matches!(wallet.call, Some(Call::FetchNonce { .. })));
     wallet.nonce("another");
     assert_ne!(wallet.body(), first);
 }
@@ -547,7 +546,7 @@ fn a_nonce_ahead_that_is_no_good_is_asked_for_again_after_the_token() {
         let body = body.to_string();
         wallet.state.take_nonce(answer(status, body.as_bytes()));
         wallet.token(200, &token());
-        assert!(matches!(&wallet.effects[..], [Effect::FetchNonce { .. }]));
+        assert!(matches!(wallet.call, Some(Call::FetchNonce { .. })));
     }
 }
 
@@ -629,7 +628,7 @@ fn a_token_that_is_not_good_for_what_was_offered_is_not_used() {
                         "credential_identifiers": ["x"]}]);
     token["authorization_details"] = other;
     wallet.token(200, &token);
-    assert!(wallet.effects.is_empty());
+    assert!(wallet.call.is_none() && wallet.kept.is_empty());
     wallet.failed();
 }
 
@@ -712,7 +711,7 @@ fn a_credential_that_was_not_asked_for_is_not_kept() {
     ] {
         let mut wallet = Wallet::requesting(&issuer, &holder);
         wallet.credential(200, &bad);
-        assert!(wallet.effects.is_empty(), "{bad}");
+        assert!(wallet.call.is_none() && wallet.kept.is_empty(), "{bad}");
         assert!(wallet.failed().credentials.is_empty());
     }
     let mut wallet = Wallet::requesting(&issuer, &holder);
@@ -751,7 +750,7 @@ fn fewer_credentials_than_keys_are_taken_each_for_its_key() {
     let made = issuer.offer(SD_JWT);
     let second = Party::new(KeyType::P256);
     let bindings = [second.binding(), holder.binding()];
-    let (state, _) = begin(&Accept {
+    let begun = begin(&Accept {
         offer: &made.offer,
         issuer: &issuer.settings.metadata,
         server: &issuer.server(),
@@ -759,7 +758,7 @@ fn fewer_credentials_than_keys_are_taken_each_for_its_key() {
         bindings: &bindings,
     })
     .unwrap();
-    let mut state = state;
+    let mut state = begun.state;
     let only = issuer
         .ask(SD_JWT, &[issuer.proof(&holder)])
         .unwrap()
@@ -774,7 +773,7 @@ fn fewer_credentials_than_keys_are_taken_each_for_its_key() {
     ] {
         let mut driver = Driver::new(&[&holder, &second]);
         let run = driver.run(|evidence| wallet::step(&state, &input, evidence, &ctx(5)));
-        state = run.unwrap().0;
+        state = run.unwrap().state;
     }
     let State::Received(received) = state else {
         panic!("{state:?}")
@@ -826,7 +825,7 @@ fn what_arrived_before_a_failure_is_kept() {
     wallet.credential(200, &json!({"credentials": [{"credential": first}]}));
     wallet.take(&Input::Unreachable("connection refused"), &ctx(6));
     assert_eq!(wallet.failed().credentials.len(), 1);
-    assert!(matches!(&wallet.effects[..], [Effect::Keep(kept)] if kept.len() == 1));
+    assert_eq!(wallet.kept.len(), 1);
 }
 
 #[test]
@@ -846,7 +845,7 @@ fn secrets_of_a_receipt_do_not_show_in_debug() {
     let made = issuer.offer(SD_JWT);
     let code = made.offer.pre_authorized_code().unwrap().code.clone();
     let mut wallet = Wallet::accepts(&issuer, &made.offer, &holder);
-    assert!(!format!("{:?} {:?}", wallet.effects, made.offer).contains(code.expose()));
+    assert!(!format!("{:?} {:?}", wallet.call, made.offer).contains(code.expose()));
     let mut token = token();
     token["access_token"] = json!("hidden-token");
     wallet.token(200, &token);

@@ -16,8 +16,8 @@ use selfsame_oauth::{ServerMetadata, TokenRequest};
 use selfsame_openid4vc::{
     Error, Transport,
     issuer::{
-        self, Effect, Event, Granted, Input, Settings, State,
-        credential::Content,
+        self, Granted, Issuance, Redeemed, Settings, State,
+        credential::{Asked, Content},
         metadata::{Description, Offering},
         offer::{Made, NewOffer},
     },
@@ -301,15 +301,9 @@ impl Issuer {
         state: &State,
         request: &TokenRequest,
         ctx: &Ctx,
-    ) -> Result<(State, Vec<Effect>), Error> {
-        let input = Input {
-            settings: &self.settings,
-            event: Event::Token(request),
-        };
-        match issuer::step(state, input, &Evidence::default(), ctx)? {
-            Step::Done(next) => Ok(next),
-            Step::Needs(needs) => panic!("the token step needs nothing, but asks for {needs:?}"),
-        }
+    ) -> Result<(State, Result<Redeemed, Error>), Error> {
+        let redemption = issuer::redeem(state, request, &self.settings, ctx)?;
+        Ok((redemption.state, redemption.outcome))
     }
 
     /// A grant for this configuration.
@@ -328,16 +322,15 @@ impl Issuer {
         state: &State,
         request: &CredentialRequest,
         ctx: &Ctx,
-    ) -> Result<(State, Vec<Effect>), Error> {
-        let event = Event::Credential {
+    ) -> Result<(State, Issuance), Error> {
+        let asked = Asked {
             request,
             content: &self.content,
-        };
-        let input = Input {
             settings: &self.settings,
-            event,
         };
-        Driver::new(&[&self.party]).run(|evidence| issuer::step(state, input, evidence, ctx))
+        let mut driver = Driver::new(&[&self.party]);
+        let issuance = driver.run(|evidence| issuer::issue(state, &asked, evidence, ctx))?;
+        Ok((issuance.state.clone(), issuance))
     }
 
     pub fn nonce(&self) -> String {
@@ -416,20 +409,12 @@ pub fn request(configuration_id: &str, proofs: &[String]) -> CredentialRequest {
     }
 }
 
-pub fn grant(effects: &[Effect]) -> Granted {
-    let grant = effects.iter().find_map(|effect| match effect {
-        Effect::Grant(granted) => Some((**granted).clone()),
-        _ => None,
-    });
-    grant.expect("a grant")
+pub fn grant(redeemed: &Result<Redeemed, Error>) -> Granted {
+    *redeemed.as_ref().expect("a grant").granted.clone()
 }
 
-pub fn credentials(effects: &[Effect]) -> CredentialResponse {
-    let response = effects.iter().find_map(|effect| match effect {
-        Effect::AnswerCredential(response) => Some(response.clone()),
-        _ => None,
-    });
-    response.expect("credentials")
+pub fn credentials(issuance: &Issuance) -> CredentialResponse {
+    issuance.response.clone()
 }
 
 /// The value with some members replaced, or removed where the new value is null.

@@ -3,7 +3,7 @@
 use selfsame_credential::evidence::Step;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
-use selfsame_openid4vc::holder::{self, Effect, Input, State};
+use selfsame_openid4vc::holder::{self, Delivery, Input, State};
 use selfsame_store::{Expect, Put, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ impl Wallet {
         &self,
         person: &Person,
         opened: &Opened,
-        (state, effects): holder::Next,
+        holder::Next { state, delivery }: holder::Next,
         shown: Shown,
     ) -> Result<Answered> {
         let ctx = self.shared.clock.ctx();
@@ -71,7 +71,7 @@ impl Wallet {
         };
         self.has_room_for_a_flow(person, FLOW).await?;
         let mut batch = self.shared.room_on(&person.tenant, &KEPT).await?;
-        for Effect::PostResponse { url, form } in effects {
+        if let Some(Delivery { url, form }) = delivery {
             let call = HttpCall {
                 url,
                 body: HttpBody::Form(form),
@@ -136,7 +136,7 @@ impl Machine for Answering {
         let taken = holder::step(&flow.state, input, round.evidence, round.ctx);
         let state = match taken.map_err(refusal)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
-            Step::Done((state, _)) => state,
+            Step::Done(next) => next.state,
         };
         let (entry, delivered, redirect_uri) = match state {
             State::Done(done) => {

@@ -4,7 +4,7 @@ use selfsame_credential::evidence::Step;
 use selfsame_driver::{Error, Result};
 use selfsame_net::{Authorization, Body, Call, Method, Request};
 use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
-use selfsame_openid4vc::holder::{Asked, Audience, Effect, response};
+use selfsame_openid4vc::holder::{Asked, Audience, Delivery, response};
 use selfsame_openid4vc::wire::request::Refused;
 
 use crate::gather::Freshness;
@@ -91,7 +91,7 @@ impl Wallet {
 
     /// Tells the verifier the reason, if there is an address to tell, and returns the error for the person.
     fn refused(&self, refused: Refused) -> Error {
-        if let Some(Effect::PostResponse { url, form }) = response::refusal(&refused) {
+        if let Some(Delivery { url, form }) = response::refusal(&refused) {
             let net = self.shared.net.clone();
             tokio::spawn(async move {
                 if let Err(error) = net.post(&url, Body::Form(form), Authorization::None).await {

@@ -10,7 +10,7 @@ use selfsame_crypto::KeyHandle;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid4vc::wallet::{self, Effect, Input, ReceivedCredential, State};
+use selfsame_openid4vc::wallet::{self, Input, ReceivedCredential, State};
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,26 @@ pub(crate) enum End {
     Waiting,
     /// The credential can't be verified yet, for this reason; it is tried again later.
     Unjudged(String),
+}
+
+impl End {
+    /// The cards received, or what the person is told.
+    pub(super) fn cards(self) -> Result<Vec<CardSummary>> {
+        match self {
+            Self::Kept(cards) => Ok(cards),
+            Self::Failed(error) => Err(error),
+            Self::Waiting => Err(Error::upstream(
+                "the issuer can't be reached now; the wallet will try again by itself",
+            )
+            .with_hint("look at your cards and the history later")),
+            Self::Unjudged(reason) => Err(Error::upstream(format!(
+                "the credential was received but can't be verified yet: {reason}"
+            ))
+            .with_hint(
+                "the wallet tries again for a few minutes; look at your cards and the history later",
+            )),
+        }
+    }
 }
 
 /// The result of verifying the credentials received.
@@ -166,12 +186,15 @@ impl Machine for Receiving {
             _ => return Err(Error::internal("issuers answer by HTTP")),
         };
         let taken = wallet::step(&flow.state, &input, round.evidence, round.ctx);
-        let (state, effects) = match taken.map_err(refusal)? {
+        let wallet::Next {
+            state,
+            call,
+            received,
+        } = match taken.map_err(refusal)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(next) => next,
         };
-        let (credentials, further) = parted(effects);
-        let kept = match self.kept(flow, credentials, round)? {
+        let kept = match self.kept(flow, received, round)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(kept) => kept,
         };
@@ -188,11 +211,12 @@ impl Machine for Receiving {
             Ended::Not => {
                 flow.state = state;
                 // A token alone needs no flush of its own: it reaches the disk with the request that spends it.
-                let is_request = |effect| matches!(effect, &Effect::RequestCredential { .. });
-                let in_haste = further.iter().any(is_request);
                 let mut next = Next::written(round, End::Waiting);
-                next.deferred = !in_haste;
-                calls(next, flow, further, round).map(Step::Done)
+                next.deferred = !matches!(call, Some(wallet::Call::RequestCredential { .. }));
+                Ok(Step::Done(match call {
+                    Some(call) => next.call(entry(round.at.id, flow, call, round.ctx.now())?),
+                    None => next,
+                }))
             }
             Ended::With(failure) => self
                 .concluded(flow, kept.cards, failure, round)
@@ -237,60 +261,40 @@ impl Calling for Receiving {
     }
 }
 
-/// The calls of a flow that begins.
-pub(super) fn first_calls(
-    id: &str,
-    flow: &Flow,
-    effects: Vec<Effect>,
-    now: UnixTime,
-) -> Result<Vec<NewOutbox>> {
-    let calls = effects.into_iter();
-    calls
-        .map(|effect| call(flow, effect)?.entry(FLOW, id, id, now))
-        .collect()
+/// The outbox entry of a call.
+pub(super) fn entry(id: &str, flow: &Flow, call: wallet::Call, now: UnixTime) -> Result<NewOutbox> {
+    Call::Http(Box::new(http(flow, call))).entry(FLOW, id, id, now)
 }
 
-fn calls(
-    next: Next<End>,
-    flow: &Flow,
-    effects: Vec<Effect>,
-    round: &Round<'_>,
-) -> Result<Next<End>> {
-    let entries = first_calls(round.at.id, flow, effects, round.ctx.now())?;
-    Ok(entries.into_iter().fold(next, Next::call))
-}
-
-/// The call of an effect. A code may have been redeemed, so it is sent again only if the first request never left; a
+/// A call as an HTTP request. A code may have been redeemed, so it is sent again only if the first request never left; a
 /// person who still has the offer can accept it again. A credential request may always be repeated: the issuer
 /// recognises its own request, or refuses its nonce, and then there is a new one.
-fn call(flow: &Flow, effect: Effect) -> Result<Call> {
-    let call = match effect {
+fn http(flow: &Flow, call: wallet::Call) -> HttpCall {
+    match call {
         // The nonce for the first credential request is fetched before the code is redeemed. That call may be repeated,
         // so the token becomes durable together with the request that spends it.
-        Effect::RedeemToken { url, form } => HttpCall {
+        wallet::Call::RedeemToken { url, form } => HttpCall {
             url,
             body: HttpBody::EncodedForm(form),
             bearer: None,
             is_repeatable: false,
             first: flow.state.nonce_ahead().cloned(),
         },
-        Effect::FetchNonce { url } => HttpCall {
+        wallet::Call::FetchNonce { url } => HttpCall {
             url,
             body: HttpBody::Empty,
             bearer: None,
             is_repeatable: true,
             first: None,
         },
-        Effect::RequestCredential { url, token, body } => HttpCall {
+        wallet::Call::RequestCredential { url, token, body } => HttpCall {
             url,
             body: HttpBody::Json(body),
             bearer: Some(token),
             is_repeatable: true,
             first: None,
         },
-        Effect::Keep(_) => return Err(Error::internal("credentials are not sent anywhere")),
-    };
-    Ok(Call::Http(Box::new(call)))
+    }
 }
 
 fn heard(arrived: &Arrived) -> wallet::Answer<'_> {
@@ -404,16 +408,4 @@ impl Receiving {
         }
         Ok(next)
     }
-}
-
-/// Splits off the credentials to keep from the remaining effects.
-fn parted(effects: Vec<Effect>) -> (Vec<ReceivedCredential>, Vec<Effect>) {
-    let (mut credentials, mut further) = (Vec::new(), Vec::new());
-    for effect in effects {
-        match effect {
-            Effect::Keep(more) => credentials.extend(more),
-            other => further.push(other),
-        }
-    }
-    (credentials, further)
 }
