@@ -412,7 +412,7 @@ impl App {
         )
     }
 
-    /// Number of effects waiting to be delivered, and number given up.
+    /// Number of calls waiting to be delivered, and number given up.
     ///
     /// # Errors
     /// The store's.

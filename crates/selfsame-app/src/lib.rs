@@ -1,4 +1,4 @@
-//! Use cases: load, gather, step, commit, effects.
+//! Use cases: load, gather, step, one commit, calls, events.
 //!
 //! Owns: what an issuer, a wallet, a verifier and their operator can do, in terms of the protocols below
 //! and of the store and network beside it. Does not own: status codes, HTML, terminals, SQL, sockets.

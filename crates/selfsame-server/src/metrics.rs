@@ -116,8 +116,8 @@ fn describe() {
         "selfsame_store_commits_microseconds_total",
         "Time spent in durable commits."
     );
-    metrics::describe_gauge!("selfsame_outbox_waiting", "Effects waiting for delivery.");
-    metrics::describe_gauge!("selfsame_outbox_dead", "Effects given up.");
+    metrics::describe_gauge!("selfsame_outbox_waiting", "Calls waiting for delivery.");
+    metrics::describe_gauge!("selfsame_outbox_dead", "Calls given up.");
     metrics::describe_gauge!(
         "selfsame_registry_damaged",
         "Whether damage of the registry's ledger was found since the start."

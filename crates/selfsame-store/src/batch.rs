@@ -116,25 +116,25 @@ impl Batch {
         })
     }
 
-    /// Adds an effect, which is executed at least once after the commit.
+    /// Adds a call, which is executed at least once after the commit.
     #[must_use]
     pub fn enqueue(self, entry: NewOutbox) -> Self {
         self.step(Step::Enqueue(entry))
     }
 
-    /// Removes an effect that has been executed. A conflict if the entry is no longer pending.
+    /// Removes a call that has been executed. A conflict if the entry is no longer pending.
     #[must_use]
     pub fn settle(self, id: OutboxId) -> Self {
         self.step(Step::Settle(id))
     }
 
-    /// Postpones the effect until this time.
+    /// Postpones the call until this time.
     #[must_use]
     pub fn retry(self, id: OutboxId, not_before: UnixTime) -> Self {
         self.step(Step::Retry { id, not_before })
     }
 
-    /// Gives up the effect: it becomes a dead letter. The reason is stored unencrypted.
+    /// Gives up the call: it becomes a dead letter. The reason is stored unencrypted.
     #[must_use]
     pub fn bury(self, id: OutboxId, reason: impl Into<String>) -> Self {
         self.step(Step::Bury {

@@ -1,5 +1,5 @@
 //! Owns all stored data: encrypted records, their outbox and counters, and the ledger's storage. Does not own the
-//! meaning of the values, the time when effects are executed, or the use of a counter's numbers.
+//! meaning of the values, the time when calls are executed, or the use of a counter's numbers.
 
 pub mod backend;
 mod batch;

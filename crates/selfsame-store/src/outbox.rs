@@ -1,4 +1,4 @@
-//! The outbox: effects that are executed at least once, in order for each destination and subject.
+//! The outbox: calls that are executed at least once, in order for each destination and subject.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,12 +13,12 @@ use crate::frame;
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, bound};
 
-/// An effect to enqueue.
+/// A call to enqueue.
 #[derive(Clone)]
 pub struct NewOutbox {
     /// The executor or receiver. Together with `subject` it determines the lane; a lane keeps its order.
     pub destination: String,
-    /// The subject of the effect.
+    /// The subject of the call.
     pub subject: String,
     /// A key by which the receiver recognises repetitions.
     pub key: String,
@@ -28,16 +28,16 @@ pub struct NewOutbox {
     pub not_before: UnixTime,
 }
 
-/// An effect to execute.
+/// A call to execute.
 #[derive(Clone)]
 pub struct OutboxEntry {
     /// The identifier.
     pub id: OutboxId,
-    /// The tenant of the effect.
+    /// The tenant of the call.
     pub tenant: TenantId,
     /// The executor or receiver.
     pub destination: String,
-    /// The subject of the effect.
+    /// The subject of the call.
     pub subject: String,
     /// A key by which the receiver recognises repetitions.
     pub key: String,
@@ -61,10 +61,10 @@ impl fmt::Debug for OutboxEntry {
     }
 }
 
-/// An effect that was given up.
+/// A call that was given up.
 #[derive(Clone, Debug)]
 pub struct DeadLetter {
-    /// The effect.
+    /// The call.
     pub entry: OutboxEntry,
     /// Why it was given up.
     pub reason: String,
@@ -129,7 +129,7 @@ impl Leases {
     }
 }
 
-/// A cache of entries just written, first in their lanes and not yet claimed. It saves the writer of an effect, who
+/// A cache of entries just written, first in their lanes and not yet claimed. It saves the writer of a call, who
 /// executes it too, from reading it back. Claiming or changing an entry removes it, so cached entries are as written.
 #[derive(Debug, Default)]
 pub(crate) struct Fresh(Mutex<HashMap<OutboxId, SealedEntry>>);

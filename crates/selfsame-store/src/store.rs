@@ -1,8 +1,8 @@
 //! The front of the store: seals what is written, opens what is read, and hashes tags.
 
 mod allocate;
+mod calls;
 mod copy;
-mod effects;
 mod sealing;
 
 pub(crate) use copy::COPIED;

@@ -42,7 +42,7 @@ async fn victim(store: Store, writer: u64, round: String) {
     for step in 0_u64.. {
         let id = format!("{round}-{writer}-{step}");
         let record = Put::new("acked", &id, id.clone().into_bytes()).tag(Tag::hashed("id", &id));
-        let effect = NewOutbox {
+        let call = NewOutbox {
             destination: id.clone(),
             subject: String::new(),
             key: id.clone(),
@@ -52,7 +52,7 @@ async fn victim(store: Store, writer: u64, round: String) {
         let batch = Batch::new(tenant.clone())
             .expect("acked", &id, Expect::Absent)
             .put(record)
-            .enqueue(effect);
+            .enqueue(call);
         let batch = if step % 5 == 4 {
             batch.deferred()
         } else {
@@ -74,7 +74,7 @@ async fn victim(store: Store, writer: u64, round: String) {
             Some(record) => batch.update("chain", record, length.to_be_bytes().to_vec()),
             None => batch.put(Put::new("chain", &chain, length.to_be_bytes().to_vec())),
         };
-        // The oldest effect is settled in the same batch: both writes or neither.
+        // The oldest call is settled in the same batch: both writes or neither.
         store
             .commit(batch.settle(committed.outbox[0]))
             .await

@@ -31,7 +31,7 @@ const PURE: &[Ban] = &[
     ("std::io::stderr", "only the binary talks to the terminal"),
     (
         "tokio",
-        "a machine answers with needs and effects; selfsame-app waits for them",
+        "a machine answers with needs and calls; selfsame-app waits for them",
     ),
     ("StatusCode", "only selfsame-server knows status codes"),
 ];
@@ -150,7 +150,8 @@ fn check_source(source: &Source) -> Vec<Finding> {
         if !RANDOM_MODULES.contains(&source.path.as_str()) {
             bans.extend(RANDOM);
         }
-        let message = "L0–L2 have no asynchrony; answer with a `Need` or an `Effect` and let selfsame-app wait";
+        let message =
+            "L0–L2 have no asynchrony; answer with a `Need` or a call, and let selfsame-app wait";
         findings.extend(
             source
                 .asynchronous

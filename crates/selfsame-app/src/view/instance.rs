@@ -35,9 +35,9 @@ pub struct InstanceStatus {
     pub commit_ms: Option<f64>,
     /// Outbound requests since the start.
     pub outbound_requests: u64,
-    /// Effects waiting to be delivered.
+    /// Calls waiting to be delivered.
     pub outbox_waiting: u64,
-    /// Effects that were given up.
+    /// Calls that were given up.
     pub outbox_dead: u64,
 }
 

@@ -310,10 +310,10 @@ impl Issuer {
     pub fn granted(&self, configuration_id: &str) -> Granted {
         let made = self.offer(configuration_id);
         let request = token_request(&made.offer);
-        let (_, effects) = self
+        let (_, redeemed) = self
             .token(&State::Offered(made.state), &request, &ctx(2))
             .unwrap();
-        grant(&effects)
+        grant(&redeemed)
     }
 
     /// Takes one step with a credential request.
@@ -350,8 +350,8 @@ impl Issuer {
     pub fn ask(&self, configuration_id: &str, proofs: &[String]) -> Result<Vec<String>, Error> {
         let state = State::Granted(self.granted(configuration_id));
         let request = request(configuration_id, proofs);
-        let (_, effects) = self.credential(&state, &request, &ctx(4))?;
-        Ok(credentials(&effects)
+        let (_, issuance) = self.credential(&state, &request, &ctx(4))?;
+        Ok(credentials(&issuance)
             .credentials
             .into_iter()
             .map(|issued| issued.credential)

@@ -6,7 +6,7 @@ use selfsame_store::{Batch, NewOutbox, OutboxId, Page, Put, Store, StoreError};
 
 use crate::ground::{Ground, tenant};
 
-fn effect(destination: &str, subject: &str, key: &str) -> NewOutbox {
+fn call(destination: &str, subject: &str, key: &str) -> NewOutbox {
     let payload = key.as_bytes().to_vec();
     NewOutbox {
         destination: destination.to_owned(),
@@ -23,7 +23,7 @@ fn batch() -> Batch {
 
 async fn enqueue(store: &Store, key: &str, subject: &str) -> OutboxId {
     store
-        .commit(batch().enqueue(effect("https://example.org", subject, key)))
+        .commit(batch().enqueue(call("https://example.org", subject, key)))
         .await
         .unwrap()
         .outbox[0]
@@ -46,9 +46,9 @@ fn is_conflict<T>(result: Result<T, StoreError>) -> bool {
 pub async fn entries_of_a_lane_come_one_after_the_other(ground: Ground) {
     let store = ground.store().await;
     let both = batch()
-        .enqueue(effect("d", "s", "1"))
-        .enqueue(effect("d", "s", "2"))
-        .enqueue(effect("d", "other", "3"));
+        .enqueue(call("d", "s", "1"))
+        .enqueue(call("d", "s", "2"))
+        .enqueue(call("d", "other", "3"));
     let ids = store.commit(both).await.unwrap().outbox;
     let first = store.due(ground.now(), 100).await.unwrap();
     assert_eq!(

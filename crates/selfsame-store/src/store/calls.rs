@@ -1,4 +1,4 @@
-//! The outbox interface: due effects, each leased to one worker at a time.
+//! The outbox interface: due calls, each leased to one worker at a time.
 
 use selfsame_crypto::time::UnixTime;
 
@@ -10,7 +10,7 @@ use crate::outbox::{self, DeadLetter, Leased};
 use crate::record::Page;
 
 impl Store {
-    /// Effects to execute: due, first in their lanes, and not leased by another worker of this process.
+    /// Calls to execute: due, first in their lanes, and not leased by another worker of this process.
     pub async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<Leased>> {
         let ids = self
             .0
@@ -27,12 +27,12 @@ impl Store {
         Ok(due)
     }
 
-    /// Leases the effect for immediate execution; `None` if it is leased, not due or not first in its lane.
+    /// Leases the call for immediate execution; `None` if it is leased, not due or not first in its lane.
     pub async fn lease(&self, id: OutboxId) -> Result<Option<Leased>> {
         self.lease_at(id, self.now()).await
     }
 
-    /// Leases an effect for its own writer, even before its time. A time in the near future keeps other workers from
+    /// Leases a call for its own writer, even before its time. A time in the near future keeps other workers from
     /// taking it before the writer does.
     pub async fn lease_early(&self, id: OutboxId) -> Result<Option<Leased>> {
         self.lease_at(id, UnixTime(u64::MAX)).await
