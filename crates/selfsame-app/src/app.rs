@@ -1,6 +1,6 @@
 //! One instance: assembles its parts, starts and stops it.
 
-mod copying;
+mod backing_up;
 mod worker;
 
 use std::sync::{Arc, OnceLock};
@@ -76,7 +76,7 @@ impl App {
     /// # Errors
     /// If a setting cannot work, and the store's.
     pub async fn open(config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
-        crate::copies::begin(&parts.store).await?;
+        crate::backup::begin(&parts.store).await?;
         let own = Own::new(&parts);
         let registry = registry(&config, &parts, &own).await?;
         Self::open_with(config, parts, own, registry).await
@@ -91,7 +91,7 @@ impl App {
         config: Config,
         parts: Parts,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
-        crate::copies::begin(&parts.store).await?;
+        crate::backup::begin(&parts.store).await?;
         let own = Own::new(&parts);
         Self::open_with(config, parts, own, Some(registry)).await
     }

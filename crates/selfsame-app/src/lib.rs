@@ -4,9 +4,9 @@
 //! and of the store and network beside it. Does not own: status codes, HTML, terminals, SQL, sockets.
 
 mod app;
+pub mod backup;
 mod certificate;
 pub mod config;
-pub mod copies;
 pub mod dids;
 pub mod events;
 mod fetches;

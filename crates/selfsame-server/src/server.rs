@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use selfsame_app::App;
-use selfsame_app::copies::Copies;
+use selfsame_app::backup::Backups;
 use selfsame_app::issuer::Issuer;
 use selfsame_app::verifier::Verifier;
 use selfsame_app::wallet::Wallet;
@@ -36,7 +36,7 @@ struct Inner {
     limits: Limits,
     bodies: Bodies,
     registrations: Rates,
-    copies: Option<Copies>,
+    backups: Option<Backups>,
     cookies: Names,
     figures: Figures,
     tallies: Tallies,
@@ -50,7 +50,7 @@ impl Server {
     pub(crate) fn new(
         app: Arc<App>,
         limits: Limits,
-        copies: Option<Copies>,
+        backups: Option<Backups>,
         open_registration: bool,
     ) -> Result<Self, OriginError> {
         let origin = Origin::of(&app.config().origin)?;
@@ -61,7 +61,7 @@ impl Server {
             bodies: Bodies::new(&limits),
             registrations: Rates::default(),
             limits,
-            copies,
+            backups,
             figures: Figures::install(),
             tallies: Tallies::default(),
             pulse: Pulse::default(),
@@ -130,8 +130,8 @@ impl Server {
     }
 
     /// Where backups of the instance are written.
-    pub(crate) fn copies(&self) -> Option<&Copies> {
-        self.0.copies.as_ref()
+    pub(crate) fn backups(&self) -> Option<&Backups> {
+        self.0.backups.as_ref()
     }
 
     pub(crate) fn cookies(&self) -> &Names {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_app::copies::Copies;
+use selfsame_app::backup::Backups;
 use selfsame_tls_io::Acceptor;
 use tokio::net::TcpListener;
 use url::{Host, Url};
@@ -26,7 +26,7 @@ pub struct Settings {
     /// All limits.
     pub limits: Limits,
     /// Where backups of the instance are written, if the operator may request them.
-    pub copies: Option<Copies>,
+    pub backups: Option<Backups>,
     /// Whether anyone may register DIDs at `/register`; otherwise only the operator.
     pub open_registration: bool,
 }

@@ -29,10 +29,10 @@ pub async fn serve(
         limits,
         health: watched,
         plain_anywhere,
-        copies,
+        backups,
         open_registration,
     } = settings;
-    let server = Server::new(app, limits, copies, open_registration).map_err(io::Error::other)?;
+    let server = Server::new(app, limits, backups, open_registration).map_err(io::Error::other)?;
     let listen = listener.local_addr()?;
     let origin = server.origin();
     match plain_anywhere {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
+use selfsame_app::backup::{LEDGER_FILE, STORE_FILE};
 use selfsame_store::ledger::{LedgerStore, SqliteLedger};
 use selfsame_store::{Sqlite, Store, StoreError, Vault};
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selfsame_abci::{Engine, Home, Node, Setup, Signer};
+use selfsame_app::backup::Backups;
 use selfsame_app::config::{
     Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
 };
-use selfsame_app::copies::Copies;
 use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
@@ -224,7 +224,7 @@ impl Launch {
             health,
             plain_anywhere: self.plain_anywhere,
             limits: self.limits,
-            copies: Some(Copies {
+            backups: Some(Backups {
                 folder: self.data.join("backups"),
                 with: vec![self.data.join(SALT_FILE)],
             }),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use selfsame_app::copies::STORE_FILE;
+use selfsame_app::backup::STORE_FILE;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding;
 use selfsame_crypto::password::Stretching;

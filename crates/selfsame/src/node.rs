@@ -27,7 +27,7 @@ use crate::settings::{Settings, trust_root};
 use crate::{address, data, output, private_directory};
 
 /// The file of the records in a node's folder.
-const KEPT: &str = selfsame_app::copies::STORE_FILE;
+const KEPT: &str = selfsame_app::backup::STORE_FILE;
 const NOTHING_HERE: &str = "create one: selfsame tls identity new --identity FOLDER";
 
 /// A node: its identity, and how it resolves its peers.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use selfsame_abci::Home;
-use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
+use selfsame_app::backup::{LEDGER_FILE, STORE_FILE};
 
 use crate::exit::Failure;
 use crate::master_key::{KEY_FILE, SALT_FILE};

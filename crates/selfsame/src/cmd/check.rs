@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::ProgressBar;
 use selfsame_abci::Home;
-use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
+use selfsame_app::backup::{LEDGER_FILE, STORE_FILE};
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::check;
 use selfsame_ledger::check::{Found, Subject};

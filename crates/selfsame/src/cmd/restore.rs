@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
+use selfsame_app::backup::{LEDGER_FILE, STORE_FILE};
 use selfsame_store::ledger::SqliteLedger;
 use selfsame_store::{Sqlite, StoreError};
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
+use selfsame_app::backup::{LEDGER_FILE, STORE_FILE};
 use selfsame_ledger::check::Found;
 use selfsame_store::offline::Looked;
 use serde::Serialize;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use selfsame_abci::Home;
-use selfsame_app::copies::LEDGER_FILE;
+use selfsame_app::backup::LEDGER_FILE;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;

@@ -17,7 +17,7 @@ const LEAP: u64 = 1 << 32;
 
 /// Where backups are written.
 #[derive(Clone, Debug)]
-pub struct Copies {
+pub struct Backups {
     /// Each backup becomes a directory in this one.
     pub folder: PathBuf,
     /// Further files to include in a backup, if they exist.

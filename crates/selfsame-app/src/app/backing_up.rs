@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use selfsame_driver::{Error, Result};
 
 use super::App;
-use crate::copies::{Copies, LEDGER_FILE, STORE_FILE};
+use crate::backup::{Backups, LEDGER_FILE, STORE_FILE};
 
 impl App {
     /// Copies all stored data except the master key into a new directory, named by the time; returns its path.
     ///
     /// # Errors
     /// If the backup can't be written.
-    pub async fn copy(&self, copies: &Copies) -> Result<PathBuf> {
+    pub async fn copy(&self, backups: &Backups) -> Result<PathBuf> {
         let registry = self.registry();
         if registry.is_ok_and(|registry| registry.health().is_ok_and(|health| health.is_some())) {
             // Started from a backup, a node would vote again on what it has voted on since: two votes of one key.
@@ -21,7 +21,7 @@ impl App {
             )
             .with_hint("replace a lost node by a new one with `selfsame registry join`; `selfsame registry export` writes the registry's contents to a file"));
         }
-        let directory = copies
+        let directory = backups
             .folder
             .join(self.clock().now().rfc3339().replace(':', ""));
         if directory.exists() {
@@ -29,7 +29,7 @@ impl App {
                 .with_hint("use that backup, or try again"));
         }
         let (store, ledger) = (self.shared.store.clone(), self.ledger.clone());
-        let (into, with) = (directory.clone(), copies.with.clone());
+        let (into, with) = (directory.clone(), backups.with.clone());
         // In a task of its own, so that a caller who stops waiting does not leave half a backup.
         let copied: tokio::task::JoinHandle<Result<()>> = tokio::spawn(async move {
             // The records first: transactions sent after that are sent again on restore, which changes nothing.
