@@ -6,6 +6,7 @@
 
 use std::process::ExitCode;
 
+mod changed;
 mod engine;
 mod faults;
 mod machine;
@@ -26,6 +27,7 @@ Development tasks of Selfsame.
 
 Usage: cargo xtask tidy [FOLDER]
        cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
+       cargo xtask test --changed [--since REVISION]
        cargo xtask cometbft
        cargo xtask faults [--times N]
        cargo xtask siege
@@ -38,7 +40,8 @@ Usage: cargo xtask tidy [FOLDER]
 
 tidy   checks layers, sizes, module docs and documents; prints what to do;
        with a folder, only what is below it
-test   installs what the tests need and runs everything; --help lists its steps
+test   installs what the tests need and runs everything; --help lists its steps; with
+       --changed, only what a change can have broken
 cometbft  builds the engine of registry networks into target/cometbft, with Go
 faults runs what may happen to a registry network with real processes, N times in a row
 siege  attacks an instance of 1 GiB in every known way while honest people use it;
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
     let done = match task.as_str() {
         "tidy" if rest.len() <= 1 => tidy::run(rest.first().map_or("", String::as_str)),
         "test" => test::run(&rest),
+        changed::alone::TASK => changed::alone::run(&rest),
         "cometbft" => engine::command(&rest),
         "faults" => faults::command(&rest),
         "siege" => siege::command(&rest),

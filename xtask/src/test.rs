@@ -3,6 +3,11 @@
 use std::{fs, process::Command, time::Instant};
 
 use crate::{
+    changed::{
+        self, alone,
+        plan::{Part, Scope},
+        reach::UNIT,
+    },
     engine, machine, openssl, oracle, package, peer, second, tidy,
     workspace::{cargo, root},
 };
@@ -10,16 +15,29 @@ use crate::{
 /// What a step does.
 enum Task {
     /// One of our own functions.
-    Ours(fn() -> Result<bool, String>),
+    Ours(fn(&Scope) -> Result<bool, String>),
     /// Checks and installs what the machine must have.
     Machine,
     /// Cargo with these arguments.
     Cargo(&'static [&'static str]),
 }
 
+/// Which changes a step is for.
+enum When {
+    Always,
+    /// Packages, or their tests, may compile differently.
+    Linted,
+    Documented,
+    /// Some tests may give another result.
+    Tested,
+    /// These suites may; see `changed::readers` for their names.
+    Suites(&'static [&'static str]),
+}
+
 struct Step {
     name: &'static str,
     purpose: &'static str,
+    when: When,
     task: Task,
 }
 
@@ -28,26 +46,31 @@ const STEPS: &[Step] = &[
     Step {
         name: "tidy",
         purpose: "layers, sizes, documents",
-        task: Task::Ours(|| tidy::run("")),
+        when: When::Always,
+        task: Task::Ours(|_| tidy::run("")),
     },
     Step {
         name: "fmt",
         purpose: "formatting",
+        when: When::Always,
         task: Task::Cargo(&["fmt", "--all", "--check"]),
     },
     Step {
         name: "machine",
         purpose: "a C compiler, Chromium and its driver, Java, OpenSSL with what the TLS bench does with it",
+        when: When::Suites(&[BROWSER, BENCH, "selfsame-tls"]),
         task: Task::Machine,
     },
     Step {
         name: "engine",
         purpose: "CometBFT, built with Go where it is missing",
-        task: Task::Ours(engine::prepare),
+        when: When::Suites(&["selfsame/network", "selfsame-abci", "selfsame-tls"]),
+        task: Task::Ours(|_| engine::prepare()),
     },
     Step {
         name: "clippy",
         purpose: "lints, warnings denied",
+        when: When::Linted,
         task: Task::Cargo(&[
             "clippy",
             "--workspace",
@@ -60,6 +83,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "doc",
         purpose: "the documentation builds, warnings denied",
+        when: When::Documented,
         task: Task::Cargo(&[
             "doc",
             "--workspace",
@@ -70,20 +94,20 @@ const STEPS: &[Step] = &[
     Step {
         name: "test",
         purpose: "every test, those that need Chromium too",
+        when: When::Tested,
         task: Task::Cargo(TEST),
     },
     Step {
         name: "npm",
         purpose: "OpenID4VC crossed with packages of Node.js",
-        task: Task::Ours(peer::cross),
+        when: When::Suites(&["selfsame/openid4vc"]),
+        task: Task::Ours(|_| peer::cross()),
     },
     Step {
         name: "oracle",
         purpose: "AnonCreds and SD-JWT VCs crossed with published libraries, TLS with its second implementation",
-        task: Task::Ours(|| {
-            let others = second::cross()? && package::cross()?;
-            Ok(others && oracle::cross(&oracle::Cross::default())?)
-        }),
+        when: When::Suites(&["selfsame-anoncreds", "selfsame-credential", "selfsame-tls"]),
+        task: Task::Ours(cross),
     },
 ];
 
@@ -110,6 +134,9 @@ const TEST: &[&str] = &[
 /// ignore it.
 const BROWSER_TESTS: &str = "crates/selfsame/tests/browser";
 const NEEDS_CHROMIUM: &str = "needs Chromium";
+const BROWSER: &str = "selfsame/browser";
+/// Runs the bench's end with OpenSSL.
+const BENCH: &str = "selfsame/bench";
 
 /// The options of the command line.
 #[derive(Debug, Default, PartialEq)]
@@ -117,6 +144,10 @@ struct Choice {
     help: bool,
     only: Vec<String>,
     skip: Vec<String>,
+    /// Only what a change can have broken.
+    changed: bool,
+    /// The revision to compare the change with.
+    since: Option<String>,
     /// Arguments for `cargo test` that replace ours.
     cargo_test: Option<Vec<String>>,
 }
@@ -128,10 +159,18 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         print_help();
         return Ok(true);
     }
+    let scope = match choice.changed {
+        true => changed::scope(choice.since.as_deref())?,
+        false => Scope::Everything,
+    };
     let chosen: Vec<&Step> = STEPS
         .iter()
-        .filter(|step| choice.wants(step.name))
+        .filter(|step| choice.wants(step.name) && step.is_for(&scope))
         .collect();
+    if choice.changed {
+        let names: Vec<&str> = chosen.iter().map(|step| step.name).collect();
+        println!("steps: {}", names.join(" "));
+    }
     let begin = clock();
     for (number, step) in (1..).zip(&chosen) {
         println!(
@@ -141,13 +180,13 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
             step.purpose
         );
         let start = clock();
-        if !perform(step, &choice)? {
+        if !perform(step, &choice, &scope)? {
             println!(
                 "==> {} failed after {} s",
                 step.name,
                 start.elapsed().as_secs()
             );
-            println!("    again, alone: cargo xtask test --only {}", step.name);
+            println!("    again, alone: {}", choice.again(step.name));
             return Ok(false);
         }
         println!("    {} s", start.elapsed().as_secs());
@@ -160,20 +199,17 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     Ok(true)
 }
 
-fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
-    let browser_tests = browser_tests()?;
-    let arguments: Vec<&str> = match (&step.task, &choice.cargo_test) {
-        (Task::Ours(task), _) => return task(),
-        (Task::Machine, _) => return prepare(!choice.skips("browser")),
-        (Task::Cargo(_), Some(own)) if step.name == "test" => ["test"]
-            .into_iter()
-            .chain(own.iter().map(String::as_str))
-            .collect(),
-        (Task::Cargo(_), None) if step.name == "test" && choice.skips("browser") => {
-            let skips = browser_tests.iter().flat_map(|name| ["--skip", name]);
-            TEST.iter().copied().chain(skips).collect()
+fn perform(step: &Step, choice: &Choice, scope: &Scope) -> Result<bool, String> {
+    let arguments: Vec<String> = match (&step.task, &choice.cargo_test) {
+        (Task::Ours(task), _) => return task(scope),
+        (Task::Machine, _) => return prepare(!choice.skips("browser"), scope),
+        (Task::Cargo(_), Some(own)) if step.name == "test" => {
+            ["test".to_owned()].into_iter().chain(own.clone()).collect()
         }
-        (Task::Cargo(arguments), _) => arguments.to_vec(),
+        (Task::Cargo(arguments), _) if step.name == "test" => {
+            test_arguments(arguments, choice, scope)?
+        }
+        (Task::Cargo(arguments), _) => arguments.iter().map(|word| (*word).to_owned()).collect(),
     };
     println!("    cargo {}", arguments.join(" "));
     let mut command = Command::new(cargo());
@@ -191,9 +227,56 @@ fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
     Ok(status.success())
 }
 
-fn prepare(with_browser: bool) -> Result<bool, String> {
-    machine::prepare(with_browser)?;
-    openssl::prepare().map(|()| true)
+/// The arguments for cargo's main test run.
+fn test_arguments(fixed: &[&str], choice: &Choice, scope: &Scope) -> Result<Vec<String>, String> {
+    let (before, after) = fixed.split_at(fixed.iter().position(|word| *word == "--").unwrap_or(0));
+    let mut arguments: Vec<String> = before.iter().map(|word| (*word).to_owned()).collect();
+    if let Scope::Part(part) = scope {
+        arguments.extend(targets(part));
+        arguments.extend(["--config".to_owned(), alone::config(&part.suites)?]);
+    }
+    arguments.extend(after.iter().map(|word| (*word).to_owned()));
+    if choice.skips("browser") {
+        let skips = browser_tests()?.into_iter();
+        arguments.extend(skips.flat_map(|name| ["--skip".to_owned(), name]));
+    }
+    Ok(arguments)
+}
+
+/// Which targets cargo builds: all, unless the names of those that a change reaches are enough. Features stay those of
+/// the whole workspace, so that nothing is built a second time.
+fn targets(part: &Part) -> Vec<String> {
+    let suites = part.suites.named().unwrap_or_default();
+    let mut targets = Vec::new();
+    for suite in &suites {
+        match *suite {
+            UNIT => targets.extend(["--lib".to_owned(), "--bins".to_owned()]),
+            suite => targets.extend(["--test".to_owned(), suite.to_owned()]),
+        }
+    }
+    if !targets.is_empty() {
+        // The networks' tests start an example.
+        targets.push("--examples".to_owned());
+    }
+    targets
+}
+
+fn prepare(with_browser: bool, scope: &Scope) -> Result<bool, String> {
+    machine::prepare(with_browser && scope.has(&[BROWSER]))?;
+    match scope.has(&[BENCH]) {
+        true => openssl::prepare().map(|()| true),
+        false => Ok(true),
+    }
+}
+
+/// Crosses with others those of our implementations that may have changed.
+fn cross(scope: &Scope) -> Result<bool, String> {
+    let passed = !scope.has(&["selfsame-tls"]) || second::cross()?;
+    let passed = passed && (!scope.has(&["selfsame-credential"]) || package::cross()?);
+    Ok(
+        passed
+            && (!scope.has(&["selfsame-anoncreds"]) || oracle::cross(&oracle::Cross::default())?),
+    )
 }
 
 /// The names of the tests that need Chromium, each with its module.
@@ -228,13 +311,40 @@ fn clock() -> Instant {
 }
 
 fn print_help() {
-    println!(
-        "Usage: cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]\n\nSteps:"
-    );
+    println!("{USAGE}\nSteps:");
     for step in STEPS {
         println!("  {:8} {}", step.name, step.purpose);
     }
     println!("\n`--skip browser` leaves out Chromium and the tests that need it.");
+    println!("\n{CHANGED}");
+}
+
+const USAGE: &str = "\
+Usage: cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
+       cargo xtask test --changed [--since REVISION] [--only STEP]... [--skip STEP]...
+";
+const CHANGED: &str = "\
+`--changed` runs what a change can have broken: the tests of the packages that it touches and of
+those that build on them, and the steps that they need. The change is what differs from the merge
+base with main, or with REVISION: commits, files that are not committed, and new files. On main
+itself, it is what is not committed, or else the last commit. The plan is printed first.
+
+Example: cargo xtask test --changed
+         cargo xtask test --changed --since HEAD~3 --skip browser";
+
+impl Step {
+    fn is_for(&self, scope: &Scope) -> bool {
+        let Scope::Part(part) = scope else {
+            return true;
+        };
+        match self.when {
+            When::Always => true,
+            When::Linted => !part.linted.is_empty(),
+            When::Documented => !part.documented.is_empty(),
+            When::Tested => !part.suites.is_empty(),
+            When::Suites(suites) => scope.has(suites),
+        }
+    }
 }
 
 impl Choice {
@@ -246,6 +356,8 @@ impl Choice {
                 "--help" | "-h" => choice.help = true,
                 "--only" => choice.only.push(step_name(arguments.next())?),
                 "--skip" => choice.skip.push(step_name(arguments.next())?),
+                "--changed" => choice.changed = true,
+                "--since" => choice.since = Some(revision(arguments.next())?),
                 "--" => choice.cargo_test = Some(arguments.by_ref().cloned().collect()),
                 other => {
                     return Err(format!(
@@ -254,7 +366,26 @@ impl Choice {
                 }
             }
         }
+        if choice.since.is_some() && !choice.changed {
+            return Err("--since belongs to --changed\nhint: cargo xtask test --help".to_owned());
+        }
+        if choice.changed && choice.cargo_test.is_some() {
+            return Err(
+                "--changed chooses the tests itself\nhint: leave out it, or what follows `--`"
+                    .to_owned(),
+            );
+        }
         Ok(choice)
+    }
+
+    /// The command that runs one step again.
+    fn again(&self, step: &str) -> String {
+        let since = self.since.iter().map(|since| format!(" --since {since}"));
+        let changed = match self.changed {
+            true => format!(" --changed{}", since.collect::<String>()),
+            false => String::new(),
+        };
+        format!("cargo xtask test{changed} --only {step}")
     }
 
     fn wants(&self, step: &str) -> bool {
@@ -264,6 +395,13 @@ impl Choice {
     fn skips(&self, step: &str) -> bool {
         self.skip.iter().any(|name| name == step)
     }
+}
+
+fn revision(argument: Option<&String>) -> Result<String, String> {
+    argument
+        .filter(|revision| !revision.starts_with('-'))
+        .cloned()
+        .ok_or_else(|| "--since wants a revision\nhint: cargo xtask test --help".to_owned())
 }
 
 fn step_name(argument: Option<&String>) -> Result<String, String> {
@@ -278,6 +416,10 @@ fn step_name(argument: Option<&String>) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::changed::reach::Suites;
+
     use super::*;
 
     fn parse(line: &str) -> Result<Choice, String> {
@@ -333,6 +475,101 @@ mod tests {
             choice.cargo_test.unwrap(),
             ["-p", "selfsame-did", "--", "--nocapture"]
         );
+    }
+
+    /// The steps for a change that reaches these suites, and the code of these packages.
+    fn steps(suites: &str, code: &[&str]) -> Vec<&'static str> {
+        let code: BTreeSet<String> = code.iter().map(|name| (*name).to_owned()).collect();
+        let scope = Scope::Part(Part {
+            linted: code.clone(),
+            documented: code,
+            suites: Suites::parse(suites),
+        });
+        let steps = STEPS.iter().filter(|step| step.is_for(&scope));
+        steps.map(|step| step.name).collect()
+    }
+
+    #[test]
+    fn a_change_of_documents_alone_runs_the_cheap_steps() {
+        assert_eq!(steps("", &[]), ["tidy", "fmt"]);
+        assert_eq!(steps("selfsame/readme", &[]), ["tidy", "fmt", "test"]);
+    }
+
+    #[test]
+    fn a_change_runs_the_steps_that_its_tests_need() {
+        let code = steps("selfsame-net/* selfsame/*", &["selfsame-net", "selfsame"]);
+        let all_but = |left_out: &str| -> Vec<&str> {
+            let steps = STEPS.iter().map(|step| step.name);
+            steps.filter(|step| *step != left_out).collect()
+        };
+        assert_eq!(code, all_but("oracle"));
+        assert_eq!(steps("selfsame-store/files", &[]), ["tidy", "fmt", "test"]);
+        assert_eq!(
+            steps("selfsame-abci/network", &[]),
+            ["tidy", "fmt", "engine", "test"]
+        );
+        assert_eq!(
+            steps("selfsame-credential/package", &[]),
+            ["tidy", "fmt", "test", "oracle"]
+        );
+        assert_eq!(
+            steps("selfsame/openid4vc", &[]),
+            ["tidy", "fmt", "test", "npm"]
+        );
+        assert_eq!(
+            steps("selfsame-tls/unit", &[]),
+            ["tidy", "fmt", "machine", "engine", "test", "oracle"]
+        );
+    }
+
+    #[test]
+    fn without_a_change_every_step_runs() {
+        assert!(STEPS.iter().all(|step| step.is_for(&Scope::Everything)));
+    }
+
+    #[test]
+    fn a_few_suites_build_their_targets_alone() {
+        let targets = |suites: &str| {
+            let suites = Suites::parse(suites);
+            targets(&Part {
+                suites,
+                ..Part::default()
+            })
+            .join(" ")
+        };
+        assert_eq!(targets("selfsame/readme"), "--test readme --examples");
+        let two = targets("selfsame-did/unit selfsame/readme");
+        assert_eq!(two, "--lib --bins --test readme --examples");
+        assert_eq!(targets("selfsame-did/* selfsame/readme"), "");
+        assert_eq!(targets("selfsame-tls-io/doc"), "");
+    }
+
+    #[test]
+    fn cargo_tests_the_workspace_and_calls_xtask_for_each_executable() {
+        let suites = Suites::parse("selfsame/readme");
+        let scope = Scope::Part(Part {
+            suites,
+            ..Part::default()
+        });
+        let arguments = test_arguments(TEST, &parse("--changed").unwrap(), &scope).unwrap();
+        let all = arguments.join(" ");
+        assert!(all.starts_with("test --workspace --test readme --examples --config target."));
+        assert!(all.ends_with("-- --include-ignored --skip wheel:: --skip python:: --skip npm:: --skip siege:: --skip write_the_vector"), "{all}");
+    }
+
+    #[test]
+    fn a_change_is_compared_with_a_revision() {
+        let choice = parse("--changed --since HEAD~3 --skip browser").unwrap();
+        assert!(choice.changed && choice.skips("browser"));
+        assert_eq!(choice.since.as_deref(), Some("HEAD~3"));
+        assert_eq!(
+            choice.again("clippy"),
+            "cargo xtask test --changed --since HEAD~3 --only clippy"
+        );
+        assert!(parse("--since HEAD~3").is_err());
+        assert!(parse("--changed --since").is_err());
+        assert!(parse("--changed --since --only fmt").is_err());
+        assert!(parse("--changed -- -p selfsame-did").is_err());
     }
 
     #[test]

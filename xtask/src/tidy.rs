@@ -11,6 +11,7 @@ mod documents;
 mod layers;
 mod modules;
 mod purity;
+mod readers;
 mod size;
 mod traces;
 mod tuples;
@@ -54,7 +55,7 @@ impl fmt::Display for Finding {
 
 /// A check. Each has a name; findings are printed in the order of this list.
 type Check = fn(&Workspace) -> Vec<Finding>;
-const CHECKS: [(&str, Check); 10] = [
+const CHECKS: [(&str, Check); 11] = [
     ("layers", layers::check),
     ("dependencies", dependencies::check),
     ("purity", purity::check),
@@ -64,6 +65,7 @@ const CHECKS: [(&str, Check); 10] = [
     ("tuples", tuples::check),
     ("documents", documents::check),
     ("conformance", conformance::check),
+    ("readers", readers::check),
     ("traces", traces::check),
 ];
 

@@ -180,7 +180,7 @@ pub fn cargo() -> String {
     option_env!("CARGO").unwrap_or("cargo").to_owned()
 }
 
-fn output(root: &Path, program: &str, arguments: &[&str]) -> Result<String, String> {
+pub fn output(root: &Path, program: &str, arguments: &[&str]) -> Result<String, String> {
     let failed = |reason: String| format!("{program} {}: {reason}", arguments.join(" "));
     let output = Command::new(program)
         .args(arguments)

@@ -1,0 +1,215 @@
+//! Files that others read than the package whose folder they are in: vectors, documents, and modules that several
+//! test executables share. `cargo xtask tidy` checks that every reader is named.
+
+/// Who reads the files at a path.
+pub struct Row {
+    /// A file; or a folder, if it ends with `/`. The longest path that matches a file counts.
+    pub path: &'static str,
+    pub readers: Readers,
+    pub reason: &'static str,
+}
+
+pub enum Readers {
+    /// All packages, or the checks themselves.
+    Everything,
+    /// `PACKAGE/SUITE` is a test executable: an integration test, or `unit` for the tests in `src`, or `doc` for those
+    /// in documentation. `PACKAGE` is a package's own code, which others build on. Nobody else reads the file; `tidy`
+    /// always runs.
+    These(&'static [&'static str]),
+}
+
+use Readers::{Everything, These};
+
+const fn row(path: &'static str, readers: Readers, reason: &'static str) -> Row {
+    Row {
+        path,
+        readers,
+        reason,
+    }
+}
+
+const BUILD: &str = "every package is built by it";
+const DOCUMENT: &str = "a document that no test reads";
+const COMPARED: &str = "a test compares the program with it";
+const VECTORS: &str = "vectors of tests";
+const SHARED: &str = "several tests share it";
+const PINNED: &str = "tests install it, and xtask checks its hashes";
+
+pub const ROWS: &[Row] = &[
+    // What builds and checks.
+    row("Cargo.toml", Everything, BUILD),
+    row("Cargo.lock", Everything, BUILD),
+    row("rust-toolchain.toml", Everything, BUILD),
+    row(".cargo/", Everything, BUILD),
+    row("clippy.toml", Everything, "every package is linted by it"),
+    row("xtask/", Everything, "it decides what runs"),
+    row(".gitignore", These(&[]), "no step reads it"),
+    row(
+        "fuzz/",
+        These(&[]),
+        "it is outside the workspace, and no step builds it",
+    ),
+    // Documents.
+    row("LICENSE", These(&[]), DOCUMENT),
+    row("ARCHITECTURE.md", These(&[]), DOCUMENT),
+    row("CHANGELOG.md", These(&[]), DOCUMENT),
+    row("CONTRIBUTING.md", These(&[]), DOCUMENT),
+    row("SECURITY.md", These(&[]), DOCUMENT),
+    row("README.md", These(&["selfsame/readme"]), COMPARED),
+    row("docs/", These(&[]), DOCUMENT),
+    row(
+        "docs/anoncreds.md",
+        These(&["selfsame/anoncreds"]),
+        COMPARED,
+    ),
+    row("docs/benchmarks.md", These(&["selfsame/bench"]), COMPARED),
+    row(
+        "docs/did-method.md",
+        These(&["selfsame-registry/registry"]),
+        COMPARED,
+    ),
+    row("docs/resolution.md", These(&["selfsame/unit"]), COMPARED),
+    row("docs/settings.md", These(&["selfsame/unit"]), COMPARED),
+    row(
+        "docs/tls-library.md",
+        These(&["selfsame-tls-io/doc"]),
+        "its examples are compiled",
+    ),
+    // Vectors.
+    row(
+        "vectors/anoncreds/",
+        These(&[
+            "selfsame/anoncreds",
+            "selfsame-anoncreds/samples",
+            "selfsame-anoncreds/unit",
+            "selfsame-registry/registry",
+            "selfsame-testkit",
+        ]),
+        VECTORS,
+    ),
+    row(
+        "vectors/dcql/",
+        These(&["selfsame-openid4vc/dcql_vectors", "selfsame-testkit"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/did/",
+        These(&["selfsame-crypto/keys", "selfsame-did/unit"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/jose/",
+        These(&["selfsame-crypto/jws", "selfsame-crypto/keys"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/openid4vc/",
+        These(&["selfsame-openid4vc/vectors"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/registry/",
+        These(&["selfsame-registry/registry"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/sd-jwt/",
+        These(&["selfsame-credential/sd_jwt_vectors"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/status/",
+        These(&["selfsame-credential/status_vectors"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/tls/",
+        These(&["selfsame-tls/unit", "selfsame-testkit"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/vc-jwt/",
+        These(&["selfsame-credential/vc_jwt_vectors"]),
+        VECTORS,
+    ),
+    row(
+        "crates/selfsame-proof/vectors/",
+        These(&["selfsame-proof/unit", "selfsame-testkit"]),
+        VECTORS,
+    ),
+    row(
+        "crates/selfsame-registry/vectors/",
+        These(&[
+            "selfsame-registry/registry",
+            "selfsame-registry/unit",
+            "selfsame-testkit",
+        ]),
+        VECTORS,
+    ),
+    // Files beside the code.
+    row(
+        "crates/selfsame-abci/examples/node.rs",
+        These(&["selfsame-abci/network"]),
+        "the tests start it",
+    ),
+    row(
+        "crates/selfsame-abci/oracle/",
+        These(&["selfsame-abci/unit"]),
+        "the engine's own rules, which ours are compared with",
+    ),
+    row(
+        "crates/selfsame-anoncreds/proptest-regressions/",
+        These(&["selfsame-anoncreds/unit"]),
+        "cases that failed once",
+    ),
+    row(
+        "crates/selfsame-anoncreds/tests/cross/dice.rs",
+        These(&["selfsame-anoncreds/cross", "selfsame-anoncreds/unit"]),
+        SHARED,
+    ),
+    row(
+        "crates/selfsame-bench/openssl/",
+        These(&["selfsame/bench"]),
+        "the bench's end with OpenSSL",
+    ),
+    row(
+        "crates/selfsame-credential/tests/package/requirements.txt",
+        These(&["selfsame-credential/package", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
+        "crates/selfsame-tls/tests/second/requirements.txt",
+        These(&["selfsame-tls/unit", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
+        "crates/selfsame/tests/anoncreds.transcript",
+        These(&["selfsame/anoncreds"]),
+        COMPARED,
+    ),
+    row(
+        "crates/selfsame/tests/anoncreds-wrong.transcript",
+        These(&["selfsame/anoncreds"]),
+        COMPARED,
+    ),
+    row(
+        "crates/selfsame/tests/browser/",
+        These(&["selfsame/browser", "xtask/unit"]),
+        "xtask reads the names of its tests",
+    ),
+    row(
+        "crates/selfsame/tests/e2e/foreign.rs",
+        These(&["selfsame/e2e", "selfsame/siege"]),
+        SHARED,
+    ),
+    row(
+        "crates/selfsame/tests/e2e/rig.rs",
+        These(&[
+            "selfsame/e2e",
+            "selfsame/network",
+            "selfsame/siege",
+            "selfsame/tls",
+        ]),
+        SHARED,
+    ),
+];
