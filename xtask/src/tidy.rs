@@ -9,6 +9,7 @@ mod conformance;
 mod dependencies;
 mod documents;
 mod layers;
+mod methods;
 mod modules;
 mod purity;
 mod size;
@@ -54,7 +55,7 @@ impl fmt::Display for Finding {
 
 /// A check. Each has a name; findings are printed in the order of this list.
 type Check = fn(&Workspace) -> Vec<Finding>;
-const CHECKS: [(&str, Check); 10] = [
+const CHECKS: [(&str, Check); 11] = [
     ("layers", layers::check),
     ("dependencies", dependencies::check),
     ("purity", purity::check),
@@ -62,6 +63,7 @@ const CHECKS: [(&str, Check); 10] = [
     ("modules", modules::check),
     ("circles", circles::check),
     ("tuples", tuples::check),
+    ("methods", methods::check),
     ("documents", documents::check),
     ("conformance", conformance::check),
     ("traces", traces::check),

@@ -1,7 +1,7 @@
 //! Writes to the registry. Each is stored with its purpose before it is sent, so that a crash loses none.
 
+use selfsame_crypto::KeyHandle;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode, hex_encode};
-use selfsame_crypto::{KeyHandle, hash};
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
@@ -12,34 +12,23 @@ use selfsame_store::{Batch, Expect, Leased, OutboxId, Put, StoreError, TenantId}
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use super::record::DidRecord;
+use crate::dids::record::{DID, DidRecord, did_id, put};
 use crate::events::EventKind;
 use crate::outbox::Job;
 use crate::shared::Shared;
 
 /// The kind of the records of pending registrations.
 const KIND: &str = "registration";
-/// The kind of the records of the instance's DIDs.
-pub(super) const DID: &str = "instance_did";
 /// Maximum number of tries. If a record changes more often, something else than its own registration changes it.
 const TRIES_MAX: usize = 4;
 
 /// The signer of a transaction.
-pub(super) struct Author<'a> {
-    pub(super) tenant: &'a TenantId,
-    pub(super) did: &'a Did,
-    pub(super) key: &'a KeyHandle,
+pub(crate) struct Author {
+    pub(crate) tenant: TenantId,
+    pub(crate) did: Did,
+    pub(crate) key: KeyHandle,
     /// The key's fragment, without `#`.
-    pub(super) fragment: &'a str,
-}
-
-/// A write to the registry.
-pub(super) struct Intent<'a> {
-    pub(super) tenant: &'a TenantId,
-    pub(super) did: &'a Did,
-    pub(super) transaction: &'a Transaction,
-    /// The DID's record once the registry has accepted the write.
-    pub(super) then: Option<DidRecord>,
+    pub(crate) fragment: String,
 }
 
 /// The DID's record once a pending change is accepted: the part that all records of pending changes have.
@@ -56,7 +45,7 @@ struct Registration {
 }
 
 impl Shared {
-    pub(super) fn own_registry(&self) -> Result<&Arc<dyn Registry>> {
+    pub(crate) fn own_registry(&self) -> Result<&Arc<dyn Registry>> {
         self.registry.as_ref().ok_or_else(|| {
             Error::bad_request("this instance has no registry")
                 .with_hint("set one with --registry and --registry-token-file, or in [registry]; or use another DID method, such as did_method = \"web\" in [issuer]")
@@ -64,40 +53,46 @@ impl Shared {
     }
 
     /// Signs a transaction.
-    pub(super) async fn transaction(
+    pub(crate) async fn transaction(
         &self,
-        author: &Author<'_>,
+        author: &Author,
         nonce: u64,
         operation: Operation,
     ) -> Result<Transaction> {
         let not_ours = || Error::bad_request(format!("{} is not a did:selfsame", author.did));
-        let (network, _) = selfsame::parts(author.did).ok_or_else(not_ours)?;
-        let id = Identifier::of_did(author.did, &network).ok_or_else(not_ours)?;
+        let (network, _) = selfsame::parts(&author.did).ok_or_else(not_ours)?;
+        let id = Identifier::of_did(&author.did, &network).ok_or_else(not_ours)?;
         let unsigned = Unsigned::new(&network, id, nonce, operation);
         let signature = self
             .keys
-            .sign(author.tenant, author.key, unsigned.signing_bytes())
+            .sign(&author.tenant, &author.key, unsigned.signing_bytes())
             .await?;
         unsigned
-            .signed(author.fragment, &signature)
+            .signed(&author.fragment, &signature)
             .map_err(Error::internal)
     }
 
-    /// Stores the intent and its effect in one commit with `batch`, sends it, and waits for the receipt. After an error
-    /// that is not a refusal, the outbox sends it again.
-    pub(super) async fn register(&self, batch: Batch, intent: Intent<'_>) -> Result<Receipt> {
-        let id = registration_id(intent.transaction);
-        let transaction = base64url_encode(&intent.transaction.to_bytes());
+    /// Stores the transaction and its effect in one commit with `batch`, sends it, and waits for the receipt. `then` is
+    /// the author's record afterwards, if this changes. After an error that is not a refusal, the outbox sends it again.
+    pub(crate) async fn register(
+        &self,
+        author: &Author,
+        batch: Batch,
+        transaction: &Transaction,
+        then: Option<DidRecord>,
+    ) -> Result<Receipt> {
+        let id = registration_id(transaction);
+        let bytes = base64url_encode(&transaction.to_bytes());
         let entry = Job::Submit {
-            transaction: transaction.clone(),
+            transaction: bytes.clone(),
         }
-        .own_entry("registry", intent.did.as_str(), self.clock.now())?;
+        .own_entry("registry", author.did.as_str(), self.clock.now())?;
         let registration = Registration {
-            transaction,
-            then: intent.then,
+            transaction: bytes,
+            then,
         };
         let batch = batch
-            .for_tenant(intent.tenant.clone())
+            .for_tenant(author.tenant.clone())
             .expect(KIND, &id, Expect::Absent)
             .put(Put::new(KIND, &id, encode(&registration)?))
             .enqueue(entry);
@@ -114,10 +109,10 @@ impl Shared {
         match leased {
             Some(leased) => self.carry_out_here(&leased).await.map_err(kept),
             // Another task carries it out. The registry answers both with the same receipt.
-            None => self
-                .send(intent.tenant, intent.transaction, None)
-                .await
-                .map_err(kept),
+            None => {
+                let sent = self.send(&author.tenant, transaction, None);
+                sent.await.map_err(kept)
+            }
         }
     }
 
@@ -147,7 +142,7 @@ impl Shared {
     }
 
     /// Finishes the pending registration of a DID.
-    pub(super) async fn resume(&self, tenant: &TenantId, registration: &str) -> Result<()> {
+    pub(crate) async fn resume(&self, tenant: &TenantId, registration: &str) -> Result<()> {
         if let Some(record) = self.store.read(tenant, KIND, registration).await? {
             let kept_one: Registration = decode(&record.value)?;
             self.send(tenant, &read(&kept_one.transaction)?, None)
@@ -181,7 +176,7 @@ impl Shared {
     }
 
     /// Ends the pending change with this kind and id, settles its entry, and updates the DID's record.
-    pub(super) async fn close(
+    pub(crate) async fn close(
         &self,
         tenant: &TenantId,
         (kind, id): (&'static str, &str),
@@ -243,18 +238,8 @@ impl Shared {
     }
 }
 
-/// Puts a DID's record.
-pub(super) fn put(batch: Batch, record: &DidRecord) -> Result<Batch> {
-    Ok(batch.put(Put::new(DID, did_id(&record.did), encode(record)?)))
-}
-
-/// The id of a DID's record.
-pub(super) fn did_id(did: &Did) -> String {
-    base64url_encode(&hash::sha256(did.as_str().as_bytes()))
-}
-
 /// The id of a transaction's registration.
-pub(super) fn registration_id(transaction: &Transaction) -> String {
+pub(crate) fn registration_id(transaction: &Transaction) -> String {
     hex_encode(&transaction.hash())
 }
 
@@ -264,7 +249,7 @@ fn read(transaction: &str) -> Result<Transaction> {
 }
 
 /// Adds a hint for the operator: what failed for a while is not lost.
-pub(super) fn kept(error: Error) -> Error {
+pub(crate) fn kept(error: Error) -> Error {
     if is_refusal(&error) || error.hint.is_some() {
         error
     } else {
