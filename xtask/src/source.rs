@@ -9,6 +9,9 @@ use syn::{
     visit::{self, Visit},
 };
 
+/// Methods that compare their receiver with their argument.
+const COMPARING: [&str; 5] = ["contains", "starts_with", "ends_with", "strip_prefix", "eq"];
+
 /// One Rust file. Line numbers start at 1.
 pub struct Source {
     /// The package it belongs to.
@@ -34,8 +37,20 @@ pub struct Source {
     pub public_globs: Vec<usize>,
     /// Where a function outside tests takes a tuple as a parameter, by value or by reference.
     pub tuple_parameters: Vec<usize>,
+    /// The texts in code outside tests, without documentation.
+    pub literals: Vec<Literal>,
     /// Files that this file declares as `#[cfg(test)] mod name;`.
     test_modules: Vec<String>,
+}
+
+/// A text in code: a string literal.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Literal {
+    pub text: String,
+    pub line: usize,
+    /// Whether something is compared with it: it is a pattern, an operand of `==` or `!=`, an argument of `contains` or
+    /// the like, or an entry of a list.
+    pub is_compared: bool,
 }
 
 /// One function outside tests.
@@ -76,6 +91,7 @@ impl Source {
             methods: reader.methods,
             asynchronous: reader.asynchronous,
             tuple_parameters: reader.tuple_parameters,
+            literals: reader.literals,
             test_modules: reader
                 .test_modules
                 .iter()
@@ -195,6 +211,9 @@ struct Reader<'a> {
     methods: Vec<(String, usize)>,
     asynchronous: Vec<usize>,
     tuple_parameters: Vec<usize>,
+    literals: Vec<Literal>,
+    /// Whether literals are now compared.
+    is_comparing: bool,
     test_modules: Vec<String>,
 }
 
@@ -208,6 +227,8 @@ impl<'a> Reader<'a> {
             methods: Vec::new(),
             asynchronous: Vec::new(),
             tuple_parameters: Vec::new(),
+            literals: Vec::new(),
+            is_comparing: false,
             test_modules: Vec::new(),
         }
     }
@@ -258,13 +279,45 @@ impl<'a> Reader<'a> {
                     colons = 0;
                     self.tokens(group.stream());
                 }
-                TokenTree::Punct(_) | TokenTree::Literal(_) => {
+                TokenTree::Literal(literal) => {
+                    self.finish(&mut path, start);
+                    colons = 0;
+                    if let syn::Lit::Str(text) = syn::Lit::new(literal) {
+                        self.literal(&text);
+                    }
+                }
+                TokenTree::Punct(_) => {
                     self.finish(&mut path, start);
                     colons = 0;
                 }
             }
         }
         self.finish(&mut path, start);
+    }
+
+    fn literal(&mut self, literal: &syn::LitStr) {
+        self.literals.push(Literal {
+            text: literal.value(),
+            line: line(literal),
+            is_compared: self.is_comparing,
+        });
+    }
+
+    /// Visits something in which literals are compared or not.
+    fn comparing(&mut self, is_comparing: bool, visit: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.is_comparing, is_comparing);
+        visit(self);
+        self.is_comparing = before;
+    }
+
+    /// Visits an expression that is compared. Literals deeper within it are not.
+    fn compared(&mut self, expression: &syn::Expr) {
+        match expression {
+            syn::Expr::Lit(_) => self.comparing(true, |reader| reader.visit_expr(expression)),
+            syn::Expr::Reference(reference) => self.compared(&reference.expr),
+            syn::Expr::Tuple(tuple) => tuple.elems.iter().for_each(|one| self.compared(one)),
+            _ => self.visit_expr(expression),
+        }
     }
 
     fn finish(&mut self, path: &mut String, line: usize) {
@@ -336,9 +389,44 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        let method = (call.method.to_string(), line(&call.method));
-        self.methods.push(method);
-        visit::visit_expr_method_call(self, call);
+        let name = call.method.to_string();
+        let compares = COMPARING.contains(&name.as_str());
+        self.methods.push((name, line(&call.method)));
+        if !compares {
+            return visit::visit_expr_method_call(self, call);
+        }
+        self.visit_expr(&call.receiver);
+        call.args
+            .iter()
+            .for_each(|argument| self.compared(argument));
+    }
+
+    fn visit_expr_binary(&mut self, item: &'ast syn::ExprBinary) {
+        match item.op {
+            syn::BinOp::Eq(_) | syn::BinOp::Ne(_) => {
+                self.compared(&item.left);
+                self.compared(&item.right);
+            }
+            _ => visit::visit_expr_binary(self, item),
+        }
+    }
+
+    fn visit_expr_array(&mut self, item: &'ast syn::ExprArray) {
+        item.elems.iter().for_each(|element| self.compared(element));
+    }
+
+    fn visit_pat(&mut self, item: &'ast syn::Pat) {
+        self.comparing(true, |reader| visit::visit_pat(reader, item));
+    }
+
+    fn visit_lit_str(&mut self, item: &'ast syn::LitStr) {
+        self.literal(item);
+    }
+
+    fn visit_attribute(&mut self, item: &'ast Attribute) {
+        if !item.path().is_ident("doc") {
+            visit::visit_attribute(self, item);
+        }
     }
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
@@ -359,7 +447,8 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_macro(&mut self, item: &'ast syn::Macro) {
-        self.tokens(item.tokens.clone());
+        let compares = item.path.is_ident("matches");
+        self.comparing(compares, |reader| reader.tokens(item.tokens.clone()));
         visit::visit_macro(self, item);
     }
 

@@ -9,6 +9,7 @@ mod conformance;
 mod dependencies;
 mod documents;
 mod layers;
+mod methods;
 mod modules;
 mod purity;
 mod readers;
@@ -55,7 +56,7 @@ impl fmt::Display for Finding {
 
 /// A check. Each has a name; findings are printed in the order of this list.
 type Check = fn(&Workspace) -> Vec<Finding>;
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check); 12] = [
     ("layers", layers::check),
     ("dependencies", dependencies::check),
     ("purity", purity::check),
@@ -63,6 +64,7 @@ const CHECKS: [(&str, Check); 11] = [
     ("modules", modules::check),
     ("circles", circles::check),
     ("tuples", tuples::check),
+    ("methods", methods::check),
     ("documents", documents::check),
     ("conformance", conformance::check),
     ("readers", readers::check),

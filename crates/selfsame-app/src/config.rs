@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 
 use selfsame_credential::Format;
 use selfsame_crypto::SecretString;
-use selfsame_did::Did;
-use selfsame_did::cheqd::Network;
+use selfsame_did::method::{METHODS, Method};
+use selfsame_did::{Did, cheqd, jwk, selfsame};
 use selfsame_driver::{Error, Result};
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_openid4vc::wire::request::ClientId;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
 pub use selfsame_accounts::Registration;
@@ -159,39 +160,44 @@ impl IssuerConfig {
     }
 }
 
-/// The DID methods of the identifiers that an instance can create.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DidMethod {
-    /// `did:key`, P-256 or Ed25519.
-    Key,
-    /// `did:jwk`.
-    Jwk,
-    /// `did:web`, hosted here.
-    Web,
-    /// `did:selfsame`, anchored in the registry.
-    Selfsame,
-}
+/// The DID method of an issuer or a verifier. It is resolved here, and its DIDs need no registrar.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct DidMethod(&'static str);
 
 impl DidMethod {
+    /// This method.
+    #[must_use]
+    pub const fn of(method: &Method) -> Self {
+        Self(method.name)
+    }
+
     /// Its name, as in DIDs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Key => "key",
-            Self::Jwk => "jwk",
-            Self::Web => "web",
-            Self::Selfsame => "selfsame",
-        }
+        self.0
     }
 
     /// The default method of new DIDs. Without a registry there is no `did:selfsame`.
     #[must_use]
     pub fn unless_named(registry: &RegistryConfig) -> Self {
         match registry {
-            RegistryConfig::None => Self::Jwk,
-            RegistryConfig::Embedded { .. } | RegistryConfig::Remote { .. } => Self::Selfsame,
+            RegistryConfig::None => Self(jwk::METHOD.name),
+            RegistryConfig::Embedded { .. } | RegistryConfig::Remote { .. } => {
+                Self(selfsame::METHOD.name)
+            }
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for DidMethod {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        METHODS.resolved_here(&name).map(Self::of).ok_or_else(|| {
+            let names = METHODS.names(|method| method.origin.is_resolved_here());
+            D::Error::custom(format!(
+                "unknown DID method `{name}`, expected one of {names}"
+            ))
+        })
     }
 }
 
@@ -410,7 +416,7 @@ pub struct ResolverConfig {
     /// The base URL of a registrar that writes to the cheqd network, to which `1.0/create` is appended.
     pub cheqd_registrar: Option<Url>,
     /// The cheqd network of new DIDs: `testnet` or `mainnet`.
-    pub cheqd_network: Network,
+    pub cheqd_network: cheqd::Network,
     /// How long a document is used without asking again, in seconds, including that of a `did:web`.
     pub ttl: u64,
     /// How long a missing document is remembered, in seconds: shorter, since the document may be added.
@@ -426,7 +432,7 @@ impl Default for ResolverConfig {
             universal_methods: Vec::new(),
             cheqd: None,
             cheqd_registrar: None,
-            cheqd_network: Network::default(),
+            cheqd_network: cheqd::Network::default(),
             ttl: 60,
             negative_ttl: 5,
             timeout: 10,
@@ -437,8 +443,6 @@ impl Default for ResolverConfig {
 impl ResolverConfig {
     /// The wildcard for every foreign method.
     pub const EVERY_METHOD: &str = "*";
-    /// The methods that are always resolved here.
-    const OWN: [&str; 4] = ["key", "jwk", "web", "selfsame"];
     /// The maximum time that may be set, in seconds: a day.
     const LONGEST: u64 = 86_400;
 
@@ -452,7 +456,7 @@ impl ResolverConfig {
     #[must_use]
     pub fn asks_universal(&self, method: &str) -> bool {
         let mut listed = self.universal_methods.iter();
-        !Self::OWN.contains(&method)
+        METHODS.resolved_here(method).is_none()
             && listed.any(|listed| listed == method || listed == Self::EVERY_METHOD)
     }
 
@@ -475,7 +479,7 @@ impl ResolverConfig {
         let own = self
             .universal_methods
             .iter()
-            .find(|method| Self::OWN.contains(&method.as_str()));
+            .find(|method| METHODS.resolved_here(method).is_some());
         if let Some(own) = own {
             return Err(refused(format!(
                 "did:{own} is always resolved by the instance itself"
@@ -487,7 +491,8 @@ impl ResolverConfig {
                     .with_hint("list the methods in universal_methods; \"*\" means all"),
             );
         }
-        if self.cheqd_registrar.is_some() && self.cheqd.is_none() && !self.asks_universal("cheqd") {
+        let is_resolved = self.cheqd.is_some() || self.asks_universal(cheqd::METHOD.name);
+        if self.cheqd_registrar.is_some() && !is_resolved {
             // If the answer to a change is lost, only a resolver can tell whether the change was made.
             return Err(refused("cheqd_registrar also needs cheqd".to_owned()));
         }
@@ -666,7 +671,7 @@ mod tests {
         assert!(some.asks_universal("ion") && !some.asks_universal("cheqd"));
         let all = with("https://resolver.example/", &["*"]);
         assert!(all.asks_universal("ion") && all.asks_universal("cheqd"));
-        for own in ResolverConfig::OWN {
+        for own in ["key", "jwk", "web", "selfsame"] {
             assert!(!all.asks_universal(own), "{own}");
             assert!(
                 with("https://r.example/", &[own])

@@ -1,7 +1,8 @@
 //! An organisation's identity on this instance: its DID, its key, and its anchoring in the registry.
 
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PublicKey};
-use selfsame_did::{Did, Document, Relationship, Representation, VerificationMethod, jwk};
+use selfsame_did::method::Origin;
+use selfsame_did::{Did, Document, Representation, jwk};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
@@ -81,7 +82,7 @@ impl Wish<'_> {
 
 /// Whether any party can resolve DIDs of this method.
 pub(crate) fn is_portable(did: &Did) -> bool {
-    matches!(did.method(), "key" | "jwk" | "web")
+    did.origin().is_portable()
 }
 
 /// Parses a DID that existed before the key that is now made for it.
@@ -89,7 +90,7 @@ fn of_another_key(existing: &str) -> Result<Did> {
     let did = Did::parse(existing)
         .map_err(|error| Error::bad_request(format!("[issuer] did: {error}")))?;
     // DIDs of these methods are one key, and this issuer's key has only just been made.
-    if matches!(did.method(), "key" | "jwk") {
+    if did.origin() == Origin::Itself {
         let what = format!("[issuer] did: {did} belongs to a key that this issuer does not have");
         let hint = format!(
             "leave it out and set did_method = \"{}\" to make a DID from this issuer's own key",
@@ -118,7 +119,8 @@ impl Identity {
             None => {
                 let unless_named = DidMethod::unless_named(&shared.config.registry);
                 let method = wish.method.unwrap_or(unless_named);
-                shared.new_did(method, key.public(), wish.web_path).await?
+                let (name, path) = (method.name(), wish.web_path);
+                shared.new_did(name, key.public(), path).await?
             }
         };
         let kid = kid_of(&did);
@@ -198,17 +200,12 @@ impl Identity {
     /// # Errors
     /// `NotFound` for a DID of another method, whose document is not hosted here.
     pub fn document(&self) -> Result<Value> {
-        if self.did.method() != "web" {
+        if self.did.origin() != Origin::Host {
             return Err(Error::not_found("no DID is hosted at this address"));
         }
         let mut document = Document::new(self.did.clone());
-        let id = self
-            .did
-            .with_fragment(KEY_FRAGMENT)
-            .map_err(Error::internal)?;
-        let method = VerificationMethod::json_web_key(id, &self.public);
-        let relationships = [Relationship::Authentication, Relationship::AssertionMethod];
-        document.add(method, &relationships);
+        let added = document.add_key(KEY_FRAGMENT, &self.public, true);
+        added.map_err(Error::internal)?;
         Ok(document.to_value(Representation::Did))
     }
 
@@ -221,13 +218,8 @@ impl Identity {
 
 /// The DID URL of a DID's own key, by the rule of its method.
 pub(crate) fn kid_of(did: &Did) -> String {
-    match did.method() {
-        // did:key §3.1.3: the fragment is the key itself.
-        "key" => format!("{did}#{}", did.method_id()),
-        // did:jwk: its only key is always number 0.
-        "jwk" => format!("{did}#0"),
-        _ => format!("{did}#{KEY_FRAGMENT}"),
-    }
+    let fixed = did.kid();
+    fixed.unwrap_or_else(|| format!("{did}#{KEY_FRAGMENT}"))
 }
 
 #[cfg(test)]
@@ -239,7 +231,7 @@ mod tests {
     fn wish(existing: Option<&str>) -> Wish<'_> {
         Wish {
             tenant: crate::parties::issuer().clone(),
-            method: Some(DidMethod::Web),
+            method: Some(DidMethod::of(&selfsame_did::web::METHOD)),
             web_path: "issuer",
             existing,
             named: NamedDid::Portable,

@@ -12,6 +12,7 @@ mod signing;
 
 use std::sync::Arc;
 
+use selfsame_did::Did;
 use selfsame_driver::Result;
 use selfsame_openid4vc::issuer::Settings;
 use serde::{Deserialize, Serialize};
@@ -108,7 +109,7 @@ impl Issuer {
         let formats = &self.shared.config.issuer.formats;
         formats.iter().any(|format| {
             let by = signing::signatory(&self.shared, &self.identity, signing::Kind::of(*format));
-            by.issuer.starts_with("did:selfsame:")
+            Did::parse(&by.issuer).is_ok_and(|did| did.origin().is_registry())
         })
     }
 

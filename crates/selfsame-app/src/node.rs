@@ -6,6 +6,7 @@ use std::sync::Arc;
 use selfsame_credential::{Format, Held};
 use selfsame_crypto::PrivateKey;
 use selfsame_crypto::time::UnixTime;
+use selfsame_did::method::{METHODS, Origin};
 use selfsame_did::{Did, key};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
@@ -76,12 +77,16 @@ impl<'a> Node<'a> {
             )
             .with_hint("a folder holds one identity; use another folder"));
         }
-        if !matches!(new.method.as_str(), "key" | "jwk" | "selfsame") {
-            return Err(
-                Error::bad_request(format!("a node can't make a did:{}", new.method)).with_hint(
-                    "one of: key, jwk (the DID contains the key), selfsame (in a registry)",
-                ),
+        let origin = METHODS.named(&new.method).map(|method| method.origin);
+        if !matches!(origin, Some(Origin::Itself | Origin::Registry)) {
+            let names = |origin| METHODS.names(|method| method.origin == origin);
+            let hint = format!(
+                "one of: {} (the DID contains the key), {} (in a registry)",
+                names(Origin::Itself),
+                names(Origin::Registry)
             );
+            let what = format!("a node can't make a did:{}", new.method);
+            return Err(Error::bad_request(what).with_hint(hint));
         }
         let made = self.dids.create(new).await?;
         let did = Did::parse(&made.did).map_err(Error::internal)?;

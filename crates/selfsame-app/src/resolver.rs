@@ -4,13 +4,14 @@ mod elsewhere;
 
 use std::sync::Arc;
 
-use crate::config::{Config, ResolverConfig};
+use crate::config::Config;
 use crate::fetches::Recency;
 
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::json::{weight, weight_of};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
+use selfsame_did::method::METHODS;
 use selfsame_did::{
     AsOf, Did, DidUrl, DocumentMetadata, Options, Plan, Representation, Resolution, ResolutionError,
 };
@@ -36,9 +37,7 @@ const LINKED_BYTES: usize = 16 * 1024 * 1024;
 pub struct Resolver {
     net: Net,
     registry: Option<Arc<dyn Registry>>,
-    cheqd: Option<Elsewhere>,
-    universal: Option<Elsewhere>,
-    config: ResolverConfig,
+    elsewhere: Vec<Elsewhere>,
     /// This instance's and trusted origins that are served without TLS.
     plain: Vec<Url>,
     cache: Cache<String, Resolution>,
@@ -59,9 +58,7 @@ impl Resolver {
         Self {
             net,
             registry,
-            cheqd: Elsewhere::cheqd(&config.resolver),
-            universal: Elsewhere::universal(&config.resolver),
-            config: config.resolver.clone(),
+            elsewhere: Elsewhere::configured(&config.resolver),
             plain: origins
                 .filter(|origin| origin.scheme() == "http")
                 .cloned()
@@ -88,7 +85,7 @@ impl Resolver {
         when: Recency,
     ) -> (Arc<Resolution>, UnixTime) {
         let now = when.now;
-        match selfsame_did::plan(did, options) {
+        match METHODS.plan(did, options) {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
             Ok(Plan::Done(resolution)) => (Arc::from(resolution), now),
             Ok(Plan::Registry { did, options }) => {
@@ -101,7 +98,7 @@ impl Resolver {
             Ok(Plan::Fetch { url }) => {
                 Box::pin(self.cached(did, options, when, self.ask_web(did, &url))).await
             }
-            Ok(Plan::Cheqd(did) | Plan::Foreign(did)) => match self.elsewhere(&did) {
+            Ok(Plan::Resolver(did)) => match self.elsewhere(&did) {
                 Some(elsewhere) => {
                     let fetch = elsewhere.ask(&self.net, &did, options);
                     Box::pin(self.cached(&did, options, when, fetch)).await
@@ -125,14 +122,10 @@ impl Resolver {
         let local = self
             .registry
             .as_ref()
-            .filter(|registry| did.method() == "selfsame" && registry.ledger().is_some());
+            .filter(|registry| did.origin().is_registry() && registry.ledger().is_some());
         // The status is read first, so that the resolution is at least as new.
         let as_of = match local {
-            Some(registry) => registry
-                .status()
-                .await
-                .ok()
-                .and_then(|status| as_of(&status)),
+            Some(registry) => registry.status().await.ok().as_ref().and_then(as_of),
             None => None,
         };
         let (mut resolution, _) = self.resolve(did, options, now).await;
@@ -192,8 +185,8 @@ impl Resolver {
     pub(crate) fn asks_others(&self, did: &Did, now: UnixTime) -> bool {
         let options = Options::default();
         let elsewhere = matches!(
-            selfsame_did::plan(did, &options),
-            Ok(Plan::Fetch { .. } | Plan::Cheqd(_) | Plan::Foreign(_))
+            METHODS.plan(did, &options),
+            Ok(Plan::Fetch { .. } | Plan::Resolver(_))
         );
         elsewhere && self.cache.at_hand(&cached_at(did, &options), now).is_none()
     }
@@ -215,16 +208,10 @@ impl Resolver {
 }
 
 impl Resolver {
-    /// The resolver for a DID of a method that is not resolved here. A method with a resolver of its own is resolved
-    /// only there; the Universal Resolver is asked for the methods it is configured for.
+    /// The resolver for a DID of a method that is not resolved here.
     fn elsewhere(&self, did: &Did) -> Option<&Elsewhere> {
-        match &self.cheqd {
-            Some(cheqd) if did.method() == "cheqd" => Some(cheqd),
-            _ => self
-                .universal
-                .as_ref()
-                .filter(|_| self.config.asks_universal(did.method())),
-        }
+        let mut elsewhere = self.elsewhere.iter();
+        elsewhere.find(|resolver| resolver.is_for(did.method()))
     }
 
     /// The present answer for a DID that is resolved elsewhere, not from the cache; an error if there is no answer.
@@ -279,9 +266,7 @@ impl Resolver {
             )
         };
         match self.net.get(&url, &request).await {
-            Ok(response) if response.is_success() => {
-                Ok(selfsame_did::web::read(did, &response.body))
-            }
+            Ok(response) if response.is_success() => Ok(METHODS.read(did, &response.body)),
             Ok(response) => match response.status {
                 404 => Ok(Resolution::failed(ResolutionError::NotFound)),
                 // This program's answer for a deactivated DID. The method says only "no longer there".

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use selfsame_crypto::json::weight_of;
 use selfsame_crypto::time::UnixTime;
+use selfsame_did::method::Origin;
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_driver::Result;
 use selfsame_net::{Cache, CacheSettings, Fresh, Limits, NetError, Request};
@@ -239,12 +240,11 @@ impl fmt::Debug for Gatherer {
 
 /// Why the resolution can be trusted.
 fn source(did: &Did, resolution: &Resolution) -> Source {
-    match (did.method(), &resolution.metadata.trusted_resolver) {
-        (_, Some(_)) => Source::Word,
-        ("key" | "jwk", None) => Source::Itself,
-        ("selfsame", None) => Source::Registry,
-        ("web", None) => Source::Host,
-        _ => Source::Word,
+    match (did.origin(), &resolution.metadata.trusted_resolver) {
+        (_, Some(_)) | (Origin::Resolver, None) => Source::Word,
+        (Origin::Itself, None) => Source::Itself,
+        (Origin::Registry, None) => Source::Registry,
+        (Origin::Host, None) => Source::Host,
     }
 }
 fn weight_of_found(found: &Found<Arc<Resolution>>) -> usize {

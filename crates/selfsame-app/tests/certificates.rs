@@ -97,11 +97,11 @@ fn config(origin: &str) -> Config {
             registry: false,
         },
         issuer: IssuerConfig {
-            did_method: Some(DidMethod::Key),
+            did_method: Some(DidMethod::of(&selfsame_did::key::METHOD)),
             ..IssuerConfig::default()
         },
         verifier: VerifierConfig {
-            did_method: Some(DidMethod::Key),
+            did_method: Some(DidMethod::of(&selfsame_did::key::METHOD)),
             ..VerifierConfig::default()
         },
         wallet: WalletConfig::default(),

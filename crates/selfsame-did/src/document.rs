@@ -9,8 +9,7 @@ use selfsame_crypto::json::JsonError;
 use selfsame_crypto::{KeyError, PublicKey};
 use serde_json::{Map, Value};
 
-use crate::did::Did;
-use crate::did::DidUrl;
+use crate::did::{Did, DidUrl, SyntaxError};
 
 pub use method::{Material, VerificationMethod};
 pub use service::Service;
@@ -147,6 +146,26 @@ impl Document {
             context: Vec::new(),
             other: Map::new(),
         }
+    }
+
+    /// Adds a key with this fragment, as a JSON Web Key. The current key authenticates and signs claims; former keys only
+    /// verify claims.
+    ///
+    /// # Errors
+    /// If the fragment is malformed.
+    pub fn add_key(
+        &mut self,
+        fragment: &str,
+        key: &PublicKey,
+        is_current: bool,
+    ) -> Result<(), SyntaxError> {
+        let method = VerificationMethod::json_web_key(self.id.with_fragment(fragment)?, key);
+        let relationships: &[Relationship] = match is_current {
+            true => &[Relationship::Authentication, Relationship::AssertionMethod],
+            false => &[Relationship::AssertionMethod],
+        };
+        self.add(method, relationships);
+        Ok(())
     }
 
     /// Adds a verification method and lists it for these relationships.

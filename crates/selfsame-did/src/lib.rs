@@ -17,23 +17,18 @@
     )
 )]
 
-pub mod cheqd;
 mod did;
 mod document;
-pub mod jwk;
-pub mod key;
-mod plan;
+pub mod method;
 pub mod registrar;
 mod resolution;
-pub mod selfsame;
-pub mod web;
 
 pub use did::{Did, DidUrl, SyntaxError};
 pub use document::{
     Document, DocumentError, Material, Reference, Relationship, Representation, Service,
     VerificationMethod,
 };
-pub use plan::{Plan, plan};
+pub use method::{Plan, cheqd, jwk, key, selfsame, web};
 pub use resolution::{
     AsOf, DocumentMetadata, Options, Resolution, ResolutionError, ResolutionMetadata,
 };

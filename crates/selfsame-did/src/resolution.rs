@@ -27,6 +27,16 @@ pub struct Options {
     pub accept: Representation,
 }
 
+impl Options {
+    /// Refuses a wanted version, for methods whose documents have none.
+    pub(crate) fn unversioned(&self) -> Result<(), ResolutionError> {
+        match (&self.version_id, self.version_time) {
+            (None, None) => Ok(()),
+            _ => Err(ResolutionError::FeatureNotSupported),
+        }
+    }
+}
+
 /// The result of resolving a DID. As JSON, it is the `application/did-resolution` envelope.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

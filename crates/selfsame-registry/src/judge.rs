@@ -12,6 +12,7 @@ mod resource;
 mod status;
 
 use selfsame_crypto::time::UnixTime;
+use selfsame_did::selfsame;
 
 use crate::authority::{Act, Whose};
 use crate::content::{Content, is_fragment};
@@ -233,7 +234,7 @@ impl<'a> Situation<'a> {
 
     /// The DID of an identifier in this network.
     fn did(&self, id: Identifier) -> String {
-        format!("did:selfsame:{}:{id}", self.network)
+        selfsame::prefix(self.network) + &id.to_string()
     }
 }
 

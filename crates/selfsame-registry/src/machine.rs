@@ -15,7 +15,7 @@ mod status;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
-use selfsame_did::selfsame::Network;
+use selfsame_did::selfsame::{Network, prefix};
 use selfsame_proof::cbor::{Item as _, Malformed};
 use selfsame_proof::log::{Frontier, Kept, leaf_hash};
 use selfsame_proof::tree::{self, NodeRead};
@@ -161,7 +161,7 @@ impl Machine {
 
     /// The DID of a registered subject.
     pub fn did(&self, id: Identifier) -> Option<Did> {
-        Did::parse(&format!("did:selfsame:{}:{id}", self.network)).ok()
+        Did::parse(&(prefix(self.network.as_str()) + &id.to_string())).ok()
     }
 
     /// Whether a key of the state is the key of a mark: a nonce or a quota.

@@ -74,3 +74,21 @@ fn a_module_declared_for_tests_alone_is_a_test_file() {
     let only: Vec<bool> = sources.iter().map(|source| source.test_only).collect();
     assert_eq!(only, [false, true, true, false, true]);
 }
+
+#[test]
+fn texts_are_found_with_whether_something_is_compared_with_them() {
+    let source = parse(
+        "/// doc\nconst A: &str = \"a\";\nfn f(x: &str) -> bool {\n    let _ = format!(\"b\", g(\"c\"));\n    \
+         x == \"d\" || matches!(x, \"e\" | \"f\")\n        || [\"g\", g(\"h\")].contains(&x) || x.starts_with(\"i\")\n}\n\
+         fn g(x: &str) -> &str { match x { \"j\" => \"k\", _ => x } }\n\
+         const L: &[(u8, &str)] = &[(1, \"l\")];\n",
+    );
+    let found = |is_compared: bool| -> String {
+        let literals = source.literals.iter();
+        let meant = literals.filter(|literal| literal.is_compared == is_compared);
+        meant.map(|literal| literal.text.as_str()).collect()
+    };
+    assert_eq!(found(false), "abchk");
+    assert_eq!(found(true), "defgijl");
+    assert_eq!(source.literals[0].line, 2);
+}

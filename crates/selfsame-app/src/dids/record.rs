@@ -1,13 +1,15 @@
 //! The stored record of a DID of the instance, and what others see of the DID.
 
-use selfsame_crypto::{KeyHandle, KeyType, PublicKey};
-use selfsame_did::cheqd::Draft;
-use selfsame_did::{Did, Document, Relationship, VerificationMethod};
+use selfsame_crypto::encoding::base64url_encode;
+use selfsame_crypto::{KeyHandle, KeyType, PublicKey, hash};
+use selfsame_did::Did;
+use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
-use selfsame_registry::Content;
-use selfsame_registry::content::{Key, Uses};
+use selfsame_store::{Batch, Put};
 use serde::{Deserialize, Serialize};
 
+/// The kind of the records of the instance's DIDs.
+pub(super) const DID: &str = "instance_did";
 /// Maximum number of former keys in a document. Beyond it, the oldest key is removed.
 const FORMER_MAX: usize = 15;
 
@@ -62,6 +64,21 @@ impl DidRecord {
         next
     }
 
+    /// The record while the change with this id is pending.
+    pub(super) fn waiting(&self, id: &str) -> Self {
+        let pending = Some(id.to_owned());
+        Self {
+            pending,
+            ..self.clone()
+        }
+    }
+
+    /// The record in the next version.
+    pub(super) fn next(self) -> Self {
+        let version = self.version.saturating_add(1);
+        Self { version, ..self }
+    }
+
     pub(super) fn current(&self) -> Result<&DidKey> {
         self.keys
             .last()
@@ -80,57 +97,8 @@ impl DidRecord {
         }
     }
 
-    /// Its content in the registry. Former keys still verify credentials, and nothing else.
-    pub(super) fn content(&self) -> Result<Content> {
-        let mut keys = Vec::new();
-        for (key, is_current) in self.keys_newest_first() {
-            let uses = if is_current {
-                Uses::SIGNING
-            } else {
-                Uses::ASSERTION
-            };
-            keys.push(Key {
-                id: key.fragment.clone(),
-                public: key.public()?,
-                uses,
-            });
-        }
-        Ok(Content {
-            keys,
-            ..Content::default()
-        })
-    }
-
-    /// The document that is written to the cheqd network.
-    pub(super) fn draft(&self) -> Result<Draft> {
-        let mut draft = Draft::new(self.did.clone());
-        for (key, is_current) in self.keys_newest_first() {
-            draft
-                .add(&key.fragment, &key.public()?, is_current)
-                .map_err(Error::internal)?;
-        }
-        Ok(draft)
-    }
-
-    /// The document that is hosted for a `did:web`.
-    pub(super) fn document(&self) -> Result<Document> {
-        let mut document = Document::new(self.did.clone());
-        for (key, is_current) in self.keys_newest_first() {
-            let id = self
-                .did
-                .with_fragment(&key.fragment)
-                .map_err(Error::internal)?;
-            let method = VerificationMethod::json_web_key(id, &key.public()?);
-            let relationships: &[Relationship] = match is_current {
-                true => &[Relationship::Authentication, Relationship::AssertionMethod],
-                false => &[Relationship::AssertionMethod],
-            };
-            document.add(method, relationships);
-        }
-        Ok(document)
-    }
-
-    fn keys_newest_first(&self) -> impl Iterator<Item = (&DidKey, bool)> {
+    /// Its keys with whether each is the current one, newest first.
+    pub(super) fn keys_newest_first(&self) -> impl Iterator<Item = (&DidKey, bool)> {
         self.keys
             .iter()
             .rev()
@@ -140,14 +108,26 @@ impl DidRecord {
 }
 
 impl DidKey {
-    fn public(&self) -> Result<PublicKey> {
+    pub(super) fn public(&self) -> Result<PublicKey> {
         PublicKey::from_multikey(&self.public).map_err(Error::internal)
     }
+}
+
+/// Puts a DID's record.
+pub(super) fn put(batch: Batch, record: &DidRecord) -> Result<Batch> {
+    Ok(batch.put(Put::new(DID, did_id(&record.did), encode(record)?)))
+}
+
+/// The id of a DID's record.
+pub(super) fn did_id(did: &Did) -> String {
+    base64url_encode(&hash::sha256(did.as_str().as_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
     use selfsame_crypto::PrivateKey;
+    use selfsame_did::Relationship;
+    use selfsame_registry::content::Uses;
 
     use super::*;
 
@@ -174,7 +154,7 @@ mod tests {
                 .iter()
                 .all(|key| key.uses == Uses::ASSERTION)
         );
-        let document = record.document().unwrap();
+        let document = record.hosted().unwrap();
         assert_eq!(document.keys(Relationship::Authentication).count(), 1);
         assert_eq!(
             document.keys(Relationship::AssertionMethod).count(),

@@ -30,7 +30,7 @@ pub(crate) async fn anchors(issuer: Arc<Issuer>, dids: Dids, mut stopping: watch
 }
 
 async fn anchor(issuer: &Issuer, dids: &Dids) -> Result<()> {
-    if issuer.shared.registry.is_none() || issuer.identity().did().method() != "selfsame" {
+    if issuer.shared.registry.is_none() || !issuer.identity().did().origin().is_registry() {
         return Ok(());
     }
     let mut outcome = Ok(());

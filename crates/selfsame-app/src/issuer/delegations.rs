@@ -106,7 +106,7 @@ impl Issuer {
 
     /// The wanted delegation, checked as far as possible here; the registry decides.
     fn wanted(&self, new: &NewDelegation) -> Result<DelegationRecord> {
-        if self.identity.did().method() != "selfsame" {
+        if !self.identity.did().origin().is_registry() {
             return Err(
                 Error::bad_request("only an issuer with a did:selfsame can delegate")
                     .with_hint("the registry that holds delegations is found by the issuer's DID"),
@@ -123,7 +123,7 @@ impl Issuer {
         }
         let to = Did::parse(&new.to)
             .ok()
-            .filter(|to| to.method() == "selfsame")
+            .filter(|to| to.origin().is_registry())
             .ok_or_else(|| Error::bad_request("a delegation must be to a did:selfsame"))?;
         let until = match &new.until {
             None => {

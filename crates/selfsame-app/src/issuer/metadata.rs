@@ -6,6 +6,7 @@ use std::sync::Arc;
 use selfsame_credential::path::Segment;
 use selfsame_credential::{ClaimPath, Format};
 use selfsame_crypto::{Algorithm, Jwk};
+use selfsame_did::method::{METHODS, Method};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
 use selfsame_oauth::ServerMetadata;
@@ -100,10 +101,11 @@ fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
 fn offering(config: &Config, template: &Template, format: Format) -> Result<Offering> {
     let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
     // A W3C credential names its subject by a DID, so these come first: some wallets use the first they know.
-    let binding_methods: &[&str] = match format.describe().binds_to_did {
-        false => &["jwk"],
-        true => &["did:key", "did:jwk", "did:web", "did:selfsame", "jwk"],
-    };
+    let dids = METHODS
+        .iter()
+        .filter(|method| format.describe().binds_to_did && method.origin.is_resolved_here());
+    let mut binding_methods: Vec<String> = dids.map(Method::scheme).collect();
+    binding_methods.push("jwk".to_owned());
     let claims = template
         .claims
         .iter()
@@ -128,10 +130,7 @@ fn offering(config: &Config, template: &Template, format: Format) -> Result<Offe
         vct: Some(vct(config, template)),
         types: template.types.clone(),
         signing_algorithms: algorithms.clone(),
-        binding_methods: binding_methods
-            .iter()
-            .map(|&name| name.to_owned())
-            .collect(),
+        binding_methods,
         proof_algorithms: algorithms,
         metadata: CredentialMetadata {
             display: vec![Display {

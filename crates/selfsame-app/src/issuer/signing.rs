@@ -42,7 +42,7 @@ impl Kind {
             format,
             has_handle: format.describe().discloses_selectively
                 && shared.config.issuer.identify_by == IdentifyBy::Did
-                && identity.did().method() == "selfsame",
+                && identity.did().origin().is_registry(),
         }
     }
 }

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use selfsame_crypto::hash::sha256;
-use selfsame_did::cheqd::resource::{self, Resource, Wanted};
+use selfsame_did::cheqd::{
+    self,
+    resource::{self, Resource, Wanted},
+};
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_net::{Limits, Net, NetError, Request, Response};
 use url::Url;
@@ -34,28 +37,38 @@ pub struct Linked {
 
 /// A resolver at a configured address.
 pub(super) struct Elsewhere {
+    /// The only method that it is for; `None` for a Universal Resolver, which is for those that are configured.
+    method: Option<&'static str>,
+    config: ResolverConfig,
     base: Url,
     accept: &'static str,
     limits: Limits,
 }
 
 impl Elsewhere {
-    /// The resolver of the cheqd network, if one is configured.
-    pub(super) fn cheqd(config: &ResolverConfig) -> Option<Self> {
-        Some(Self::new(config.cheqd.as_ref()?, CHEQD_ACCEPT, config))
+    /// The configured resolvers. A method with a resolver of its own is resolved only there, so those come first.
+    pub(super) fn configured(config: &ResolverConfig) -> Vec<Self> {
+        let cheqd = config.cheqd.iter().map(|base| Self {
+            method: Some(cheqd::METHOD.name),
+            ..Self::new(base, CHEQD_ACCEPT, config)
+        });
+        let universal = config.universal.iter();
+        let universal = universal.map(|base| Self::new(base, UNIVERSAL_ACCEPT, config));
+        cheqd.chain(universal).collect()
     }
 
-    /// The Universal Resolver, if one is configured.
-    pub(super) fn universal(config: &ResolverConfig) -> Option<Self> {
-        Some(Self::new(
-            config.universal.as_ref()?,
-            UNIVERSAL_ACCEPT,
-            config,
-        ))
+    /// Whether it is asked for DIDs of this method.
+    pub(super) fn is_for(&self, method: &str) -> bool {
+        match self.method {
+            Some(own) => own == method,
+            None => self.config.asks_universal(method),
+        }
     }
 
     fn new(base: &Url, accept: &'static str, config: &ResolverConfig) -> Self {
         Self {
+            method: None,
+            config: config.clone(),
             base: base.clone(),
             accept,
             limits: Limits {
@@ -199,7 +212,7 @@ mod tests {
             ..ResolverConfig::default()
         };
         let did = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
-        let elsewhere = Elsewhere::cheqd(&config).unwrap();
+        let elsewhere = &Elsewhere::configured(&config)[0];
         elsewhere.address(&[did], options).unwrap().to_string()
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, encoding, hash};
 use selfsame_did::Did;
+use selfsame_did::method::METHODS;
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
@@ -12,7 +13,6 @@ use selfsame_store::{Batch, Expect, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::Wallet;
-use crate::config::DidMethod;
 use crate::identity::kid_of;
 use crate::view::wallet::{DidInfo, KeyInfo, Person};
 
@@ -62,26 +62,22 @@ impl Wallet {
         })
     }
 
-    /// Creates a DID with a key of its own. Nothing is sent to the registry except for the method `selfsame`, which the
-    /// person then chose explicitly.
+    /// Creates a DID with a key of its own. Its methods are those whose DIDs contain the key, so that nothing is sent to
+    /// the registry.
     ///
     /// # Errors
     /// `BadRequest` for an unsupported method, `Full` if the person has the maximum number of keys.
     pub async fn create_did(&self, person: &Person, method: &str, kind: &str) -> Result<DidInfo> {
-        let method = match method {
-            "key" => DidMethod::Key,
-            "jwk" => DidMethod::Jwk,
-            _ => {
-                return Err(
-                    Error::bad_request(format!("a wallet can't make a did:{method}")).with_hint(
-                        "one of: key, jwk; both contain their key and need no registration",
-                    ),
-                );
-            }
-        };
+        let of_key = METHODS.named(method).and_then(|method| method.of_key);
+        let of_key = of_key.ok_or_else(|| {
+            let names = METHODS.names(|method| method.of_key.is_some());
+            Error::bad_request(format!("a wallet can't make a did:{method}")).with_hint(format!(
+                "one of: {names}; their DIDs contain the key and need no registration"
+            ))
+        })?;
         self.has_room_for_a_key(person).await?;
         let (info, batch, key) = self.new_key(person, kind)?;
-        let did = self.shared.new_did(method, key.public(), "").await?;
+        let did = (of_key.create)(key.public());
         let record = DidRecord {
             kid: kid_of(&did),
             did: did.as_str().to_owned(),

@@ -128,7 +128,7 @@ fn described(app: &App) -> Vec<&Configuration> {
 async fn what_the_settings_leave_out_is_neither_described_nor_offered() {
     let formats = vec![Format::JwtVcJson, Format::SdJwtVc];
     let app = site_with(IssuerConfig {
-        did_method: Some(DidMethod::Key),
+        did_method: Some(DidMethod::of(&selfsame_did::key::METHOD)),
         formats,
         ..IssuerConfig::default()
     })

@@ -138,7 +138,7 @@ impl Member {
             roles,
             issuer,
             verifier: VerifierConfig {
-                did_method: Some(DidMethod::Selfsame),
+                did_method: Some(DidMethod::of(&selfsame_did::selfsame::METHOD)),
                 ..VerifierConfig::default()
             },
             wallet: WalletConfig::default(),

@@ -473,7 +473,7 @@ async fn what_this_wallet_cannot_take_is_refused_with_what_it_lacks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_credential_waits_until_its_issuers_key_can_be_had() {
-    let site = Site::with(DidMethod::Web).await;
+    let site = Site::with(DidMethod::of(&selfsame_did::web::METHOD)).await;
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let offer = site.offer("immunization").await;
@@ -499,7 +499,7 @@ async fn a_credential_waits_until_its_issuers_key_can_be_had() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_credential_whose_issuers_key_is_never_had_is_not_kept() {
-    let site = Site::with(DidMethod::Web).await;
+    let site = Site::with(DidMethod::of(&selfsame_did::web::METHOD)).await;
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let offer = site.offer("immunization").await;

@@ -129,7 +129,7 @@ pub struct Site {
 
 impl Site {
     pub async fn start() -> Self {
-        Self::with(DidMethod::Key).await
+        Self::with(DidMethod::of(&selfsame_did::key::METHOD)).await
     }
 
     pub async fn with(did_method: DidMethod) -> Self {
@@ -141,7 +141,7 @@ impl Site {
     pub async fn signing_seldom(max_status_signed_age: Option<u64>) -> Self {
         let issuer = IssuerConfig {
             status_ttl: 3600,
-            ..issuing_by(DidMethod::Key)
+            ..issuing_by(DidMethod::of(&selfsame_did::key::METHOD))
         };
         let verifier = VerifierConfig {
             max_status_signed_age,
@@ -171,7 +171,10 @@ impl Site {
 
     /// Opens the same records in another process.
     pub async fn reopened(&self) -> Arc<App> {
-        let settings = (issuing_by(DidMethod::Key), verifying());
+        let settings = (
+            issuing_by(DidMethod::of(&selfsame_did::key::METHOD)),
+            verifying(),
+        );
         site_of(&self.origin, settings, &self.memory).await
     }
 
@@ -244,7 +247,7 @@ fn issuing_by(did_method: DidMethod) -> IssuerConfig {
 
 fn verifying() -> VerifierConfig {
     VerifierConfig {
-        did_method: Some(DidMethod::Key),
+        did_method: Some(DidMethod::of(&selfsame_did::key::METHOD)),
         ..VerifierConfig::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Rules about the issuer: its key, the certificate chain, the signature, and whether the issuer is trusted.
 
 use selfsame_crypto::{PublicKey, jws};
-use selfsame_did::Did;
+use selfsame_did::{Did, method::Origin};
 
 use super::{
     Court,
@@ -173,7 +173,7 @@ pub(crate) fn asked_for(need: Need, claimed: &Claimed<'_>, court: &Court<'_>) ->
 
 /// Whether an untrusted issuer would cause a fetch. Keys that are in the DID itself are not fetched.
 fn is_strangers(need: &Need, claimed: &Claimed<'_>, court: &Court<'_>) -> bool {
-    let is_at_hand = matches!(need, Need::Did(did) if ["key", "jwk"].contains(&did.method()));
+    let is_at_hand = matches!(need, Need::Did(did) if did.origin() == Origin::Itself);
     let issuer = Identity {
         id: claimed.id,
         leaf: None,

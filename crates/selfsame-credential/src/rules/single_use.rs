@@ -1,6 +1,6 @@
 //! Rules for single-use credentials: the reference to the registry, and whether they are used up.
 
-use selfsame_did::Did;
+use selfsame_did::{Did, method::Origin};
 use serde_json::Value;
 
 use super::{
@@ -23,9 +23,6 @@ pub(crate) const SINGLE_USE: Law = Law::new(
     "Selfsame single use, Whether it is used",
     Failure::Spent,
 );
-
-/// The issuers whose registry follows from their name.
-const METHOD: &str = "selfsame";
 
 /// The claims of a credential.
 #[derive(Clone, Copy)]
@@ -89,9 +86,10 @@ fn reference(payload: &Value, claims: Option<&Value>) -> Result<Option<Reference
     Ok(reference)
 }
 
+/// The issuer, if its registry follows from its name.
 fn issuer(payload: &Value) -> Option<Did> {
     let did = Did::parse(payload.get("iss")?.as_str()?).ok()?;
-    (did.method() == METHOD).then_some(did)
+    (did.origin() == Origin::Registry).then_some(did)
 }
 
 fn judge_use(fetched: &Fetched<Option<Use>>, court: &Court<'_>, list: &mut Checklist) {

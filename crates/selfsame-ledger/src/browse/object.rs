@@ -104,7 +104,7 @@ pub fn state_key(name: &str, network: &str) -> Option<String> {
         let plain = !name.is_empty() && name.len() <= MAX_KEY_BYTES && name.is_ascii();
         return plain.then(|| name.to_owned());
     }
-    let own = format!("did:selfsame:{network}:");
+    let own = selfsame_did::selfsame::prefix(network);
     let rest = name.strip_prefix(&own)?;
     match rest.split_once('/') {
         None => Some(format!("did/{rest}")),

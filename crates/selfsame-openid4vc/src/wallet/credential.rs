@@ -150,7 +150,7 @@ fn kid(binding: &Binding, format: Format) -> Option<String> {
         return binding.kid.clone();
     }
     let key = PublicKey::from_jwk(&binding.jwk).ok()?;
-    Some(format!("{}#0", jwk::create(&key).as_str()))
+    jwk::create(&key).kid()
 }
 
 /// The type and the holder that a credential states.

@@ -5,7 +5,7 @@ use selfsame_credential::{
     evidence::{Evidence, Need, SignatureRequest, Step},
 };
 use selfsame_crypto::{Algorithm, KeyType, PublicKey, ctx::Ctx, jws::Unsigned};
-use selfsame_did::{DidUrl, jwk, key as did_key};
+use selfsame_did::{DidUrl, jwk, key as did_key, method::Method};
 use serde_json::{Map, Value, json};
 
 use super::{Binding, Call, Next, Progress, Requesting, State};
@@ -21,6 +21,11 @@ const OTHER_KEY: &str = "Choose another key or DID for this credential.";
 
 /// The algorithms of keys that a wallet creates for credentials, preferred first.
 const KINDS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
+
+/// The methods by which a bare key gets a DID, preferred first.
+const OF_A_KEY: [Method; 2] = [jwk::METHOD, did_key::METHOD];
+/// The binding method of a bare key (OpenID4VCI 1.0 §12.2.4).
+const BARE_KEY: &str = "jwk";
 
 /// The type of key to create for this configuration; `None` if it accepts no proofs, or only of unsupported algorithms.
 pub(super) fn kind_of_key(configuration: &Configuration) -> Option<KeyType> {
@@ -82,7 +87,7 @@ fn named(configuration: &Configuration, format: Format, key: &Binding) -> Option
     let methods = configuration
         .cryptographic_binding_methods_supported
         .as_deref()?;
-    let bare = methods.iter().any(|method| method == "jwk");
+    let bare = methods.iter().any(|method| method == BARE_KEY);
     let by_did = key.kid.as_ref().is_some_and(|kid| {
         DidUrl::parse(kid).is_ok_and(|url| methods.contains(&format!("did:{}", url.did.method())))
     });
@@ -105,16 +110,10 @@ fn with_own_did(methods: &[String], key: &Binding) -> Option<Binding> {
     }
     let public = PublicKey::from_jwk(&key.jwk).ok()?;
     let lists = |method: &str| methods.iter().any(|listed| listed == method);
-    let kid = if lists("did:jwk") {
-        format!("{}#0", jwk::create(&public))
-    } else if lists("did:key") {
-        let did = did_key::create(&public);
-        format!("{did}#{}", did.method_id())
-    } else {
-        return None;
-    };
+    let method = OF_A_KEY.iter().find(|method| lists(&method.scheme()))?;
+    let did = (method.of_key?.create)(&public);
     Some(Binding {
-        kid: Some(kid),
+        kid: did.kid(),
         ..key.clone()
     })
 }

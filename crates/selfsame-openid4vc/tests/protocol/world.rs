@@ -11,7 +11,7 @@ use selfsame_crypto::{
     Algorithm, KeyHandle, KeyType, PrivateKey, SecretString, ctx::Ctx, jws, seal::SealingKey,
     time::UnixTime,
 };
-use selfsame_did::{Did, Options, Plan, Resolution, plan};
+use selfsame_did::{Did, Options, Plan, Resolution};
 use selfsame_oauth::{ServerMetadata, TokenRequest};
 use selfsame_openid4vc::{
     Error, Transport,
@@ -143,7 +143,7 @@ impl<'a> Driver<'a> {
     fn gather(&mut self, need: &Need) {
         match need {
             Need::Did(did) => {
-                let value = match plan(did, &Options::default()) {
+                let value = match did.plan(&Options::default()) {
                     Ok(Plan::Done(resolution)) => Ok(*resolution),
                     _ => Err(Unavailable {
                         reason: "no network in tests".to_owned(),

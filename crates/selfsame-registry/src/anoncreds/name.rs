@@ -6,7 +6,7 @@ use std::fmt;
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_did::Did;
-use selfsame_did::selfsame::Network;
+use selfsame_did::selfsame::{Network, prefix};
 
 use crate::identifier::Identifier;
 
@@ -104,7 +104,8 @@ impl fmt::Display for ObjectName {
         } = self;
         write!(
             f,
-            "did:selfsame:{network}:{owner}{FAMILY}{kind}/{first}/{second}"
+            "{}{owner}{FAMILY}{kind}/{first}/{second}",
+            prefix(network)
         )
     }
 }

@@ -14,6 +14,8 @@ use axum::response::sse::Event;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use futures_util::{StreamExt as _, stream};
 use http::Uri;
+use selfsame_did::DidUrl;
+use selfsame_did::method::Origin;
 use selfsame_driver::paging::Paging;
 use selfsame_ledger::Registry;
 use selfsame_ledger::browse::Browser;
@@ -216,8 +218,8 @@ pub fn fragment(key: &str) -> &str {
 /// The page of an identifier of the registry; `None` for any other text.
 pub fn link(identifier: &str) -> Option<String> {
     let escaped = url::form_urlencoded::byte_serialize(identifier.as_bytes());
-    identifier
-        .starts_with("did:selfsame:")
+    DidUrl::parse(identifier)
+        .is_ok_and(|url| url.did.origin() == Origin::Registry)
         .then(|| format!("/registry/object?id={}", escaped.collect::<String>()))
 }
 

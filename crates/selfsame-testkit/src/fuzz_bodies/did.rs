@@ -6,7 +6,7 @@ use selfsame_crypto::json::{self, Limits};
 use selfsame_did::cheqd::resource::{self, Wanted};
 use selfsame_did::registrar::{Answer, Operation, Request};
 use selfsame_did::{
-    Did, DidUrl, Document, Options, Plan, Relationship, Representation, Resolution, plan, web,
+    Did, DidUrl, Document, Options, Plan, Relationship, Representation, Resolution, web,
 };
 use serde_json::{Map, json};
 
@@ -27,7 +27,7 @@ pub fn did_url(data: &[u8]) -> bool {
     let rest = text.strip_prefix(url.did.as_str()).unwrap_or_default();
     assert_eq!(Did::parse(text).is_ok(), rest.is_empty());
     assert_eq!(DidUrl::join(&url.did, text).as_ref(), Ok(&url));
-    match plan(&url.did, &Options::default()) {
+    match url.did.plan(&Options::default()) {
         Ok(Plan::Done(resolution)) => {
             let document = resolution.document.expect("it is done");
             assert_eq!(document.id, url.did, "the document is the DID's own");
@@ -38,7 +38,7 @@ pub fn did_url(data: &[u8]) -> bool {
             assert!(address.query().is_none() && address.fragment().is_none());
             let _ = web::read(&url.did, data);
         }
-        Ok(Plan::Registry { .. } | Plan::Cheqd(_) | Plan::Foreign(_)) | Err(_) => {}
+        Ok(Plan::Registry { .. } | Plan::Resolver(_)) | Err(_) => {}
     }
     true
 }

@@ -1,24 +1,13 @@
 //! DIDs in binary, for profile `selfsame` and compact credentials: each DID has exactly one encoding (docs/tls.md).
 
-use selfsame_crypto::encoding::{
-    base32_lower_decode, base32_lower_encode, base58_decode, base58_encode, base64url_decode,
-    base64url_encode, hex_decode, multibase_base58_encode, multibase_decode,
-};
-use selfsame_did::{Did, cheqd, selfsame};
+use selfsame_did::Did;
+use selfsame_did::method::METHODS;
 
 use crate::alert::Refusal;
 use crate::profile::SELFSAME;
 
 /// Maximum bytes of a DID in binary; decoding base58 takes quadratic time.
 const MAX_BYTES: usize = 2048;
-/// Bytes of a subject's identifier.
-const ID: usize = 16;
-/// Bytes of a did:selfsame network name.
-const NETWORK: usize = 10;
-/// The ledgers of did:cheqd by number.
-const LEDGERS: [&str; 2] = ["mainnet", "testnet"];
-/// Added to a ledger's number if the identifier is written in base58 instead of as a UUID.
-const AS_BASE58: u8 = 2;
 
 const MALFORMED: Refusal = Refusal::illegal("a binary DID is malformed");
 
@@ -45,70 +34,15 @@ pub(crate) fn from_binary(code: u8, bytes: &[u8]) -> Result<Did, Refusal> {
 }
 
 fn bytes_of(did: &Did) -> Option<Vec<u8>> {
-    let id = did.method_id();
-    match did.method() {
-        "key" => multibase_decode(id).ok(),
-        "jwk" => base64url_decode(id).ok(),
-        "web" => Some(id.as_bytes().to_vec()),
-        "selfsame" => {
-            let (network, id) = selfsame::parts(did)?;
-            let network = base32_lower_decode(network.as_str()).ok()?;
-            Some([network, base58_decode(&id).ok()?].concat())
-        }
-        "cheqd" => {
-            let (network, id) = cheqd::parts(did)?;
-            let mut ledgers = LEDGERS.iter();
-            let ledger = ledgers.position(|ledger| *ledger == network.as_str())?;
-            let ledger = u8::try_from(ledger).ok()?;
-            let (form, id) = match cheqd::is_uuid(id) {
-                true => (ledger, hex_decode(&id.replace('-', "")).ok()?),
-                false => (ledger.checked_add(AS_BASE58)?, base58_decode(id).ok()?),
-            };
-            Some([&[form], id.as_slice()].concat())
-        }
-        _ => None,
-    }
+    let binary = METHODS.of(did)?.binary?;
+    (binary.write)(did)
 }
 
 /// The DID's text for these bytes, not yet parsed.
 fn read(code: u8, bytes: &[u8]) -> Option<String> {
-    let method = SELFSAME.method_name(code)?;
-    let id = match method {
-        "key" => multibase_base58_encode(bytes),
-        "jwk" => base64url_encode(bytes),
-        "web" => String::from_utf8(bytes.to_vec()).ok()?,
-        "selfsame" => {
-            let (network, id) = bytes.split_at_checked(NETWORK)?;
-            let id = <[u8; ID]>::try_from(id).ok()?;
-            let network = base32_lower_encode(network);
-            format!("{network}:{}", base58_encode(&id))
-        }
-        "cheqd" => {
-            let (form, id) = bytes.split_first()?;
-            let id = <[u8; ID]>::try_from(id).ok()?;
-            let ledger = LEDGERS.get(usize::from(form.checked_rem(AS_BASE58)?))?;
-            match form.checked_div(AS_BASE58)? {
-                0 => format!("{ledger}:{}", uuid(id)),
-                1 => format!("{ledger}:{}", base58_encode(&id)),
-                _ => return None,
-            }
-        }
-        _ => return None,
-    };
-    Some(format!("did:{method}:{id}"))
-}
-
-/// The text of a UUID (RFC 9562 §4) of any version.
-fn uuid(id: [u8; ID]) -> String {
-    let hex = format!("{:032x}", u128::from_be_bytes(id));
-    let mut text = String::with_capacity(36);
-    for (at, digit) in hex.chars().enumerate() {
-        if [8, 12, 16, 20].contains(&at) {
-            text.push('-');
-        }
-        text.push(digit);
-    }
-    text
+    let method = METHODS.named(SELFSAME.method_name(code)?)?;
+    let id = (method.binary?.read)(bytes)?;
+    Some(format!("{}:{id}", method.scheme()))
 }
 
 #[cfg(test)]

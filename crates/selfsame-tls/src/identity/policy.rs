@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use selfsame_crypto::PublicKey;
-use selfsame_did::{Did, Options, Plan, plan};
+use selfsame_did::{Did, Options, Plan};
 use serde_json::Value;
 
 use super::certificate::CertificatePolicy;
@@ -53,7 +53,7 @@ impl PeerPolicy {
         if stapled.is_some_and(|stapled| stapled.ledger.knows(did)) {
             return None;
         }
-        match plan(did, &Options::default()) {
+        match did.plan(&Options::default()) {
             Ok(Plan::Done(_)) | Err(_) => None,
             Ok(_) => Some(Need::Did(did.clone())),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selfsame_credential::status::Reference;
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError, plan};
+use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError};
 
 use super::again::Again;
 use super::claim::{MAX_KEYS, NOT_EXPECTED, Peer, PeerKind, check_method};
@@ -295,7 +295,7 @@ impl Inquiry {
             .as_ref()
             .filter(|stapled| stapled.ledger.knows(did));
         if stapled.is_none() {
-            match plan(did, &Options::default()) {
+            match did.plan(&Options::default()) {
                 Ok(Plan::Done(resolution)) => {
                     self.document = Some(Arc::from(resolution));
                     return Ok(None);
@@ -449,7 +449,7 @@ impl<'a> IssuerKeys<'a> {
     }
 
     fn resolution(&self, did: &Did) -> Option<Result<Arc<Resolution>, Refusal>> {
-        if let Ok(Plan::Done(resolution)) = plan(did, &Options::default()) {
+        if let Ok(Plan::Done(resolution)) = did.plan(&Options::default()) {
             return Some(Ok(Arc::from(resolution)));
         }
         let proved = self.proved.filter(|proved| proved.knows(did));

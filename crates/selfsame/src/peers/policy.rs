@@ -10,6 +10,7 @@ use rustls_pki_types::pem::PemObject as _;
 use selfsame_app::node::Material;
 use selfsame_credential::Format;
 use selfsame_did::Did;
+use selfsame_did::method::METHODS;
 use selfsame_tls::identity::{
     CertificateIdentity, CertificatePolicy, CrlPolicy, Expected, Identities, IdentityPolicy,
     PeerPolicy, SsiIdentity, StaplePolicy, Staples, TrustedIssuer, Vc,
@@ -25,8 +26,6 @@ use super::resuming::Resuming;
 use super::spoken::Spoken;
 use crate::exit::Failure;
 
-/// The methods that a node resolves.
-const METHODS: &[&str] = &["key", "jwk", "web", "selfsame"];
 /// The claims that an issuer may make about a machine.
 const CLAIMS: [&str; 2] = ["dns", "service"];
 /// The credential types of the template `machine`: as a W3C credential, and as an SD-JWT VC.
@@ -233,7 +232,7 @@ impl Policy {
         let identities = if !self.trust_issuer.is_empty() {
             Some(self.by_credential(of)?)
         } else if !self.trust_did.is_empty() {
-            Some(IdentityPolicy::of_dids(METHODS, peers(&self.trust_did)?))
+            Some(IdentityPolicy::of_dids(&methods(), peers(&self.trust_did)?))
         } else {
             None
         };
@@ -277,7 +276,11 @@ impl Policy {
         };
         let issuers = dids(&self.trust_issuer)?.into_iter();
         let issuers = issuers.map(|did| self.issuer(did)).collect();
-        Ok(IdentityPolicy::of_credentials(METHODS, issuers, expected))
+        Ok(IdentityPolicy::of_credentials(
+            &methods(),
+            issuers,
+            expected,
+        ))
     }
 
     /// A trusted issuer; its keys are resolved when needed.
@@ -356,15 +359,25 @@ fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {
     texts.iter().map(read).collect()
 }
 
+/// The names of the methods that a node resolves.
+fn methods() -> Vec<&'static str> {
+    let methods = METHODS.iter();
+    let resolved = methods.filter(|method| method.origin.is_resolved_here());
+    resolved.map(|method| method.name).collect()
+}
+
 /// DIDs of peers; each must have a method by which peers can be authenticated.
 fn peers(texts: &[String]) -> Result<Vec<Did>, Failure> {
     let peers = dids(texts)?;
-    let strange = peers.iter().find(|did| !METHODS.contains(&did.method()));
+    let strange = peers.iter().find(|did| !did.origin().is_resolved_here());
     match strange {
         Some(did) => Err(Failure::environment(format!(
             "no peer can authenticate as {did}: its DID method is not supported for nodes"
         ))
-        .hint("a node's DID is a did:key, did:jwk, did:web or did:selfsame")),
+        .hint(format!(
+            "a node's DID has one of these methods: {}",
+            methods().join(", ")
+        ))),
         None => Ok(peers),
     }
 }

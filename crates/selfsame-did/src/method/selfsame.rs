@@ -10,6 +10,25 @@ use selfsame_crypto::{KeyType, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use crate::did::{Did, SyntaxError};
+use crate::resolution::ResolutionError;
+
+use super::{Binary, Method, Origin, Plan};
+
+/// did:selfsame in the table of methods.
+pub const METHOD: Method = Method {
+    name: "selfsame",
+    origin: Origin::Registry,
+    plan: |did, options| {
+        parts(did).ok_or(ResolutionError::InvalidDid)?;
+        Ok(Plan::Registry {
+            did: did.clone(),
+            options: options.clone(),
+        })
+    },
+    read: None,
+    of_key: None,
+    binary: Some(Binary { write, read }),
+};
 
 /// The number of digest bytes in a network's name.
 const NETWORK_BYTES: usize = 10;
@@ -46,7 +65,12 @@ impl Network {
 
 /// Makes the DID of the subject whose first key is `initial`.
 pub fn create(network: &Network, initial: &PublicKey) -> Did {
-    Did::made("selfsame", format_args!("{network}:{}", id_of(initial)))
+    Did::made(METHOD.name, format_args!("{network}:{}", id_of(initial)))
+}
+
+/// What the DIDs of a network begin with; the subject's identifier follows.
+pub fn prefix(network: &str) -> String {
+    format!("{}:{network}:", METHOD.scheme())
 }
 
 /// The network and subject of a did:selfsame; `None` for another method.
@@ -54,7 +78,7 @@ pub fn parts(did: &Did) -> Option<(Network, String)> {
     let (network, id) = did
         .method_id()
         .split_once(':')
-        .filter(|_| did.method() == "selfsame")?;
+        .filter(|_| did.method() == METHOD.name)?;
     let is_id = base58_decode(id).is_ok_and(|bytes| bytes.len() == ID_BYTES);
     is_id.then(|| Some((Network::parse(network).ok()?, id.to_owned())))?
 }
@@ -64,7 +88,7 @@ pub fn id_in(did: &Did, network: &Network) -> Option<[u8; ID_BYTES]> {
     let (of, id) = did
         .method_id()
         .split_once(':')
-        .filter(|_| did.method() == "selfsame")?;
+        .filter(|_| did.method() == METHOD.name)?;
     match of == network.as_str() {
         true => base58_decode(id).ok()?.try_into().ok(),
         false => None,
@@ -89,6 +113,19 @@ pub fn indy_id_of(initial: &PublicKey) -> Option<String> {
         .get(..ID_BYTES)
         .filter(|_| is_ed25519)
         .map(base58_encode)
+}
+
+fn write(did: &Did) -> Option<Vec<u8>> {
+    let (network, id) = parts(did)?;
+    let network = base32_lower_decode(network.as_str()).ok()?;
+    Some([network, base58_decode(&id).ok()?].concat())
+}
+
+fn read(bytes: &[u8]) -> Option<String> {
+    let (network, id) = bytes.split_at_checked(NETWORK_BYTES)?;
+    let id = <[u8; ID_BYTES]>::try_from(id).ok()?;
+    let network = base32_lower_encode(network);
+    Some(format!("{network}:{}", base58_encode(&id)))
 }
 
 impl fmt::Display for Network {

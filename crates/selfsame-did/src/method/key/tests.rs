@@ -14,7 +14,7 @@ fn document(did: &Did) -> Document {
 
 #[test]
 fn every_did_of_the_specification_resolves_to_its_key_for_signing() {
-    let file = vectors(include_str!("../../../../vectors/did/did-key.json"));
+    let file = vectors(include_str!("../../../../../vectors/did/did-key.json"));
     for case in file["cases"].as_array().unwrap() {
         let did = Did::parse(case["did"].as_str().unwrap()).unwrap();
         if case["key_type"] == "P-521" {
@@ -37,7 +37,7 @@ fn every_did_of_the_specification_resolves_to_its_key_for_signing() {
 #[test]
 fn the_document_of_the_specification_is_made() {
     let file = vectors(include_str!(
-        "../../../../vectors/did/did-key-document.json"
+        "../../../../../vectors/did/did-key-document.json"
     ));
     let did = Did::parse(file["did"].as_str().unwrap()).unwrap();
     assert_eq!(

@@ -1,5 +1,6 @@
 //! did:cheqd: identifiers of the cheqd network, and the bytes that their keys sign for changes.
 
+mod binary;
 mod draft;
 pub mod resource;
 
@@ -10,8 +11,27 @@ use selfsame_crypto::encoding::base58_decode;
 use serde::{Deserialize, Serialize};
 
 use crate::did::{Did, SyntaxError};
+use crate::resolution::ResolutionError;
+
+use super::{Binary, Method, Origin, Plan};
 
 pub use draft::{Draft, deactivation_bytes};
+
+/// did:cheqd in the table of methods.
+pub const METHOD: Method = Method {
+    name: "cheqd",
+    origin: Origin::Resolver,
+    plan: |did, _| {
+        parts(did).ok_or(ResolutionError::InvalidDid)?;
+        Ok(Plan::Resolver(did.clone()))
+    },
+    read: None,
+    of_key: None,
+    binary: Some(Binary {
+        write: binary::write,
+        read: binary::read,
+    }),
+};
 
 /// The length in bytes of an Indy-style identifier.
 const INDY_BYTES: usize = 16;
@@ -59,7 +79,7 @@ impl fmt::Display for Network {
 
 /// Makes the DID of these random bytes on a network.
 pub fn create(network: Network, random: [u8; 16]) -> Did {
-    Did::made("cheqd", format_args!("{network}:{}", uuid(random)))
+    Did::made(METHOD.name, format_args!("{network}:{}", uuid(random)))
 }
 
 /// The network and the identifier of a did:cheqd; `None` for another method.
@@ -70,7 +90,7 @@ pub fn parts(did: &Did) -> Option<(Network, &str)> {
     let (network, id) = did
         .method_id()
         .split_once(':')
-        .filter(|_| did.method() == "cheqd")?;
+        .filter(|_| did.method() == METHOD.name)?;
     let is_id = is_uuid(id) || base58_decode(id).is_ok_and(|bytes| bytes.len() == INDY_BYTES);
     is_id.then(|| Some((network.parse().ok()?, id)))?
 }
@@ -80,8 +100,12 @@ pub fn uuid(random: [u8; 16]) -> String {
     // The bits of the version, 4, and of the variant, 0b10.
     const FIXED: u128 = (0xf << 76) | (0b11 << 62);
     const VALUE: u128 = (0x4 << 76) | (0b10 << 62);
-    let value = u128::from_be_bytes(random) & !FIXED | VALUE;
-    let hex = format!("{value:032x}");
+    dashed(u128::from_be_bytes(random) & !FIXED | VALUE)
+}
+
+/// The text of a UUID of any version.
+fn dashed(uuid: u128) -> String {
+    let hex = format!("{uuid:032x}");
     let mut text = String::with_capacity(36);
     let mut rest = hex.as_str();
     for length in UUID_PARTS {

@@ -6,6 +6,25 @@ use crate::did::Did;
 use crate::document::{Document, Representation};
 use crate::resolution::{Resolution, ResolutionError};
 
+use super::{Binary, Method, Origin, Plan};
+
+/// did:web in the table of methods.
+pub const METHOD: Method = Method {
+    name: "web",
+    origin: Origin::Host,
+    plan: |did, options| {
+        options.unversioned()?;
+        let url = url(did).map_err(|_| ResolutionError::InvalidDid)?;
+        Ok(Plan::Fetch { url })
+    },
+    read: Some(read),
+    of_key: None,
+    binary: Some(Binary {
+        write: |did| Some(did.method_id().as_bytes().to_vec()),
+        read: |bytes| String::from_utf8(bytes.to_vec()).ok(),
+    }),
+};
+
 /// Why a did:web and a URL do not correspond. Their author must act.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum WebError {
@@ -22,7 +41,7 @@ pub enum WebError {
 
 /// The URL of a did:web's document (did:web §2.5.2).
 pub fn url(did: &Did) -> Result<Url, WebError> {
-    if did.method() != "web" {
+    if did.method() != METHOD.name {
         return Err(WebError::Method);
     }
     let mut segments = did.method_id().split(':');
@@ -69,7 +88,7 @@ pub fn did_for(base: &Url) -> Result<Did, WebError> {
         .iter()
         .map(|segment| format!(":{segment}"))
         .collect();
-    Did::parse(&format!("did:web:{host}{port}{path}")).map_err(|_| WebError::Path)
+    Did::parse(&format!("{}:{host}{port}{path}", METHOD.scheme())).map_err(|_| WebError::Path)
 }
 
 /// Reads the body fetched from [`url()`]: the document must describe `did`.

@@ -3,7 +3,7 @@
 use selfsame_crypto::encoding::hex_decode;
 use serde_json::Value;
 
-use super::{is_uuid, parts};
+use super::{METHOD, is_uuid, parts};
 use crate::did::DidUrl;
 use crate::resolution::{LIMITS, ResolutionError};
 
@@ -52,7 +52,7 @@ pub fn wanted(url: &DidUrl) -> Result<Option<Wanted>, ResolutionError> {
         .collect();
     let is_parameter = |name: &str| PARAMETERS.iter().any(|(known, _)| *known == name);
     let by_query = pairs.iter().any(|(name, _)| is_parameter(name));
-    if url.path.is_empty() && !(by_query && url.did.method() == "cheqd") {
+    if url.path.is_empty() && !(by_query && url.did.method() == METHOD.name) {
         return Ok(None);
     }
     parts(&url.did).ok_or(ResolutionError::InvalidDid)?;

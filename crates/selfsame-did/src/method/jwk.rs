@@ -7,8 +7,31 @@ use serde_json::Value;
 
 use crate::did::Did;
 use crate::document::{Document, Relationship, Representation, VerificationMethod};
-use crate::key::error;
 use crate::resolution::{Resolution, ResolutionError};
+
+use super::key::error;
+use super::{Binary, Method, OfKey, Origin, done};
+
+/// did:jwk in the table of methods.
+pub const METHOD: Method = Method {
+    name: "jwk",
+    origin: Origin::Itself,
+    plan: |did, options| {
+        options.unversioned()?;
+        resolve(did, options.accept).map(done)
+    },
+    read: None,
+    of_key: Some(OfKey {
+        create,
+        fragment: |_| FRAGMENT,
+    }),
+    binary: Some(Binary {
+        write: |did| base64url_decode(did.method_id()).ok(),
+        read: |bytes| Some(base64url_encode(bytes)),
+    }),
+};
+/// The fragment of its key, which is its only one.
+const FRAGMENT: &str = "0";
 
 /// Makes the did:jwk of a key: the required members in canonical order. Ed25519 keys also get `use`, since they can
 /// only sign.
@@ -17,7 +40,7 @@ pub fn create(key: &PublicKey) -> Did {
     if key.key_type() == KeyType::Ed25519 {
         jwk.use_ = Some("sig".to_owned());
     }
-    Did::made("jwk", base64url_encode(&json::jcs(&jwk.to_value())))
+    Did::made(METHOD.name, base64url_encode(&json::jcs(&jwk.to_value())))
 }
 
 /// The key that a did:jwk contains.
@@ -34,7 +57,7 @@ pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, 
         Err(refused) => return Err(error(refused)),
     };
     let id = did
-        .with_fragment("0")
+        .with_fragment(FRAGMENT)
         .map_err(|_| ResolutionError::InvalidDid)?;
     let method = VerificationMethod::from_json_web_key(id, value, key);
     let relationships: &[Relationship] = match jwk.use_.as_deref() {
@@ -49,7 +72,7 @@ pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, 
 
 fn read(did: &Did) -> Result<(Value, Jwk), KeyError> {
     let malformed = KeyError::Malformed("did:jwk");
-    if did.method() != "jwk" {
+    if did.method() != METHOD.name {
         return Err(malformed);
     }
     let bytes = base64url_decode(did.method_id()).map_err(|_| malformed)?;

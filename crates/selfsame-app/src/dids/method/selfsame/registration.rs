@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use selfsame_credential::evidence::Step;
+use selfsame_crypto::KeyHandle;
 use selfsame_crypto::encoding::{base64url_encode, hex_encode};
-use selfsame_crypto::{KeyHandle, hash};
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
@@ -14,7 +14,7 @@ use selfsame_registry::{Identifier, Operation, Receipt, Transaction, Unsigned};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
-use super::record::DidRecord;
+use crate::dids::record::{DID, DidRecord, did_id, put};
 use crate::events::EventKind;
 use crate::machine::{Answer, At, Call, Calling, Machine, Next, Round, Settlement};
 use crate::record_cache::RecordCache;
@@ -22,25 +22,14 @@ use crate::shared::Shared;
 
 /// The kind of the records of pending registrations.
 const KIND: &str = "registration";
-/// The kind of the records of the instance's DIDs.
-pub(super) const DID: &str = "instance_did";
 
 /// The signer of a transaction.
-pub(super) struct Author<'a> {
-    pub(super) tenant: &'a TenantId,
-    pub(super) did: &'a Did,
-    pub(super) key: &'a KeyHandle,
+pub(crate) struct Author {
+    pub(crate) tenant: TenantId,
+    pub(crate) did: Did,
+    pub(crate) key: KeyHandle,
     /// The key's fragment, without `#`.
-    pub(super) fragment: &'a str,
-}
-
-/// A write to the registry.
-pub(crate) struct Intent<'a> {
-    pub(super) tenant: &'a TenantId,
-    pub(super) did: &'a Did,
-    pub(super) transaction: &'a Transaction,
-    /// The DID's record once the registry has accepted the write.
-    pub(super) then: Option<DidRecord>,
+    pub(crate) fragment: String,
 }
 
 /// A pending registration; deleted once it is accepted or refused.
@@ -58,7 +47,7 @@ pub(crate) struct Registering {
 
 /// The answer to a pending change, and the record of its DID if the change was refused.
 pub(crate) struct Heard {
-    pub(super) answer: Answer,
+    pub(crate) answer: Answer,
     before: Option<Before>,
 }
 
@@ -79,7 +68,7 @@ impl From<Answer> for Heard {
 
 impl Heard {
     /// Reads the record of the DID, if its change was refused.
-    pub(super) async fn look_up(
+    pub(crate) async fn look_up(
         &mut self,
         shared: &Shared,
         tenant: &TenantId,
@@ -99,7 +88,7 @@ impl Heard {
 
     /// The end of a pending change: updates the DID's record, or restores it after a refusal. A DID that was never
     /// registered is deleted.
-    pub(super) fn conclude<R>(
+    pub(crate) fn conclude<R>(
         &self,
         mut next: Next<R>,
         id: &str,
@@ -209,44 +198,47 @@ impl Calling for Registering {
 
 impl Shared {
     /// Signs a transaction.
-    pub(super) async fn transaction(
+    pub(crate) async fn transaction(
         &self,
-        author: &Author<'_>,
+        author: &Author,
         nonce: u64,
         operation: Operation,
     ) -> Result<Transaction> {
         let not_ours = || Error::bad_request(format!("{} is not a did:selfsame", author.did));
-        let (network, _) = selfsame::parts(author.did).ok_or_else(not_ours)?;
-        let id = Identifier::of_did(author.did, &network).ok_or_else(not_ours)?;
+        let (network, _) = selfsame::parts(&author.did).ok_or_else(not_ours)?;
+        let id = Identifier::of_did(&author.did, &network).ok_or_else(not_ours)?;
         let unsigned = Unsigned::new(&network, id, nonce, operation);
         let signature = self
             .keys
-            .sign(author.tenant, author.key, unsigned.signing_bytes())
+            .sign(&author.tenant, &author.key, unsigned.signing_bytes())
             .await?;
         unsigned
-            .signed(author.fragment, &signature)
+            .signed(&author.fragment, &signature)
             .map_err(Error::internal)
     }
 
-    /// Stores the intent and its call in one commit with `batch`, sends it, and waits for the receipt. After an error
-    /// that is not a refusal, the outbox sends it again.
+    /// Stores a write to the registry and its call in one commit with `batch`, sends it, and waits for the receipt. `then`
+    /// is the DID's record once the registry has accepted the write. After an error that is not a refusal, the outbox
+    /// sends it again.
     pub(crate) async fn register(
         self: &Arc<Self>,
+        author: &Author,
         batch: Batch,
-        intent: Intent<'_>,
+        transaction: &Transaction,
+        then: Option<DidRecord>,
     ) -> Result<Receipt> {
-        let id = registration_id(intent.transaction);
-        let call = Call::registry(intent.transaction);
+        let id = registration_id(transaction);
+        let call = Call::registry(transaction);
         let entry = call
             .clone()
-            .entry(KIND, &id, intent.did.as_str(), self.clock.now())?;
+            .entry(KIND, &id, author.did.as_str(), self.clock.now())?;
         let registration = Registration {
-            transaction: base64url_encode(&intent.transaction.to_bytes()),
-            then: intent.then,
+            transaction: base64url_encode(&transaction.to_bytes()),
+            then,
         };
         let put = Put::new(KIND, &id, encode(&registration)?);
         let batch = batch
-            .for_tenant(intent.tenant.clone())
+            .for_tenant(author.tenant.clone())
             .expect(KIND, &id, Expect::Absent)
             .enqueue(entry);
         let machine = Arc::new(Registering::new(self.clone()));
@@ -260,7 +252,7 @@ impl Shared {
         }
         // Another task carries it out. The registry answers both with the same receipt.
         let at = At {
-            tenant: intent.tenant,
+            tenant: &author.tenant,
             id: &id,
         };
         let again = self.call_again(&*machine, at, &call).await;
@@ -268,7 +260,7 @@ impl Shared {
     }
 
     /// Finishes the pending registration of a DID.
-    pub(super) async fn resume(
+    pub(crate) async fn resume(
         self: &Arc<Self>,
         tenant: &TenantId,
         registration: &str,
@@ -288,23 +280,13 @@ impl Shared {
     }
 }
 
-/// Puts a DID's record.
-pub(super) fn put(batch: Batch, record: &DidRecord) -> Result<Batch> {
-    Ok(batch.put(Put::new(DID, did_id(&record.did), encode(record)?)))
-}
-
-/// The id of a DID's record.
-pub(super) fn did_id(did: &Did) -> String {
-    base64url_encode(&hash::sha256(did.as_str().as_bytes()))
-}
-
 /// The id of a transaction's registration.
-pub(super) fn registration_id(transaction: &Transaction) -> String {
+pub(crate) fn registration_id(transaction: &Transaction) -> String {
     hex_encode(&transaction.hash())
 }
 
 /// Adds a hint for the operator: what failed for a while is not lost.
-pub(super) fn kept(error: Error) -> Error {
+pub(crate) fn kept(error: Error) -> Error {
     if is_refusal(&error) || error.hint.is_some() {
         error
     } else {

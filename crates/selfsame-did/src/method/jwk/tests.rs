@@ -6,7 +6,7 @@ use super::*;
 
 fn vectors() -> Vec<Value> {
     let file: Value =
-        serde_json::from_str(include_str!("../../../../vectors/did/did-jwk.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../../vectors/did/did-jwk.json")).unwrap();
     file["cases"].as_array().unwrap().clone()
 }
 

@@ -13,24 +13,22 @@ use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::ResolutionError;
-use selfsame_did::cheqd::{self, deactivation_bytes};
+use selfsame_did::cheqd::{self, Draft, deactivation_bytes};
 use selfsame_did::registrar::{Answer, Operation, SigningRequest};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
-use super::record::{DidKey, DidRecord};
-use super::registration::{DID, Heard, did_id, kept, put};
-use super::{Dids, Own, key_type};
+use super::selfsame::registration::{Heard, kept};
+use crate::dids::record::{DID, DidKey, DidRecord, did_id, put};
+use crate::dids::{Dids, Own, key_type};
 use crate::machine::{Answer as Called, At, Call, Calling, Machine, Next, Round};
 use crate::record_cache::RecordCache;
 use crate::shared::Shared;
-use crate::view::instance::{InstanceDid, NewDid};
+use crate::view::instance::NewDid;
 use registrar::{Said, refused};
 
-/// The method's name.
-pub(super) const METHOD: &str = "cheqd";
 /// The kind of the records of pending changes.
 const KIND: &str = "cheqd_change";
 /// Maximum number of calls in one attempt.
@@ -71,7 +69,7 @@ struct Attempt<'a> {
 
 impl Dids {
     /// Creates a DID in the cheqd network. It exists there before this returns.
-    pub(super) async fn create_cheqd(&self, new: &NewDid) -> Result<InstanceDid> {
+    pub(super) async fn create_cheqd(&self, new: &NewDid) -> Result<DidRecord> {
         let shared = &self.shared;
         shared.registrar()?;
         if key_type(new.kind.as_deref().unwrap_or("Ed25519"))? != KeyType::Ed25519 {
@@ -84,17 +82,10 @@ impl Dids {
         let record = DidRecord::new(did, key.public());
         let batch = batch.expect(DID, &did_id(&record.did), Expect::Absent);
         let id = shared.new_version();
-        let waiting = DidRecord {
-            pending: Some(id.clone()),
-            ..record.clone()
-        };
-        let then = DidRecord {
-            version: 1,
-            ..record
-        };
-        let batch = put(batch, &waiting)?;
+        let batch = put(batch, &record.waiting(&id))?;
+        let then = record.next();
         shared.make(batch, &self.tenant, &id, &then).await?;
-        self.shown(&then).await
+        Ok(then)
     }
 
     /// Changes a DID in the cheqd network and returns its new record.
@@ -106,15 +97,9 @@ impl Dids {
     ) -> Result<DidRecord> {
         self.shared.registrar()?;
         let id = self.shared.new_version();
-        let waiting = DidRecord {
-            pending: Some(id.clone()),
-            ..before.record.clone()
-        };
-        let then = DidRecord {
-            version: after.version.saturating_add(1),
-            ..after
-        };
+        let waiting = before.record.waiting(&id);
         let batch = batch.update(DID, &before.stored, encode(&waiting)?);
+        let then = after.next();
         self.shared.make(batch, &self.tenant, &id, &then).await?;
         Ok(then)
     }
@@ -241,7 +226,7 @@ impl Shared {
     }
 
     /// Finishes the pending change of a DID.
-    pub(super) async fn resume_cheqd(
+    pub(crate) async fn resume_cheqd(
         self: &Arc<Self>,
         tenant: &TenantId,
         change: &str,
@@ -362,6 +347,19 @@ impl Shared {
             Err(StoreError::Conflict { .. }) => Err(under_way()),
             Err(other) => Err(other.into()),
         }
+    }
+}
+
+impl DidRecord {
+    /// The document that is written to the cheqd network.
+    pub(super) fn draft(&self) -> Result<Draft> {
+        let mut draft = Draft::new(self.did.clone());
+        for (key, is_current) in self.keys_newest_first() {
+            draft
+                .add(&key.fragment, &key.public()?, is_current)
+                .map_err(Error::internal)?;
+        }
+        Ok(draft)
     }
 }
 

@@ -8,18 +8,36 @@ use crate::did::Did;
 use crate::document::{Document, Relationship, Representation, VerificationMethod};
 use crate::resolution::{Resolution, ResolutionError};
 
+use super::{Binary, Method, OfKey, Origin, done};
+
+/// did:key in the table of methods.
+pub const METHOD: Method = Method {
+    name: "key",
+    origin: Origin::Itself,
+    plan: |did, options| {
+        options.unversioned()?;
+        resolve(did, options.accept).map(done)
+    },
+    read: None,
+    of_key: Some(OfKey { create, fragment }),
+    binary: Some(Binary {
+        write: |did| multibase_decode(did.method_id()).ok(),
+        read: |bytes| Some(multibase_base58_encode(bytes)),
+    }),
+};
+
 /// The multicodec `jwk_jcs-pub` (0xeb51) as a varint.
 const JWK_JCS_PUB: [u8; 3] = [0xd1, 0xd6, 0x03];
 
 /// Makes the did:key of a key in its multicodec form.
 pub fn create(key: &PublicKey) -> Did {
-    Did::made("key", key.to_multikey())
+    Did::made(METHOD.name, key.to_multikey())
 }
 
 /// Makes the did:key of a key as canonical JWK (multicodec jwk_jcs-pub), as EBSI's natural persons use it.
 pub fn create_jwk_jcs(key: &PublicKey) -> Did {
     let bytes = [&JWK_JCS_PUB, json::jcs(&key.to_jwk().to_value()).as_slice()].concat();
-    Did::made("key", multibase_base58_encode(&bytes))
+    Did::made(METHOD.name, multibase_base58_encode(&bytes))
 }
 
 /// The key that a did:key contains.
@@ -43,7 +61,7 @@ pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, 
     Ok(Resolution::found(document, representation))
 }
 
-pub(crate) fn error(error: KeyError) -> ResolutionError {
+pub(super) fn error(error: KeyError) -> ResolutionError {
     match error {
         KeyError::Unsupported => ResolutionError::FeatureNotSupported,
         KeyError::Backend => ResolutionError::InternalError,
@@ -51,6 +69,12 @@ pub(crate) fn error(error: KeyError) -> ResolutionError {
             ResolutionError::InvalidDid
         }
     }
+}
+
+/// The fragment of its key: the key itself (did:key §3.1.3).
+fn fragment(did: &Did) -> &str {
+    let id = did.method_id();
+    id.rsplit_once(':').map_or(id, |(_version, key)| key)
 }
 
 /// The key, its multibase text, and whether it is in JWK form.
@@ -62,7 +86,7 @@ fn read(did: &Did) -> Result<(PublicKey, &str, bool), KeyError> {
         Some((version, value)) if version.parse::<u32>().is_ok_and(|version| version > 0) => value,
         Some(_) => return Err(malformed),
     };
-    if did.method() != "key" || !value.starts_with('z') {
+    if did.method() != METHOD.name || !value.starts_with('z') {
         return Err(malformed);
     }
     let bytes = multibase_decode(value).map_err(|_| malformed)?;

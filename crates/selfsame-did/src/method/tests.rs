@@ -3,7 +3,7 @@ use selfsame_crypto::time::UnixTime;
 use super::*;
 
 fn planned(did: &str, options: &Options) -> Result<Plan, ResolutionError> {
-    plan(&Did::parse(did).unwrap(), options)
+    Did::parse(did).unwrap().plan(options)
 }
 
 const KEY: &str = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK";
@@ -22,10 +22,10 @@ fn methods_that_carry_their_key_are_done_and_the_others_say_what_to_ask() {
     let did = "did:selfsame:mfrggzdfmztwq2lk:4WJwSKNzJ3wiVcpBQKVkbe";
     assert!(matches!(planned(did, &options), Ok(Plan::Registry { .. })));
     let did = "did:cheqd:mainnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
-    assert!(matches!(planned(did, &options), Ok(Plan::Cheqd(_))));
+    assert!(matches!(planned(did, &options), Ok(Plan::Resolver(_))));
     assert!(matches!(
         planned("did:example:1", &options),
-        Ok(Plan::Foreign(_))
+        Ok(Plan::Resolver(_))
     ));
 }
 

@@ -5,8 +5,8 @@ use selfsame_driver::{Error, Result};
 use selfsame_registry::{Operation, Receipt, Transaction};
 use selfsame_store::Batch;
 
-use super::registration::Intent;
-use super::{Dids, author_of};
+use super::author_of;
+use crate::dids::Dids;
 use crate::identity::Identity;
 
 impl Dids {
@@ -35,7 +35,7 @@ impl Dids {
     /// # Errors
     /// `BadRequest` or `NotFound` if it can't, with what to do; `Gone` once it is deactivated; the store's errors.
     pub(crate) async fn may_act_as(&self, did: &Did, identity: &Identity) -> Result<()> {
-        if did.method() != "selfsame" {
+        if !did.origin().is_registry() {
             return Err(
                 Error::bad_request(format!("{did} can't write to the registry")).with_hint(
                     "make a DID with `selfsame did create --method selfsame` and use it",
@@ -58,17 +58,9 @@ impl Dids {
         operation: Operation,
         batch: Batch,
     ) -> Result<Receipt> {
-        let transaction = self
-            .shared
-            .transaction(&author_of(identity), self.nonce(), operation)
-            .await?;
-        let intent = Intent {
-            tenant: identity.tenant(),
-            did: identity.did(),
-            transaction: &transaction,
-            then: None,
-        };
-        self.shared.register(batch, intent).await
+        let (shared, author) = (&self.shared, author_of(identity));
+        let transaction = shared.transaction(&author, self.nonce(), operation).await?;
+        shared.register(&author, batch, &transaction, None).await
     }
 
     pub(super) fn nonce(&self) -> u64 {

@@ -9,13 +9,13 @@ use selfsame_ledger::Ledger;
 use selfsame_registry::network::{Acceptance, Agreement};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{Identifier, Operation, Transaction, Unsigned};
-use selfsame_store::{Batch, MAX_PAGE, Page, TenantId};
+use selfsame_store::{Batch, MAX_PAGE, Page};
 
 pub use selfsame_registry::network::Role;
 
-use super::Dids;
-use super::record::DidRecord;
-use super::registration::{Author, DID, Intent};
+use super::registration::Author;
+use crate::dids::Dids;
+use crate::dids::record::{DID, DidRecord};
 use crate::identity::KEY_FRAGMENT;
 
 /// Seconds of a day. An acceptance is dated in days.
@@ -68,14 +68,6 @@ pub struct Registered {
     pub existed: bool,
 }
 
-/// The member that registers others.
-struct Registrar {
-    tenant: TenantId,
-    did: Did,
-    key: KeyHandle,
-    fragment: String,
-}
-
 impl Dids {
     /// Registers the DID of another party, with its role, and waits for the receipt. An existing DID is not changed.
     ///
@@ -109,13 +101,8 @@ impl Dids {
         let agreement = self.acceptance(ledger, newcomer.accepts)?;
         let transaction = self.registration(&registrar, operations, agreement).await?;
         let batch = Batch::new(registrar.tenant.clone());
-        let intent = Intent {
-            tenant: &registrar.tenant,
-            did: &registrar.did,
-            transaction: &transaction,
-            then: None,
-        };
-        self.shared.register(batch, intent).await?;
+        let write = self.shared.register(&registrar, batch, &transaction, None);
+        write.await?;
         let existed = false;
         Ok(Registered { did, id, existed })
     }
@@ -154,7 +141,7 @@ impl Dids {
 
     /// A member of the registry whose key is here: the trustee of an embedded network's genesis, or one of this
     /// instance's DIDs.
-    async fn registrar(&self, ledger: &Ledger) -> Result<Registrar> {
+    async fn registrar(&self, ledger: &Ledger) -> Result<Author> {
         let machine = ledger.machine();
         let has_role = |did: &Did| -> Result<bool> {
             let role = machine.role(ledger, did).map_err(Error::internal)?;
@@ -169,7 +156,7 @@ impl Dids {
                 && has_role(&did)?
             {
                 let fragment = KEY_FRAGMENT.to_owned();
-                return Ok(Registrar {
+                return Ok(Author {
                     tenant,
                     did,
                     key,
@@ -180,14 +167,8 @@ impl Dids {
         let page = Page::newest(MAX_PAGE);
         for record in self.shared.store.list(&self.tenant, DID, &page).await? {
             let record: DidRecord = decode(&record.value)?;
-            if record.did.method() == "selfsame" && has_role(&record.did)? {
-                let Author { key, fragment, .. } = self.author(&record)?;
-                return Ok(Registrar {
-                    tenant: self.tenant.clone(),
-                    did: record.did.clone(),
-                    key: key.clone(),
-                    fragment: fragment.to_owned(),
-                });
+            if record.did.origin().is_registry() && has_role(&record.did)? {
+                return self.author(&record);
             }
         }
         Err(Error::new(
@@ -199,7 +180,7 @@ impl Dids {
 
     async fn registration(
         &self,
-        registrar: &Registrar,
+        registrar: &Author,
         operations: Vec<Operation>,
         agreement: Option<Acceptance>,
     ) -> Result<Transaction> {
@@ -264,7 +245,7 @@ impl Newcomer<'_> {
 fn subject(ledger: &Ledger, newcomer: &Newcomer<'_>) -> Result<Identifier> {
     let own = Identifier::of_key(newcomer.key);
     let indy = Identifier::of_seed_key(newcomer.key);
-    let prefix = format!("did:selfsame:{}:", ledger.machine().network());
+    let prefix = selfsame::prefix(ledger.machine().network().as_str());
     let found = match (newcomer.did, newcomer.consent) {
         (None, Consent::None) => own,
         (None, _) => indy.or(own),
