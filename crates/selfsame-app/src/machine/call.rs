@@ -70,7 +70,7 @@ pub(crate) enum HttpBody {
 }
 
 /// The answer to a call.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Answer {
     /// An HTTP response, and that to the request that was made first.
     Http {
@@ -87,8 +87,8 @@ pub(crate) enum Answer {
     Finished,
 }
 
-/// An HTTP response that was received.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// An HTTP response that was received. It may hold a token, so it has no `Debug`.
+#[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Arrived {
     pub status: u16,
     pub content_type: Option<String>,
