@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::record::decode;
 use selfsame_net::{Net, Settings};
-use selfsame_store::{Batch, Memory, Store, TenantId, Vault};
+use selfsame_store::{Batch, Memory, OutboxId, Store, TenantId, Vault};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -25,7 +25,8 @@ struct Host {
 }
 
 impl Host {
-    async fn saying(answers: &'static [&'static str]) -> Self {
+    async fn saying(answers: &[&'static str]) -> Self {
+        let answers = answers.to_vec();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let door = format!("http://{}/door", listener.local_addr().unwrap());
         let heard = Arc::<Mutex<Vec<String>>>::default();
@@ -42,7 +43,7 @@ impl Host {
                 hearing.lock().unwrap().push(word.to_owned());
                 let (status, body) = match answer.strip_prefix('!') {
                     Some(body) => ("400 Bad Request", body),
-                    None => ("200 OK", *answer),
+                    None => ("200 OK", answer),
                 };
                 let length = body.len();
                 let response = format!(
@@ -118,17 +119,21 @@ impl World {
     }
 
     /// Begins the visit; its first call is in the outbox.
-    async fn begin(&self) -> Option<selfsame_store::OutboxId> {
+    async fn begin(&self, id: &str) -> Option<OutboxId> {
         let now = self.app.clock().now();
-        let batch = Batch::new(tenant()).enqueue(self.visit.hello("v", now));
-        let (put, visit) = (self.visit.put("v"), self.visit.clone());
+        let batch = Batch::new(tenant()).enqueue(self.visit.hello(id, now));
+        let (put, visit) = (self.visit.put(id), self.visit.clone());
         let begun = self.shared().begin(&self.guest, put, visit, batch).await;
         begun.unwrap()
     }
 
     async fn state(&self) -> State {
+        self.state_of("v").await
+    }
+
+    async fn state_of(&self, id: &str) -> State {
         let store = &self.shared().store;
-        let record = store.read(&tenant(), Guest::KIND, "v").await.unwrap();
+        let record = store.read(&tenant(), Guest::KIND, id).await.unwrap();
         decode::<Visit>(&record.unwrap().value).unwrap().state
     }
 
@@ -160,7 +165,7 @@ async fn a_protocol_of_three_messages_goes_on_by_itself_and_ends_with_a_reply_an
     let host = Host::saying(KIND_HOST).await;
     let world = World::of(&host).await;
     let mut events = world.app.events().listen();
-    let first = world.begin().await;
+    let first = world.begin("v").await;
     let reply = world.shared().go_on(&world.guest, first).await.unwrap();
     assert_eq!(reply, Some(inside()));
     assert_eq!(world.state().await, inside());
@@ -173,10 +178,29 @@ async fn a_protocol_of_three_messages_goes_on_by_itself_and_ends_with_a_reply_an
 async fn calls_that_a_process_left_behind_are_carried_out_by_the_outbox() {
     let host = Host::saying(KIND_HOST).await;
     let world = World::of(&host).await;
-    world.begin().await;
+    world.begin("v").await;
     world.work().await;
     assert_eq!(world.state().await, inside());
     assert_eq!(world.app.outbox().await.unwrap(), (0, 0));
+}
+
+#[tokio::test]
+async fn a_call_waits_until_those_before_it_in_its_lane_are_answered() {
+    let riddle = "what is two and two?";
+    let host = Host::saying(&[riddle, riddle, "room 7", "room 8"]).await;
+
+    let world = World::of(&host).await;
+    world.begin("v").await;
+    let second = world.begin("w").await;
+    let reply = world.shared().go_on(&world.guest, second).await.unwrap();
+    assert_eq!(reply, None);
+    assert!(host.heard().is_empty());
+    for _ in 0..4 {
+        world.work().await;
+    }
+    assert_eq!(world.state().await, inside());
+    let room = "room 8".to_owned();
+    assert_eq!(world.state_of("w").await, State::Inside { room });
 }
 
 #[tokio::test]
@@ -184,7 +208,7 @@ async fn a_call_whose_time_is_over_is_not_made() {
     let host = Host::saying(KIND_HOST).await;
     let mut world = World::of(&host).await;
     world.visit.until = world.app.clock().now();
-    world.begin().await;
+    world.begin("v").await;
     world.work().await;
     let reason = "it is late".to_owned();
     assert_eq!(world.state().await, State::Outside { reason });
@@ -196,7 +220,7 @@ async fn a_call_whose_time_is_over_is_not_made() {
 async fn a_step_that_refuses_its_answer_for_good_ends_the_record_and_leaves_a_dead_letter() {
     let host = Host::saying(&["!go away"]).await;
     let world = World::of(&host).await;
-    world.begin().await;
+    world.begin("v").await;
     world.work().await;
     let reason = "the host is rude".to_owned();
     assert_eq!(world.state().await, State::Outside { reason });
@@ -245,7 +269,7 @@ impl Machine for Crowded {
 async fn a_step_that_loses_a_race_is_taken_again_on_the_new_record_but_not_for_ever() {
     let host = Host::saying(KIND_HOST).await;
     let world = World::of(&host).await;
-    world.begin().await;
+    world.begin("v").await;
     let (tenant, id) = (tenant(), "v");
     let at = At {
         tenant: &tenant,

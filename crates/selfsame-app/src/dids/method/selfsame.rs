@@ -70,11 +70,11 @@ impl Dids {
         }
     }
 
-    /// Anchors the present state of a status list, together with `batch`.
+    /// Anchors the present state of a status list, together with `batch`. Nobody waits for it: after a failure, the outbox
+    /// anchors it later.
     ///
     /// # Errors
-    /// `BadRequest` if the identity's DID is not the registry's, and the store's errors; the registry's, after which
-    /// the outbox anchors it later.
+    /// `BadRequest` if the identity's DID is not the registry's, and the store's errors.
     pub(crate) async fn anchor(
         &self,
         identity: &Identity,
@@ -87,7 +87,9 @@ impl Dids {
             digest,
             issued: self.shared.clock.now(),
         };
-        self.write_as(identity, operation, batch).await.map(drop)
+        let (shared, author) = (&self.shared, author_of(identity));
+        let transaction = shared.transaction(&author, self.nonce(), operation).await?;
+        shared.register_in_turn(&author, batch, &transaction).await
     }
 
     /// Creates a DID. It is anchored in the registry before this returns.

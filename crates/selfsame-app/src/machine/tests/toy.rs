@@ -53,7 +53,8 @@ impl Visit {
             is_repeatable: false,
             first: None,
         };
-        Call::Http(Box::new(call)).entry(Guest::KIND, id, id, now)
+        // Guests enter by one door one after another.
+        Call::Http(Box::new(call)).entry(Guest::KIND, id, self.door.as_str(), now)
     }
 }
 

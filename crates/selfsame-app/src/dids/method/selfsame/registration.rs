@@ -11,7 +11,7 @@ use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_ledger::is_refusal;
 use selfsame_registry::{Identifier, Operation, Receipt, Transaction, Unsigned};
-use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
+use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::dids::record::{DID, DidRecord, did_id, put};
@@ -134,6 +134,33 @@ impl Registering {
             records: RecordCache::default(),
         }
     }
+
+    /// Stores a write with its call, in one commit with `batch`. Returns the call, unless the same transaction is pending.
+    async fn intended(
+        self: &Arc<Self>,
+        author: &Author,
+        batch: Batch,
+        transaction: &Transaction,
+        then: Option<DidRecord>,
+    ) -> Result<Option<OutboxId>> {
+        let id = registration_id(transaction);
+        let (call, now) = (Call::registry(transaction), self.shared.clock.now());
+        let entry = call.entry(KIND, &id, author.did.as_str(), now)?;
+        let registration = Registration {
+            transaction: base64url_encode(&transaction.to_bytes()),
+            then,
+        };
+        let put = Put::new(KIND, &id, encode(&registration)?);
+        let batch = batch
+            .for_tenant(author.tenant.clone())
+            .expect(KIND, &id, Expect::Absent)
+            .enqueue(entry);
+        match self.shared.begin(self, put, registration, batch).await {
+            // The same transaction is pending already.
+            Err(StoreError::Conflict { kind, .. }) if kind == KIND => Ok(None),
+            first => Ok(first?),
+        }
+    }
 }
 
 #[async_trait]
@@ -227,36 +254,34 @@ impl Shared {
         transaction: &Transaction,
         then: Option<DidRecord>,
     ) -> Result<Receipt> {
-        let id = registration_id(transaction);
-        let call = Call::registry(transaction);
-        let entry = call
-            .clone()
-            .entry(KIND, &id, author.did.as_str(), self.clock.now())?;
-        let registration = Registration {
-            transaction: base64url_encode(&transaction.to_bytes()),
-            then,
-        };
-        let put = Put::new(KIND, &id, encode(&registration)?);
-        let batch = batch
-            .for_tenant(author.tenant.clone())
-            .expect(KIND, &id, Expect::Absent)
-            .enqueue(entry);
         let machine = Arc::new(Registering::new(self.clone()));
-        let first = match self.begin(&machine, put, registration, batch).await {
-            // The same transaction is pending already.
-            Err(StoreError::Conflict { kind, .. }) if kind == KIND => None,
-            first => first?,
-        };
+        let first = machine.intended(author, batch, transaction, then).await?;
         if let Some(reply) = self.go_on(&machine, first).await.map_err(kept)? {
             return reply;
         }
         // Another task carries it out. The registry answers both with the same receipt.
         let at = At {
             tenant: &author.tenant,
-            id: &id,
+            id: &registration_id(transaction),
         };
+        let call = Call::registry(transaction);
         let again = self.call_again(&*machine, at, &call).await;
         again.map_err(kept)?.reply
+    }
+
+    /// As [`Self::register`], for a write that nobody waits for. Writes of this author that were stored before come
+    /// first, so that of two states the newer one lasts.
+    pub(crate) async fn register_in_turn(
+        self: &Arc<Self>,
+        author: &Author,
+        batch: Batch,
+        transaction: &Transaction,
+    ) -> Result<()> {
+        let machine = Arc::new(Registering::new(self.clone()));
+        let first = machine.intended(author, batch, transaction, None).await?;
+        // A failure is logged there, and tried again later.
+        drop(self.go_on(&machine, first).await);
+        Ok(())
     }
 
     /// Finishes the pending registration of a DID.
