@@ -37,6 +37,8 @@ pub struct Source {
     pub public_globs: Vec<usize>,
     /// Where a function outside tests takes a tuple as a parameter, by value or by reference.
     pub tuple_parameters: Vec<usize>,
+    /// The types and traits that code outside tests defines, and their lines.
+    pub types: Vec<(String, usize)>,
     /// The texts in code outside tests, without documentation.
     pub literals: Vec<Literal>,
     /// Files that this file declares as `#[cfg(test)] mod name;`.
@@ -91,6 +93,7 @@ impl Source {
             methods: reader.methods,
             asynchronous: reader.asynchronous,
             tuple_parameters: reader.tuple_parameters,
+            types: reader.types,
             literals: reader.literals,
             test_modules: reader
                 .test_modules
@@ -211,6 +214,7 @@ struct Reader<'a> {
     methods: Vec<(String, usize)>,
     asynchronous: Vec<usize>,
     tuple_parameters: Vec<usize>,
+    types: Vec<(String, usize)>,
     literals: Vec<Literal>,
     /// Whether literals are now compared.
     is_comparing: bool,
@@ -227,6 +231,7 @@ impl<'a> Reader<'a> {
             methods: Vec::new(),
             asynchronous: Vec::new(),
             tuple_parameters: Vec::new(),
+            types: Vec::new(),
             literals: Vec::new(),
             is_comparing: false,
             test_modules: Vec::new(),
@@ -356,6 +361,34 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         if item.content.is_none() {
             self.test_modules.push(item.ident.to_string());
         }
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        if !only_for_tests(&item.attrs) {
+            self.types.push((item.ident.to_string(), line(&item.ident)));
+        }
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
+        if !only_for_tests(&item.attrs) {
+            self.types.push((item.ident.to_string(), line(&item.ident)));
+        }
+        visit::visit_item_enum(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        if !only_for_tests(&item.attrs) {
+            self.types.push((item.ident.to_string(), line(&item.ident)));
+        }
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        if !only_for_tests(&item.attrs) {
+            self.types.push((item.ident.to_string(), line(&item.ident)));
+        }
+        visit::visit_item_type(self, item);
     }
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {

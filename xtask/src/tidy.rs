@@ -11,6 +11,7 @@ mod documents;
 mod layers;
 mod methods;
 mod modules;
+mod names;
 mod purity;
 mod readers;
 mod size;
@@ -56,7 +57,7 @@ impl fmt::Display for Finding {
 
 /// A check. Each has a name; findings are printed in the order of this list.
 type Check = fn(&Workspace) -> Vec<Finding>;
-const CHECKS: [(&str, Check); 12] = [
+const CHECKS: [(&str, Check); 13] = [
     ("layers", layers::check),
     ("dependencies", dependencies::check),
     ("purity", purity::check),
@@ -65,6 +66,7 @@ const CHECKS: [(&str, Check); 12] = [
     ("circles", circles::check),
     ("tuples", tuples::check),
     ("methods", methods::check),
+    ("names", names::check),
     ("documents", documents::check),
     ("conformance", conformance::check),
     ("readers", readers::check),
