@@ -6,10 +6,6 @@ use crate::{source::Source, workspace::Workspace};
 
 use super::Finding;
 
-/// The number of modules that are still in cycles, for each crate. A number may only fall; a crate without a line has
-/// no cycle.
-const LEFT: &[(&str, usize)] = &[];
-
 /// For each module, the modules that it names and where it names each of them first.
 type Arrows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
@@ -22,24 +18,15 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
             let sources: Vec<&Source> = sources
                 .filter(|source| !source.test_only && source.path.starts_with(&folder))
                 .collect();
-            let left = LEFT.iter().find(|(name, _)| *name == package.name);
-            judge(&folder, &sources, left.map_or(0, |(_, left)| *left))
+            judge(&folder, &sources)
         })
         .collect()
 }
 
-/// The findings for the crate whose sources are in `folder`, in which `left` modules may still be in cycles.
-fn judge(folder: &str, sources: &[&Source], left: usize) -> Vec<Finding> {
+/// The findings for the crate whose sources are in `folder`.
+fn judge(folder: &str, sources: &[&Source]) -> Vec<Finding> {
     let arrows = arrows(folder, sources);
     let circles = circles(&arrows);
-    let count: usize = circles.iter().map(BTreeSet::len).sum();
-    if count < left {
-        let lower = format!("{count} modules stand in circles: write that number into circles.rs");
-        return vec![Finding::new(folder, lower)];
-    }
-    if count == left {
-        return Vec::new();
-    }
     circles
         .iter()
         .flat_map(|circle| {
@@ -153,7 +140,7 @@ fn circles<'a>(arrows: &Arrows<'a>) -> Vec<BTreeSet<&'a str>> {
 mod tests {
     use super::*;
 
-    fn findings(files: &[(&str, &str)], left: usize) -> Vec<String> {
+    fn findings(files: &[(&str, &str)]) -> Vec<String> {
         let sources: Vec<Source> = files
             .iter()
             .map(|(name, text)| {
@@ -161,7 +148,7 @@ mod tests {
             })
             .collect();
         let sources: Vec<&Source> = sources.iter().collect();
-        judge("crates/x/src/", &sources, left)
+        judge("crates/x/src/", &sources)
             .into_iter()
             .map(|finding| finding.to_string())
             .collect()
@@ -175,24 +162,19 @@ mod tests {
             ("b/inner.rs", "fn f() { super::super::c::g() }\n"),
             ("c.rs", "use super::a::A;\n"),
         ];
-        let found = findings(&files, 0);
+        let found = findings(&files);
         assert!(found[0].ends_with("in a circle: a, b, c"), "{found:?}");
         assert_eq!(found.len(), 4);
-        assert_eq!(findings(&files, 3), [""; 0]);
-        assert_eq!(findings(&files[..3], 2).len(), 1);
-        assert_eq!(findings(&files[..3], 0), [""; 0]);
+        assert_eq!(findings(&files[..3]), [""; 0]);
     }
 
     #[test]
     fn what_the_root_gives_on_counts_as_the_module_it_is_from() {
-        let found = findings(
-            &[
-                ("lib.rs", "mod a;\nmod b;\npub use b::{B, Other};\n"),
-                ("a.rs", "use crate::B;\n"),
-                ("b.rs", "use crate::a::A;\n"),
-            ],
-            0,
-        );
+        let found = findings(&[
+            ("lib.rs", "mod a;\nmod b;\npub use b::{B, Other};\n"),
+            ("a.rs", "use crate::B;\n"),
+            ("b.rs", "use crate::a::A;\n"),
+        ]);
         assert_eq!(found[1], "crates/x/src/a.rs:1: here a names b");
     }
 
@@ -203,6 +185,6 @@ mod tests {
             ("a.rs", "use crate::a::inner::I;\n"),
             ("a/inner.rs", "use super::A;\nuse crate::a::A;\n"),
         ];
-        assert_eq!(findings(&files, 0), [""; 0]);
+        assert_eq!(findings(&files), [""; 0]);
     }
 }
