@@ -375,8 +375,8 @@ fn peers(texts: &[String]) -> Result<Vec<Did>, Failure> {
             "no peer can authenticate as {did}: its DID method is not supported for nodes"
         ))
         .hint(format!(
-            "a node's DID has one of these methods: {}",
-            methods().join(", ")
+            "a node's DID is one of: did:{}",
+            methods().join(", did:")
         ))),
         None => Ok(peers),
     }
