@@ -111,6 +111,19 @@ impl fmt::Debug for HttpCall {
     }
 }
 
+impl HttpCall {
+    /// A POST without authorization, which is not sent again once it may have arrived.
+    pub fn post(url: Url, body: HttpBody) -> Self {
+        Self {
+            url,
+            body,
+            bearer: None,
+            is_repeatable: false,
+            first: None,
+        }
+    }
+}
+
 impl Call {
     /// A transaction for the registry.
     pub fn registry(transaction: &Transaction) -> Self {
@@ -199,11 +212,8 @@ impl Shared {
         let mut first = None;
         if let Some(url) = &call.first {
             let ahead = HttpCall {
-                url: url.clone(),
-                body: HttpBody::Empty,
-                bearer: None,
                 is_repeatable: true,
-                first: None,
+                ..HttpCall::post(url.clone(), HttpBody::Empty)
             };
             match self.posted(&ahead, attempts).await {
                 Posted::Answered(arrived) => first = Some(arrived),

@@ -77,10 +77,9 @@ impl Shared {
         &self,
         machine: &M,
         at: At<'_>,
-        found: Option<(M::Record, u64)>,
+        mut found: Option<(M::Record, u64)>,
         mut input: M::Input,
     ) -> Result<Driven<M::Reply>> {
-        let mut found = found;
         for _ in 0..RACES_MAX {
             let read = match found.take() {
                 Some((record, version)) => Some(Read { record, version }),
@@ -347,7 +346,7 @@ impl Shared {
         &self,
         machine: &M,
         held: &Held<'_>,
-        read: Option<Read<M::Record>>,
+        mut read: Option<Read<M::Record>>,
         error: Option<&Error>,
     ) -> Result<Batch> {
         let (at, ctx, evidence) = (held.at(), self.clock.ctx(), self.evidence());
@@ -358,20 +357,15 @@ impl Shared {
             entry: Some(&held.entry),
             attempts: held.leased.attempts,
         };
+        let record = read.as_mut().map(|read| &mut read.record);
+        let next = machine.given_up(record, error, &round)?;
         let batch = Batch::new(at.tenant.clone());
-        let Some(Read {
-            mut record,
-            version,
-        }) = read
-        else {
-            let next = machine.given_up(None, error, &round)?;
-            return Ok(batch.and(next.batch));
-        };
-        let next = machine.given_up(Some(&mut record), error, &round)?;
-        let batch = match next.record {
-            Fate::Kept => batch,
-            Fate::Written => batch.update_version(M::KIND, at.id, version, encode(&record)?),
-            Fate::Deleted => batch.delete(M::KIND, at.id),
+        let batch = match (&read, next.record) {
+            (None, _) | (Some(_), Fate::Kept) => batch,
+            (Some(read), Fate::Written) => {
+                batch.update_version(M::KIND, at.id, read.version, encode(&read.record)?)
+            }
+            (Some(_), Fate::Deleted) => batch.delete(M::KIND, at.id),
         };
         Ok(batch.and(next.batch))
     }

@@ -46,13 +46,8 @@ impl Visit {
     }
 
     fn says(&self, word: &str, id: &str, now: UnixTime) -> Result<NewOutbox> {
-        let call = HttpCall {
-            url: self.door.clone(),
-            body: HttpBody::Form(vec![("word".to_owned(), word.to_owned())]),
-            bearer: None,
-            is_repeatable: false,
-            first: None,
-        };
+        let form = HttpBody::Form(vec![("word".to_owned(), word.to_owned())]);
+        let call = HttpCall::post(self.door.clone(), form);
         // Guests enter by one door one after another.
         Call::Http(Box::new(call)).entry(Guest::KIND, id, self.door.as_str(), now)
     }

@@ -73,13 +73,10 @@ impl Wallet {
         let mut batch = self.shared.room_on(&person.tenant, &KEPT).await?;
         if let Some(Delivery { url, form }) = delivery {
             let call = HttpCall {
-                url,
-                body: HttpBody::Form(form),
-                bearer: None,
                 // If the verifier had accepted it after all, it refuses the second delivery, and the history names the
                 // claims that may have left.
                 is_repeatable: true,
-                first: None,
+                ..HttpCall::post(url, HttpBody::Form(form))
             };
             batch = batch.enqueue(Call::Http(Box::new(call)).entry(FLOW, &id, &id, ctx.now())?);
         }

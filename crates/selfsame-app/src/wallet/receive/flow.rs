@@ -274,25 +274,17 @@ fn http(flow: &Flow, call: wallet::Call) -> HttpCall {
         // The nonce for the first credential request is fetched before the code is redeemed. That call may be repeated,
         // so the token becomes durable together with the request that spends it.
         wallet::Call::RedeemToken { url, form } => HttpCall {
-            url,
-            body: HttpBody::EncodedForm(form),
-            bearer: None,
-            is_repeatable: false,
             first: flow.state.nonce_ahead().cloned(),
+            ..HttpCall::post(url, HttpBody::EncodedForm(form))
         },
         wallet::Call::FetchNonce { url } => HttpCall {
-            url,
-            body: HttpBody::Empty,
-            bearer: None,
             is_repeatable: true,
-            first: None,
+            ..HttpCall::post(url, HttpBody::Empty)
         },
         wallet::Call::RequestCredential { url, token, body } => HttpCall {
-            url,
-            body: HttpBody::Json(body),
             bearer: Some(token),
             is_repeatable: true,
-            first: None,
+            ..HttpCall::post(url, HttpBody::Json(body))
         },
     }
 }
