@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{ACCEPT, AUTHORIZATION, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use selfsame_app::view::wallet::Person;
+use selfsame_openid::view::wallet::Person;
 
 use crate::cookie::{self, Jar};
 use crate::error::{Answer, Problem};

@@ -7,8 +7,8 @@ use axum::extract::{self, FromRequest, FromRequestParts, Request};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
-use selfsame_app::view::wallet::Person;
 use selfsame_crypto::json::{self, Limits};
+use selfsame_openid::view::wallet::Person;
 use serde::de::DeserializeOwned;
 
 use crate::arrival::TooLarge;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use http::StatusCode;
 use selfsame_app::App;
 use selfsame_app::backup::Backups;
-use selfsame_app::issuer::Issuer;
-use selfsame_app::verifier::Verifier;
-use selfsame_app::wallet::Wallet;
 use selfsame_ledger::Registry;
+use selfsame_openid::issuer::Issuer;
+use selfsame_openid::verifier::Verifier;
+use selfsame_openid::wallet::Wallet;
 use tokio::sync::watch;
 
 use crate::arrival::Bodies;

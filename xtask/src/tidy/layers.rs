@@ -66,10 +66,29 @@ const PLACES: &[Place] = &[
         ..place("selfsame-ledger", 3)
     },
     Place {
+        // A registry is a trait here, and a protocol family is a role's.
+        beside: &["selfsame-driver", "selfsame-store", "selfsame-net"],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-core", 3)
+    },
+    Place {
         beside: &[
             "selfsame-accounts",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-net",
+        ],
+        not: &["selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-openid", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-accounts",
+            "selfsame-core",
             "selfsame-driver",
             "selfsame-ledger",
+            "selfsame-openid",
             "selfsame-store",
             "selfsame-net",
             "selfsame-tls-io",
@@ -161,6 +180,8 @@ const HOMES: &[(&str, &[&str])] = &[
             "selfsame-accounts",
             "selfsame-driver",
             "selfsame-ledger",
+            "selfsame-core",
+            "selfsame-openid",
             "selfsame-app",
             "selfsame-server",
         ],

@@ -31,7 +31,7 @@ const PURE: &[Ban] = &[
     ("std::io::stderr", "only the binary talks to the terminal"),
     (
         "tokio",
-        "a machine answers with needs and calls; selfsame-app waits for them",
+        "a machine answers with needs and calls; selfsame-core waits for them",
     ),
     ("StatusCode", "only selfsame-server knows status codes"),
 ];
@@ -151,7 +151,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
             bans.extend(RANDOM);
         }
         let message =
-            "L0–L2 have no asynchrony; answer with a `Need` or a call, and let selfsame-app wait";
+            "L0–L2 have no asynchrony; answer with a `Need` or a call, and let selfsame-core wait";
         findings.extend(
             source
                 .asynchronous

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_app::issuer::lists::{Face, Kind, Place};
-use selfsame_app::view::instance::NewDid;
-use selfsame_app::view::issuer::CredentialStatus;
-use selfsame_app::view::verifier::{NewRequest, RequestState};
-use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
+use selfsame_core::view::NewDid;
 use selfsame_credential::verdict::Outcome;
 use selfsame_did::{Did, Options};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
+use selfsame_openid::issuer::lists::{Face, Kind, Place};
+use selfsame_openid::view::issuer::CredentialStatus;
+use selfsame_openid::view::verifier::{NewRequest, RequestState};
+use selfsame_openid::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

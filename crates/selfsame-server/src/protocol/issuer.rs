@@ -4,8 +4,8 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, StatusCode};
-use selfsame_app::issuer::lists::Face;
-use selfsame_app::view::issuer::ServedList;
+use selfsame_openid::issuer::lists::Face;
+use selfsame_openid::view::issuer::ServedList;
 
 use super::{open_to_all, ready};
 use crate::auth;

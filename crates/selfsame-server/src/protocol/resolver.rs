@@ -6,7 +6,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, VARY};
 use http::{HeaderMap, StatusCode};
-use selfsame_app::resolver::Linked;
+use selfsame_core::resolver::Linked;
 use selfsame_crypto::encoding::base64_encode;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;

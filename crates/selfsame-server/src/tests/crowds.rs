@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use selfsame_app::config::ResolverConfig;
+use selfsame_core::config::ResolverConfig;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::jws;
 use selfsame_crypto::{KeyType, PrivateKey};

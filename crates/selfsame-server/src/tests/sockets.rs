@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustls::pki_types::{CertificateDer, ServerName};
 use selfsame_app::App;
-use selfsame_app::events::EventKind;
-use selfsame_app::view::verifier::NewRequest;
+use selfsame_core::events::EventKind;
+use selfsame_openid::view::verifier::NewRequest;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};

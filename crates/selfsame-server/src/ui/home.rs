@@ -6,7 +6,7 @@ use axum::response::Response;
 use axum::response::sse::Event;
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
-use selfsame_app::events::EventKind;
+use selfsame_core::events::EventKind;
 use serde_json::json;
 use tokio_stream::wrappers::BroadcastStream;
 

@@ -5,14 +5,14 @@ mod fields;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_app::templates;
-use selfsame_app::view::CredentialUse;
-use selfsame_app::view::issuer::{
-    CredentialStatus, Delegation, DelegationState, IssuedCredential, NewDelegation, NewOffer,
-    Offer, Template as Kind,
-};
+use selfsame_core::templates;
+use selfsame_core::templates::Template as Kind;
+use selfsame_core::view::CredentialUse;
 use selfsame_credential::Format;
 use selfsame_driver::paging::Paging;
+use selfsame_openid::view::issuer::{
+    CredentialStatus, Delegation, DelegationState, IssuedCredential, NewDelegation, NewOffer, Offer,
+};
 use serde::Deserialize;
 
 use super::{Frame, qr};

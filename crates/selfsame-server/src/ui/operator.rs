@@ -5,8 +5,8 @@ use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse;
 use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use selfsame_app::config::Registration;
 use selfsame_crypto::SecretString;
+use selfsame_openid::config::Registration;
 use serde::Deserialize;
 
 use super::Frame;

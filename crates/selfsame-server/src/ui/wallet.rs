@@ -9,8 +9,8 @@ pub mod sign_in;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_app::view::wallet::{Card, CardSummary, Display};
 use selfsame_credential::Format;
+use selfsame_openid::view::wallet::{Card, CardSummary, Display};
 use serde::Deserialize;
 
 use super::{Frame, hue, short_name};

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_app::view::issuer::Offer;
 use selfsame_crypto::json::{self, Limits};
+use selfsame_openid::view::issuer::Offer;
 use serde_json::{Map, Value, json};
 
 use crate::client::handed_in;
