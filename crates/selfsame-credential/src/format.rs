@@ -3,6 +3,8 @@
 mod entry;
 mod jwt_vc;
 pub mod sd_jwt_vc;
+#[cfg(test)]
+mod toy;
 mod vc_jwt;
 pub mod w3c;
 
@@ -26,17 +28,29 @@ pub enum Format {
     /// W3C Verifiable Credentials Data Model 2.0 as a JWT: `vc+jwt`.
     #[serde(rename = "vc+jwt")]
     VcJwt,
+    /// The example of how to add a format.
+    #[cfg(test)]
+    #[serde(rename = "toy+jwt")]
+    Toy,
 }
 
 impl Format {
     /// Every format.
+    #[cfg(not(test))]
     pub const ALL: [Self; 3] = [Self::SdJwtVc, Self::JwtVcJson, Self::VcJwt];
+    /// Every format, and the example.
+    #[cfg(test)]
+    pub const ALL: [Self; 4] = [Self::SdJwtVc, Self::JwtVcJson, Self::Toy, Self::VcJwt];
+    /// The format of a request or an offer that names none.
+    pub const DEFAULT: Self = Self::SdJwtVc;
 
     pub(crate) const fn entry(self) -> &'static Entry {
         match self {
             Self::SdJwtVc => &sd_jwt_vc::ENTRY,
             Self::JwtVcJson => &jwt_vc::ENTRY,
             Self::VcJwt => &vc_jwt::ENTRY,
+            #[cfg(test)]
+            Self::Toy => &toy::ENTRY,
         }
     }
 
@@ -55,6 +69,17 @@ impl Format {
     /// The properties of the format.
     pub const fn describe(self) -> &'static Description {
         &self.entry().description
+    }
+
+    /// The first format of a profile.
+    pub fn of_profile(profile: Profile) -> Self {
+        let is_of = |format: &Self| format.describe().profile == profile;
+        Self::ALL.into_iter().find(is_of).unwrap_or(Self::DEFAULT)
+    }
+
+    /// The identifiers of all formats, for people.
+    pub fn names() -> String {
+        Self::ALL.map(Self::as_str).join(", ")
     }
 
     /// The format's identifier on the wire.

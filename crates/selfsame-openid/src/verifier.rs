@@ -9,6 +9,7 @@ mod spending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_credential::Format;
 use selfsame_credential::verdict::{Outcome, Policy, Trust};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, jwk};
@@ -39,7 +40,7 @@ pub(crate) const VERIFICATION: &str = "verification";
 
 fn unknown_format() -> Error {
     Error::bad_request("this format is not supported")
-        .with_hint("one of: dc+sd-jwt, jwt_vc_json, vc+jwt")
+        .with_hint(format!("one of: {}", Format::names()))
 }
 
 fn unknown() -> Error {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_credential::Format;
-use selfsame_credential::format::StatusForm;
+use selfsame_credential::format::{Profile, StatusForm};
 use selfsame_credential::status::{
     Bits, Permutation, Purpose, Reference, Terms, Width, bitstring, token_list,
 };
@@ -76,8 +76,10 @@ impl Face {
     /// The format of the credentials that refer to this list; their issuer signs it (Token Status List §11.3).
     fn format(self) -> Format {
         match self {
-            Self::Token | Self::Registry => Format::SdJwtVc,
-            Self::TokenOfW3c | Self::Revocation | Self::Suspension => Format::VcJwt,
+            Self::Token | Self::Registry => Format::of_profile(Profile::SdJwtVc),
+            Self::TokenOfW3c | Self::Revocation | Self::Suspension => {
+                Format::of_profile(Profile::W3c)
+            }
         }
     }
 

@@ -176,12 +176,10 @@ impl Verifier {
             }
             (None, Some(template)) => {
                 let template = templates::find(template)?;
-                let format: Format = new
-                    .format
-                    .as_deref()
-                    .unwrap_or("dc+sd-jwt")
-                    .parse()
-                    .map_err(|_| unknown_format())?;
+                let format = match new.format.as_deref() {
+                    Some(name) => name.parse().map_err(|_| unknown_format())?,
+                    None => Format::DEFAULT,
+                };
                 let claims = new.claims.as_ref().unwrap_or(&template.request.claims);
                 if let Some(unknown) = claims
                     .iter()

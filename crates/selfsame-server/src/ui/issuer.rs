@@ -142,12 +142,7 @@ struct NewPage {
 
 /// A format, and its description for people.
 fn described(format: Format) -> (&'static str, &'static str) {
-    let what = match format {
-        Format::SdJwtVc => "SD-JWT VC: claims can be shown one by one",
-        Format::JwtVcJson => "W3C VC 1.1 as JWT: shown as a whole",
-        Format::VcJwt => "W3C VC 2.0 as JWT: shown as a whole",
-    };
-    (format.as_str(), what)
+    (format.as_str(), format.describe().summary)
 }
 
 #[derive(Template)]
