@@ -1,6 +1,7 @@
 //! The audiences of addresses: what each may send, and the format of its errors.
 
 use crate::error::Face;
+use crate::problem;
 
 /// The largest form; also the limit of every body that is authenticated by a cookie.
 pub const API_BODY_MAX: usize = 256 * 1024;
@@ -50,7 +51,7 @@ impl Audience {
     pub fn face(self) -> Face {
         match self {
             Self::Public | Self::Doorway | Self::Person | Self::Operator | Self::RegistrantPage => {
-                Face::Page
+                Face::Page(problem::page)
             }
             Self::Protocol => Face::Protocol,
             _ => Face::Api,

@@ -3,7 +3,7 @@
 pub mod group;
 pub mod openapi;
 
-use axum::Router;
+use axum::{Router, routing};
 use selfsame_app::config::Roles;
 
 use crate::audience::Audience;
@@ -405,6 +405,15 @@ fn wallet_pages() -> Vec<Route> {
         post("/wallet/dids", ui::wallet::keys::create_did),
         post("/wallet/sign-out", ui::wallet::sign_in::sign_out),
     ]
+}
+
+/// What the listener of health checks serves; it lets nobody else in.
+pub fn supervised(server: &Server) -> Router {
+    Router::new()
+        .route("/livez", routing::get(supervision::live))
+        .route("/readyz", routing::get(supervision::ready))
+        .route("/metrics", routing::get(supervision::figures))
+        .with_state(server.clone())
 }
 
 /// The routes with all their layers.

@@ -9,24 +9,16 @@ use http::{HeaderMap, StatusCode};
 
 use crate::auth;
 use crate::error::{Answer, Problem};
+use crate::figures;
 use crate::peer::Peer;
 use crate::server::Server;
 
 /// Time limit for looking up metrics.
 const NOTING: Duration = Duration::from_secs(2);
 
-/// The supervisor's addresses; they are served even when there is no room for others.
-pub const PATHS: [&str; 3] = ["/livez", "/readyz", "/metrics"];
-
 /// Liveness: the process responds, and if `[health] listen` is set, its event loops turn.
 pub async fn live(State(server): State<Server>) -> Response {
-    match server.pulse().standstill() {
-        None => "alive\n".into_response(),
-        Some(seconds) => {
-            let standing = format!("an event loop has been stuck for {seconds} s\n");
-            (StatusCode::SERVICE_UNAVAILABLE, standing).into_response()
-        }
-    }
+    selfsame_http::supervision::live(server.pulse())
 }
 
 /// Readiness: whether requests would be served now.
@@ -60,7 +52,7 @@ pub async fn metrics(
 /// The metrics, in Prometheus' text format.
 pub async fn figures(State(server): State<Server>) -> Response {
     // Metrics that can't be looked up now are left out.
-    let noted = tokio::time::timeout(NOTING, server.figures().note(server.app()));
+    let noted = tokio::time::timeout(NOTING, figures::note(server.app()));
     let _noted_or_late = noted.await;
     (
         [(CONTENT_TYPE, "text/plain; version=0.0.4")],

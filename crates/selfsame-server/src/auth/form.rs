@@ -5,8 +5,8 @@ use axum::extract::Request;
 use http::header::CONTENT_TYPE;
 use http::{Method, StatusCode};
 use selfsame_crypto::{encoding, hash, seal};
+use selfsame_http::arrival::TooLarge;
 
-use crate::arrival::TooLarge;
 use crate::audience::API_BODY_MAX;
 use crate::error::Problem;
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
@@ -11,20 +10,21 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{MethodRouter, on};
 use http::header::ACCEPT;
 use http::{HeaderMap, Method, StatusCode};
+use selfsame_http::limits::Budget;
+use selfsame_http::middleware::admission::Admission;
+use selfsame_http::middleware::budget::{Gate, Passage};
+use selfsame_http::middleware::turns::Turns;
+use selfsame_http::middleware::{door, headers, observe};
+use selfsame_http::origin::Origin;
+use selfsame_http::shares::Shares;
 
-use crate::arrival::parting;
 use crate::audience::Audience;
 use crate::auth;
 use crate::error::{self, Face, Problem};
-use crate::guarded_body::Held;
+use crate::middleware::abroad::{abroad, abroad_for_proofs};
 use crate::middleware::actions::Action;
-use crate::middleware::budget::{Gate, Passage, Place, pass};
-use crate::middleware::turns::{Turns, abroad, abroad_for_proofs};
-use crate::middleware::{door, headers, observe};
-use crate::peer::Peer;
+use crate::problem;
 use crate::server::Server;
-use crate::settings::{Budget, Origin};
-use crate::shares::{Share, Shares};
 
 /// Addresses with one audience.
 pub struct Group {
@@ -160,7 +160,7 @@ impl Gates {
             waits: Gate::new(
                 "waits",
                 Budget {
-                    running: limits.connections,
+                    running: limits.connections.open,
                     waiting: 0,
                     patience,
                 },
@@ -238,9 +238,7 @@ struct Guard {
     audience: Audience,
     /// Addresses that only receive forms.
     forms: Vec<&'static str>,
-    passage: Passage,
-    /// Each network's share of the public event streams.
-    streams: Shares,
+    admission: Admission,
     server: Server,
 }
 
@@ -249,7 +247,8 @@ impl Guard {
     /// continue there.
     fn page_instead(&self, request: &Request) -> Option<&'static str> {
         let path = request.extensions().get::<MatchedPath>()?.as_str();
-        let opened = self.audience.face() == Face::Page && request.method() == Method::GET;
+        let pages = matches!(self.audience.face(), Face::Page(_));
+        let opened = pages && request.method() == Method::GET;
         if !opened || !self.forms.contains(&path) {
             return None;
         }
@@ -261,45 +260,19 @@ impl Guard {
     }
 }
 
-impl Guard {
-    /// The share for one more event stream; `None` if the network has its maximum.
-    fn stream(&self, request: &Request) -> Option<Share> {
-        let peer = request.extensions().get::<Peer>().copied();
-        let network = match self.audience {
-            Audience::Stream => peer.and_then(Peer::bounded),
-            _ => None,
-        };
-        let most = self.server.limits().streams_each;
-        self.streams.one(network, most)
-    }
-}
-
 /// Checks number, time, size, origin and authentication of requests.
 async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let Guard {
         audience,
-        passage,
+        admission,
         server,
         ..
     } = &*guard;
     if let Some(page) = guard.page_instead(&request) {
         return Redirect::to(page).into_response();
     }
-    // Before the gate: a request takes a place only after it has arrived.
-    let (mut request, _room) = match server.bodies().whole(request, audience.body_max()).await {
-        Ok(arrived) => arrived,
-        Err(refusal) => return error::write(passage.face, parting(refusal)),
-    };
-    let Some(stream) = guard.stream(&request) else {
-        let status = StatusCode::TOO_MANY_REQUESTS;
-        let problem = Problem::new(status, "this address has too many event streams open");
-        return error::write(passage.face, parting(problem.come_back_in(1)));
-    };
-    let action = Action::of(*audience, &request);
-    let place = Place::default();
-    request.extensions_mut().insert(place.clone());
-    // Boxed, since a future holds its arguments twice: before its first step, and while it waits.
-    let answer = Box::pin(async {
+    let answer = async |request: Request| {
+        let action = Action::of(*audience, &request);
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
         {
@@ -326,12 +299,8 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
             problem.or_go_on(page, label);
         }
         response
-    });
-    let response = pass(passage, place, answer).await;
-    match passage.lasting {
-        true => response.map(|body| Body::new(Held::new(body, stream))),
-        false => response,
-    }
+    };
+    admission.admit(request, answer).await
 }
 
 /// Where people continue after a page failed: the part of the site that it belongs to.
@@ -373,19 +342,24 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
         };
         router = router.route(route.path, handler);
     }
-    let passage = Passage {
-        gate: gates.before(audience, lane).clone(),
-        face: audience.face(),
-        time: server.limits().request,
-        lasting: matches!(audience, Audience::Stream | Audience::OperatorStream),
+    let limits = server.limits();
+    let admission = Admission {
+        bodies: server.bodies().clone(),
+        body_max: audience.body_max(),
+        passage: Passage {
+            gate: gates.before(audience, lane).clone(),
+            face: audience.face(),
+            time: limits.request,
+            lasting: matches!(audience, Audience::Stream | Audience::OperatorStream),
+        },
+        streams: gates.shares_of_streams.clone(),
+        streams_each: (audience == Audience::Stream).then_some(limits.streams_each),
     };
-    let server = server.clone();
     let before = Guard {
         audience,
         forms,
-        passage,
-        streams: gates.shares_of_streams.clone(),
-        server,
+        admission,
+        server: server.clone(),
     };
     router.route_layer(from_fn_with_state(Arc::new(before), guard))
 }
@@ -411,7 +385,7 @@ async fn nowhere(request: Request) -> Response {
     let face = if is_api || takes_json_alone(request.headers()) {
         Face::Api
     } else {
-        Face::Page
+        Face::Page(problem::page)
     };
     let problem = Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address");
     error::write(face, problem.into_response())

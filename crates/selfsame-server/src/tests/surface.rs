@@ -236,7 +236,7 @@ fn a_refusal_is_described_in_the_language_of_its_address() {
         let language = match group.audience.face() {
             Face::Protocol => "application/json",
             Face::Api => "application/problem+json",
-            Face::Page => continue,
+            Face::Page(_) => continue,
         };
         for route in &group.routes {
             let path = route.path.replace("{*", "{");

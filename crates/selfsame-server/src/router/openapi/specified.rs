@@ -415,7 +415,7 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
 fn written(face: Face) -> &'static str {
     match face {
         Face::Protocol => JSON,
-        Face::Api | Face::Page => PROBLEM,
+        Face::Api | Face::Page(_) => PROBLEM,
     }
 }
 

@@ -14,8 +14,8 @@ use hyper::body::Body as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Problem;
+use crate::limits::ConnectionLimits;
 use crate::peer::Peer;
-use crate::settings::Limits;
 use crate::shares::{Share, Shares};
 
 /// One network may use at most this fraction of the room for all bodies.
@@ -42,7 +42,7 @@ pub struct TooLarge;
 
 impl Bodies {
     /// Room with these limits.
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &ConnectionLimits) -> Self {
         Self {
             room: Arc::new(Semaphore::new(limits.bodies)),
             shares: Shares::default(),
@@ -143,10 +143,10 @@ mod tests {
     use super::*;
 
     fn bodies(room: usize) -> Bodies {
-        Bodies::new(&Limits {
+        Bodies::new(&ConnectionLimits {
             bodies: room,
             body: Duration::from_secs(10),
-            ..Limits::default()
+            ..ConnectionLimits::default()
         })
     }
 

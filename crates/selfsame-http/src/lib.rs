@@ -1,0 +1,25 @@
+//! The HTTP server's kernel: connections, limits, the arrival of requests, errors.
+//!
+//! Owns: sockets and TLS, event loops, limits of connections, bodies, places and times, Host and Origin, the headers
+//! for browsers, the parsing of requests, the mapping of errors to statuses. Does not own: which addresses there are,
+//! who may use them, and what they answer; `selfsame-server` gives that as a router.
+
+pub mod arrival;
+pub mod cookie;
+pub mod error;
+pub mod extract;
+pub mod guarded_body;
+pub mod limits;
+pub mod metrics;
+pub mod middleware;
+pub mod origin;
+pub mod peer;
+pub mod pulse;
+pub mod serve;
+pub mod shares;
+pub mod stream;
+pub mod supervision;
+pub mod tls;
+
+#[cfg(test)]
+mod tests;
