@@ -54,6 +54,9 @@ impl Bodies {
     /// Returns the request with its whole body in memory, `most` bytes at most.
     ///
     /// A request with a larger body is marked as [`TooLarge`]: each protocol has its own error for that.
+    ///
+    /// # Errors
+    /// If the body does not arrive in its time or is cut off, and if there is no room for it.
     pub async fn whole(&self, request: Request, most: usize) -> Result<(Request, Taken), Problem> {
         let peer = request.extensions().get::<Peer>().copied();
         let mut taken = Taken {

@@ -69,6 +69,9 @@ impl Form {
     }
 
     /// The only value of a field, untrimmed: for passwords.
+    ///
+    /// # Errors
+    /// If it is absent or repeated.
     pub fn verbatim(&self, name: &str) -> Result<&str, Problem> {
         match self.0.get(name).map(Vec::as_slice) {
             Some([value]) => Ok(value),
@@ -76,7 +79,10 @@ impl Form {
         }
     }
 
-    /// [`Self::one`], or an error that names the field.
+    /// [`Self::one`], where a field must be filled.
+    ///
+    /// # Errors
+    /// If it is absent, empty or repeated; the error names the field.
     pub fn needed(&self, name: &str) -> Result<&str, Problem> {
         self.one(name)
             .ok_or_else(|| Problem::bad_request(format!("the field {name} is missing")))

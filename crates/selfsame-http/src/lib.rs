@@ -5,16 +5,22 @@
 //! who may use them, and what they answer; `selfsame-server` gives that as a router.
 
 pub mod arrival;
+pub mod assets;
 pub mod cookie;
 pub mod error;
 pub mod extract;
+pub mod form;
 pub mod guarded_body;
 pub mod limits;
+pub mod listing;
 pub mod metrics;
 pub mod middleware;
+pub mod negotiation;
 pub mod origin;
 pub mod peer;
 pub mod pulse;
+pub mod redirect;
+pub mod response;
 pub mod serve;
 pub mod shares;
 pub mod stream;

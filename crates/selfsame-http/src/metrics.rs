@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use axum::response::{IntoResponse as _, Response};
+use http::header::CONTENT_TYPE;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 /// Upper bounds of the latency buckets, in seconds.
@@ -21,9 +23,10 @@ impl Figures {
         Self(HANDLE.get_or_init(recorder).clone())
     }
 
-    /// The text of `/metrics`.
-    pub fn render(&self) -> String {
-        self.0.render()
+    /// The metrics as a response.
+    pub fn response(&self) -> Response {
+        let kind = [(CONTENT_TYPE, "text/plain; version=0.0.4")];
+        (kind, self.0.render()).into_response()
     }
 
     /// Folds recorded samples into the buckets, for ever. Without it raw samples pile up between readings.

@@ -171,6 +171,15 @@ pub enum Door {
     Nodes(Acceptor),
 }
 
+/// A second listener, for nodes with DIDs and credentials (`docs/tls.md`). It serves the same addresses as the first.
+#[derive(Debug)]
+pub struct Nodes {
+    /// The socket.
+    pub listener: TcpListener,
+    /// Decides which nodes are admitted.
+    pub acceptor: Acceptor,
+}
+
 /// The node that sent a request, as an extension of the request: it was admitted and has proved its identity.
 #[derive(Clone, Debug)]
 pub struct NodePeer(pub Arc<selfsame_tls::identity::Peer>);

@@ -1,7 +1,8 @@
 //! HTTP: protocol endpoints, the API, and the pages.
 //!
-//! Owns: sockets and TLS, routes, access control, limits, status codes, HTML. Does not own: the meaning of a
-//! request; each handler parses, calls one use case of `selfsame-app`, and shows the answer.
+//! Owns: routes, access control, budgets of audiences, HTML. Does not own: connections, the arrival of requests and
+//! the statuses of errors, which are of `selfsame-http`; nor the meaning of a request: each handler parses, calls one
+//! use case of `selfsame-app`, and shows the answer.
 
 mod api;
 mod assets;
@@ -28,9 +29,9 @@ pub use audience::API_BODY_MAX;
 pub use selfsame_http::limits::{Budget, ConnectionLimits};
 pub use selfsame_http::origin::{Origin, OriginError};
 pub use selfsame_http::peer::{Proxies, ProxyError};
-pub use selfsame_http::serve::NodePeer;
+pub use selfsame_http::serve::{NodePeer, Nodes};
 pub use selfsame_http::tls::{SelfMade, Tls, TlsError};
-pub use settings::{Limits, Nodes, Settings};
+pub use settings::{Limits, Settings};
 pub use start::serve;
 
 // What nearly every handler names.

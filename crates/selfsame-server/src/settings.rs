@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use selfsame_app::backup::Backups;
 use selfsame_http::limits::{Budget, ConnectionLimits};
+use selfsame_http::serve::Nodes;
 use selfsame_http::tls::Tls;
-use selfsame_tls_io::Acceptor;
-use tokio::net::TcpListener;
 
 /// The server's settings, beside the application's own configuration.
 #[derive(Debug, Default)]
@@ -25,15 +24,6 @@ pub struct Settings {
     pub backups: Option<Backups>,
     /// Whether anyone may register DIDs at `/register`; otherwise only the operator.
     pub open_registration: bool,
-}
-
-/// A second listener, for nodes with DIDs and credentials (`docs/tls.md`). It serves the same addresses as the first.
-#[derive(Debug)]
-pub struct Nodes {
-    /// The socket.
-    pub listener: TcpListener,
-    /// Decides which nodes are admitted.
-    pub acceptor: Acceptor,
 }
 
 /// All limits of the server.

@@ -5,13 +5,13 @@ use std::io;
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_http::serve::{self, Door, Service, health};
+use selfsame_http::serve::{self, Door, Nodes, Service, health};
 use selfsame_http::shares::Shares;
 use tokio::net::TcpListener;
 
 use crate::router;
 use crate::server::Server;
-use crate::settings::{Nodes, Settings};
+use crate::settings::Settings;
 
 /// Serves the application on `listener` until `stop` is done and open requests have ended.
 ///

@@ -175,6 +175,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "selfsame-driver",
             "selfsame-ledger",
             "selfsame-app",
+            "selfsame-http",
             "selfsame-server",
         ],
     ),

@@ -8,14 +8,13 @@ use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{MethodRouter, on};
-use http::header::ACCEPT;
-use http::{HeaderMap, Method, StatusCode};
+use http::{Method, StatusCode};
 use selfsame_http::limits::Budget;
 use selfsame_http::middleware::admission::Admission;
 use selfsame_http::middleware::budget::{Gate, Passage};
 use selfsame_http::middleware::turns::Turns;
-use selfsame_http::middleware::{door, headers, observe};
-use selfsame_http::origin::Origin;
+use selfsame_http::middleware::{around, door};
+use selfsame_http::negotiation::takes_json_alone;
 use selfsame_http::shares::Shares;
 
 use crate::audience::Audience;
@@ -143,8 +142,8 @@ impl Gates {
     fn of(server: &Server) -> Self {
         let limits = server.limits();
         let patience = limits.public.patience;
-        let streams = Budget {
-            running: limits.streams,
+        let at_once = |running| Budget {
+            running,
             waiting: 0,
             patience,
         };
@@ -154,17 +153,10 @@ impl Gates {
             protocol: Gate::new("protocol", limits.protocol),
             operator: Gate::new("operator", limits.operator),
             public: Gate::new("public", limits.public),
-            streams: Gate::new("streams", streams),
+            streams: Gate::new("streams", at_once(limits.streams)),
             // Separate gates, so that the public cannot shut the operator out.
-            operator_streams: Gate::new("operator streams", streams),
-            waits: Gate::new(
-                "waits",
-                Budget {
-                    running: limits.connections.open,
-                    waiting: 0,
-                    patience,
-                },
-            ),
+            operator_streams: Gate::new("operator streams", at_once(limits.streams)),
+            waits: Gate::new("waits", at_once(limits.connections.open)),
             supervisor: Gate::new(
                 "supervisor",
                 Budget {
@@ -218,19 +210,6 @@ pub fn assemble(groups: Vec<Group>, server: &Server) -> Router {
         .fallback(nowhere)
         .layer(from_fn_with_state(origin, around))
         .with_state(server.clone())
-}
-
-/// Runs around every request. It is one layer, since each layer clones everything inside it.
-async fn around(State(origin): State<Arc<Origin>>, request: Request, next: Next) -> Response {
-    observe::request(request, async |request| {
-        let mut response = match door::foreign_host(&origin, &request) {
-            Some(refusal) => refusal,
-            None => next.run(request).await,
-        };
-        headers::secure(&origin, &mut response);
-        response
-    })
-    .await
 }
 
 /// The checks in front of a group of addresses.
@@ -371,13 +350,6 @@ fn forms(routes: &[Route]) -> Vec<&'static str> {
     };
     let paths = routes.iter().map(|route| route.path);
     paths.filter(|path| !opens(path)).collect()
-}
-
-/// Whether the caller is a program: it accepts JSON, and no HTML.
-fn takes_json_alone(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    let takes = |kind: &str| accepted.is_some_and(|accepted| accepted.contains(kind));
-    takes("json") && !takes("html")
 }
 
 async fn nowhere(request: Request) -> Response {

@@ -165,7 +165,7 @@ async fn who_looks_at_offers_of_silent_issuers_keeps_no_other_wallet_closed() {
     let offer = format!("openid-credential-offer://?{query}");
     let preview = |cookie: &str, offer: &str| {
         let body = serde_json::json!({ "offer": offer }).to_string();
-        let token = crate::auth::form::token(cookie.split_once('=').unwrap().1);
+        let token = selfsame_http::form::token(cookie.split_once('=').unwrap().1);
         post("/api/wallet/offers/preview")
             .cookie(cookie)
             .header("x-form-token", &token)
