@@ -1,8 +1,8 @@
 //! The HTTP server's kernel: connections, limits, the arrival of requests, errors.
 //!
 //! Owns: sockets and TLS, event loops, limits of connections, bodies, places and times, Host and Origin, the headers
-//! for browsers, the parsing of requests, the mapping of errors to statuses. Does not own: which addresses there are,
-//! who may use them, and what they answer; `selfsame-server` gives that as a router.
+//! for browsers, the parsing of requests, the mapping of errors to statuses, what a route is. Does not own: which
+//! routes there are, who may use them, and what they answer; `selfsame-server` gives that as a router.
 
 pub mod arrival;
 pub mod assets;
@@ -21,6 +21,7 @@ pub mod peer;
 pub mod pulse;
 pub mod redirect;
 pub mod response;
+pub mod route;
 pub mod serve;
 pub mod shares;
 pub mod stream;

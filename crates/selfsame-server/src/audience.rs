@@ -47,6 +47,15 @@ impl Audience {
         matches!(self, Self::Person | Self::PersonApi)
     }
 
+    /// Whether its addresses need a token. Of a [`Self::Registrant`], that depends on the operator.
+    pub fn needs_token(self) -> bool {
+        let operators = matches!(
+            self,
+            Self::Operator | Self::OperatorApi | Self::OperatorStream | Self::OperatorWait
+        );
+        operators || self.has_account()
+    }
+
     /// The format of its errors.
     pub fn face(self) -> Face {
         match self {

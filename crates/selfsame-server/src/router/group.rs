@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::{MethodRouter, on};
 use http::{Method, StatusCode};
 use selfsame_http::limits::Budget;
 use selfsame_http::middleware::admission::Admission;
@@ -15,6 +13,7 @@ use selfsame_http::middleware::budget::{Gate, Passage};
 use selfsame_http::middleware::turns::Turns;
 use selfsame_http::middleware::{around, door};
 use selfsame_http::negotiation::takes_json_alone;
+use selfsame_http::route::Abroad;
 use selfsame_http::shares::Shares;
 
 use crate::audience::Audience;
@@ -46,36 +45,7 @@ pub enum Lane {
 }
 
 /// One method at one address.
-pub struct Route {
-    /// The method.
-    pub method: Method,
-    /// The address, as a pattern.
-    pub path: &'static str,
-    handler: MethodRouter<Server>,
-    abroad: Abroad,
-}
-
-/// Whether a request waits for other hosts that its callers choose.
-#[derive(Clone, Copy)]
-enum Abroad {
-    Never,
-    Maybe,
-    ForProofs,
-}
-
-impl Route {
-    /// Marks the route as one that may wait for other hosts that its callers choose.
-    pub fn abroad(mut self) -> Self {
-        self.abroad = Abroad::Maybe;
-        self
-    }
-
-    /// Marks the route as one that waits for such hosts only if a key proof in it names a DID.
-    pub fn abroad_for_proofs(mut self) -> Self {
-        self.abroad = Abroad::ForProofs;
-        self
-    }
-}
+pub type Route = selfsame_http::route::Route<Server>;
 
 impl Group {
     /// A group.
@@ -93,30 +63,6 @@ impl Group {
         self
     }
 }
-
-macro_rules! method {
-    ($name:ident, $method:ident) => {
-        /// A route with this method.
-        pub fn $name<H, T>(path: &'static str, handler: H) -> Route
-        where
-            H: Handler<T, Server>,
-            T: 'static,
-        {
-            let handler = on(axum::routing::MethodFilter::$method, handler);
-            Route {
-                method: Method::$method,
-                path,
-                handler,
-                abroad: Abroad::Never,
-            }
-        }
-    };
-}
-
-method!(get, GET);
-method!(post, POST);
-method!(put, PUT);
-method!(delete, DELETE);
 
 /// The gates: one budget for each kind of caller, whatever the group.
 struct Gates {
@@ -216,7 +162,7 @@ pub fn assemble(groups: Vec<Group>, server: &Server) -> Router {
 struct Guard {
     audience: Audience,
     /// Addresses that only receive forms.
-    forms: Vec<&'static str>,
+    forms: Vec<String>,
     admission: Admission,
     server: Server,
 }
@@ -228,7 +174,7 @@ impl Guard {
         let path = request.extensions().get::<MatchedPath>()?.as_str();
         let pages = matches!(self.audience.face(), Face::Page(_));
         let opened = pages && request.method() == Method::GET;
-        if !opened || !self.forms.contains(&path) {
+        if !opened || !self.forms.iter().any(|form| form == path) {
             return None;
         }
         match (self.audience, way_back(path)) {
@@ -313,13 +259,13 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
             Abroad::Maybe => route
                 .handler
                 .route_layer(from_fn_with_state(turns.clone(), abroad)),
-            Abroad::ForProofs => {
+            Abroad::ByBody => {
                 let state = (gates.proofs_abroad.clone(), server.clone());
                 let layer = from_fn_with_state(state, abroad_for_proofs);
                 route.handler.route_layer(layer)
             }
         };
-        router = router.route(route.path, handler);
+        router = router.route(&route.path, handler);
     }
     let limits = server.limits();
     let admission = Admission {
@@ -343,13 +289,13 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
     router.route_layer(from_fn_with_state(Arc::new(before), guard))
 }
 
-fn forms(routes: &[Route]) -> Vec<&'static str> {
+fn forms(routes: &[Route]) -> Vec<String> {
     let opens = |path: &str| {
         let mut same = routes.iter().filter(|route| route.path == path);
         same.any(|route| route.method == Method::GET)
     };
-    let paths = routes.iter().map(|route| route.path);
-    paths.filter(|path| !opens(path)).collect()
+    let paths = routes.iter().map(|route| &route.path);
+    paths.filter(|path| !opens(path)).cloned().collect()
 }
 
 async fn nowhere(request: Request) -> Response {
