@@ -70,7 +70,7 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
     groups
 }
 
-/// What the listener of health checks serves; it lets nobody else in.
+/// What the listener of health checks serves, the metrics to everyone who reaches it.
 pub fn supervised(server: &Server) -> Router {
     Router::new()
         .route("/livez", routing::get(supervision::live))
