@@ -33,7 +33,10 @@ const PURE: &[Ban] = &[
         "tokio",
         "a machine answers with needs and calls; selfsame-core waits for them",
     ),
-    ("StatusCode", "only selfsame-server knows status codes"),
+    (
+        "StatusCode",
+        "only selfsame-http and selfsame-server know status codes",
+    ),
 ];
 
 /// The only modules of L0–L2 that may start threads. The caller says how many. All of them have ended when the function
@@ -127,8 +130,16 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
         &["selfsame-net", "selfsame-bench"],
     ),
     (
-        ("StatusCode", "only selfsame-server knows status codes"),
-        &["selfsame-server", "selfsame-net", "selfsame-bench"],
+        (
+            "StatusCode",
+            "only selfsame-http and selfsame-server know status codes",
+        ),
+        &[
+            "selfsame-http",
+            "selfsame-server",
+            "selfsame-net",
+            "selfsame-bench",
+        ],
     ),
 ];
 

@@ -97,7 +97,7 @@ pub async fn events(
     let told = server.app().events().listen();
     let first = server.verifier()?.request(&id).await?;
     Ok(respond(
-        &server,
+        server.stopped(),
         states(
             server.clone(),
             Watch {

@@ -43,7 +43,7 @@ pub async fn events(State(server): State<Server>) -> Response {
             .and_then(|event| tell(Some(event.kind), tallies.now()));
         async move { told }
     });
-    stream::respond(&server, iter(first).chain(later))
+    stream::respond(server.stopped(), iter(first).chain(later))
 }
 
 fn tell(kind: Option<EventKind>, tally: Tally) -> Option<Event> {

@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::arrival::parting;
 use crate::error::{self, Face, Problem};
 use crate::guarded_body::Held;
-use crate::settings::Budget;
+use crate::limits::Budget;
 
 /// The gate before a group of routes.
 #[derive(Clone)]

@@ -7,7 +7,6 @@ use http::{Method, StatusCode};
 use selfsame_crypto::{encoding, hash, seal};
 
 use crate::arrival::TooLarge;
-use crate::audience::API_BODY_MAX;
 use crate::error::Problem;
 
 /// The name of the hidden field.
@@ -29,6 +28,9 @@ pub fn fresh_secret() -> String {
 }
 
 /// Returns the request if it only reads or carries the token.
+///
+/// # Errors
+/// If it writes without the token, or its form is too large.
 pub async fn checked(request: Request, token: &str) -> Result<Request, Problem> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(request);
@@ -52,7 +54,8 @@ pub async fn checked(request: Request, token: &str) -> Result<Request, Problem> 
         return Err(too_large());
     }
     let (parts, body) = request.into_parts();
-    let body = axum::body::to_bytes(body, API_BODY_MAX)
+    // The body has arrived already and is within its limit.
+    let body = axum::body::to_bytes(body, usize::MAX)
         .await
         .map_err(|_| too_large())?;
     if !carries(&body, token) {

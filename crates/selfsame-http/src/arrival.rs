@@ -14,8 +14,8 @@ use hyper::body::Body as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Problem;
+use crate::limits::ConnectionLimits;
 use crate::peer::Peer;
-use crate::settings::Limits;
 use crate::shares::{Share, Shares};
 
 /// One network may use at most this fraction of the room for all bodies.
@@ -42,7 +42,7 @@ pub struct TooLarge;
 
 impl Bodies {
     /// Room with these limits.
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &ConnectionLimits) -> Self {
         Self {
             room: Arc::new(Semaphore::new(limits.bodies)),
             shares: Shares::default(),
@@ -54,6 +54,9 @@ impl Bodies {
     /// Returns the request with its whole body in memory, `most` bytes at most.
     ///
     /// A request with a larger body is marked as [`TooLarge`]: each protocol has its own error for that.
+    ///
+    /// # Errors
+    /// If the body does not arrive in its time or is cut off, and if there is no room for it.
     pub async fn whole(&self, request: Request, most: usize) -> Result<(Request, Taken), Problem> {
         let peer = request.extensions().get::<Peer>().copied();
         let mut taken = Taken {
@@ -143,10 +146,10 @@ mod tests {
     use super::*;
 
     fn bodies(room: usize) -> Bodies {
-        Bodies::new(&Limits {
+        Bodies::new(&ConnectionLimits {
             bodies: room,
             body: Duration::from_secs(10),
-            ..Limits::default()
+            ..ConnectionLimits::default()
         })
     }
 

@@ -6,7 +6,7 @@ use http::header::{HOST, ORIGIN};
 use http::{Method, StatusCode};
 
 use crate::error::{Face, Problem, write};
-use crate::settings::Origin;
+use crate::origin::Origin;
 
 /// Paths that supervisors request by address, not by name; they reveal nothing.
 const ANY_HOST: [&str; 2] = ["/livez", "/readyz"];

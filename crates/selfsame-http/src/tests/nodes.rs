@@ -16,10 +16,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
+use crate::limits::ConnectionLimits;
 use crate::pulse::Pulse;
-use crate::serve::{Door, Service, serve};
+use crate::serve::{Door, NodePeer, Service, serve};
 use crate::shares::Shares;
-use crate::{Limits, NodePeer};
 
 fn node() -> (Did, Config) {
     let private = PrivateKey::generate(KeyType::Ed25519).unwrap();
@@ -68,7 +68,7 @@ async fn a_handler_knows_which_node_asks_and_a_stranger_reaches_none() {
     let service = Service {
         router: Router::new().route("/who", routing::get(who)),
         door: Door::Nodes(Acceptor::new(Arc::new(takes), settings())),
-        limits: Limits::default(),
+        limits: ConnectionLimits::default(),
         shares: Shares::default(),
         requests: Shares::default(),
         pulse: Pulse::default(),
@@ -111,7 +111,7 @@ async fn an_open_connection_ends_once_its_node_is_not_let_in_any_more() {
     let service = Service {
         router: Router::new().route("/who", routing::get(who)),
         door: Door::Nodes(acceptor.clone()),
-        limits: Limits::default(),
+        limits: ConnectionLimits::default(),
         shares: Shares::default(),
         requests: Shares::default(),
         pulse: Pulse::default(),

@@ -82,7 +82,10 @@ impl Drop for Share {
 pub struct Rates(Mutex<HashMap<Network, (Instant, usize)>>);
 
 impl Rates {
-    /// Counts one more; returns the seconds to wait if it was done `most` times in this window already.
+    /// Counts one more.
+    ///
+    /// # Errors
+    /// If it was done `most` times in this window already: the seconds to wait.
     pub fn count(
         &self,
         network: Option<Network>,

@@ -26,11 +26,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
+use crate::limits::ConnectionLimits;
+use crate::origin::Origin;
 use crate::peer::Peer;
 use crate::pulse::Pulse;
-use crate::settings::{Limits, NodePeer};
 use crate::shares::{Share, Shares};
 use crate::supervision;
+use crate::tls::Tls;
 use activity::Activity;
 use threads::{Seat, Threads};
 
@@ -50,7 +52,7 @@ pub struct Service {
     /// The handshake of a connection.
     pub door: Door,
     /// Limits of connections and times.
-    pub limits: Limits,
+    pub limits: ConnectionLimits,
     /// Each network's share of the connections.
     pub shares: Shares,
     /// Each network's share of the requests under way: an HTTP/2 or a proxy's connection carries many.
@@ -74,7 +76,7 @@ impl Service {
     /// The share for one more connection. A proxy's connection serves many clients, each counted separately.
     fn share(&self, peer: Peer) -> Option<Share> {
         let network = peer.bounded().filter(|_| !self.is_proxy(peer));
-        self.shares.one(network, self.limits.connections_each)
+        self.shares.one(network, self.limits.each)
     }
 
     fn caller(&self, peer: Peer, spare: bool) -> Caller {
@@ -169,6 +171,30 @@ pub enum Door {
     Nodes(Acceptor),
 }
 
+/// A second listener, for nodes with DIDs and credentials (`docs/tls.md`). It serves the same addresses as the first.
+#[derive(Debug)]
+pub struct Nodes {
+    /// The socket.
+    pub listener: TcpListener,
+    /// Decides which nodes are admitted.
+    pub acceptor: Acceptor,
+}
+
+/// The node that sent a request, as an extension of the request: it was admitted and has proved its identity.
+#[derive(Clone, Debug)]
+pub struct NodePeer(pub Arc<selfsame_tls::identity::Peer>);
+
+impl Door {
+    /// The door of a listener that serves this origin with this certificate.
+    pub fn of(tls: Option<&Tls>, origin: &Origin) -> Self {
+        match tls {
+            Some(tls) => Self::Tls(tls.acceptor()),
+            None if origin.secure() => Self::Proxied,
+            None => Self::Plain,
+        }
+    }
+}
+
 /// The limits of connections.
 struct Room {
     ordinary: Arc<Semaphore>,
@@ -183,9 +209,9 @@ struct Place {
 }
 
 impl Room {
-    fn of(limits: &Limits) -> Self {
+    fn of(limits: &ConnectionLimits) -> Self {
         Self {
-            ordinary: Arc::new(Semaphore::new(limits.connections)),
+            ordinary: Arc::new(Semaphore::new(limits.open)),
             spare: Arc::new(Semaphore::new(SPARE)),
         }
     }
@@ -380,7 +406,7 @@ where
     let (proxies, requests, each) = (
         limits.proxies.clone(),
         service.requests.clone(),
-        limits.connections_each,
+        limits.each,
     );
     let answer = hyper::service::service_fn(move |request: Request<Incoming>| {
         let answering = watched.enter();
@@ -426,7 +452,7 @@ where
     }
 }
 
-fn http1(limits: &Limits) -> http1::Builder {
+fn http1(limits: &ConnectionLimits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -437,7 +463,7 @@ fn http1(limits: &Limits) -> http1::Builder {
     builder
 }
 
-fn http2(limits: &Limits) -> http2::Builder<TokioExecutor> {
+fn http2(limits: &ConnectionLimits) -> http2::Builder<TokioExecutor> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
@@ -462,17 +488,17 @@ mod tests {
     use super::*;
     use crate::peer::Proxies;
 
-    fn service(connections_each: usize) -> Service {
+    fn service(each: usize) -> Service {
         let who = |Extension(peer): Extension<Peer>| async move { peer.address().to_string() };
         Service {
             router: Router::new()
                 .route("/who", get(who))
                 .route("/slow", get(std::future::pending::<()>)),
             door: Door::Plain,
-            limits: Limits {
-                connections_each,
+            limits: ConnectionLimits {
+                each,
                 proxies: Proxies::parse(&["203.0.113.9"]).unwrap(),
-                ..Limits::default()
+                ..ConnectionLimits::default()
             },
             shares: Shares::default(),
             requests: Shares::default(),

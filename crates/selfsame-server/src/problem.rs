@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::Problem;
+use crate::error::Problem;
 
 #[derive(Template)]
 #[template(path = "problem.html")]
@@ -16,7 +16,7 @@ struct Page<'a> {
 }
 
 /// The page's HTML; the bare reason if rendering fails.
-pub(super) fn page(problem: &Problem) -> String {
+pub fn page(problem: &Problem) -> String {
     let status = problem.status();
     let wait = problem.retry_after().and_then(minutes);
     let page = Page {

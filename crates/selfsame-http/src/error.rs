@@ -1,7 +1,7 @@
 //! The one place that maps errors to HTTP: a status, and a body in the caller's format.
 //!
-//! Handlers and middleware return a [`Problem`]; the face of the route group writes it as problem details (RFC 9457)
-//! for the API, as an OAuth error (RFC 6749 §5.2) for protocols, as a page for people.
+//! Handlers and middleware return a [`Problem`]; the face of its address writes it as problem details (RFC 9457), as an
+//! OAuth error (RFC 6749 §5.2), or as a page.
 
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -9,20 +9,18 @@ use http::{HeaderValue, StatusCode};
 use selfsame_driver::{Error, ErrorKind};
 use serde_json::json;
 
-mod page;
-
 /// The result of a handler.
 pub type Answer<T = Response> = Result<T, Problem>;
 
 /// The format of an error.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Face {
-    /// Programs of the operator or of a person: `application/problem+json`.
+    /// Programs: `application/problem+json`.
     Api,
     /// Other parties of a protocol: `{"error", "error_description"}`.
     Protocol,
-    /// People: a page.
-    Page,
+    /// People: a page, by the function that writes its HTML.
+    Page(fn(&Problem) -> String),
 }
 
 /// An error, ready to be written in any face.
@@ -193,15 +191,15 @@ pub fn write(face: Face, mut response: Response) -> Response {
     };
     let code = match face {
         Face::Protocol => Some(problem.oauth_code()),
-        Face::Api | Face::Page => problem.code,
+        Face::Api | Face::Page(_) => problem.code,
     };
     log_refusal(problem.status, code, &problem.reason);
     let (content_type, body) = match face {
         Face::Api => ("application/problem+json", details(&problem)),
         Face::Protocol => ("application/json", oauth(&problem)),
-        Face::Page => ("text/html; charset=utf-8", page::page(&problem)),
+        Face::Page(html) => ("text/html; charset=utf-8", html(&problem)),
     };
-    if face != Face::Page
+    if !matches!(face, Face::Page(_))
         && let Some(challenge) = challenge(&problem)
     {
         response.headers_mut().insert(WWW_AUTHENTICATE, challenge);

@@ -7,7 +7,7 @@ use http::header::{
 };
 use http::{HeaderName, HeaderValue};
 
-use crate::settings::Origin;
+use crate::origin::Origin;
 
 /// Only our own files: no inline script or style, nothing from elsewhere, no framing.
 const CONTENT_SECURITY: HeaderValue = HeaderValue::from_static(

@@ -9,7 +9,6 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::response::IntoResponse as _;
-use axum::routing::get;
 use http::header::HOST;
 use http::{HeaderMap, Request, StatusCode};
 use hyper::body::Incoming;
@@ -20,26 +19,34 @@ use tokio::sync::{Semaphore, watch};
 use tower::Service as _;
 use url::{Host, Url};
 
-use crate::server::Server;
-use crate::supervision;
+use crate::pulse::Pulse;
 
 /// Maximum number of connections, and how long each may last.
 const CONNECTIONS: usize = 64;
 const TIME: Duration = Duration::from_secs(10);
 
+/// What the listener of health checks serves.
+pub struct Health {
+    /// Answers the requests.
+    pub router: Router,
+    /// Counted here, since this thread is never busy for long.
+    pub pulse: Pulse,
+    /// Becomes `true` when the server stops.
+    pub stopping: watch::Receiver<bool>,
+}
+
 /// Serves health checks on `listener` until the server stops.
 ///
 /// # Errors
 /// If the thread can't be started.
-pub fn start(listener: TcpListener, server: &Server) -> io::Result<()> {
+pub fn start(listener: TcpListener, health: Health) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let router = Router::new()
-        .route("/livez", get(supervision::live))
-        .route("/readyz", get(supervision::ready))
-        .route("/metrics", get(supervision::figures))
-        .with_state(server.clone());
-    let (stopping, pulse) = (server.stopping(), server.pulse().clone());
+    let Health {
+        router,
+        pulse,
+        stopping,
+    } = health;
     std::thread::Builder::new()
         .name("health".to_owned())
         .spawn(move || {

@@ -5,32 +5,37 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
-use http::header::AUTHORIZATION;
-use selfsame_crypto::hash::sha256;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::budget::Place;
-use crate::auth::{Seat, bearer};
 use crate::error::Problem;
+use crate::limits::Budget;
 use crate::peer::{Network, Peer};
-use crate::server::Server;
-use crate::settings::Budget;
 
 /// Beyond this number of lines, empty lines are removed.
 const LINES: usize = 1024;
 
 /// Whom a place is counted for.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-enum Whom {
+pub enum Whom {
+    /// An account, by a text that no other account has.
     Account(String),
     /// The SHA-256 hash of an access token.
     Token([u8; 32]),
+    /// A network.
     Network(Network),
+}
+
+impl Whom {
+    /// The network that sent the request. `None` for this machine, which speaks for many.
+    pub fn sender(request: &Request) -> Option<Self> {
+        let peer = request.extensions().get::<Peer>()?;
+        peer.bounded().map(Self::Network)
+    }
 }
 
 /// The places, and the waiting lines for them.
@@ -112,7 +117,9 @@ impl Turns {
         Arc::clone(lines.entry(whom).or_insert_with(new))
     }
 
-    async fn wait(
+    /// Lets a request wait for a place that counts for all of these callers, and then runs it. It gives up its place
+    /// behind its group's gate, so that others are answered meanwhile.
+    pub async fn wait(
         &self,
         whom: impl IntoIterator<Item = Whom>,
         request: Request,
@@ -131,44 +138,6 @@ impl Turns {
         metrics::counter!("selfsame_http_turned_away_total", "budget" => self.name).increment(1);
         Problem::new(status, "too many requests are waiting for other hosts").come_back_in(1)
     }
-}
-
-/// Lets a request wait among requests of its kind. It gives up its place behind its group's gate, so that others are
-/// answered meanwhile.
-pub async fn abroad(State(turns): State<Turns>, request: Request, next: Next) -> Response {
-    let whom = match request.extensions().get::<Seat>() {
-        Some(Seat::Person { person, .. }) => Some(Whom::Account(person.tenant.to_string())),
-        _ => network(&request),
-    };
-    turns.wait(whom, request, next).await
-}
-
-/// Like [`abroad`], for a credential request, if a proof in it names a DID that another host must resolve. The access
-/// token counts too, since its holder may use many networks. It counts first: a request that waits for it must not
-/// hold a place of a network.
-pub async fn abroad_for_proofs(
-    State((turns, server)): State<(Turns, Server)>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let (parts, body) = request.into_parts();
-    // The body has arrived already and is within its limit.
-    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let issuer = server.issuer();
-    let asks_others = issuer.is_ok_and(|issuer| issuer.asks_others(&body));
-    let request = Request::from_parts(parts, Body::from(body));
-    if !asks_others {
-        return next.run(request).await;
-    }
-    let token = request.headers().get(AUTHORIZATION).and_then(bearer);
-    let token = token.map(|token| Whom::Token(sha256(token.as_bytes())));
-    let whom: Vec<_> = token.into_iter().chain(network(&request)).collect();
-    turns.wait(whom, request, next).await
-}
-
-fn network(request: &Request) -> Option<Whom> {
-    let peer = request.extensions().get::<Peer>()?;
-    peer.bounded().map(Whom::Network)
 }
 
 #[cfg(test)]
