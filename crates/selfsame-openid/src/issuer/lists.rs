@@ -37,7 +37,7 @@ const SERVED_MAX: usize = 256;
 
 /// A credential's place in a list.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Place {
+pub struct ListPlace {
     /// The list's number.
     pub list: u64,
     /// The index in it.
@@ -200,7 +200,7 @@ impl Lists {
     ///
     /// # Errors
     /// The store's.
-    pub async fn place(&self) -> Result<Place> {
+    pub async fn place(&self) -> Result<ListPlace> {
         let counter = self
             .shared
             .store
@@ -213,7 +213,7 @@ impl Lists {
             .at(within)
             .ok_or_else(|| Error::internal("an index beyond the end of a status list"))?;
         self.newest.fetch_max(list, Ordering::Relaxed);
-        Ok(Place { list, index })
+        Ok(ListPlace { list, index })
     }
 
     /// The status entry of a credential with this place.
@@ -221,7 +221,7 @@ impl Lists {
     /// VCDM 1.1 §4.9 shows `credentialStatus` as one object, and readers of `jwt_vc_json` accept nothing else. So it
     /// holds the revocation entry there, and the claim `status` covers suspension too.
     #[must_use]
-    pub fn entry(&self, place: &Place, kind: Kind) -> Status {
+    pub fn entry(&self, place: &ListPlace, kind: Kind) -> Status {
         let token = |face| Reference::token(self.uri(place.list, face), place.index).to_value();
         let bitstring = |face, purpose| {
             Reference::bitstring(self.uri(place.list, face), place.index, purpose).to_value()
@@ -287,7 +287,7 @@ impl Lists {
     }
 
     /// Sets a credential's status, which is already durable; the served lists show it within a second.
-    pub fn set(&self, place: &Place, status: CredentialStatus) {
+    pub fn set(&self, place: &ListPlace, status: CredentialStatus) {
         let mut withdrawn = locked(&self.withdrawn);
         let list = withdrawn.entry(place.list).or_default();
         match status {

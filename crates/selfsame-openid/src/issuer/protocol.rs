@@ -15,7 +15,7 @@ use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Expect, Page, Put, Tag};
 use serde::{Deserialize, Serialize};
 
-use super::lists::Place;
+use super::lists::ListPlace;
 use super::offers::{OFFER, OfferRecord};
 use super::signing::{Kind, Signatory, signatory};
 use super::{Issuer, Subject, metadata, tenant};
@@ -110,7 +110,7 @@ impl Issuer {
         template: &Template,
         kind: Kind,
         subject: &Subject,
-        places: &[Place],
+        places: &[ListPlace],
     ) -> Result<credential::Content> {
         let Signatory { issuer, signer } = signatory(&self.context, &self.identity, kind);
         let mut disclosable: Vec<ClaimPath> = template
@@ -209,7 +209,7 @@ struct Issuing<'a> {
 /// allotted to repeat an answer.
 #[derive(Default)]
 struct Allotted {
-    places: Vec<Place>,
+    places: Vec<ListPlace>,
     content: Option<credential::Content>,
 }
 

@@ -10,7 +10,7 @@ use selfsame_store::{Batch, Put, StoreError, Tag};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::lists::{Face, Place};
+use super::lists::{Face, ListPlace};
 use super::signing::Kind;
 use super::{Issuer, Subject, tenant};
 use crate::view::issuer::{CredentialStatus, IssuedCredential};
@@ -31,7 +31,7 @@ pub(super) struct IssuedRecord {
     label: Option<String>,
     issued: UnixTime,
     expires: UnixTime,
-    pub place: Place,
+    pub place: ListPlace,
     pub status: CredentialStatus,
     /// The digest that a single-use credential's handle is registered under. The holder has the handle itself.
     #[serde(default)]
@@ -62,7 +62,7 @@ impl Issuer {
         &self,
         subject: &Subject,
         content: &credential::Content,
-        place: &Place,
+        place: &ListPlace,
     ) -> Result<Put> {
         let ctx = self.shared.clock.ctx();
         let now = ctx.now();

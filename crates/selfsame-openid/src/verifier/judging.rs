@@ -14,7 +14,7 @@ pub(super) struct Judging(Mutex<HashMap<String, usize>>);
 
 /// A place for one answer, freed when dropped.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct JudgingPlace<'a> {
     judging: &'a Judging,
     id: &'a str,
 }
@@ -24,7 +24,7 @@ impl Judging {
     ///
     /// # Errors
     /// `TooMany` if all places are taken.
-    pub fn enter<'a>(&'a self, id: &'a str) -> Result<Place<'a>> {
+    pub fn enter<'a>(&'a self, id: &'a str) -> Result<JudgingPlace<'a>> {
         let mut counts = self.counts();
         let count = counts.entry(id.to_owned()).or_default();
         if *count >= AT_ONCE {
@@ -34,7 +34,7 @@ impl Judging {
             ));
         }
         *count = count.saturating_add(1);
-        Ok(Place { judging: self, id })
+        Ok(JudgingPlace { judging: self, id })
     }
 
     fn counts(&self) -> MutexGuard<'_, HashMap<String, usize>> {
@@ -42,7 +42,7 @@ impl Judging {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for JudgingPlace<'_> {
     fn drop(&mut self) {
         let mut counts = self.judging.counts();
         match counts.get_mut(self.id) {

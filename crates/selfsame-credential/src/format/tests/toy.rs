@@ -9,9 +9,9 @@ mod issue;
 mod present;
 mod verify;
 
-use super::entry::Entry;
+use crate::format::entry::Entry;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(in crate::format) const ENTRY: Entry = Entry {
     description: describe::DESCRIPTION,
     hold: hold::hold,
     read_credential: verify::read_credential,
@@ -25,9 +25,9 @@ pub(super) const ENTRY: Entry = Entry {
 use selfsame_crypto::KeyType;
 use serde_json::json;
 
-use super::Format;
 use crate::{
     evidence::Evidence,
+    format::Format,
     held::Held,
     testing::{NOW, Party},
     verdict::{Outcome, Policy, Trust, Verdict},
