@@ -76,7 +76,7 @@ pub enum ContentFault {
     #[error("a key has no use, or one its type is not made for")]
     Use,
     /// A key that is not a point of its curve, so that no private key belongs to it.
-    #[error("an Ed25519 key is no point of its curve, so nobody can sign with it")]
+    #[error("an Ed25519 key is not a point of its curve, so no private key belongs to it")]
     NoPoint,
     /// A service's type is malformed.
     #[error("a service has a malformed type")]

@@ -42,7 +42,7 @@ impl<T: CborItem> CborItem for Maybe<T> {
 
 /// A public key of a kind that the rules know. A new kind would be a new rule, and come with a height.
 pub(crate) fn public_key(from: &mut CborReader<'_>) -> Result<PublicKey, Malformed> {
-    let none = Malformed("a public key is none");
+    let none = Malformed("a public key is malformed or of an unsupported kind");
     let key = PublicKey::from_multicodec(from.bytes()?).map_err(|_| none)?;
     match key.key_type() {
         KeyType::MlDsa44 | KeyType::MlDsa65 => Err(none),

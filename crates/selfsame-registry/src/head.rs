@@ -81,7 +81,7 @@ impl CborItem for Head {
             height: from.uint()?,
             time: UnixTime(from.uint()?),
             log: Frontier::from_bytes(from.bytes()?)
-                .map_err(|_| Malformed("a log frontier is none"))?,
+                .map_err(|_| Malformed("the log frontier is malformed"))?,
             tree: Root {
                 version: from.uint()?,
                 hash: from.array_of()?,
