@@ -30,7 +30,7 @@ pub struct Method {
     pub origin: Origin,
     /// Validates a DID and plans how to resolve it.
     pub plan: fn(&Did, &Options) -> Result<ResolutionPlan, ResolutionError>,
-    /// Reads what [`Plan::Fetch`] fetched; `None` for a method that never plans that.
+    /// Reads what [`ResolutionPlan::Fetch`] fetched; `None` for a method that never plans that.
     pub read: Option<fn(&Did, &[u8]) -> Resolution>,
     /// How a key becomes a DID; `None` if the DID depends on more than the key.
     pub of_key: Option<OfKey>,
@@ -139,7 +139,7 @@ impl Methods {
         }
     }
 
-    /// Reads the body that was fetched for `did` because of [`Plan::Fetch`].
+    /// Reads the body that was fetched for `did` because of [`ResolutionPlan::Fetch`].
     pub fn read(self, did: &Did, body: &[u8]) -> Resolution {
         match self.of(did).and_then(|method| method.read) {
             Some(read) => read(did, body),

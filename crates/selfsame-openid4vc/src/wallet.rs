@@ -287,7 +287,7 @@ impl WalletNext {
     }
 }
 
-/// Takes one step. If the issuer breaks the rules, the result is [`State::Failed`]; an error means that the input does
+/// Takes one step. If the issuer breaks the rules, the result is [`ReceivingState::Failed`]; an error means that the input does
 /// not fit the state, or that this wallet has a fault.
 pub fn step(
     state: &ReceivingState,

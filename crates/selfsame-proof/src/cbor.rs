@@ -138,7 +138,7 @@ fn written<T>(result: Result<T, minicbor::encode::Error<Infallible>>) {
     debug_assert!(result.is_ok());
 }
 
-/// Reads the output of a [`CborWriter`]. Only [`Item::from_cbor`], which encodes the item again, ensures that the encoding
+/// Reads the output of a [`CborWriter`]. Only [`CborItem::from_cbor`], which encodes the item again, ensures that the encoding
 /// is the deterministic one.
 #[derive(Debug)]
 pub struct CborReader<'b>(Decoder<'b>);

@@ -11,7 +11,7 @@ pub enum Error {
     /// One side refused the other, or the transport ended during the handshake.
     #[error(transparent)]
     Tls(#[from] selfsame_tls::Error),
-    /// The handshake took longer than [`crate::Settings::handshake`].
+    /// The handshake took longer than [`crate::HandshakeSettings::handshake`].
     #[error("the handshake took too long")]
     TimedOut,
     /// The first byte did not come within [`crate::Bounds::first_byte`].

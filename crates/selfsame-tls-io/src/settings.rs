@@ -44,7 +44,7 @@ impl<G> HandshakeSettings<G> {
 }
 
 impl<G: ?Sized> HandshakeSettings<G> {
-    /// Like `Settings::new`, with a shared gatherer.
+    /// Like `HandshakeSettings::new`, with a shared gatherer.
     pub fn of(gather: Arc<G>) -> Self {
         Self {
             clock: system_clock(),

@@ -104,7 +104,7 @@ pub(crate) trait CredentialView: fmt::Debug + Send + Sync {
     fn weight(&self) -> usize;
     /// All claims, with every disclosure applied.
     fn claims(&self) -> &Value;
-    /// Claims of the JWT that are outside of [`Credential::claims`].
+    /// Claims of the JWT that are outside of [`CredentialView::claims`].
     fn beside(&self) -> Option<&Map<String, Value>> {
         None
     }
