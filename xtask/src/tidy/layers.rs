@@ -85,6 +85,11 @@ const PLACES: &[Place] = &[
         ..place("selfsame-abci", 4)
     },
     Place {
+        beside: &["selfsame-abci"],
+        not: &["selfsame-app"],
+        ..place("selfsame-network", 4)
+    },
+    Place {
         not: &["selfsame-store", "selfsame-net", "selfsame-app"],
         ..place("selfsame-bench", 4)
     },

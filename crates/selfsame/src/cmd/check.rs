@@ -173,7 +173,7 @@ impl Check {
                 report.add(file, vec![looked]);
                 Ok(None)
             }
-            Err(error) => Err(unusable(&self.data, &error)),
+            Err(error) => Err(unusable(&self.data, &error).into()),
         }
     }
 }

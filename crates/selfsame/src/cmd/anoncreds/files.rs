@@ -76,7 +76,10 @@ pub fn must_be_new(file: &Path) -> Result<(), Failure> {
 
 /// Writes a message into a new file that only its owner can read.
 pub fn keep<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
-    private_file::write(file, message.to_json()?.as_json().as_bytes())
+    Ok(private_file::write(
+        file,
+        message.to_json()?.as_json().as_bytes(),
+    )?)
 }
 
 /// Writes a message that may be read by anyone.

@@ -8,48 +8,56 @@ use selfsame_proof::read::TrustRoot;
 use tokio::time::Instant;
 use url::Url;
 
-use super::node_client::Believed;
-use super::status::{Standing, ask};
-use crate::exit::Failure;
-use crate::output;
+use crate::standing::{Standing, ask};
+use crate::{Believed, NetworkError};
 
 /// How long to wait for late validators: without transactions, a block is made every 30 s.
 const PATIENCE: Duration = Duration::from_secs(70);
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Waits until a new node is ready to validate with the validators of its network, as `node` proves them.
-///
-/// # Errors
-/// Why it is not ready.
-pub async fn ready(
-    node: &Url,
-    newcomer: &Url,
-    root: &TrustRoot,
-    believed: &Believed,
-) -> Result<(), Failure> {
-    let begun = Instant::now();
-    let (mut signed, mut told) = (BTreeSet::new(), false);
-    let standing = async |url: &Url| match ask(url, &mut Some(root.clone()), believed).await {
-        Ok((standing, _)) => Ok(standing),
-        Err(failure) => Err(failure.at(url.as_str())),
-    };
-    loop {
-        let network = standing(node).await?;
-        let newcomer = standing(newcomer).await.map_err(|failure| {
-            failure.hint("start it with `selfsame registry node`, and add it once it has caught up; --force adds it at once")
+/// A node that is to validate, and the network that it is measured by.
+pub struct Candidacy {
+    /// A node of the network, which proves its validators.
+    pub node: Url,
+    /// The new node.
+    pub newcomer: Url,
+    /// The trust root to verify with.
+    pub root: TrustRoot,
+    /// Further certificates that are trusted.
+    pub believed: Believed,
+}
+
+impl Candidacy {
+    /// Waits until the new node is ready to validate; tells once what it waits for.
+    ///
+    /// # Errors
+    /// Why it is not ready.
+    pub async fn ready(&self, tell: impl Fn(&str)) -> Result<(), NetworkError> {
+        let begun = Instant::now();
+        let (mut signed, mut told) = (BTreeSet::new(), false);
+        let standing =
+            async |url: &Url| match ask(url, &mut Some(self.root.clone()), &self.believed).await {
+                Ok((standing, _)) => Ok(standing),
+                Err(error) => Err(error.at(url.as_str())),
+            };
+        loop {
+            let network = standing(&self.node).await?;
+            let newcomer = standing(&self.newcomer).await.map_err(|error| {
+            error.hint("start it with `selfsame registry node`, and add it once it has caught up; --force adds it at once")
         })?;
-        signed.extend(network.signers.iter().cloned());
-        let Some(why) = obstacle(&network, &newcomer, &signed) else {
-            return Ok(());
-        };
-        if begun.elapsed() >= PATIENCE {
-            return Err(Failure::no(why).hint("--force adds it anyway"));
+            signed.extend(network.signers.iter().cloned());
+            let Some(why) = obstacle(&network, &newcomer, &signed) else {
+                return Ok(());
+            };
+            if begun.elapsed() >= PATIENCE {
+                return Err(NetworkError::no(why).hint("--force adds it anyway"));
+            }
+            if !told {
+                tell(&why);
+                told = true;
+            }
+            tokio::time::sleep(AGAIN).await;
         }
-        if !told {
-            output::complain(&format!("{why}; waiting"));
-            told = true;
-        }
-        tokio::time::sleep(AGAIN).await;
     }
 }
 
@@ -67,7 +75,7 @@ fn obstacle(network: &Standing, newcomer: &Standing, signed: &BTreeSet<String>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::registry::status::tests::standing;
+    use crate::standing::tests::standing;
 
     #[test]
     fn a_newcomer_that_is_behind_waits_and_so_does_one_where_a_validator_is_silent() {
