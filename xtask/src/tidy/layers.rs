@@ -46,6 +46,7 @@ const PLACES: &[Place] = &[
         ..place("selfsame-tls", 2)
     },
     place("selfsame-store", 3),
+    place("selfsame-anoncreds-roles", 3),
     place("selfsame-tls-io", 3),
     Place {
         not: &["selfsame-tls", "selfsame-registry"],
