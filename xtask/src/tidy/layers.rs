@@ -91,6 +91,10 @@ const PLACES: &[Place] = &[
         ..place("selfsame-network", 4)
     },
     Place {
+        not: &["selfsame-app"],
+        ..place("selfsame-proxy", 4)
+    },
+    Place {
         not: &["selfsame-store", "selfsame-net", "selfsame-app"],
         ..place("selfsame-bench", 4)
     },
