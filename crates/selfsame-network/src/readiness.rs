@@ -13,6 +13,7 @@ use crate::{Believed, NetworkError};
 
 /// How long to wait for late validators: without transactions, a block is made every 30 s.
 const PATIENCE: Duration = Duration::from_secs(70);
+const NOT_RUNNING: &str = "start it with `selfsame registry node`, and add it once it has caught up; --force adds it at once";
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// A node that is to validate, and the network that it is measured by.
@@ -42,9 +43,8 @@ impl Candidacy {
             };
         loop {
             let network = standing(&self.node).await?;
-            let newcomer = standing(&self.newcomer).await.map_err(|error| {
-            error.hint("start it with `selfsame registry node`, and add it once it has caught up; --force adds it at once")
-        })?;
+            let newcomer = standing(&self.newcomer).await;
+            let newcomer = newcomer.map_err(|error| error.hint(NOT_RUNNING))?;
             signed.extend(network.signers.iter().cloned());
             let Some(why) = obstacle(&network, &newcomer, &signed) else {
                 return Ok(());
