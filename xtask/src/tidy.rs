@@ -8,6 +8,7 @@ mod circles;
 mod conformance;
 mod dependencies;
 mod documents;
+mod formats;
 mod layers;
 mod methods;
 mod modules;
@@ -57,7 +58,7 @@ impl fmt::Display for Finding {
 
 /// A check. Each has a name; findings are printed in the order of this list.
 type Check = fn(&Workspace) -> Vec<Finding>;
-const CHECKS: [(&str, Check); 13] = [
+const CHECKS: [(&str, Check); 14] = [
     ("layers", layers::check),
     ("dependencies", dependencies::check),
     ("purity", purity::check),
@@ -66,6 +67,7 @@ const CHECKS: [(&str, Check); 13] = [
     ("circles", circles::check),
     ("tuples", tuples::check),
     ("methods", methods::check),
+    ("formats", formats::check),
     ("names", names::check),
     ("documents", documents::check),
     ("conformance", conformance::check),

@@ -12,7 +12,7 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_ledger::view::{
     NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
 };
-use selfsame_ledger::{Ledger, LocalRegistry, Registry, ServedRegistry, is_refusal};
+use selfsame_ledger::{Ledger, LocalRegistry, Registry, ServedRegistry};
 use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
@@ -298,7 +298,7 @@ impl Node {
 /// another transaction may have come first. Otherwise it is late, perhaps because of other nodes.
 fn overdue(judged: Result<Receipt>, late: impl FnOnce() -> Error) -> Result<Receipt> {
     match judged {
-        Err(error) if !is_refusal(&error) => Err(late()),
+        Err(error) if !error.is_refusal() => Err(late()),
         answer => answer,
     }
 }

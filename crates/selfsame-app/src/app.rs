@@ -6,6 +6,12 @@ mod worker;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use selfsame_core::config::{SharedConfig, TrustConfig};
+use selfsame_core::dids::{Changing, Dids, Registering};
+use selfsame_core::events::Events;
+use selfsame_core::registry::RegistryClient;
+use selfsame_core::resolver::{Linked, Resolver};
+use selfsame_core::{Correspondent, Resources, Shared};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
@@ -13,32 +19,27 @@ use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::room::Wanting;
-use selfsame_driver::{CpuPool, Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_ledger::config::{RegistryConfig, RegistryWitness};
 use selfsame_ledger::embedded::{Embedded, Setup, reached};
 use selfsame_ledger::remote::Remote;
 use selfsame_ledger::view::{Misbehaviour, RegistryClock, WitnessFigures};
 use selfsame_ledger::{Registry, Times, remote};
 use selfsame_net::Net;
+use selfsame_openid::Roles;
+use selfsame_openid::config::{RoleSet, RolesConfig, check_verifiers};
+use selfsame_openid::issuer::Issuer;
+use selfsame_openid::verifier::Verifier;
+use selfsame_openid::wallet::Wallet;
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
 use tokio::sync::watch;
 
-use crate::certificate::Certificates;
-use crate::config::{Config, NamedDid, TrustConfig};
-use crate::dids::{Changing, Dids, Registering};
-use crate::events::Events;
-use crate::fetches::Fetches;
-use crate::identity::{Identity, Wish};
-use crate::issuer::Issuer;
+use crate::config::Config;
+use crate::connected::Connected;
 use crate::node::Node;
 use crate::operator::Operator;
-use crate::resolver::{Linked, Resolver};
-use crate::shared::{Correspondent, Shared};
-use crate::trust::Trust;
-use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
-use crate::wallet::Wallet;
 
 /// Size of the record that is written to test whether the store has room, and seconds until it expires.
 const PROBE_BYTES: usize = 64 * 1024;
@@ -57,12 +58,12 @@ pub struct Parts {
 /// One instance.
 pub struct App {
     pub(crate) shared: Arc<Shared>,
+    pub(crate) registry: Option<Arc<dyn Registry>>,
     pub(crate) ledger: Option<Arc<dyn LedgerStore>>,
     operator: Operator,
     dids: Dids,
-    issuer: Option<Arc<Issuer>>,
-    wallet: Option<Arc<Wallet>>,
-    verifier: Option<Arc<Verifier>>,
+    roles: Roles,
+    config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
     /// When a full store was last tested for room.
@@ -102,51 +103,49 @@ impl App {
         Own { keys, clock }: Own,
         registry: Option<Arc<dyn Registry>>,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
-        let trust = Trust::of(&config.trust)?;
-        config.resolver.check(&config.trust)?;
+        check_verifiers(&config.trust)?;
         config.issuer.check()?;
         config.verifier.check()?;
-        let certificates = Certificates::open(&mut config, &keys).await?;
-        certificates.report(&trust.now().anchors, clock.now());
-        let shared = Arc::new(Shared {
-            resolver: Resolver::new(parts.net.clone(), registry.clone(), &config),
-            registry,
-            keys,
+        let client = registry
+            .clone()
+            .map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry)) });
+        let known = SharedConfig {
+            origin: config.origin.clone(),
+            trust: config.trust.clone(),
+            resolver: config.resolver.clone(),
+        };
+        let resources = Resources {
             store: parts.store,
             net: parts.net,
+            keys,
             clock,
-            events: Events::default(),
-            work: CpuPool::new("work")?,
-            reading: CpuPool::new("reading")?,
-            fetched: Fetches::default(),
-            own_issuers: OnceLock::new(),
-            own_verifier: OnceLock::new(),
-            trust,
-            verifier_certificate: certificates.verifier,
-            issuer_certificate: certificates.issuer,
-            correspondents: OnceLock::new(),
-            config,
-        });
-        let (issuer, verifier) = (issuer(&shared).await?, verifier(&shared).await?);
-        let has_wallet = shared.config.roles.wallet;
-        let wallet = has_wallet.then(|| Arc::new(Wallet::new(shared.clone())));
+            registry: client,
+        };
+        let shared = Arc::new(Shared::new(known, resources)?);
+        let settings = RolesConfig {
+            issuer: config.issuer.clone(),
+            verifier: config.verifier.clone(),
+            wallet: config.wallet.clone(),
+        };
+        let wanted = RoleSet {
+            issuer: config.roles.issuer,
+            wallet: config.roles.wallet,
+            verifier: config.roles.verifier,
+        };
+        let roles = Roles::open(&shared, wanted, settings).await?;
+        config.issuer.certificate_key = None;
+        config.verifier.certificate_key = None;
         // Last: if anything after this failed, the new token would never reach the operator.
         let (operator, token) = Operator::open(shared.clone()).await?;
         let mut correspondents: Vec<Arc<dyn Correspondent>> = vec![
             Arc::new(Registering::new(shared.clone())),
             Arc::new(Changing::new(shared.clone())),
         ];
-        if let Some(wallet) = &wallet {
-            correspondents.push(wallet.receiving.clone());
-            correspondents.push(wallet.answering.clone());
-        }
-        if let Some(verifier) = &verifier {
-            correspondents.push(verifier.clone());
-        }
+        correspondents.extend(roles.correspondents());
         let app = Self {
-            issuer,
-            verifier,
-            wallet,
+            config,
+            registry,
+            roles,
             dids: Dids::new(shared.clone()),
             ledger: parts.ledger,
             operator,
@@ -156,8 +155,7 @@ impl App {
             stopping: watch::channel(false).0,
             shared,
         };
-        let known = app.correspondents.iter().map(Arc::downgrade);
-        let _ = app.shared.correspondents.set(known.collect());
+        app.shared.set_correspondents(app.correspondents.iter());
         Ok((Arc::new(app), token))
     }
 
@@ -172,22 +170,12 @@ impl App {
             self.stopping.subscribe(),
             started,
         ));
-        let identities = [
-            self.issuer.as_ref().map(|issuer| issuer.identity()),
-            self.verifier.as_ref().map(|verifier| verifier.identity()),
-        ];
-        for identity in identities.into_iter().flatten() {
+        for identity in self.roles.identities() {
             self.dids.ensure_registered(identity).await?;
         }
         self.note_ledger().await?;
         self.keep_alive_noted().await;
-        if let Some(issuer) = &self.issuer {
-            tokio::spawn(crate::issuer::anchors(
-                issuer.clone(),
-                self.dids.clone(),
-                self.stopping.subscribe(),
-            ));
-        }
+        self.roles.start(&self.dids, self.stopping.subscribe());
         let _ = self.ready_since.set(self.shared.clock.now());
         Ok(())
     }
@@ -244,14 +232,14 @@ impl App {
     /// Whether damage in its registry's ledger was found since the start.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
-        let ledger = self.shared.registry.as_ref().and_then(|own| own.ledger());
+        let ledger = self.registry.as_ref().and_then(|own| own.ledger());
         ledger.is_some_and(|ledger| ledger.damage().is_found())
     }
 
     /// The times of its registry's blocks, if this process alone sets them.
     #[must_use]
     pub fn times(&self) -> Option<&Times> {
-        self.shared.registry.as_ref()?.times()
+        self.registry.as_ref()?.times()
     }
 
     /// Records that the operator vouches for the clock.
@@ -269,7 +257,7 @@ impl App {
     /// Whether there is room to store more. While the store is full, a test write is tried now and then, since there
     /// may be no other writes as long as this returns `false`.
     pub async fn has_room(&self) -> bool {
-        let registry = self.shared.registry.as_ref();
+        let registry = self.registry.as_ref();
         let ledger = registry.and_then(|registry| registry.ledger());
         if ledger.is_some_and(|ledger| ledger.is_full()) {
             return false;
@@ -290,7 +278,7 @@ impl App {
     /// Its configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
-        &self.shared.config
+        &self.config
     }
 
     /// From now on trusts exactly the issuers, verifiers and certificates in `config`. A verification already in
@@ -299,6 +287,7 @@ impl App {
     /// # Errors
     /// `BadRequest` if the settings cannot work; the previous ones then stay in force.
     pub fn renew_trust(&self, config: &TrustConfig) -> Result<()> {
+        check_verifiers(config)?;
         self.shared.trust.renew(config)
     }
 
@@ -335,7 +324,8 @@ impl App {
     /// Whether only verifiers that know its registry can check some of the multiple-use credentials it issues.
     #[must_use]
     pub fn issues_to_few(&self) -> bool {
-        self.issuer
+        self.roles
+            .issuer
             .as_ref()
             .is_some_and(|issuer| issuer.is_for_few())
     }
@@ -365,7 +355,7 @@ impl App {
     /// # Errors
     /// `NotFound` if this instance is not an issuer.
     pub fn issuer(&self) -> Result<&Issuer> {
-        self.issuer.as_deref().ok_or_else(|| absent("issue"))
+        self.roles.issuer.as_deref().ok_or_else(|| absent("issue"))
     }
 
     /// Its wallet.
@@ -373,7 +363,10 @@ impl App {
     /// # Errors
     /// `NotFound` if this instance keeps no wallets.
     pub fn wallet(&self) -> Result<&Arc<Wallet>> {
-        self.wallet.as_ref().ok_or_else(|| absent("keep wallets"))
+        self.roles
+            .wallet
+            .as_ref()
+            .ok_or_else(|| absent("keep wallets"))
     }
 
     /// The identity of this instance as a machine among machines.
@@ -389,7 +382,7 @@ impl App {
     /// # Errors
     /// `NotFound` if this instance is not a verifier.
     pub fn verifier(&self) -> Result<&Arc<Verifier>> {
-        self.verifier.as_ref().ok_or_else(|| absent("verify"))
+        self.roles.verifier.as_ref().ok_or_else(|| absent("verify"))
     }
 
     /// The registry, in this process or remote.
@@ -397,8 +390,7 @@ impl App {
     /// # Errors
     /// `NotFound` if no registry is configured.
     pub fn registry(&self) -> Result<&Arc<dyn Registry>> {
-        self.shared
-            .registry
+        self.registry
             .as_ref()
             .ok_or_else(|| absent("use a registry"))
     }
@@ -424,14 +416,14 @@ impl App {
     /// Figures of the witnesses of the registry that runs here, since the start.
     #[must_use]
     pub fn witnesses(&self) -> Vec<WitnessFigures> {
-        let registry = self.shared.registry.as_ref();
+        let registry = self.registry.as_ref();
         registry.map_or_else(Vec::new, |registry| registry.witnesses())
     }
 
     /// Protocol violations by validators of the network that this process is a node of.
     #[must_use]
     pub fn misbehaviour(&self) -> Vec<Misbehaviour> {
-        let registry = self.shared.registry.as_ref();
+        let registry = self.registry.as_ref();
         let health = registry.and_then(|registry| registry.health().ok().flatten());
         health.map_or_else(Vec::new, |health| health.misbehaviour)
     }
@@ -442,7 +434,7 @@ impl App {
     /// The store's.
     pub async fn status(&self) -> Result<InstanceStatus> {
         let shared = &self.shared;
-        let roles = shared.config.roles;
+        let roles = self.config.roles;
         let named = [
             (roles.issuer, "issuer"),
             (roles.wallet, "wallet"),
@@ -451,12 +443,8 @@ impl App {
         ];
         let (outbox_waiting, outbox_dead) = self.outbox().await?;
         let (commits, commits_took) = self.commits();
-        let did = self
-            .issuer
-            .as_ref()
-            .map(|issuer| issuer.identity())
-            .or(self.verifier.as_ref().map(|verifier| verifier.identity()));
-        let network = match &shared.registry {
+        let did = self.roles.identities().next();
+        let network = match &self.registry {
             Some(registry) => registry.status().await.ok().map(|status| status.network),
             None => None,
         };
@@ -467,19 +455,17 @@ impl App {
             .unwrap_or(shared.clock.now());
         Ok(InstanceStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            origin: shared.config.origin.to_string(),
+            origin: self.config.origin.to_string(),
             roles: named
                 .iter()
                 .filter(|(has, _)| *has)
                 .map(|(_, name)| (*name).to_owned())
                 .collect(),
             uptime_s: shared.clock.now().seconds_since(since),
-            issuer: self
-                .issuer
-                .as_ref()
+            issuer: (self.roles.issuer.as_ref())
                 .map(|issuer| issuer.published().issuer.credential_issuer.clone()),
             did: did.map(|identity| identity.did().as_str().to_owned()),
-            issuer_dids: (self.issuer.as_ref())
+            issuer_dids: (self.roles.issuer.as_ref())
                 .map_or_else(Vec::new, |issuer| issuer.identity().names()),
             issues_to_few: self.issues_to_few(),
             network,
@@ -547,45 +533,6 @@ async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Ar
         }))),
         (RegistryConfig::None, _) => None,
     })
-}
-
-async fn issuer(shared: &Arc<Shared>) -> Result<Option<Arc<Issuer>>> {
-    if !shared.config.roles.issuer {
-        return Ok(None);
-    }
-    let config = &shared.config.issuer;
-    let wish = Wish {
-        tenant: crate::parties::issuer().clone(),
-        method: config.did_method,
-        web_path: "issuer",
-        existing: config.did.as_deref(),
-        named: config.issuer_did,
-    };
-    let identity = Arc::new(Identity::open(shared, &wish).await?);
-    let issuer = Issuer::open(shared.clone(), identity).await?;
-    let mut own = issuer.identity().names();
-    own.push(issuer.published().issuer.credential_issuer.clone());
-    let _ = shared.own_issuers.set(own);
-    Ok(Some(Arc::new(issuer)))
-}
-
-async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
-    if !shared.config.roles.verifier {
-        return Ok(None);
-    }
-    let wish = Wish {
-        tenant: crate::parties::verifier().clone(),
-        method: shared.config.verifier.did_method,
-        web_path: "verifier",
-        existing: None,
-        // Which name a verifier asks under is a setting of each request.
-        named: NamedDid::Own,
-    };
-    let identity = Arc::new(Identity::open(shared, &wish).await?);
-    let verifier = Verifier::new(shared.clone(), identity);
-    let own = format!("decentralized_identifier:{}", verifier.client_did());
-    let _ = shared.own_verifier.set(own);
-    Ok(Some(Arc::new(verifier)))
 }
 
 fn absent(what: &str) -> Error {

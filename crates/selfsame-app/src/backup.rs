@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use selfsame_driver::Result;
-use selfsame_store::{Batch, MAX_PAGE, Page, Record, Store, TenantId};
+use selfsame_store::{Batch, MAX_PAGE, Page, Store, TenantId};
 
-use crate::{issuer, operator, parties, verifier};
+use selfsame_core::ShortLived;
+use selfsame_openid::Roles;
+
+use crate::operator;
 
 pub use selfsame_store::backend::STORE_FILE;
 pub use selfsame_store::ledger::LEDGER_FILE;
@@ -29,8 +32,8 @@ pub(crate) async fn begin(store: &Store) -> Result<()> {
         return Ok(());
     };
     let mut ended = 0;
-    for (tenant, kind, is_open) in open_kinds() {
-        ended += end(store, &tenant, kind, is_open).await?;
+    for short_lived in short_lived() {
+        ended += end(store, &short_lived).await?;
     }
     store.begin_with_copy(LEAP).await?;
     tracing::warn!(
@@ -42,29 +45,24 @@ pub(crate) async fn begin(store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// Whether a record stands for something that has not ended.
-type IsOpen = fn(&Record) -> Result<bool>;
-
-/// The kinds of records that can be used once or for a limited time, with their tenants.
-fn open_kinds() -> [(TenantId, &'static str, IsOpen); 6] {
-    let always: IsOpen = |_| Ok(true);
-    let instance = TenantId::instance;
-    [
-        (parties::issuer().clone(), issuer::OFFER, always),
-        (parties::issuer().clone(), issuer::GRANT, always),
-        (
-            parties::verifier().clone(),
-            verifier::VERIFICATION,
-            verifier::is_open,
-        ),
-        (instance(), selfsame_accounts::SESSION, always),
-        (instance(), operator::SESSION, always),
+/// The kinds of records that can be used once or for a limited time.
+fn short_lived() -> impl Iterator<Item = ShortLived> {
+    let of_instance = |kind| ShortLived::of(TenantId::instance(), kind);
+    let own = [
+        of_instance(selfsame_accounts::SESSION),
+        of_instance(operator::SESSION),
         // The next start creates a new token.
-        (instance(), operator::TOKEN, always),
-    ]
+        of_instance(operator::TOKEN),
+    ];
+    Roles::short_lived().into_iter().chain(own)
 }
 
-async fn end(store: &Store, tenant: &TenantId, kind: &str, is_open: IsOpen) -> Result<usize> {
+async fn end(store: &Store, short_lived: &ShortLived) -> Result<usize> {
+    let ShortLived {
+        tenant,
+        kind,
+        is_open,
+    } = short_lived;
     let (mut ended, mut page) = (0, Page::first(MAX_PAGE));
     loop {
         let records = store.list(tenant, kind, &page).await?;

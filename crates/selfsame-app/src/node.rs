@@ -13,12 +13,12 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
-use crate::dids::Dids;
-use crate::shared::Shared;
-use crate::view::instance::NewDid;
 use crate::view::node::{NodeCredential, NodeIdentity};
-use crate::view::wallet::{AcceptOffer, Person};
-use crate::wallet::Wallet;
+use selfsame_core::Shared;
+use selfsame_core::dids::Dids;
+use selfsame_core::view::NewDid;
+use selfsame_openid::view::wallet::{AcceptOffer, Person};
+use selfsame_openid::wallet::Wallet;
 
 const KIND: &str = "node";
 /// The id of the only record.

@@ -6,8 +6,8 @@ use selfsame_crypto::{SecretString, encoding, hash};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
-use crate::shared::Shared;
 use crate::view::instance::SignInLink;
+use selfsame_core::Shared;
 
 pub(crate) const TOKEN: &str = "operator_token";
 pub(crate) const SESSION: &str = "operator_session";

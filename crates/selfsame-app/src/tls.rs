@@ -15,6 +15,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::method::Origin;
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_driver::Result;
+use selfsame_ledger::Registry;
 use selfsame_net::{Cache, CacheSettings, Fresh, Limits, NetError, Request};
 use selfsame_tls::Need;
 use selfsame_tls::evidence::{Answer, Crl, Failure, Found, MAX_CRL_BYTES, Source};
@@ -25,8 +26,8 @@ use tokio::sync::OnceCell;
 use url::Url;
 
 use crate::app::App;
-use crate::gather::Freshness;
-use crate::shared::Shared;
+use selfsame_core::Shared;
+use selfsame_core::gather::Freshness;
 
 pub use node_connector::NodeConnector;
 pub use stapler::Stapler;
@@ -65,6 +66,7 @@ impl Default for Reuse {
 /// Answers the evidence requests of handshakes.
 pub struct Gatherer {
     shared: Arc<Shared>,
+    registry: Option<Arc<dyn Registry>>,
     reuse: Reuse,
     dids: Cache<Did, Found<Arc<Resolution>>>,
     crls: Cache<String, Arc<Crl>>,
@@ -83,6 +85,7 @@ impl Gatherer {
         };
         Self {
             shared: Arc::clone(&app.shared),
+            registry: app.registry.clone(),
             reuse,
             dids: Cache::new(kept(CAPACITY, reuse.did), weight_of_found),
             // The operator configures these lists, so strangers cannot make them many.
@@ -98,7 +101,7 @@ impl Gatherer {
     /// The registry's, if its genesis is unavailable.
     pub async fn ledger(&self) -> Result<Option<Ledger>> {
         let opened = self.ledger.get_or_try_init(|| async {
-            match &self.shared.registry {
+            match &self.registry {
                 Some(registry) => registry.reader().await.map(Some),
                 None => Ok(None),
             }

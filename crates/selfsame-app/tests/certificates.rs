@@ -6,14 +6,9 @@ use std::sync::Arc;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType, date_time_ymd,
 };
-use selfsame_app::config::{
-    ClientIdPrefix, Config, DidMethod, IdentifyBy, IssuerConfig, ResolverConfig, Roles,
-    TrustConfig, VerifierConfig, WalletConfig,
-};
-use selfsame_app::issuer::lists::Face;
-use selfsame_app::view::issuer::{CredentialStatus, NewOffer};
-use selfsame_app::view::verifier::NewRequest;
+use selfsame_app::config::{Config, Roles};
 use selfsame_app::{App, Parts};
+use selfsame_core::config::{DidMethod, ResolverConfig, TrustConfig};
 use selfsame_credential::evidence::{Evidence, Fetched, Need, Step};
 use selfsame_credential::status::List;
 use selfsame_credential::verdict::{Outcome, Policy, Trust, Verdict};
@@ -25,6 +20,12 @@ use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
+use selfsame_openid::config::{
+    ClientIdPrefix, IdentifyBy, IssuerConfig, VerifierConfig, WalletConfig,
+};
+use selfsame_openid::issuer::lists::Face;
+use selfsame_openid::view::issuer::{CredentialStatus, NewOffer};
+use selfsame_openid::view::verifier::NewRequest;
 use selfsame_openid4vc::holder::request::{self, Received};
 use selfsame_openid4vc::transport::Transport;
 use selfsame_openid4vc::verifier::{self, Input, Reply, State};

@@ -26,17 +26,29 @@ pub enum Format {
     /// W3C Verifiable Credentials Data Model 2.0 as a JWT: `vc+jwt`.
     #[serde(rename = "vc+jwt")]
     VcJwt,
+    /// The example of how to add a format.
+    #[cfg(test)]
+    #[serde(rename = "toy+jwt")]
+    Toy,
 }
 
 impl Format {
     /// Every format.
+    #[cfg(not(test))]
     pub const ALL: [Self; 3] = [Self::SdJwtVc, Self::JwtVcJson, Self::VcJwt];
+    /// Every format, and the example.
+    #[cfg(test)]
+    pub const ALL: [Self; 4] = [Self::SdJwtVc, Self::JwtVcJson, Self::Toy, Self::VcJwt];
+    /// The format of a request or an offer that names none.
+    pub const DEFAULT: Self = Self::SdJwtVc;
 
     pub(crate) const fn entry(self) -> &'static Entry {
         match self {
             Self::SdJwtVc => &sd_jwt_vc::ENTRY,
             Self::JwtVcJson => &jwt_vc::ENTRY,
             Self::VcJwt => &vc_jwt::ENTRY,
+            #[cfg(test)]
+            Self::Toy => &tests::toy::ENTRY,
         }
     }
 
@@ -55,6 +67,17 @@ impl Format {
     /// The properties of the format.
     pub const fn describe(self) -> &'static Description {
         &self.entry().description
+    }
+
+    /// The first format of a profile.
+    pub fn of_profile(profile: Profile) -> Self {
+        let is_of = |format: &Self| format.describe().profile == profile;
+        Self::ALL.into_iter().find(is_of).unwrap_or(Self::DEFAULT)
+    }
+
+    /// The identifiers of all formats, for people.
+    pub fn names() -> String {
+        Self::ALL.map(Self::as_str).join(", ")
     }
 
     /// The format's identifier on the wire.
@@ -86,31 +109,4 @@ impl FromStr for Format {
 pub struct UnknownFormat;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_format_reads_back_from_its_name() {
-        for format in Format::ALL {
-            assert_eq!(format.as_str().parse(), Ok(format));
-            assert_eq!(
-                serde_json::to_value(format).unwrap(),
-                serde_json::Value::from(format.as_str())
-            );
-        }
-        assert_eq!("mso_mdoc".parse::<Format>(), Err(UnknownFormat));
-    }
-
-    #[test]
-    fn a_credential_is_known_by_its_look_and_what_looks_like_nothing_counts_as_the_newest() {
-        let jwt = |claims: serde_json::Value| {
-            let header = serde_json::json!({"alg": "ES256"});
-            selfsame_crypto::jws::Unsigned::new(&header, &claims).finish(&[0; 64])
-        };
-        let (old, new) = (serde_json::json!({"vc": {}}), serde_json::json!({}));
-        assert_eq!(Format::guess(&(jwt(new.clone()) + "~")), Format::SdJwtVc);
-        assert_eq!(Format::guess(&jwt(old)), Format::JwtVcJson);
-        assert_eq!(Format::guess(&jwt(new)), Format::VcJwt);
-        assert_eq!(Format::guess("rubbish"), Format::VcJwt);
-    }
-}
+mod tests;

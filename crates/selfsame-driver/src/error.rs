@@ -113,6 +113,26 @@ impl Error {
         self.hint = Some(hint.into());
         self
     }
+
+    /// Whether the error is final: a retry can't succeed until someone changes the request.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        match self.kind {
+            ErrorKind::BadRequest
+            | ErrorKind::Forbidden
+            | ErrorKind::NotFound
+            | ErrorKind::Conflict
+            | ErrorKind::Gone => true,
+            // A token can be corrected without changing the transaction.
+            ErrorKind::Unauthenticated
+            | ErrorKind::TooMany { .. }
+            | ErrorKind::Unavailable { .. }
+            | ErrorKind::Full
+            | ErrorKind::Upstream
+            | ErrorKind::Damaged
+            | ErrorKind::Internal => false,
+        }
+    }
 }
 
 impl From<StoreError> for Error {

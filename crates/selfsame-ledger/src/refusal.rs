@@ -4,26 +4,6 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
 use selfsame_registry::{Refusal, Transaction};
 
-/// Whether an error is final: a retry can't succeed until someone changes the request.
-#[must_use]
-pub fn is_refusal(error: &Error) -> bool {
-    match error.kind {
-        ErrorKind::BadRequest
-        | ErrorKind::Forbidden
-        | ErrorKind::NotFound
-        | ErrorKind::Conflict
-        | ErrorKind::Gone => true,
-        // A token can be corrected without changing the transaction.
-        ErrorKind::Unauthenticated
-        | ErrorKind::TooMany { .. }
-        | ErrorKind::Unavailable { .. }
-        | ErrorKind::Full
-        | ErrorKind::Upstream
-        | ErrorKind::Damaged
-        | ErrorKind::Internal => false,
-    }
-}
-
 /// Maps a refusal of the machine to an error of the use cases.
 #[must_use]
 pub fn refused(refusal: &Refusal) -> Error {

@@ -124,7 +124,7 @@ pub trait Registry: ServedRegistry {
     /// The registry's genesis, whose digest is the network's name.
     async fn genesis(&self) -> Result<Vec<u8>>;
 
-    /// Orders a transaction and waits until it is durable. [`crate::is_refusal`] tells whether an error is final.
+    /// Orders a transaction and waits until it is durable. [`selfsame_driver::Error::is_refusal`] tells whether an error is final.
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt>;
 
     /// Resolves a DID of this network. If the result is not current, its metadata state the time that it is from.

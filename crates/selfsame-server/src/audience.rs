@@ -1,6 +1,7 @@
 //! The audiences of addresses: what each may send, and the format of its errors.
 
 use crate::error::Face;
+use crate::problem;
 
 /// The largest form; also the limit of every body that is authenticated by a cookie.
 pub const API_BODY_MAX: usize = 256 * 1024;
@@ -46,11 +47,20 @@ impl Audience {
         matches!(self, Self::Person | Self::PersonApi)
     }
 
+    /// Whether its addresses need a token. Of a [`Self::Registrant`], that depends on the operator.
+    pub fn needs_token(self) -> bool {
+        let operators = matches!(
+            self,
+            Self::Operator | Self::OperatorApi | Self::OperatorStream | Self::OperatorWait
+        );
+        operators || self.has_account()
+    }
+
     /// The format of its errors.
     pub fn face(self) -> Face {
         match self {
             Self::Public | Self::Doorway | Self::Person | Self::Operator | Self::RegistrantPage => {
-                Face::Page
+                Face::Page(problem::page)
             }
             Self::Protocol => Face::Protocol,
             _ => Face::Api,

@@ -3,15 +3,16 @@
 //!
 //! A request that is authenticated by a cookie and changes something must also carry the session's form token.
 
-pub mod form;
-
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
-use http::header::{ACCEPT, AUTHORIZATION, LOCATION, SET_COOKIE};
+use http::header::{AUTHORIZATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use selfsame_app::view::wallet::Person;
+use selfsame_http::form;
+use selfsame_http::negotiation::follows;
+pub use selfsame_http::redirect::{back_to, next};
+use selfsame_openid::view::wallet::Person;
 
 use crate::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
@@ -228,93 +229,13 @@ fn sign_in_first(request: &Request, door: &'static str, reason: &str) -> Answer 
     Ok(Redirect::to(&there).into_response())
 }
 
-/// Where to continue after signing in, from the sign-in page's query: `next` is the page, and the rest is its query.
-pub fn next(query: Option<&str>) -> String {
-    let Some(rest) = query.and_then(|query| query.strip_prefix("next=")) else {
-        return String::new();
-    };
-    let (page, query) = rest.split_once('&').unwrap_or((rest, ""));
-    let page = format!("next={page}");
-    let mut page: String = url::form_urlencoded::parse(page.as_bytes())
-        .map(|(_, page)| page.into_owned())
-        .collect();
-    if !query.is_empty() {
-        page.push(if page.contains('?') { '&' } else { '?' });
-        page.push_str(query);
-    }
-    page
-}
-
-/// Whether events are asked for (HTML §9.2.2).
-fn follows(headers: &HeaderMap) -> bool {
-    headers
-        .get(ACCEPT)
-        .is_some_and(|accepted| accepted.as_bytes().starts_with(b"text/event-stream"))
-}
-
 fn writes(request: &Request) -> bool {
     !matches!(*request.method(), Method::GET | Method::HEAD)
-}
-
-/// A redirect to a path of this server; anything else leads to `home`.
-pub fn back_to(next: Option<&str>, home: &str) -> Response {
-    let path = next.filter(|path| is_local(path)).unwrap_or(home);
-    let mut response = StatusCode::SEE_OTHER.into_response();
-    let location = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));
-    response.headers_mut().insert(LOCATION, location);
-    response
-}
-
-/// Browsers follow `//host` and `/\host` to another host.
-fn is_local(path: &str) -> bool {
-    let mut bytes = path.bytes();
-    bytes.next() == Some(b'/')
-        && !matches!(bytes.next(), Some(b'/' | b'\\'))
-        && path
-            .bytes()
-            .all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_paths_of_this_server_are_gone_back_to() {
-        assert!(is_local(
-            "/wallet/offer?uri=openid-credential-offer%3A%2F%2F"
-        ));
-        for elsewhere in [
-            "//evil.example",
-            "/\\evil.example",
-            "https://evil.example",
-            "",
-            "/a b",
-            "/a\r\nX: y",
-        ] {
-            assert!(!is_local(elsewhere), "{elsewhere}");
-        }
-    }
-
-    #[test]
-    fn the_way_on_is_the_page_with_its_own_query() {
-        for (query, page) in [
-            ("next=%2Fwallet", "/wallet"),
-            (
-                "next=%2Fwallet%2Foffer&uri=a%3A%2F%2F%3Fb&c=d",
-                "/wallet/offer?uri=a%3A%2F%2F%3Fb&c=d",
-            ),
-            (
-                "next=%2Fwallet%2Foffer%3Furi%3Da%253A",
-                "/wallet/offer?uri=a%3A",
-            ),
-            ("next=", ""),
-            ("utm_source=x", ""),
-        ] {
-            assert_eq!(next(Some(query)), page, "{query}");
-        }
-        assert_eq!(next(None), "");
-    }
 
     #[test]
     fn an_authorization_header_never_falls_back_to_the_cookie() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use selfsame_app::events::{Event, EventKind};
+use selfsame_core::events::{Event, EventKind};
 use serde::Serialize;
 use tokio::sync::broadcast::{self, error::RecvError};
 

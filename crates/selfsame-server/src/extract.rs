@@ -1,157 +1,14 @@
-//! Extractors: parse bytes into types that cannot be invalid, at the edge and nowhere later.
+//! Extractors: those of the kernel, and the owner of a wallet.
 
-use std::collections::BTreeMap;
-
-use axum::body::Bytes;
-use axum::extract::{self, FromRequest, FromRequestParts, Request};
-use http::header::CONTENT_TYPE;
+use axum::extract::FromRequestParts;
+use http::StatusCode;
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
-use selfsame_app::view::wallet::Person;
-use selfsame_crypto::json::{self, Limits};
-use serde::de::DeserializeOwned;
+use selfsame_openid::view::wallet::Person;
 
-use crate::arrival::TooLarge;
+pub use selfsame_http::extract::{Form, Json, Path, Query, Raw, is_kind};
+
 use crate::auth::Seat;
 use crate::error::Problem;
-
-const DESCRIBED: &str = "`/openapi.json` describes what each address accepts";
-
-/// A JSON body. Duplicate members, deep nesting and other content types are refused.
-pub struct Json<T>(pub T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        if !is_kind(request.headers(), "application/json") {
-            return Err(Problem::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "the body must be application/json",
-            ));
-        }
-        let Raw(body) = Raw::from_request(request, state).await?;
-        json::parse_as(&body, &Limits::default())
-            .map(Self)
-            .map_err(|error| {
-                Problem::bad_request(format!("the body is not valid for this address: {error}"))
-                    .with_hint(DESCRIBED)
-            })
-    }
-}
-
-/// The raw body, within the route group's limit.
-pub struct Raw(pub Bytes);
-
-impl<S: Send + Sync> FromRequest<S> for Raw {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        if request.extensions().get::<TooLarge>().is_some() {
-            let reason = "the body is too large";
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, reason));
-        }
-        let body = Bytes::from_request(request, state).await;
-        body.map(Self)
-            .map_err(|refused| Problem::new(refused.status(), "the body was cut off"))
-    }
-}
-
-/// A submitted form: each field's values, in their order.
-#[derive(Debug, Default)]
-pub struct Form(BTreeMap<String, Vec<String>>);
-
-impl Form {
-    /// The only value of a field, trimmed; `None` if it is absent, empty or repeated.
-    pub fn one(&self, name: &str) -> Option<&str> {
-        match self.0.get(name).map(Vec::as_slice) {
-            Some([value]) => Some(value.trim()).filter(|value| !value.is_empty()),
-            _ => None,
-        }
-    }
-
-    /// The only value of a field, untrimmed: for passwords.
-    pub fn verbatim(&self, name: &str) -> Result<&str, Problem> {
-        match self.0.get(name).map(Vec::as_slice) {
-            Some([value]) => Ok(value),
-            _ => Err(Problem::bad_request(format!("the field {name} is missing"))),
-        }
-    }
-
-    /// [`Self::one`], or an error that names the field.
-    pub fn needed(&self, name: &str) -> Result<&str, Problem> {
-        self.one(name)
-            .ok_or_else(|| Problem::bad_request(format!("the field {name} is missing")))
-    }
-
-    /// Whether a check box is set.
-    pub fn checked(&self, name: &str) -> bool {
-        self.one(name) == Some("true")
-    }
-
-    /// All values of a field.
-    pub fn all(&self, name: &str) -> &[String] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// Fields whose names start with `prefix`: the rest of the name, and their only value.
-    pub fn starting<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.0
-            .keys()
-            .filter_map(move |name| Some((name.strip_prefix(prefix)?, self.one(name)?)))
-    }
-}
-
-impl<S: Send + Sync> FromRequest<S> for Form {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        if !is_kind(request.headers(), "application/x-www-form-urlencoded") {
-            return Err(Problem::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "this address accepts a form",
-            ));
-        }
-        let Raw(body) = Raw::from_request(request, state).await?;
-        let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (name, value) in url::form_urlencoded::parse(&body) {
-            fields
-                .entry(name.into_owned())
-                .or_default()
-                .push(value.into_owned());
-        }
-        Ok(Self(fields))
-    }
-}
-
-/// The parameters of an address's path; 404 if they do not parse.
-pub struct Path<T>(pub T);
-
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let places = extract::Path::from_request_parts(parts, state).await;
-        places
-            .map(|extract::Path(value)| Self(value))
-            .map_err(|_| Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address"))
-    }
-}
-
-/// The query of an address.
-pub struct Query<T>(pub T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
-        let query = parts.uri.query().unwrap_or_default();
-        let pairs = url::form_urlencoded::parse(query.as_bytes());
-        json::pairs_as(pairs).map(Self).map_err(|misfit| {
-            Problem::bad_request(format!("the query is not valid for this address: {misfit}"))
-        })
-    }
-}
 
 /// The person who owns the wallet.
 pub struct Owner(pub Person);
@@ -168,13 +25,4 @@ impl<S: Send + Sync> FromRequestParts<S> for Owner {
             )),
         }
     }
-}
-
-/// Whether the content type is `kind`, ignoring parameters.
-pub fn is_kind(headers: &HeaderMap, kind: &str) -> bool {
-    headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .is_some_and(|value| value.trim().eq_ignore_ascii_case(kind))
 }

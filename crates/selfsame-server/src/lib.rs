@@ -1,39 +1,38 @@
 //! HTTP: protocol endpoints, the API, and the pages.
 //!
-//! Owns: sockets and TLS, routes, access control, limits, status codes, HTML. Does not own: the meaning of a
-//! request; each handler parses, calls one use case of `selfsame-app`, and shows the answer.
+//! Owns: routes, access control, budgets of audiences, HTML. Does not own: connections, the arrival of requests and
+//! the statuses of errors, which are of `selfsame-http`; nor the meaning of a request: each handler parses, calls one
+//! use case of `selfsame-app`, and shows the answer.
 
 mod api;
-mod arrival;
 mod assets;
 mod audience;
 mod auth;
 mod cookie;
 mod counters;
-mod error;
 mod extract;
-mod guarded_body;
-mod metrics;
+mod figures;
 mod middleware;
-mod peer;
+mod problem;
 mod protocol;
-mod pulse;
 mod router;
-mod serve;
 mod server;
 mod settings;
-mod shares;
 mod start;
-mod stream;
 mod supervision;
-mod tls;
 mod ui;
 
 #[cfg(test)]
 mod tests;
 
 pub use audience::API_BODY_MAX;
-pub use peer::{Proxies, ProxyError};
-pub use settings::{Budget, Limits, NodePeer, Nodes, Origin, OriginError, Settings};
+pub use selfsame_http::limits::{Budget, ConnectionLimits};
+pub use selfsame_http::origin::{Origin, OriginError};
+pub use selfsame_http::peer::{Proxies, ProxyError};
+pub use selfsame_http::serve::{NodePeer, Nodes};
+pub use selfsame_http::tls::{SelfMade, Tls, TlsError};
+pub use settings::{Limits, Settings};
 pub use start::serve;
-pub use tls::{SelfMade, Tls, TlsError};
+
+// What nearly every handler names.
+use selfsame_http::{error, peer, stream};

@@ -1,8 +1,4 @@
-//! The steps that every request passes before it reaches a handler.
+//! The steps of a request that depend on who sends it.
 
+pub mod abroad;
 pub mod actions;
-pub mod budget;
-pub mod door;
-pub mod headers;
-pub mod observe;
-pub mod turns;

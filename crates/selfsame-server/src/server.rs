@@ -7,21 +7,23 @@ use std::time::Duration;
 use http::StatusCode;
 use selfsame_app::App;
 use selfsame_app::backup::Backups;
-use selfsame_app::issuer::Issuer;
-use selfsame_app::verifier::Verifier;
-use selfsame_app::wallet::Wallet;
+use selfsame_http::arrival::Bodies;
+use selfsame_http::metrics::Figures;
+use selfsame_http::origin::{Origin, OriginError};
+use selfsame_http::pulse::Pulse;
+use selfsame_http::shares::Rates;
 use selfsame_ledger::Registry;
+use selfsame_openid::issuer::Issuer;
+use selfsame_openid::verifier::Verifier;
+use selfsame_openid::wallet::Wallet;
 use tokio::sync::watch;
 
-use crate::arrival::Bodies;
 use crate::cookie::Names;
 use crate::counters::Tallies;
 use crate::error::{Answer, Problem};
-use crate::metrics::Figures;
+use crate::figures;
 use crate::peer::Peer;
-use crate::pulse::Pulse;
-use crate::settings::{Limits, Origin, OriginError};
-use crate::shares::Rates;
+use crate::settings::Limits;
 
 /// The window in which one network's new wallets are counted.
 const REGISTRATIONS_WINDOW: Duration = Duration::from_secs(3600);
@@ -54,15 +56,17 @@ impl Server {
         open_registration: bool,
     ) -> Result<Self, OriginError> {
         let origin = Origin::of(&app.config().origin)?;
+        let figures = Figures::install();
+        figures::describe();
         Ok(Self(Arc::new(Inner {
             app,
             cookies: Names::of(&origin),
             origin,
-            bodies: Bodies::new(&limits),
+            bodies: Bodies::new(&limits.connections),
             registrations: Rates::default(),
             limits,
             backups,
-            figures: Figures::install(),
+            figures,
             tallies: Tallies::default(),
             pulse: Pulse::default(),
             open_registration,
@@ -154,11 +158,6 @@ impl Server {
     /// Set it to `true` to stop the server.
     pub(crate) fn stop(&self) -> &watch::Sender<bool> {
         &self.0.stopping
-    }
-
-    /// Becomes `true` when the server stops.
-    pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
-        self.0.stopping.subscribe()
     }
 
     /// Resolves when the server stops.

@@ -5,13 +5,13 @@ use std::io;
 use std::sync::Arc;
 
 use selfsame_app::App;
+use selfsame_http::serve::{self, Door, Nodes, Service, health};
+use selfsame_http::shares::Shares;
 use tokio::net::TcpListener;
 
 use crate::router;
-use crate::serve::{self, Door, Service, health};
 use crate::server::Server;
-use crate::settings::{Nodes, Settings};
-use crate::shares::Shares;
+use crate::settings::Settings;
 
 /// Serves the application on `listener` until `stop` is done and open requests have ended.
 ///
@@ -40,22 +40,23 @@ pub async fn serve(
         false => origin.can_be_served(listen, tls.is_some()),
     }
     .map_err(io::Error::other)?;
-    let door = match tls {
-        Some(tls) => Door::Tls(tls.acceptor()),
-        None if origin.secure() => Door::Proxied,
-        None => Door::Plain,
-    };
+    let door = Door::of(tls.as_ref(), origin);
     let service = Service {
         router: router::build(&server),
         door,
-        limits: server.limits().clone(),
+        limits: server.limits().connections.clone(),
         shares: Shares::default(),
         requests: Shares::default(),
         pulse: server.pulse().clone(),
         stopping: server.stop().clone(),
     };
     if let Some(listener) = watched {
-        health::start(listener, &server)?;
+        let health = health::Health {
+            router: router::supervised(&server),
+            pulse: server.pulse().clone(),
+            stopping: server.stop().subscribe(),
+        };
+        health::start(listener, health)?;
     }
     let upkeep = tokio::spawn(server.figures().clone().keep_up());
     let counting = tokio::spawn(

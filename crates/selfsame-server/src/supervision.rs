@@ -3,42 +3,33 @@
 use std::time::Duration;
 
 use axum::extract::{Extension, State};
-use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::response::Response;
 use http::{HeaderMap, StatusCode};
+use selfsame_http::supervision;
 
 use crate::auth;
 use crate::error::{Answer, Problem};
+use crate::figures;
 use crate::peer::Peer;
 use crate::server::Server;
 
 /// Time limit for looking up metrics.
 const NOTING: Duration = Duration::from_secs(2);
 
-/// The supervisor's addresses; they are served even when there is no room for others.
-pub const PATHS: [&str; 3] = ["/livez", "/readyz", "/metrics"];
-
 /// Liveness: the process responds, and if `[health] listen` is set, its event loops turn.
 pub async fn live(State(server): State<Server>) -> Response {
-    match server.pulse().standstill() {
-        None => "alive\n".into_response(),
-        Some(seconds) => {
-            let standing = format!("an event loop has been stuck for {seconds} s\n");
-            (StatusCode::SERVICE_UNAVAILABLE, standing).into_response()
-        }
-    }
+    supervision::live(server.pulse())
 }
 
 /// Readiness: whether requests would be served now.
 pub async fn ready(State(server): State<Server>) -> Response {
     let wanting = match server.app().is_ready() {
-        false if server.app().is_damaged() => "the registry's ledger is damaged\n",
-        false => "starting\n",
-        true if server.app().has_room().await => return "ready\n".into_response(),
-        true => "the disk is full\n",
+        false if server.app().is_damaged() => Some("the registry's ledger is damaged\n"),
+        false => Some("starting\n"),
+        true if server.app().has_room().await => None,
+        true => Some("the disk is full\n"),
     };
-    let later = [(RETRY_AFTER, "1")];
-    (StatusCode::SERVICE_UNAVAILABLE, later, wanting).into_response()
+    supervision::ready(wanting)
 }
 
 /// The metrics, only for this machine and for the operator: they reveal how much is done here, and of what.
@@ -60,11 +51,7 @@ pub async fn metrics(
 /// The metrics, in Prometheus' text format.
 pub async fn figures(State(server): State<Server>) -> Response {
     // Metrics that can't be looked up now are left out.
-    let noted = tokio::time::timeout(NOTING, server.figures().note(server.app()));
+    let noted = tokio::time::timeout(NOTING, figures::note(server.app()));
     let _noted_or_late = noted.await;
-    (
-        [(CONTENT_TYPE, "text/plain; version=0.0.4")],
-        server.figures().render(),
-    )
-        .into_response()
+    server.figures().response()
 }

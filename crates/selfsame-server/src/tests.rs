@@ -4,7 +4,6 @@ mod browsing;
 mod crowds;
 mod doors;
 mod instance;
-mod nodes;
 mod pages;
 mod resolving;
 mod sockets;

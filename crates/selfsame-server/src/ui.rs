@@ -20,9 +20,8 @@ use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
 use http::request::Parts;
 use selfsame_app::config::Roles;
-use selfsame_driver::paging::Paging;
+pub use selfsame_http::listing::At;
 use selfsame_ledger::config::RegistryConfig;
-use serde::Deserialize;
 
 use crate::auth::{self, Seat};
 use crate::error::{Answer, Problem};
@@ -43,21 +42,6 @@ pub struct Frame {
     seat: Option<Seat>,
     operator: bool,
     person: Option<String>,
-}
-
-/// Pagination of a list on a page. Other query parameters, such as those that name where the person came from, are
-/// ignored.
-#[derive(Deserialize)]
-pub struct At {
-    after: Option<String>,
-    #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
-    limit: Option<usize>,
-}
-
-impl From<At> for Paging {
-    fn from(At { after, limit }: At) -> Self {
-        Self { after, limit }
-    }
 }
 
 /// An entry of the main navigation.

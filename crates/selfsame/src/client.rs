@@ -3,10 +3,10 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use selfsame_app::view::verifier::VerificationStatus;
 use selfsame_crypto::SecretString;
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
 use selfsame_network::refusal;
+use selfsame_openid::view::verifier::VerificationStatus;
 use selfsame_server::API_BODY_MAX;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use selfsame_abci::{Engine, Home, Node, Setup, Signer};
 use selfsame_app::backup::Backups;
-use selfsame_app::config::{
-    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
-};
+use selfsame_app::config::{Config, Roles};
 use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
 use selfsame_app::{App, Parts};
+use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
@@ -18,6 +17,7 @@ use selfsame_ledger::config::{
     Pin, RegistryConfig, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum,
 };
 use selfsame_net::{Net, Settings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_server::{Limits, Nodes, Origin, OriginError};
 use selfsame_store::{Store, TenantId};
 use selfsame_tls::{ClientConfig, ServerConfig};

@@ -10,7 +10,7 @@ use tracing_subscriber::filter::FromEnvError;
 const VARIABLE: &str = "SELFSAME_LOG";
 
 /// The second directive adds, for each refusal, the request's number and route.
-const DEFAULT: &str = "warn,selfsame_server::error=info,selfsame_server::middleware::observe=info,selfsame_server::middleware::actions=info,selfsame_app::issuer::protocol=info";
+const DEFAULT: &str = "warn,selfsame_http::error=info,selfsame_http::middleware::observe=info,selfsame_server::middleware::actions=info,selfsame_openid::issuer::protocol=info";
 
 /// Starts the log in JSON.
 pub fn start() {

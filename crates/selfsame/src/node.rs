@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
-use selfsame_app::config::{Config, IssuerConfig, Roles, VerifierConfig, WalletConfig};
+use selfsame_app::config::{Config, Roles};
 use selfsame_app::node::Material;
 use selfsame_app::tls::{Gatherer, Reuse, Stapler};
 use selfsame_app::{App, Parts};
@@ -13,6 +13,7 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_ledger::config::{Pin, RegistryConfig, RegistryNode};
 use selfsame_net::{Net, Settings as NetSettings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_tls::identity::StaplePolicy;
 use selfsame_tls_io::{Gather, Settings as Connections};

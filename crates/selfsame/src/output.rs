@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use selfsame_app::view::verifier::CredentialVerdict;
+use selfsame_openid::view::verifier::CredentialVerdict;
 use serde::Serialize;
 
 /// Whether some output was lost.

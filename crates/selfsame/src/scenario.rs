@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use selfsame_app::view::instance::InstanceDid;
-use selfsame_app::view::issuer::{IssuedCredential, Offer};
-use selfsame_app::view::verifier::{SpendingState, VerificationStatus};
+use selfsame_core::view::InstanceDid;
 use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::SecretString;
+use selfsame_openid::view::issuer::{IssuedCredential, Offer};
+use selfsame_openid::view::verifier::{SpendingState, VerificationStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

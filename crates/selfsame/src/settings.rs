@@ -6,12 +6,11 @@ use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use selfsame_app::config::{
-    IssuerConfig, ResolverConfig, TrustConfig, VerifierConfig, WalletConfig,
-};
+use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_ledger::config::{
     Pin, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum, witness_key,
 };
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use serde::Deserialize;
 use url::Url;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_app::config::TrustConfig;
+use selfsame_core::config::TrustConfig;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 

@@ -3,18 +3,18 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use selfsame_app::config::{
-    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
-};
-use selfsame_app::view::issuer::NewOffer;
-use selfsame_app::view::verifier::{NewRequest, RequestState};
-use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person};
+use selfsame_app::config::{Config, Roles};
 use selfsame_app::{App, Parts};
+use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::view::issuer::NewOffer;
+use selfsame_openid::view::verifier::{NewRequest, RequestState};
+use selfsame_openid::view::wallet::{AcceptOffer, AnswerRequest, Person};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{MAX_PAGE, Memory, Page, Store, TenantId, Vault};
 use tokio::net::TcpListener;

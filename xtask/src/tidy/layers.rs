@@ -67,10 +67,29 @@ const PLACES: &[Place] = &[
         ..place("selfsame-ledger", 3)
     },
     Place {
+        // A registry is a trait here, and a protocol family is a role's.
+        beside: &["selfsame-driver", "selfsame-store", "selfsame-net"],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-core", 3)
+    },
+    Place {
         beside: &[
             "selfsame-accounts",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-net",
+        ],
+        not: &["selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-openid", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-accounts",
+            "selfsame-core",
             "selfsame-driver",
             "selfsame-ledger",
+            "selfsame-openid",
             "selfsame-store",
             "selfsame-net",
             "selfsame-tls-io",
@@ -78,6 +97,18 @@ const PLACES: &[Place] = &[
         ..place("selfsame-app", 3)
     },
     Place {
+        // It takes the router, the origin and the limits as values, so that it can serve other faces.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-ledger",
+            "selfsame-app",
+        ],
+        ..place("selfsame-http", 4)
+    },
+    Place {
+        beside: &["selfsame-http"],
         not: &["selfsame-store", "selfsame-net"],
         ..place("selfsame-server", 4)
     },
@@ -138,21 +169,22 @@ const HOMES: &[(&str, &[&str])] = &[
     ("argon2", &["selfsame-crypto"]),
     ("askama", &["selfsame-server"]),
     ("aws-lc-rs", &["selfsame-crypto"]),
-    ("axum", &["selfsame-server"]),
+    // Routes are assembled by the faces, and called by the kernel.
+    ("axum", &["selfsame-http", "selfsame-server"]),
     ("clap", &["selfsame"]),
     ("flate2", &["selfsame-credential"]),
     ("hdrhistogram", &["selfsame-bench"]),
     (
         "hyper",
-        &["selfsame-net", "selfsame-server", "selfsame-bench"],
+        &["selfsame-net", "selfsame-http", "selfsame-bench"],
     ),
     ("hyper-rustls", &["selfsame-net"]),
     (
         "hyper-util",
-        &["selfsame-net", "selfsame-server", "selfsame-bench"],
+        &["selfsame-net", "selfsame-http", "selfsame-bench"],
     ),
     ("indicatif", &["selfsame"]),
-    ("metrics-exporter-prometheus", &["selfsame-server"]),
+    ("metrics-exporter-prometheus", &["selfsame-http"]),
     ("minicbor", &["selfsame-proof"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
@@ -161,9 +193,9 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustls-webpki", &["selfsame-crypto", "selfsame-tls"]),
     ("syn", &["xtask"]),
     ("tendermint", &["selfsame-abci"]),
-    ("tokio-rustls", &["selfsame-net", "selfsame-server"]),
+    ("tokio-rustls", &["selfsame-net", "selfsame-http"]),
     ("tower-abci", &["selfsame-abci"]),
-    ("tower-http", &["selfsame-server"]),
+    ("tower-http", &["selfsame-http"]),
     ("tracing-subscriber", &["selfsame"]),
     (
         "utoipa",
@@ -171,7 +203,10 @@ const HOMES: &[(&str, &[&str])] = &[
             "selfsame-accounts",
             "selfsame-driver",
             "selfsame-ledger",
+            "selfsame-core",
+            "selfsame-openid",
             "selfsame-app",
+            "selfsame-http",
             "selfsame-server",
         ],
     ),
@@ -370,6 +405,14 @@ mod tests {
     #[test]
     fn a_node_on_cometbft_has_no_roles() {
         assert!(!complaints("selfsame-abci", "selfsame-app", None).is_empty());
+    }
+
+    #[test]
+    fn the_kernel_of_the_server_knows_no_use_case_and_no_face() {
+        assert!(!complaints("selfsame-http", "selfsame-app", None).is_empty());
+        assert!(!complaints("selfsame-http", "selfsame-server", None).is_empty());
+        assert!(!complaints("selfsame-http", "askama", None).is_empty());
+        assert!(!complaints("selfsame-server", "hyper", None).is_empty());
     }
 
     #[test]

@@ -31,9 +31,12 @@ const PURE: &[Ban] = &[
     ("std::io::stderr", "only the binary talks to the terminal"),
     (
         "tokio",
-        "a machine answers with needs and calls; selfsame-app waits for them",
+        "a machine answers with needs and calls; selfsame-core waits for them",
     ),
-    ("StatusCode", "only selfsame-server knows status codes"),
+    (
+        "StatusCode",
+        "only selfsame-http and selfsame-server know status codes",
+    ),
 ];
 
 /// The only modules of L0–L2 that may start threads. The caller says how many. All of them have ended when the function
@@ -127,8 +130,16 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
         &["selfsame-net", "selfsame-bench"],
     ),
     (
-        ("StatusCode", "only selfsame-server knows status codes"),
-        &["selfsame-server", "selfsame-net", "selfsame-bench"],
+        (
+            "StatusCode",
+            "only selfsame-http and selfsame-server know status codes",
+        ),
+        &[
+            "selfsame-http",
+            "selfsame-server",
+            "selfsame-net",
+            "selfsame-bench",
+        ],
     ),
 ];
 
@@ -151,7 +162,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
             bans.extend(RANDOM);
         }
         let message =
-            "L0–L2 have no asynchrony; answer with a `Need` or a call, and let selfsame-app wait";
+            "L0–L2 have no asynchrony; answer with a `Need` or a call, and let selfsame-core wait";
         findings.extend(
             source
                 .asynchronous

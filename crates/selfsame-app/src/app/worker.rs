@@ -8,7 +8,7 @@ use selfsame_store::TenantId;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::App;
-use crate::machine::HTTP;
+use selfsame_core::machine::HTTP;
 
 /// How often the worker looks for entries left behind by a crash or due at a later time.
 const EVERY: Duration = Duration::from_millis(500);

@@ -13,8 +13,8 @@ use selfsame_tls::identity::{NetworkRules as _, Staple, Staples, Stapling, stapl
 use tokio::sync::OnceCell;
 
 use crate::app::App;
-use crate::gather::Freshness;
-use crate::shared::Shared;
+use selfsame_core::Shared;
+use selfsame_core::gather::Freshness;
 
 /// Maximum number of objects that staples need.
 const READS_MAX: usize = 16;
@@ -24,6 +24,7 @@ const ROUNDS_MAX: usize = 3;
 /// Makes the staples of one identity. All holders of [`Stapler::staples`] send the newest.
 pub struct Stapler {
     shared: Arc<Shared>,
+    registry: Option<Arc<dyn Registry>>,
     dids: Vec<Did>,
     lists: Vec<(Did, String)>,
     staples: Staples,
@@ -38,6 +39,7 @@ impl Stapler {
         let dids = std::iter::once(did).chain(issuers);
         Self {
             shared: Arc::clone(&app.shared),
+            registry: app.registry.clone(),
             dids: dids.collect(),
             lists,
             staples: Staples::default(),
@@ -85,7 +87,7 @@ impl Stapler {
     }
 
     async fn reads(&self) -> Result<Vec<Staple>> {
-        let Some(registry) = &self.shared.registry else {
+        let Some(registry) = &self.registry else {
             return Ok(Vec::new());
         };
         let rules = self.rules(registry.as_ref()).await?;

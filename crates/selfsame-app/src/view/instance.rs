@@ -1,7 +1,6 @@
 //! The instance's types: its status, its own DIDs.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 
 /// The status of an instance.
@@ -55,29 +54,4 @@ pub struct SignInLink {
     pub url: String,
     /// Seconds for which it is valid; it works once.
     pub seconds: u64,
-}
-
-/// A DID of the instance itself.
-#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-pub struct InstanceDid {
-    /// The DID.
-    pub did: String,
-    /// The handle of its current key.
-    pub key: String,
-    /// `active` or `deactivated`.
-    pub state: String,
-    /// Its document as resolved now; null if the DID is deactivated.
-    #[schema(value_type = Option<Object>, required)]
-    pub document: Value,
-}
-
-/// A DID to create.
-#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewDid {
-    /// `key`, `jwk`, `web`, `selfsame` or `cheqd`.
-    pub method: String,
-    /// `P-256` or `Ed25519`, default `P-256`; for `cheqd` only `Ed25519`, which is then the default.
-    #[serde(default)]
-    pub kind: Option<String>,
 }

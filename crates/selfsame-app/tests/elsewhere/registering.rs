@@ -1,6 +1,6 @@
 //! DIDs on the cheqd network: created, rotated, deactivated; and how faults of a registrar affect a change.
 
-use selfsame_app::view::instance::{InstanceDid, NewDid};
+use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
 use selfsame_testkit::cheqd::Fault;

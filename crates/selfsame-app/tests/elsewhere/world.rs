@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use selfsame_app::config::{
-    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
-};
-use selfsame_app::view::instance::NewDid;
+use selfsame_app::config::{Config, Roles};
 use selfsame_app::{App, Parts};
+use selfsame_core::config::{ResolverConfig, TrustConfig};
+use selfsame_core::view::NewDid;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_testkit::cheqd::Cheqd;
 use serde_json::{Value, json};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_app::App;
-use selfsame_app::wallet::Whence;
 use selfsame_crypto::SecretString;
 use selfsame_driver::ErrorKind;
+use selfsame_openid::wallet::Whence;
 
 use crate::world::{Site, WalletHost};
 

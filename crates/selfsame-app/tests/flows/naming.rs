@@ -1,10 +1,10 @@
 //! The DIDs that credentials name: one that any verifier can resolve, and the registry's for single-use credentials.
 
-use selfsame_app::config::NamedDid;
-use selfsame_app::view::issuer::CredentialStatus;
-use selfsame_app::view::wallet::Person;
+use selfsame_core::config::NamedDid;
 use selfsame_credential::Format;
 use selfsame_driver::paging::Paging;
+use selfsame_openid::view::issuer::CredentialStatus;
+use selfsame_openid::view::wallet::Person;
 
 use crate::network::{Member, clinic_naming};
 use crate::world::{accept, new_offer, person};

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, NamedDid, ResolverConfig, Roles, TrustConfig, VerifierConfig,
-    WalletConfig,
-};
-use selfsame_app::view::issuer::{Delegation, NewDelegation};
-use selfsame_app::view::verifier::NewRequest;
-use selfsame_app::view::wallet::{AnswerRequest, Person};
+use selfsame_app::config::{Config, Roles};
+use selfsame_core::config::{DidMethod, NamedDid, ResolverConfig, TrustConfig};
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, STANDSTILL, WitnessQuorum};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::view::issuer::{Delegation, NewDelegation};
+use selfsame_openid::view::verifier::NewRequest;
+use selfsame_openid::view::wallet::{AnswerRequest, Person};
 use selfsame_store::ledger::MemoryLedger;
 use tokio::net::TcpListener;
 use url::Url;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_app::config::{Bound, DidMethod, WalletConfig};
-use selfsame_app::view::verifier::NewRequest;
-use selfsame_app::view::wallet::AcceptOffer;
+use selfsame_core::config::DidMethod;
 use selfsame_crypto::Algorithm;
 use selfsame_crypto::jws::Compact;
 use selfsame_driver::ErrorKind;
+use selfsame_openid::config::{Bound, WalletConfig};
+use selfsame_openid::view::verifier::NewRequest;
+use selfsame_openid::view::wallet::AcceptOffer;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use http_body_util::Full;
 use selfsame_app::App;
-use selfsame_app::issuer::lists::Face;
 use selfsame_crypto::encoding::base64url_decode;
 use selfsame_did::{Did, Options};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_ledger::parse_transaction;
+use selfsame_openid::issuer::lists::Face;
 use serde::Serialize;
 
 type Reply = http::Response<Full<Bytes>>;

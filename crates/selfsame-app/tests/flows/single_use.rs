@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_app::config::{NamedDid, TrustConfig};
-use selfsame_app::view::issuer::{DelegationState, NewDelegation, NewOffer};
-use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
-use selfsame_app::view::wallet::Person;
+use selfsame_core::config::{NamedDid, TrustConfig};
 use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::{KeyType, PrivateKey, jws};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
+use selfsame_openid::view::issuer::{DelegationState, NewDelegation, NewOffer};
+use selfsame_openid::view::verifier::{
+    NewRequest, RequestState, SpendingState, VerificationStatus,
+};
+use selfsame_openid::view::wallet::Person;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{Source, locate};
 use serde_json::json;

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_app::issuer::lists::{Face, Kind, Place};
-use selfsame_app::view::instance::NewDid;
-use selfsame_app::view::issuer::CredentialStatus;
-use selfsame_app::view::verifier::{NewRequest, RequestState};
-use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
+use selfsame_core::view::NewDid;
 use selfsame_credential::verdict::Outcome;
 use selfsame_did::{Did, Options};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
+use selfsame_openid::issuer::lists::{Face, Kind, ListPlace};
+use selfsame_openid::view::issuer::CredentialStatus;
+use selfsame_openid::view::verifier::{NewRequest, RequestState};
+use selfsame_openid::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -467,7 +467,7 @@ async fn a_w3c_credential_that_is_suspended_or_revoked_is_refused_in_both_format
         let offer = accept(&site.offer_as("immunization", format).await);
         wallet.accept_offer(&person, &offer).await.unwrap();
         let issuer = site.app.issuer().unwrap();
-        let place = Place { list: 0, index: 1 };
+        let place = ListPlace { list: 0, index: 1 };
         let kind = Kind::of(format.parse().unwrap());
         let told = issuer.lists().entry(&place, kind);
         assert_eq!(told.member.unwrap().is_object(), is_one, "{format}");

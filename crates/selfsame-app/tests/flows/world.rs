@@ -10,13 +10,9 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
-    WalletConfig,
-};
-use selfsame_app::view::issuer::{NewOffer, Offer};
-use selfsame_app::view::wallet::{AcceptOffer, CardSummary, HistoryEntry, Person};
+use selfsame_app::config::{Config, Roles};
 use selfsame_app::{App, Parts};
+use selfsame_core::config::{DidMethod, ResolverConfig, TrustConfig};
 use selfsame_crypto::encoding::{base64_encode, base64url_decode, base64url_encode};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{PrivateKey, SecretString, jws};
@@ -24,6 +20,9 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::paging::Paging;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::view::issuer::{NewOffer, Offer};
+use selfsame_openid::view::wallet::{AcceptOffer, CardSummary, HistoryEntry, Person};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, Vault};
 use tokio::net::{TcpListener, TcpSocket};

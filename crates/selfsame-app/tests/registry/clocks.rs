@@ -3,9 +3,7 @@
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::ErrorKind;
 use selfsame_ledger::embedded::Embedded;
-use selfsame_ledger::{
-    LocalRegistry, Registry, ServedRegistry, checkpoint_verifier, is_refusal, log_origin,
-};
+use selfsame_ledger::{LocalRegistry, Registry, ServedRegistry, checkpoint_verifier, log_origin};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_registry::Genesis;
 
@@ -38,7 +36,7 @@ async fn writes_nothing(registry: &Embedded, actor: &mut Actor) {
     let refused = registry.submit(&change).await.unwrap_err();
     assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
     assert_eq!(refused.code, Some("clock_doubted"), "{refused}");
-    assert!(!is_refusal(&refused), "whoever keeps it sends it again");
+    assert!(!refused.is_refusal(), "whoever keeps it sends it again");
     assert!(refused.hint.unwrap().contains("registry clock --confirm"));
     assert_eq!(registry.ledger().unwrap().head().unwrap(), before);
 }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_app::config::{
-    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
-};
-use selfsame_app::dids::newcomer::{Consent, Newcomer};
-use selfsame_app::view::instance::{InstanceDid, NewDid};
+use selfsame_app::config::{Config, Roles};
+use selfsame_app::newcomer::{Consent, Newcomer};
 use selfsame_app::{App, Parts};
+use selfsame_core::config::{ResolverConfig, TrustConfig};
+use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_did::{Did, Options};
 use selfsame_driver::keys::Keys;
@@ -16,6 +15,7 @@ use selfsame_driver::paging::Paging;
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_registry::network::Agreement;
 use selfsame_registry::{Genesis, Identifier, Operation, Unsigned};
 use selfsame_store::TenantId;
@@ -300,7 +300,7 @@ async fn a_newcomer_is_registered_under_an_author_agreement_only_if_it_was_accep
     let signed = unsigned.signed("key-1", &signature.unwrap()).unwrap();
     registry.submit(&signed).await.unwrap();
 
-    let in_force = app.dids().agreement_in_force().unwrap().unwrap();
+    let in_force = app.agreement_in_force().unwrap().unwrap();
     assert_eq!(
         (in_force.version.as_str(), in_force.digest),
         ("2", "07".repeat(32))
@@ -314,7 +314,7 @@ async fn a_newcomer_is_registered_under_an_author_agreement_only_if_it_was_accep
             role: None,
             accepts,
         };
-        app.dids().register_newcomer(&newcomer).await
+        app.register_newcomer(&newcomer).await
     };
     let refused = register(None).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Forbidden);

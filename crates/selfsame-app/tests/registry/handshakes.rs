@@ -6,15 +6,14 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use selfsame_app::config::{
-    Config as AppConfig, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
-    WalletConfig,
-};
+use selfsame_app::config::{Config as AppConfig, Roles};
 use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
+use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_did::Did;
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
 use selfsame_net::{Net, Settings as NetSettings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples};
 use selfsame_tls::{
     Alert, ClientAuth, ClientConfig, Config, Error as TlsError, Limits, ServerConfig, SigningKey,

@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use selfsame_app::config::{
-    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
-};
-use selfsame_app::view::instance::InstanceDid;
+use selfsame_app::config::{Config, Roles};
 use selfsame_app::{App, Parts};
+use selfsame_core::config::{ResolverConfig, TrustConfig};
+use selfsame_core::view::InstanceDid;
 use selfsame_driver::paging::Paging;
+use selfsame_ledger::LocalRegistry;
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
 use selfsame_ledger::embedded::Embedded;
-use selfsame_ledger::{LocalRegistry, is_refusal};
 use selfsame_net::{Net, Settings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_registry::Transaction;
 use selfsame_store::Store;
 use selfsame_testkit::fake_server::{Asked, FakeServer, Reply};
@@ -149,7 +149,7 @@ async fn a_node_that_refuses_or_denies_a_change_takes_neither_key_nor_record_awa
 
     liar.does(Lie::Refuses("wrong_version"));
     let error = app.dids().rotate(&made.did).await.unwrap_err();
-    assert!(!is_refusal(&error), "{error}");
+    assert!(!error.is_refusal(), "{error}");
     assert_eq!(only(&app).await.key, made.key);
     // The pending change is written first, then the next one.
     liar.does(Lie::None);
@@ -184,7 +184,7 @@ async fn a_node_that_refuses_to_be_read_undoes_no_change_that_was_written() {
     liar.does(Lie::RefusesReads);
     let app = liar.instance(&store).await;
     let error = app.dids().rotate(&made.did).await.unwrap_err();
-    assert!(!is_refusal(&error), "{error}");
+    assert!(!error.is_refusal(), "{error}");
     liar.does(Lie::None);
     a_minute_passes(&world, &app);
     let rotated = app.dids().rotate(&made.did).await.unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_app::App;
-use selfsame_app::view::instance::NewDid;
+use selfsame_core::view::NewDid;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;

@@ -8,7 +8,7 @@ use selfsame_driver::ErrorKind;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::config::Pin;
 use selfsame_ledger::remote::Remote;
-use selfsame_ledger::{Registry, ServedRegistry, is_refusal, trust_root};
+use selfsame_ledger::{Registry, ServedRegistry, trust_root};
 use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::read::TrustRoot;
 use selfsame_registry::single_use::{Action, Consume};
@@ -586,7 +586,7 @@ async fn a_refusal_that_the_state_proves_is_final_whatever_the_node_says() {
         let remote = reader(&[&node], (&store().await, &paper.clock, None));
         let refused = remote.submit(&other).await.unwrap_err();
         assert_eq!(refused.code, Some("wrong_version"), "{lie:?}: {refused}");
-        assert!(is_refusal(&refused));
+        assert!(refused.is_refusal());
     }
 }
 
@@ -600,7 +600,7 @@ async fn a_refusal_that_nothing_proves_is_not_believed_of_one_node_where_there_a
         // The other node can't be written to now, and does not contradict the refusal.
         let both = reader(&[&liar, &other], (&store().await, &paper.clock, None));
         let refused = both.submit(&never).await.unwrap_err();
-        assert!(!is_refusal(&refused), "{lie:?}: {refused}");
+        assert!(!refused.is_refusal(), "{lie:?}: {refused}");
         assert!(refused.reason.contains("nothing proves"), "{refused}");
         assert!(refused.reason.contains(&liar.origin()), "{refused}");
         // A refusal that the state could prove is not believed even of all nodes; one that it could not is believed of
@@ -609,13 +609,13 @@ async fn a_refusal_that_nothing_proves_is_not_believed_of_one_node_where_there_a
         paper.clock.advance(60);
         let provable = [Lie::RefusesVersion, Lie::RefusesUse].contains(&lie);
         let refused = both.submit(&never).await.unwrap_err();
-        assert_eq!(is_refusal(&refused), !provable, "{lie:?}: {refused}");
+        assert_eq!(refused.is_refusal(), !provable, "{lie:?}: {refused}");
     }
     // No refusal is believed while no node proves the state.
     let liar = history.node(Lie::RefusesAndHides).await;
     let remote = reader(&[&liar], (&store().await, &paper.clock, None));
     let refused = remote.submit(&never).await.unwrap_err();
-    assert!(!is_refusal(&refused), "{refused}");
+    assert!(!refused.is_refusal(), "{refused}");
     assert!(refused.reason.contains("can't be read"), "{refused}");
 }
 
@@ -629,7 +629,7 @@ async fn a_node_that_is_named_twice_is_believed_once() {
         let nodes = [&liar, &liar, &other];
         let remote = reader(&nodes, (&store().await, &paper.clock, None));
         let refused = remote.submit(&never).await.unwrap_err();
-        assert!(!is_refusal(&refused), "{lie:?}: {refused}");
+        assert!(!refused.is_refusal(), "{lie:?}: {refused}");
         assert!(refused.reason.contains("nothing proves"), "{refused}");
     }
 }
@@ -645,9 +645,9 @@ async fn what_a_node_says_to_a_read_refuses_no_transaction() {
     let remote = reader(&[&liar], given);
     for _ in 0..2 {
         let refused = remote.submit(&never).await.unwrap_err();
-        assert!(!is_refusal(&refused), "{refused}");
+        assert!(!refused.is_refusal(), "{refused}");
         assert_eq!(refused.code, None, "{refused}");
-        assert!(!is_refusal(&asks(&remote, &dids[0]).await.unwrap_err()));
+        assert!(!asks(&remote, &dids[0]).await.unwrap_err().is_refusal());
         liar.does(Lie::None);
         paper.clock.advance(60);
         remote.genesis().await.unwrap();

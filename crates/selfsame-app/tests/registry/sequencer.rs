@@ -8,8 +8,8 @@ use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
 use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_ledger::{
-    ENTRIES_MAX, LocalRegistry, Registry, ServedRegistry, checkpoint_verifier, is_refusal,
-    log_origin, parse_transaction,
+    ENTRIES_MAX, LocalRegistry, Registry, ServedRegistry, checkpoint_verifier, log_origin,
+    parse_transaction,
 };
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::entries::MAX_BYTES;
@@ -34,7 +34,7 @@ async fn a_clock_that_is_hours_behind_the_last_block_lets_nothing_be_written() {
         let refused = registry.submit(&change).await.unwrap_err();
         assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
         assert!(refused.reason.contains("clock"), "{refused}");
-        assert!(!is_refusal(&refused), "whoever keeps it sends it again");
+        assert!(!refused.is_refusal(), "whoever keeps it sends it again");
         // An offset of minutes is accepted, and no block is earlier than the one before.
         world.clock.advance(2 * 3_600 - 600);
         let rotated = registry.submit(&change).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_clock_that_leaps_ahead_puts_no_time_to_come_into_the_log() {
         let refused = registry.submit(&change).await.unwrap_err();
         assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
         assert!(refused.reason.contains("leapt ahead"), "{refused}");
-        assert!(!is_refusal(&refused), "whoever keeps it sends it again");
+        assert!(!refused.is_refusal(), "whoever keeps it sends it again");
         // Meanwhile checkpoints are signed with the true time.
         let status = registry.status().await.unwrap();
         let genesis = Genesis::from_bytes(&registry.genesis().await.unwrap()).unwrap();
@@ -233,7 +233,11 @@ async fn a_refused_transaction_says_why_and_changes_nothing() {
             (garbage.kind, garbage.code),
             (ErrorKind::BadRequest, Some("malformed"))
         );
-        assert!([early, used, foreign, garbage].iter().all(is_refusal));
+        assert!(
+            [early, used, foreign, garbage]
+                .iter()
+                .all(|error| error.is_refusal())
+        );
 
         let height = registry.status().await.unwrap().height;
         assert_eq!((height, said(&registry).await), before);
@@ -296,7 +300,7 @@ async fn what_was_judged_on_a_block_that_could_not_be_stored_is_judged_again() {
         let lost = lost.await.unwrap().unwrap_err();
         assert_eq!(lost.kind, ErrorKind::Unavailable { retry_after: 1 });
         let rotated = rotated.await.unwrap().unwrap_err();
-        assert!(is_refusal(&rotated), "{rotated:?}");
+        assert!(rotated.is_refusal(), "{rotated:?}");
         let kept = kept.await.unwrap().unwrap();
         // The log has each at most once, and a transaction sent again is written.
         let again = registry.submit(&other.create()).await.unwrap();
@@ -327,7 +331,7 @@ async fn who_comes_when_too_many_wait_is_told_when_to_come_back() {
         for _ in 0..15 {
             let turned_away = submitters.join_next().await.unwrap().unwrap().unwrap_err();
             assert_eq!(turned_away.kind, ErrorKind::TooMany { retry_after: 1 });
-            assert!(!is_refusal(&turned_away));
+            assert!(!turned_away.is_refusal());
         }
         world.ledger.open();
         let served = submitters.join_all().await;
@@ -447,7 +451,7 @@ async fn a_block_stored_without_an_answer_holds_and_its_receipt_can_be_had_again
         let (actor, other) = (Actor::new(&registry).await, Actor::new(&registry).await);
         world.ledger.lose_answers();
         let unanswered = registry.submit(&actor.create()).await.unwrap_err();
-        assert!(!is_refusal(&unanswered));
+        assert!(!unanswered.is_refusal());
         world.ledger.work();
         assert_eq!(registry.submit(&other.create()).await.unwrap().seq_no, 2);
         assert_eq!(registry.submit(&actor.create()).await.unwrap().seq_no, 1);

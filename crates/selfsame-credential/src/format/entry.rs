@@ -49,6 +49,8 @@ pub struct Description {
     pub label: &'static str,
     /// Its name for people.
     pub title: &'static str,
+    /// What it is, for people who choose a format.
+    pub summary: &'static str,
     /// Its profile in OpenID4VCI and OpenID4VP.
     pub profile: Profile,
     /// The claims that contain the types.

@@ -123,7 +123,7 @@ fn what_comes_together_shares_one_budget_however_often_it_is_looked_at() {
                     selfsame_crypto::jws::Unsigned::new(&json!({"alg": "ES256"}), &payload)
                         .finish(&[0; 64])
                 }
-                Format::VcJwt => heavy(number).0,
+                Format::VcJwt | Format::Toy => heavy(number).0,
             })
             .collect();
         let evidence = Evidence::default();

@@ -14,7 +14,6 @@ use crate::archive;
 use crate::archive::Archived;
 use crate::ledger::Ledger;
 use crate::network::tenant;
-use crate::refusal::is_refusal;
 use crate::registry::{Registry, ServedRegistry};
 
 /// The name of a member's key in their DID of the genesis.
@@ -63,7 +62,7 @@ impl Embedded {
             .signed(FIRST_KEY, &signature)
             .map_err(Error::internal)?;
         let handed_over = self.submit(&transaction).await;
-        handed_over.map_err(|error| match is_refusal(&error) {
+        handed_over.map_err(|error| match error.is_refusal() {
             true => error.with_hint("the trustee named in the genesis may have lost the role"),
             false => error,
         })

@@ -17,7 +17,6 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use crate::config::RegistryNode;
-use crate::refusal::is_refusal;
 use crate::view::RegistryStatus;
 
 /// The code for a transaction that can't be parsed. The other codes are the machine's.
@@ -217,7 +216,7 @@ fn success(response: Response) -> Result<Response> {
     }
     let mut error = refusal(&response);
     error.code = None;
-    if is_refusal(&error) {
+    if error.is_refusal() {
         error.kind = ErrorKind::Upstream;
     }
     Err(error)
@@ -318,7 +317,7 @@ mod tests {
             (refused.kind, refused.code),
             (ErrorKind::Conflict, Some("nonce_used"))
         );
-        assert!(is_refusal(&refused));
+        assert!(refused.is_refusal());
         let refused = refusal(&answer(
             403,
             r#"{"error":"bad_signature","error_description":"no"}"#,
@@ -333,7 +332,7 @@ mod tests {
             (502, ""),
         ] {
             assert!(
-                !is_refusal(&refusal(&answer(status, body))),
+                !refusal(&answer(status, body)).is_refusal(),
                 "{status} {body}"
             );
         }
@@ -346,7 +345,7 @@ mod tests {
                 let body = format!(r#"{{"code":"{code}","detail":"it says so"}}"#);
                 let error = success(answer(status, &body)).unwrap_err();
                 assert_eq!((error.kind, error.code), (ErrorKind::Upstream, None));
-                assert!(!is_refusal(&error), "{status} {code}");
+                assert!(!error.is_refusal(), "{status} {code}");
             }
         }
         let busy = success(answer(429, r#"{"code":"quota_used_up"}"#)).unwrap_err();
@@ -357,7 +356,7 @@ mod tests {
     fn a_busy_registry_says_when_to_come_back() {
         let busy = refusal(&answer(429, r#"{"code":"quota_used_up"}"#));
         assert_eq!(busy.kind, ErrorKind::TooMany { retry_after: 7 });
-        assert!(!is_refusal(&busy));
+        assert!(!busy.is_refusal());
         assert_eq!(
             refusal(&answer(503, "")).kind,
             ErrorKind::Unavailable { retry_after: 7 }

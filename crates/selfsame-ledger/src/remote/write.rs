@@ -11,7 +11,7 @@ use selfsame_registry::{Receipt, Transaction};
 use super::fetch::Fetcher;
 use super::node::{Node, unanswered};
 use super::nodes::{For, Nodes, better, named};
-use crate::refusal::{is_refusal, refused};
+use crate::refusal::refused;
 
 /// Seconds until another try of a transaction whose refusal is not proven.
 const AGAIN_AFTER: u64 = 5;
@@ -92,7 +92,7 @@ impl Fetcher<'_> {
                 Ok(receipt) => return self.taken(&node, transaction, receipt).await,
                 Err(error) => error,
             };
-            if !is_refusal(&error) {
+            if !error.is_refusal() {
                 let error = nodes.failed(&node, For::Writes, error);
                 failed = Some(better(failed, error));
                 continue;
@@ -224,7 +224,7 @@ mod tests {
         assert!(add(&mut refusals, (1, "nonce_used")).is_none());
         assert!(add(&mut refusals, (2, "bad_signature")).is_none());
         let undecided = refusals.undecided().unwrap();
-        assert!(!is_refusal(&undecided) && undecided.code.is_none());
+        assert!(!undecided.is_refusal() && undecided.code.is_none());
         assert!(add(&mut refusals, (3, "bad_signature")).is_some());
     }
 }

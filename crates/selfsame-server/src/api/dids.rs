@@ -1,7 +1,7 @@
 //! `/api/dids`: the instance's own DIDs.
 
 use axum::extract::State;
-use selfsame_app::view::instance::{InstanceDid, NewDid};
+use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::{Listing, Paging};
 use serde::Deserialize;
 use utoipa::ToSchema;

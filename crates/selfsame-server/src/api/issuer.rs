@@ -1,10 +1,11 @@
 //! `/api/issuer`: templates, offers, issued credentials.
 
 use axum::extract::State;
-use selfsame_app::view::issuer::{
-    CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer, Template,
-};
+use selfsame_core::templates::Template;
 use selfsame_driver::paging::{Listing, Paging, at_least_one};
+use selfsame_openid::view::issuer::{
+    CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer,
+};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -39,7 +40,7 @@ pub struct NewStatus {
 #[utoipa::path(get, path = "/api/issuer/templates", tag = "issuer", responses((status = 200, body = Items<Template>)))]
 pub async fn templates() -> Answer {
     json(&Items {
-        items: selfsame_app::templates::all().to_vec(),
+        items: selfsame_core::templates::all().to_vec(),
     })
 }
 

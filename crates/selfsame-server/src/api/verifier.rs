@@ -5,11 +5,11 @@ use std::time::Duration;
 use axum::extract::{Extension, State};
 use axum::response::sse::Event;
 use futures_util::{Stream, StreamExt as _, stream};
-use selfsame_app::verifier::expiry;
-use selfsame_app::view::verifier::{
+use selfsame_driver::paging::{Listing, Paging};
+use selfsame_openid::verifier::expiry;
+use selfsame_openid::view::verifier::{
     CredentialVerdict, NewRequest, RequestState, VerificationRequest, VerificationStatus,
 };
-use selfsame_driver::paging::{Listing, Paging};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::broadcast::{self, error::RecvError};
@@ -97,7 +97,7 @@ pub async fn events(
     let told = server.app().events().listen();
     let first = server.verifier()?.request(&id).await?;
     Ok(respond(
-        &server,
+        server.stopped(),
         states(
             server.clone(),
             Watch {
@@ -143,7 +143,7 @@ pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Ans
 /// A request that is being watched.
 struct Watch {
     id: String,
-    told: broadcast::Receiver<selfsame_app::events::Event>,
+    told: broadcast::Receiver<selfsame_core::events::Event>,
     /// The session that the watch continues with.
     seat: Seat,
     last: RequestState,
@@ -186,7 +186,10 @@ async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> 
 }
 
 /// Waits until something may have happened to this request; `None` when no more events will come.
-async fn news(told: &mut broadcast::Receiver<selfsame_app::events::Event>, id: &str) -> Option<()> {
+async fn news(
+    told: &mut broadcast::Receiver<selfsame_core::events::Event>,
+    id: &str,
+) -> Option<()> {
     loop {
         match told.recv().await {
             Ok(event) if event.id != id => {}

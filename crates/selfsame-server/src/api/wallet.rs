@@ -1,14 +1,14 @@
 //! `/api/wallet`: a person's wallet without a browser. A stated policy can decide in place of the person.
 
 use axum::extract::{Extension, State};
-use selfsame_app::view::instance::NewDid;
-use selfsame_app::view::wallet::{
+use selfsame_core::view::NewDid;
+use selfsame_crypto::SecretString;
+use selfsame_driver::paging::{Listing, Paging};
+use selfsame_openid::view::wallet::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
     KeyInfo, NewSession, OfferPreview, RequestPreview,
 };
-use selfsame_app::wallet::Whence;
-use selfsame_crypto::SecretString;
-use selfsame_driver::paging::{Listing, Paging};
+use selfsame_openid::wallet::Whence;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

@@ -1,7 +1,7 @@
 //! The documents of `did:web` identifiers that this instance hosts.
 
 use axum::extract::State;
-use selfsame_app::dids::HOSTED;
+use selfsame_core::dids::HOSTED;
 
 use super::document;
 use crate::error::Answer;

@@ -2,10 +2,11 @@
 
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
-use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, StatusCode};
-use selfsame_app::issuer::lists::Face;
-use selfsame_app::view::issuer::ServedList;
+use selfsame_http::negotiation::is_known;
+use selfsame_openid::issuer::lists::Face;
+use selfsame_openid::view::issuer::ServedList;
 
 use super::{open_to_all, ready};
 use crate::auth;
@@ -121,10 +122,7 @@ async fn served(server: &Server, list: u64, purpose: Option<&str>, headers: &Hea
     let face = Face::parse(purpose)
         .ok_or_else(|| selfsame_driver::Error::not_found("there is no such list"))?;
     let list = server.issuer()?.lists().serve(list, face).await?;
-    let known = headers
-        .get(IF_NONE_MATCH)
-        .and_then(|tags| tags.to_str().ok())
-        .is_some_and(|tags| names(tags, &list.etag));
+    let known = is_known(headers, &list.etag);
     Ok(open_to_all(fresh_or_known(list, known)))
 }
 
@@ -151,13 +149,6 @@ fn fresh_or_known(list: ServedList, known: bool) -> Response {
     (about, [(CONTENT_TYPE, list.content_type)], body).into_response()
 }
 
-/// Whether If-None-Match names the tag (RFC 9110 §13.1.2; compared weakly).
-fn names(tags: &str, etag: &str) -> bool {
-    tags.split(',')
-        .map(str::trim)
-        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,12 +159,5 @@ mod tests {
         assert!(asks_for_history("a=b&t%69me="));
         assert!(!asks_for_history(""));
         assert!(!asks_for_history("times=1&a=time"));
-    }
-
-    #[test]
-    fn a_list_is_known_by_any_of_the_tags_a_client_has() {
-        assert!(names("\"a\", W/\"b\"", "\"b\""));
-        assert!(names("*", "\"b\""));
-        assert!(!names("\"a\"", "\"b\""));
     }
 }

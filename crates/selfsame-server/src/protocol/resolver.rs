@@ -6,12 +6,13 @@ use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, VARY};
 use http::{HeaderMap, StatusCode};
-use selfsame_app::resolver::Linked;
+use selfsame_core::resolver::Linked;
 use selfsame_crypto::encoding::base64_encode;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::{Wanted, wanted as wanted_resource};
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
+use selfsame_http::negotiation::preferred;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -198,15 +199,7 @@ fn error_status(error: ResolutionError) -> StatusCode {
 
 /// The first acceptable form, in the caller's order of preference.
 fn wanted(accept: &str) -> Option<&'static str> {
-    let mut wishes: Vec<(u16, &str)> = accept
-        .split(',')
-        .map(|wish| (quality(wish), wish.trim()))
-        .collect();
-    wishes.sort_by_key(|(quality, _)| std::cmp::Reverse(*quality));
-    wishes
-        .into_iter()
-        .filter(|(quality, _)| *quality > 0)
-        .find_map(|(_, wish)| form(wish))
+    preferred(accept, form)
 }
 
 fn form(wish: &str) -> Option<&'static str> {
@@ -216,24 +209,6 @@ fn form(wish: &str) -> Option<&'static str> {
         "application/ld+json" if wish.contains(ENVELOPE_PROFILE) => Some(ENVELOPE),
         _ => DOCUMENTS.into_iter().find(|document| *document == kind),
     }
-}
-
-/// The weight in thousandths (RFC 9110 §12.4.2).
-fn quality(wish: &str) -> u16 {
-    let weight = wish
-        .split(';')
-        .skip(1)
-        .find_map(|parameter| parameter.trim().strip_prefix("q="));
-    let Some(weight) = weight.and_then(|weight| weight.parse::<f32>().ok()) else {
-        return 1000;
-    };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 0 and 1000"
-    )]
-    let thousandths = (weight.clamp(0.0, 1.0) * 1000.0) as u16;
-    thousandths
 }
 
 #[cfg(test)]

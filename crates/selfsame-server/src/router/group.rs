@@ -3,28 +3,26 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
-use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::{MethodRouter, on};
-use http::header::ACCEPT;
-use http::{HeaderMap, Method, StatusCode};
+use http::{Method, StatusCode};
+use selfsame_http::limits::Budget;
+use selfsame_http::middleware::admission::Admission;
+use selfsame_http::middleware::budget::{Gate, Passage};
+use selfsame_http::middleware::turns::Turns;
+use selfsame_http::middleware::{around, door};
+use selfsame_http::negotiation::takes_json_alone;
+use selfsame_http::route::Abroad;
+use selfsame_http::shares::Shares;
 
-use crate::arrival::parting;
 use crate::audience::Audience;
 use crate::auth;
 use crate::error::{self, Face, Problem};
-use crate::guarded_body::Held;
+use crate::middleware::abroad::{abroad, abroad_for_proofs};
 use crate::middleware::actions::Action;
-use crate::middleware::budget::{Gate, Passage, Place, pass};
-use crate::middleware::turns::{Turns, abroad, abroad_for_proofs};
-use crate::middleware::{door, headers, observe};
-use crate::peer::Peer;
+use crate::problem;
 use crate::server::Server;
-use crate::settings::{Budget, Origin};
-use crate::shares::{Share, Shares};
 
 /// Addresses with one audience.
 pub struct Group {
@@ -47,36 +45,7 @@ pub enum Lane {
 }
 
 /// One method at one address.
-pub struct Route {
-    /// The method.
-    pub method: Method,
-    /// The address, as a pattern.
-    pub path: &'static str,
-    handler: MethodRouter<Server>,
-    abroad: Abroad,
-}
-
-/// Whether a request waits for other hosts that its callers choose.
-#[derive(Clone, Copy)]
-enum Abroad {
-    Never,
-    Maybe,
-    ForProofs,
-}
-
-impl Route {
-    /// Marks the route as one that may wait for other hosts that its callers choose.
-    pub fn abroad(mut self) -> Self {
-        self.abroad = Abroad::Maybe;
-        self
-    }
-
-    /// Marks the route as one that waits for such hosts only if a key proof in it names a DID.
-    pub fn abroad_for_proofs(mut self) -> Self {
-        self.abroad = Abroad::ForProofs;
-        self
-    }
-}
+pub type Route = selfsame_http::route::Route<Server>;
 
 impl Group {
     /// A group.
@@ -94,30 +63,6 @@ impl Group {
         self
     }
 }
-
-macro_rules! method {
-    ($name:ident, $method:ident) => {
-        /// A route with this method.
-        pub fn $name<H, T>(path: &'static str, handler: H) -> Route
-        where
-            H: Handler<T, Server>,
-            T: 'static,
-        {
-            let handler = on(axum::routing::MethodFilter::$method, handler);
-            Route {
-                method: Method::$method,
-                path,
-                handler,
-                abroad: Abroad::Never,
-            }
-        }
-    };
-}
-
-method!(get, GET);
-method!(post, POST);
-method!(put, PUT);
-method!(delete, DELETE);
 
 /// The gates: one budget for each kind of caller, whatever the group.
 struct Gates {
@@ -143,8 +88,8 @@ impl Gates {
     fn of(server: &Server) -> Self {
         let limits = server.limits();
         let patience = limits.public.patience;
-        let streams = Budget {
-            running: limits.streams,
+        let at_once = |running| Budget {
+            running,
             waiting: 0,
             patience,
         };
@@ -154,17 +99,10 @@ impl Gates {
             protocol: Gate::new("protocol", limits.protocol),
             operator: Gate::new("operator", limits.operator),
             public: Gate::new("public", limits.public),
-            streams: Gate::new("streams", streams),
+            streams: Gate::new("streams", at_once(limits.streams)),
             // Separate gates, so that the public cannot shut the operator out.
-            operator_streams: Gate::new("operator streams", streams),
-            waits: Gate::new(
-                "waits",
-                Budget {
-                    running: limits.connections,
-                    waiting: 0,
-                    patience,
-                },
-            ),
+            operator_streams: Gate::new("operator streams", at_once(limits.streams)),
+            waits: Gate::new("waits", at_once(limits.connections.open)),
             supervisor: Gate::new(
                 "supervisor",
                 Budget {
@@ -220,27 +158,12 @@ pub fn assemble(groups: Vec<Group>, server: &Server) -> Router {
         .with_state(server.clone())
 }
 
-/// Runs around every request. It is one layer, since each layer clones everything inside it.
-async fn around(State(origin): State<Arc<Origin>>, request: Request, next: Next) -> Response {
-    observe::request(request, async |request| {
-        let mut response = match door::foreign_host(&origin, &request) {
-            Some(refusal) => refusal,
-            None => next.run(request).await,
-        };
-        headers::secure(&origin, &mut response);
-        response
-    })
-    .await
-}
-
 /// The checks in front of a group of addresses.
 struct Guard {
     audience: Audience,
     /// Addresses that only receive forms.
-    forms: Vec<&'static str>,
-    passage: Passage,
-    /// Each network's share of the public event streams.
-    streams: Shares,
+    forms: Vec<String>,
+    admission: Admission,
     server: Server,
 }
 
@@ -249,8 +172,9 @@ impl Guard {
     /// continue there.
     fn page_instead(&self, request: &Request) -> Option<&'static str> {
         let path = request.extensions().get::<MatchedPath>()?.as_str();
-        let opened = self.audience.face() == Face::Page && request.method() == Method::GET;
-        if !opened || !self.forms.contains(&path) {
+        let pages = matches!(self.audience.face(), Face::Page(_));
+        let opened = pages && request.method() == Method::GET;
+        if !opened || !self.forms.iter().any(|form| form == path) {
             return None;
         }
         match (self.audience, way_back(path)) {
@@ -261,45 +185,19 @@ impl Guard {
     }
 }
 
-impl Guard {
-    /// The share for one more event stream; `None` if the network has its maximum.
-    fn stream(&self, request: &Request) -> Option<Share> {
-        let peer = request.extensions().get::<Peer>().copied();
-        let network = match self.audience {
-            Audience::Stream => peer.and_then(Peer::bounded),
-            _ => None,
-        };
-        let most = self.server.limits().streams_each;
-        self.streams.one(network, most)
-    }
-}
-
 /// Checks number, time, size, origin and authentication of requests.
 async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let Guard {
         audience,
-        passage,
+        admission,
         server,
         ..
     } = &*guard;
     if let Some(page) = guard.page_instead(&request) {
         return Redirect::to(page).into_response();
     }
-    // Before the gate: a request takes a place only after it has arrived.
-    let (mut request, _room) = match server.bodies().whole(request, audience.body_max()).await {
-        Ok(arrived) => arrived,
-        Err(refusal) => return error::write(passage.face, parting(refusal)),
-    };
-    let Some(stream) = guard.stream(&request) else {
-        let status = StatusCode::TOO_MANY_REQUESTS;
-        let problem = Problem::new(status, "this address has too many event streams open");
-        return error::write(passage.face, parting(problem.come_back_in(1)));
-    };
-    let action = Action::of(*audience, &request);
-    let place = Place::default();
-    request.extensions_mut().insert(place.clone());
-    // Boxed, since a future holds its arguments twice: before its first step, and while it waits.
-    let answer = Box::pin(async {
+    let answer = async |request: Request| {
+        let action = Action::of(*audience, &request);
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
         {
@@ -326,12 +224,8 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
             problem.or_go_on(page, label);
         }
         response
-    });
-    let response = pass(passage, place, answer).await;
-    match passage.lasting {
-        true => response.map(|body| Body::new(Held::new(body, stream))),
-        false => response,
-    }
+    };
+    admission.admit(request, answer).await
 }
 
 /// Where people continue after a page failed: the part of the site that it belongs to.
@@ -365,45 +259,43 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
             Abroad::Maybe => route
                 .handler
                 .route_layer(from_fn_with_state(turns.clone(), abroad)),
-            Abroad::ForProofs => {
+            Abroad::ByBody => {
                 let state = (gates.proofs_abroad.clone(), server.clone());
                 let layer = from_fn_with_state(state, abroad_for_proofs);
                 route.handler.route_layer(layer)
             }
         };
-        router = router.route(route.path, handler);
+        router = router.route(&route.path, handler);
     }
-    let passage = Passage {
-        gate: gates.before(audience, lane).clone(),
-        face: audience.face(),
-        time: server.limits().request,
-        lasting: matches!(audience, Audience::Stream | Audience::OperatorStream),
+    let limits = server.limits();
+    let admission = Admission {
+        bodies: server.bodies().clone(),
+        body_max: audience.body_max(),
+        passage: Passage {
+            gate: gates.before(audience, lane).clone(),
+            face: audience.face(),
+            time: limits.request,
+            lasting: matches!(audience, Audience::Stream | Audience::OperatorStream),
+        },
+        streams: gates.shares_of_streams.clone(),
+        streams_each: (audience == Audience::Stream).then_some(limits.streams_each),
     };
-    let server = server.clone();
     let before = Guard {
         audience,
         forms,
-        passage,
-        streams: gates.shares_of_streams.clone(),
-        server,
+        admission,
+        server: server.clone(),
     };
     router.route_layer(from_fn_with_state(Arc::new(before), guard))
 }
 
-fn forms(routes: &[Route]) -> Vec<&'static str> {
+fn forms(routes: &[Route]) -> Vec<String> {
     let opens = |path: &str| {
         let mut same = routes.iter().filter(|route| route.path == path);
         same.any(|route| route.method == Method::GET)
     };
-    let paths = routes.iter().map(|route| route.path);
-    paths.filter(|path| !opens(path)).collect()
-}
-
-/// Whether the caller is a program: it accepts JSON, and no HTML.
-fn takes_json_alone(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    let takes = |kind: &str| accepted.is_some_and(|accepted| accepted.contains(kind));
-    takes("json") && !takes("html")
+    let paths = routes.iter().map(|route| &route.path);
+    paths.filter(|path| !opens(path)).cloned().collect()
 }
 
 async fn nowhere(request: Request) -> Response {
@@ -411,7 +303,7 @@ async fn nowhere(request: Request) -> Response {
     let face = if is_api || takes_json_alone(request.headers()) {
         Face::Api
     } else {
-        Face::Page
+        Face::Page(problem::page)
     };
     let problem = Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address");
     error::write(face, problem.into_response())

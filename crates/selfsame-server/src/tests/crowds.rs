@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use selfsame_app::config::ResolverConfig;
+use selfsame_core::config::ResolverConfig;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::jws;
 use selfsame_crypto::{KeyType, PrivateKey};
@@ -15,8 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::instance::{Call, HOST_NAME, Instance, ORIGIN, form, get, post};
 use super::sockets::{Listening, PATIENCE, ask, encrypted, read_to_end, read_until, self_made};
-use crate::settings::Budget;
-use crate::{Limits, Settings};
+use crate::{Budget, ConnectionLimits, Limits, Settings};
 
 /// An address of a protocol.
 const METADATA: &str = "/.well-known/openid-credential-issuer/issuer";
@@ -43,7 +42,10 @@ async fn bodies_that_do_not_come_take_nobodys_place_and_are_given_up() {
         people: ONE,
         protocol: ONE,
         operator: ONE,
-        body: Duration::from_secs(3),
+        connections: ConnectionLimits {
+            body: Duration::from_secs(3),
+            ..ConnectionLimits::default()
+        },
         ..Limits::default()
     })
     .await;
@@ -163,7 +165,7 @@ async fn who_looks_at_offers_of_silent_issuers_keeps_no_other_wallet_closed() {
     let offer = format!("openid-credential-offer://?{query}");
     let preview = |cookie: &str, offer: &str| {
         let body = serde_json::json!({ "offer": offer }).to_string();
-        let token = crate::auth::form::token(cookie.split_once('=').unwrap().1);
+        let token = selfsame_http::form::token(cookie.split_once('=').unwrap().1);
         post("/api/wallet/offers/preview")
             .cookie(cookie)
             .header("x-form-token", &token)
@@ -380,7 +382,10 @@ async fn one_address_has_its_share_of_streams_and_of_requests_under_way_and_othe
     let settings = Settings {
         limits: Limits {
             streams_each: 2,
-            connections_each: 3,
+            connections: ConnectionLimits {
+                each: 3,
+                ..ConnectionLimits::default()
+            },
             ..Limits::default()
         },
         ..Settings::default()
@@ -409,7 +414,10 @@ async fn one_address_has_its_share_of_streams_and_of_requests_under_way_and_othe
 async fn requests_under_way_of_one_address_by_a_proxy_are_bounded() {
     let settings = Settings {
         limits: Limits {
-            connections_each: 2,
+            connections: ConnectionLimits {
+                each: 2,
+                ..ConnectionLimits::default()
+            },
             ..Limits::default()
         },
         ..Settings::default()
@@ -452,8 +460,11 @@ async fn who_takes_no_answer_over_http2_is_not_waited_for() {
     let settings = Settings {
         tls: Some(self_made()),
         limits: Limits {
-            idle: Duration::from_millis(500),
-            handshake: PATIENCE,
+            connections: ConnectionLimits {
+                idle: Duration::from_millis(500),
+                handshake: PATIENCE,
+                ..ConnectionLimits::default()
+            },
             ..Limits::default()
         },
         ..Settings::default()

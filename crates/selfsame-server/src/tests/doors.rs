@@ -9,7 +9,7 @@ use http::header::CONTENT_LENGTH;
 use serde_json::Value;
 
 use super::instance::{Answered, Call, Instance, ORIGIN, form, get, post};
-use crate::settings::{Budget, Limits};
+use crate::{Budget, Limits};
 
 #[tokio::test]
 async fn a_foreign_host_is_refused_and_another_loopback_name_is_led_home() {

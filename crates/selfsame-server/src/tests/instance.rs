@@ -7,14 +7,14 @@ use axum::Router;
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
-use selfsame_app::config::{
-    Config, IssuerConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig, WalletConfig,
-};
+use selfsame_app::config::{Config, Roles};
 use selfsame_app::{App, Parts};
+use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
 use selfsame_net::{Net, Settings as NetSettings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{Memory, Store, Vault};
 use tower::ServiceExt as _;

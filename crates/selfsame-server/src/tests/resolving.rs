@@ -1,6 +1,6 @@
 //! The Universal Resolver API: answers about DIDs that other resolvers resolve, and refused requests.
 
-use selfsame_app::config::ResolverConfig;
+use selfsame_core::config::ResolverConfig;
 use selfsame_testkit::cheqd::{Cheqd, Fault};
 use serde_json::{Value, json};
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustls::pki_types::{CertificateDer, ServerName};
 use selfsame_app::App;
-use selfsame_app::events::EventKind;
-use selfsame_app::view::verifier::NewRequest;
+use selfsame_core::events::EventKind;
+use selfsame_openid::view::verifier::NewRequest;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::instance::{HOST_NAME, ORIGIN, open};
-use crate::{Limits, Settings, Tls, serve};
+use crate::{ConnectionLimits, Limits, Settings, Tls, serve};
 
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -108,7 +108,10 @@ pub async fn read_to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
 async fn a_connection_beyond_the_bound_is_there_for_supervisors_only_and_there_is_room_again_later()
 {
     let listening = Listening::plain(Limits {
-        connections: 1,
+        connections: ConnectionLimits {
+            open: 1,
+            ..ConnectionLimits::default()
+        },
         ..Limits::default()
     })
     .await;
@@ -168,7 +171,10 @@ async fn read_to_end_or(stream: &mut TcpStream, text: &str) -> String {
 #[tokio::test]
 async fn connections_that_say_nothing_or_half_a_head_are_closed() {
     let listening = Listening::plain(Limits {
-        idle: Duration::from_millis(300),
+        connections: ConnectionLimits {
+            idle: Duration::from_millis(300),
+            ..ConnectionLimits::default()
+        },
         ..Limits::default()
     })
     .await;
@@ -185,7 +191,10 @@ async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_s
     // Long enough for a request, on a busy machine.
     let idle = Duration::from_secs(2);
     let listening = Listening::plain(Limits {
-        idle,
+        connections: ConnectionLimits {
+            idle,
+            ..ConnectionLimits::default()
+        },
         ..Limits::default()
     })
     .await;
@@ -258,7 +267,10 @@ async fn a_stream_beyond_the_bound_is_refused_until_another_ends_and_nobody_else
 #[tokio::test]
 async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
     let listening = Listening::plain(Limits {
-        stop: PATIENCE,
+        connections: ConnectionLimits {
+            stop: PATIENCE,
+            ..ConnectionLimits::default()
+        },
         ..Limits::default()
     })
     .await;
@@ -351,8 +363,11 @@ async fn a_place_beyond_the_bound_is_not_kept_for_who_is_silent_in_its_handshake
     let settings = Settings {
         tls: Some(self_made()),
         limits: Limits {
-            connections: 1,
-            handshake: PATIENCE,
+            connections: ConnectionLimits {
+                open: 1,
+                handshake: PATIENCE,
+                ..ConnectionLimits::default()
+            },
             ..Limits::default()
         },
         ..Settings::default()
@@ -398,8 +413,11 @@ async fn who_says_nothing_where_tls_is_awaited_does_not_hold_up_the_stop() {
     let settings = Settings {
         tls: Some(Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap()),
         limits: Limits {
-            handshake: 2 * PATIENCE,
-            stop: 2 * PATIENCE,
+            connections: ConnectionLimits {
+                handshake: 2 * PATIENCE,
+                stop: 2 * PATIENCE,
+                ..ConnectionLimits::default()
+            },
             ..Limits::default()
         },
         ..Settings::default()

@@ -1,7 +1,7 @@
 //! Who may create a wallet, and how much a wallet holds.
 
 use http::StatusCode;
-use selfsame_app::config::{Bound, Registration, WalletConfig};
+use selfsame_openid::config::{Bound, Registration, WalletConfig};
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, form, get, post};

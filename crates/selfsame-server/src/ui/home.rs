@@ -6,7 +6,7 @@ use axum::response::Response;
 use axum::response::sse::Event;
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
-use selfsame_app::events::EventKind;
+use selfsame_core::events::EventKind;
 use serde_json::json;
 use tokio_stream::wrappers::BroadcastStream;
 
@@ -43,7 +43,7 @@ pub async fn events(State(server): State<Server>) -> Response {
             .and_then(|event| tell(Some(event.kind), tallies.now()));
         async move { told }
     });
-    stream::respond(&server, iter(first).chain(later))
+    stream::respond(server.stopped(), iter(first).chain(later))
 }
 
 fn tell(kind: Option<EventKind>, tally: Tally) -> Option<Event> {

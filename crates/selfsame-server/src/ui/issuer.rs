@@ -5,14 +5,14 @@ mod fields;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_app::templates;
-use selfsame_app::view::CredentialUse;
-use selfsame_app::view::issuer::{
-    CredentialStatus, Delegation, DelegationState, IssuedCredential, NewDelegation, NewOffer,
-    Offer, Template as Kind,
-};
+use selfsame_core::templates;
+use selfsame_core::templates::Template as Kind;
+use selfsame_core::view::CredentialUse;
 use selfsame_credential::Format;
 use selfsame_driver::paging::Paging;
+use selfsame_openid::view::issuer::{
+    CredentialStatus, Delegation, DelegationState, IssuedCredential, NewDelegation, NewOffer, Offer,
+};
 use serde::Deserialize;
 
 use super::{Frame, qr};
@@ -142,12 +142,7 @@ struct NewPage {
 
 /// A format, and its description for people.
 fn described(format: Format) -> (&'static str, &'static str) {
-    let what = match format {
-        Format::SdJwtVc => "SD-JWT VC: claims can be shown one by one",
-        Format::JwtVcJson => "W3C VC 1.1 as JWT: shown as a whole",
-        Format::VcJwt => "W3C VC 2.0 as JWT: shown as a whole",
-    };
-    (format.as_str(), what)
+    (format.as_str(), format.describe().summary)
 }
 
 #[derive(Template)]

@@ -5,8 +5,9 @@ use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse;
 use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use selfsame_app::config::Registration;
 use selfsame_crypto::SecretString;
+use selfsame_http::form;
+use selfsame_openid::config::Registration;
 use serde::Deserialize;
 
 use super::Frame;
@@ -55,7 +56,7 @@ pub async fn page(
     if let Some(session) = session(&server, &headers).await? {
         return match next.as_str() {
             "" => {
-                let token = Some(auth::form::token(&session));
+                let token = Some(form::token(&session));
                 let invitation = None;
                 signed_in(&server, frame, Forms { token, invitation })
             }

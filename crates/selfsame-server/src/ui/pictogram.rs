@@ -53,11 +53,11 @@ mod tests {
 
     #[test]
     fn each_template_has_a_drawing_of_its_own() {
-        let drawings: std::collections::BTreeSet<String> = selfsame_app::templates::all()
+        let drawings: std::collections::BTreeSet<String> = selfsame_core::templates::all()
             .iter()
             .map(|template| svg(&template.icon).unwrap_or_else(|| panic!("{}", template.id)))
             .collect();
-        assert_eq!(drawings.len(), selfsame_app::templates::all().len());
+        assert_eq!(drawings.len(), selfsame_core::templates::all().len());
     }
 
     #[test]

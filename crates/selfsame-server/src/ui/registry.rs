@@ -142,7 +142,10 @@ pub async fn events(State(server): State<Server>) -> Answer {
             }
         }
     });
-    Ok(respond(&server, changes.filter_map(std::future::ready)))
+    Ok(respond(
+        server.stopped(),
+        changes.filter_map(std::future::ready),
+    ))
 }
 
 fn told(height: u64, transactions: u64) -> Option<Event> {

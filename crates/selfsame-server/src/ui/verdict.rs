@@ -1,14 +1,14 @@
 //! A verdict for people: what it means, rule by rule, and what was shown.
 
-use selfsame_app::templates;
-use selfsame_app::view::issuer::Template;
-use selfsame_app::view::readable;
-use selfsame_app::view::verifier::{
-    CredentialVerdict, PresentationVerdict, RuleLine, SpendingState, SpendingStatus,
-};
-use selfsame_app::view::wallet::ClaimLine;
+use selfsame_core::templates;
+use selfsame_core::templates::Template;
+use selfsame_core::view::readable;
 use selfsame_credential::single_use;
 use selfsame_credential::verdict::Outcome;
+use selfsame_openid::view::verifier::{
+    CredentialVerdict, PresentationVerdict, RuleLine, SpendingState, SpendingStatus,
+};
+use selfsame_openid::view::wallet::ClaimLine;
 use serde_json::{Map, Value};
 
 /// Maximum number of broken rules shown for a refused answer.

@@ -5,10 +5,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use http::HeaderMap;
 use http::header::SET_COOKIE;
-use selfsame_app::templates;
-use selfsame_app::view::issuer::Template as Kind;
-use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
+use selfsame_core::templates;
+use selfsame_core::templates::Template as Kind;
 use selfsame_credential::single_use::HANDLE;
+use selfsame_openid::view::verifier::{
+    NewRequest, RequestState, SpendingState, VerificationStatus,
+};
 use serde::Deserialize;
 
 use super::{At, Frame, qr};
@@ -264,10 +266,10 @@ pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Ans
 #[cfg(test)]
 mod tests {
     use selfsame_app::config::Roles;
-    use selfsame_app::view::verifier::{
+    use selfsame_credential::verdict::Outcome;
+    use selfsame_openid::view::verifier::{
         CredentialVerdict, PresentationVerdict, RefusedAnswers, RuleLine,
     };
-    use selfsame_credential::verdict::Outcome;
 
     use super::*;
 

@@ -9,15 +9,15 @@ pub mod sign_in;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_app::view::wallet::{Card, CardSummary, Display};
 use selfsame_credential::Format;
+use selfsame_http::origin::Origin;
+use selfsame_openid::view::wallet::{Card, CardSummary, Display};
 use serde::Deserialize;
 
 use super::{Frame, hue, short_name};
 use crate::error::{Answer, Problem};
 use crate::extract::{Form, Owner, Path, Query};
 use crate::server::Server;
-use crate::settings::Origin;
 
 /// The first page of a wallet.
 const HOME: &str = "/wallet";

@@ -41,13 +41,25 @@ struct Read {
     statuses: Vec<Reference>,
 }
 
+/// The numbers of the formats of selfsame-credential.
+const NUMBERS: [(VcFormat, Format); 3] = [
+    (VcFormat::VC_JWT, Format::VcJwt),
+    (VcFormat::JWT_VC_JSON, Format::JwtVcJson),
+    (VcFormat::SD_JWT_VC, Format::SdJwtVc),
+];
+
 /// The format in selfsame-credential.
-pub(super) fn format_of(format: VcFormat) -> Option<Format> {
-    match format {
-        VcFormat::VC_JWT => Some(Format::VcJwt),
-        VcFormat::JWT_VC_JSON => Some(Format::JwtVcJson),
-        VcFormat::SD_JWT_VC => Some(Format::SdJwtVc),
-        _ => None,
+pub(super) fn format_of(number: VcFormat) -> Option<Format> {
+    let mut numbers = NUMBERS.into_iter();
+    numbers.find_map(|(listed, format)| (listed == number).then_some(format))
+}
+
+impl VcFormat {
+    /// The number of a format of selfsame-credential; `None` if TLS has no number for it.
+    #[must_use]
+    pub fn of(format: Format) -> Option<Self> {
+        let mut numbers = NUMBERS.into_iter();
+        numbers.find_map(|(number, listed)| (listed == format).then_some(number))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `selfsame did`: the instance's own DIDs, and the resolution of any DID.
 
 use clap::{Args, Subcommand};
-use selfsame_app::view::instance::{InstanceDid, NewDid};
+use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
 use serde_json::Value;
 

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_app::view::issuer::Offer;
+use selfsame_credential::Format;
 use selfsame_crypto::json::{self, Limits};
+use selfsame_openid::view::issuer::Offer;
 use serde_json::{Map, Value, json};
 
 use crate::client::handed_in;
@@ -22,7 +23,7 @@ pub struct Issue {
     /// The template's id, such as `immunization`.
     template: String,
     /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`.
-    #[arg(long, default_value = "dc+sd-jwt")]
+    #[arg(long, default_value = Format::DEFAULT.as_str())]
     format: String,
     /// A claim, `path.to.it=value`; the value may be JSON. May be repeated.
     #[arg(long = "claim", value_name = "PATH=VALUE")]

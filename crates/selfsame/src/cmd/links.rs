@@ -2,7 +2,7 @@
 
 use clap::Args;
 use selfsame_app::view::instance::SignInLink;
-use selfsame_app::view::wallet::Invitation;
+use selfsame_openid::view::wallet::Invitation;
 use serde_json::json;
 
 use crate::cmd::Instance;

@@ -1,8 +1,8 @@
 //! `selfsame present`: has a wallet accept an offer or answer a request, by a policy in place of a person's consent.
 
 use clap::Args;
-use selfsame_app::view::wallet::{Answered, CardSummary, OfferPreview, RequestPreview};
 use selfsame_crypto::SecretString;
+use selfsame_openid::view::wallet::{Answered, CardSummary, OfferPreview, RequestPreview};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::form_urlencoded;

@@ -1,7 +1,7 @@
 //! `selfsame revoke`: revokes, suspends or reinstates a credential.
 
 use clap::Args;
-use selfsame_app::view::issuer::IssuedCredential;
+use selfsame_openid::view::issuer::IssuedCredential;
 use serde_json::json;
 
 use crate::cmd::{Instance, segment};

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use selfsame_app::config::{Registration, ResolverConfig, Roles};
+use selfsame_app::config::Roles;
+use selfsame_core::config::ResolverConfig;
 use selfsame_ledger::config::{Pin, RegistryNode};
 use selfsame_ledger::log_origin;
 use selfsame_network::NodeClient;
 use selfsame_network::loopback::Loopback;
+use selfsame_openid::config::Registration;
 use selfsame_registry::Genesis;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};

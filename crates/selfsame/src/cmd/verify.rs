@@ -5,10 +5,10 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_app::view::verifier::{
+use selfsame_credential::verdict::Outcome;
+use selfsame_openid::view::verifier::{
     CredentialVerdict, RequestState, VerificationRequest, VerificationStatus,
 };
-use selfsame_credential::verdict::Outcome;
 use serde_json::json;
 
 use crate::client::handed_in;

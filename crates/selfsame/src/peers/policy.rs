@@ -8,7 +8,6 @@ use clap::{Args, ValueEnum};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use selfsame_app::node::Material;
-use selfsame_credential::Format;
 use selfsame_did::Did;
 use selfsame_did::method::METHODS;
 use selfsame_tls::identity::{
@@ -389,14 +388,18 @@ fn shown(own: Material, staples: Staples) -> Result<SsiIdentity, Failure> {
         .to_pkcs8()
         .map_err(|error| Failure::ours(error.to_string()))?;
     let key = SigningKey::from_pkcs8(secret.expose()).map_err(|error| refused(&error))?;
-    let vc = own.credential.map(|(format, raw)| Vc {
-        format: match format {
-            Format::SdJwtVc => VcFormat::SD_JWT_VC,
-            Format::JwtVcJson => VcFormat::JWT_VC_JSON,
-            Format::VcJwt => VcFormat::VC_JWT,
-        },
-        bytes: raw.into_bytes(),
-    });
+    let vc = own
+        .credential
+        .map(|(format, raw)| match VcFormat::of(format) {
+            Some(number) => Ok(Vc {
+                format: number,
+                bytes: raw.into_bytes(),
+            }),
+            None => Err(Failure::environment(format!(
+                "a credential of the format {format} can't be presented in a handshake"
+            ))),
+        });
+    let vc = vc.transpose()?;
     Ok(SsiIdentity {
         did: own.did,
         key,

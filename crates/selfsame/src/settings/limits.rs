@@ -1,6 +1,6 @@
 //! `[limits]`: limits for all clients together, and for one address.
 
-use selfsame_server::{Limits, Proxies};
+use selfsame_server::{ConnectionLimits, Limits, Proxies};
 use serde::Deserialize;
 
 use crate::exit::Failure;
@@ -21,8 +21,8 @@ impl Default for LimitSettings {
     fn default() -> Self {
         let limits = Limits::default();
         Self {
-            connections: limits.connections,
-            connections_per_address: limits.connections_each,
+            connections: limits.connections.open,
+            connections_per_address: limits.connections.each,
             streams: limits.streams,
             streams_per_address: limits.streams_each,
             registrations_per_address: limits.registrations_each,
@@ -55,12 +55,15 @@ impl LimitSettings {
         let proxies = Proxies::parse(&self.trusted_proxies)
             .map_err(|wrong| Failure::environment(format!("[limits] trusted_proxies: {wrong}")))?;
         Ok(Limits {
-            connections: self.connections,
-            connections_each: self.connections_per_address,
+            connections: ConnectionLimits {
+                open: self.connections,
+                each: self.connections_per_address,
+                proxies,
+                ..ConnectionLimits::default()
+            },
             streams: self.streams,
             streams_each: self.streams_per_address,
             registrations_each: self.registrations_per_address,
-            proxies,
             ..Limits::default()
         })
     }
@@ -78,9 +81,12 @@ mod tests {
     fn limits_are_those_that_are_set_and_else_the_servers_own() {
         let set = limits("connections_per_address = 9\ntrusted_proxies = [\"10.0.0.0/8\"]\n");
         let set = set.unwrap();
-        assert_eq!(set.connections_each, 9);
-        assert_eq!(set.proxies, Proxies::parse(&["10.0.0.0/8"]).unwrap());
-        assert_eq!(set.connections, Limits::default().connections);
+        assert_eq!(set.connections.each, 9);
+        assert_eq!(
+            set.connections.proxies,
+            Proxies::parse(&["10.0.0.0/8"]).unwrap()
+        );
+        assert_eq!(set.connections.open, Limits::default().connections.open);
     }
 
     #[test]

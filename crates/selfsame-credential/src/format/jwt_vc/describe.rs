@@ -6,6 +6,7 @@ pub(super) const DESCRIPTION: Description = Description {
     name: "jwt_vc_json",
     label: "jwt_vc_json",
     title: "W3C VC 1.1",
+    summary: "W3C VC 1.1 as JWT: shown as a whole",
     profile: Profile::W3c,
     type_claims: &["type"],
     subject_claim: Some("credentialSubject"),

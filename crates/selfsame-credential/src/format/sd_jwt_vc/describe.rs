@@ -12,6 +12,7 @@ pub(super) const DESCRIPTION: Description = Description {
     name: "dc+sd-jwt",
     label: "sd_jwt_vc",
     title: "SD-JWT VC",
+    summary: "SD-JWT VC: claims can be shown one by one",
     profile: Profile::SdJwtVc,
     type_claims: &["vct", "aka_vcts"],
     subject_claim: None,

@@ -6,6 +6,7 @@ pub(super) const DESCRIPTION: Description = Description {
     name: "vc+jwt",
     label: "vc_jwt",
     title: "W3C VC 2.0",
+    summary: "W3C VC 2.0 as JWT: shown as a whole",
     profile: Profile::W3c,
     type_claims: &["type"],
     subject_claim: Some("credentialSubject"),

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
-use selfsame_app::dids::newcomer::{Consent, Newcomer, Registered, Role};
+use selfsame_app::newcomer::{Consent, Newcomer, Registered, Role};
 use selfsame_crypto::encoding::{base58_decode, base58_encode, base64_decode};
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey, Secret, SecretString};
 use serde::Deserialize;
@@ -113,7 +113,7 @@ impl Registration {
             role,
             accepts: self.agreement.as_deref(),
         };
-        let registered = server.app().dids().register_newcomer(&newcomer).await?;
+        let registered = server.app().register_newcomer(&newcomer).await?;
         Ok(Made {
             seed,
             key,

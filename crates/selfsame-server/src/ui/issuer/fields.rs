@@ -1,7 +1,7 @@
 //! A template's claims as form fields, and back.
 
-use selfsame_app::view::Labels;
-use selfsame_app::view::issuer::{ClaimField, ClaimKind, ItemField};
+use selfsame_core::templates::Labels;
+use selfsame_core::templates::{ClaimField, ClaimKind, ItemField};
 use serde_json::{Map, Number, Value};
 
 use crate::error::Problem;

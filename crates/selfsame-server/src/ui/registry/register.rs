@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use http::HeaderMap;
-use selfsame_app::dids::newcomer::InForce;
+use selfsame_app::newcomer::InForce;
 use selfsame_crypto::encoding::base58_encode;
 
 use super::Frame;
@@ -62,7 +62,7 @@ impl Page {
             frame: frame.titled("Register a DID"),
             part: "register",
             open: server.open_registration(),
-            agreement: server.app().dids().agreement_in_force()?,
+            agreement: server.app().agreement_in_force()?,
             did: String::new(),
             verkey: String::new(),
             no_role: false,

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::State;
-use selfsame_app::view::wallet::HistoryEntry;
+use selfsame_openid::view::wallet::HistoryEntry;
 
 use crate::error::Answer;
 use crate::extract::{Owner, Query};

@@ -3,8 +3,8 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_app::view::wallet::{DidInfo, KeyInfo};
 use selfsame_driver::paging::Paging;
+use selfsame_openid::view::wallet::{DidInfo, KeyInfo};
 
 use crate::error::Answer;
 use crate::extract::{Form, Owner};

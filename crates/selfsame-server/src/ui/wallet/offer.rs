@@ -3,8 +3,8 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_app::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
 use selfsame_driver::{Error, ErrorKind};
+use selfsame_openid::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
 use serde::Deserialize;
 
 use crate::error::Answer;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_app::view::readable;
-use selfsame_app::view::wallet::{AnswerRequest, Person, RequestPreview, Share, ShareSet};
+use selfsame_core::view::readable;
 use selfsame_driver::ErrorKind;
+use selfsame_openid::view::wallet::{AnswerRequest, Person, RequestPreview, Share, ShareSet};
 use serde::Deserialize;
 
 use crate::error::Answer;

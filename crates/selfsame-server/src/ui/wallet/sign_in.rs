@@ -5,11 +5,11 @@ use axum::extract::{Extension, RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use selfsame_app::config::Registration;
-use selfsame_app::view::wallet::NewSession;
-use selfsame_app::wallet::{KNOWN_SECONDS, Whence};
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind};
+use selfsame_openid::config::Registration;
+use selfsame_openid::view::wallet::NewSession;
+use selfsame_openid::wallet::{KNOWN_SECONDS, Whence};
 use serde::Deserialize;
 
 use crate::auth;

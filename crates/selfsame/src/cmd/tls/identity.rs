@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use selfsame_app::App;
-use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::node::NodeIdentity;
+use selfsame_core::view::NewDid;
 
 use crate::exit::{Answer, End, Failure};
 use crate::master_key::MasterKey;

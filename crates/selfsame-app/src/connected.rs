@@ -1,0 +1,98 @@
+//! Connects the roles to the instance's registry.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_core::registry::{RecordedDelegation, RegistryClient, UseKey};
+use selfsame_credential::single_use::{Action, Use};
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::selfsame::Network;
+use selfsame_did::{AsOf, Did, Options, Resolution};
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::view::{RegistryDelegation, RegistryUse};
+use selfsame_ledger::{Registry, standing};
+use selfsame_registry::{Receipt, Transaction};
+
+/// The instance's registry, as its roles use it.
+pub(crate) struct Connected(pub Arc<dyn Registry>);
+
+#[async_trait]
+impl RegistryClient for Connected {
+    async fn network(&self) -> Result<Network> {
+        self.0.network().await
+    }
+
+    async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
+        self.0.submit(transaction).await
+    }
+
+    async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
+        self.0.resolve(did, options).await
+    }
+
+    async fn as_of(&self) -> Option<AsOf> {
+        // Another registry's answers state themselves as of when they hold.
+        self.0.ledger()?;
+        let status = self.0.status().await.ok()?;
+        let standing = standing(&status.checkpoint)?;
+        Some(AsOf {
+            time: standing.time,
+            height: standing.height,
+        })
+    }
+
+    async fn used(&self, key: &UseKey) -> Result<(Option<Use>, UnixTime)> {
+        let (used, at) = self.0.used(&key.issuer, &key.digest).await?;
+        Ok((used.as_ref().map(recorded_use).transpose()?, at))
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RecordedDelegation>> {
+        let given = self.0.delegation(issuer, name).await?;
+        given.map(recorded_delegation).transpose()
+    }
+}
+
+/// The use of a credential, from what the registry answered.
+///
+/// # Errors
+/// `Upstream` if another process wrote what can't be read.
+fn recorded_use(used: &RegistryUse) -> Result<Use> {
+    let unread = || Error::upstream("the registry's answer about a use can't be read");
+    Ok(Use {
+        action: match used.action.as_str() {
+            "consume" => Action::Spent,
+            "revoke" => Action::Revoked,
+            _ => return Err(unread()),
+        },
+        by: Did::parse(&used.by).map_err(|_| unread())?,
+        at: UnixTime::parse_rfc3339(&used.at).ok_or_else(unread)?,
+        seq_no: used.seq_no,
+    })
+}
+
+/// A delegation, from what the registry answered.
+///
+/// # Errors
+/// `Upstream` if another process wrote what can't be read.
+fn recorded_delegation(given: RegistryDelegation) -> Result<RecordedDelegation> {
+    let unread = || Error::upstream("the registry's answer about a delegation can't be read");
+    Ok(RecordedDelegation {
+        seq_no: given.seq_no,
+        until: UnixTime::parse_rfc3339(&given.until).ok_or_else(unread)?,
+        scope: given.scope,
+        is_withdrawn: given.withdrawn.is_some(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_credential::single_use::digest;
+    use selfsame_registry::single_use::use_digest;
+
+    #[test]
+    fn credentials_and_machine_compute_the_same_digest() {
+        for kind in ["v", "urn:selfsame:credential:prescription"] {
+            assert_eq!(digest(kind, &[3; 32]), use_digest(kind, &[3; 32]));
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Registers the DIDs of others, as a DID of this instance that has a role in the registry.
+
+use selfsame_core::dids::Author;
+use selfsame_core::identity::KEY_FRAGMENT;
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::{KeyHandle, PrivateKey, PublicKey};
+use selfsame_did::{Did, Options, selfsame};
+use selfsame_driver::{Error, ErrorKind, Result, keys};
+use selfsame_ledger::Ledger;
+use selfsame_registry::network::{Acceptance, Agreement};
+use selfsame_registry::transaction::Body;
+use selfsame_registry::{Identifier, Operation, Transaction, Unsigned};
+
+pub use selfsame_registry::network::Role;
+
+use crate::app::App;
+
+/// Seconds of a day. An acceptance is dated in days.
+const DAY: u64 = 86_400;
+
+/// A party to be registered.
+#[derive(Clone, Copy, Debug)]
+pub struct Newcomer<'a> {
+    /// Its key, from which its identifier is made.
+    pub key: &'a PublicKey,
+    /// The consent of its key, needed for Indy's form of identifier.
+    pub consent: Consent<'a>,
+    /// Its DID, or the last part of it. Default: Indy's form if the key consents, else that of the key's digest.
+    pub did: Option<&'a str>,
+    /// The role that it gets.
+    pub role: Option<Role>,
+    /// The version of the author agreement that the caller has accepted, if the network has an agreement.
+    pub accepts: Option<&'a str>,
+}
+
+/// How the owner of a key consents to an identifier made of half of the key itself, which is Indy's form. An identifier
+/// made of the key's digest needs no consent.
+#[derive(Clone, Copy, Debug)]
+pub enum Consent<'a> {
+    /// Without consent.
+    None,
+    /// By the private key, which the registrar has.
+    Key(&'a PrivateKey),
+    /// By a signature over [`Identifier::consent_bytes`].
+    Signature(&'a [u8; 64]),
+}
+
+/// The author agreement in force.
+#[derive(Clone, Debug)]
+pub struct InForce {
+    /// Its version.
+    pub version: String,
+    /// SHA-256 of its text, hexadecimal.
+    pub digest: String,
+}
+
+/// A DID in the registry.
+#[derive(Clone, Debug)]
+pub struct Registered {
+    /// The DID.
+    pub did: Did,
+    /// Its last part.
+    pub id: String,
+    /// Whether it existed before; then nothing was written.
+    pub existed: bool,
+}
+
+impl App {
+    /// Registers the DID of another party, with its role, and waits for the receipt. An existing DID is not changed.
+    ///
+    /// # Errors
+    /// `BadRequest` if the DID is not the key's; `Forbidden` if no DID of this instance has a role, or if the author
+    /// agreement in force was not accepted; `Conflict` if another agreement was accepted; the registry's errors.
+    pub async fn register_newcomer(&self, newcomer: &Newcomer<'_>) -> Result<Registered> {
+        let registry = self.registry()?;
+        let ledger = registry.ledger().ok_or_else(|| {
+            Error::bad_request("this instance's registry runs in another process")
+        })?;
+        let subject = subject(ledger, newcomer)?;
+        let did = ledger.machine().did(subject);
+        let did = did.ok_or_else(|| Error::internal("an identifier does not form a DID"))?;
+        let id = subject.to_string();
+        let present = ledger.resolve(&did, &Options::default());
+        if present.document.is_some() || present.document_metadata.deactivated {
+            let existed = true;
+            return Ok(Registered { did, id, existed });
+        }
+        let mut operations = vec![Operation::RegisterDid {
+            subject,
+            key: newcomer.key.clone(),
+            consent: newcomer.signature(ledger, subject)?,
+        }];
+        if newcomer.role.is_some() {
+            let role = newcomer.role;
+            operations.push(Operation::SetRole { subject, role });
+        }
+        let registrar = self.registrar(ledger).await?;
+        let agreement = self.acceptance(ledger, newcomer.accepts)?;
+        let transaction = self.registration(&registrar, operations, agreement).await?;
+        self.dids().write(&registrar, &transaction).await?;
+        let existed = false;
+        Ok(Registered { did, id, existed })
+    }
+
+    /// The author agreement of the registry that runs here; `None` if there is none or the registry runs elsewhere.
+    ///
+    /// # Errors
+    /// `BadRequest` if this instance has no registry, `Internal` if the agreement can't be read.
+    pub fn agreement_in_force(&self) -> Result<Option<InForce>> {
+        let registry = self.registry()?;
+        let agreement = registry.ledger().map(in_force).transpose()?.flatten();
+        Ok(agreement.map(|agreement| InForce {
+            version: agreement.version,
+            digest: hex_encode(&agreement.digest),
+        }))
+    }
+
+    /// Today's acceptance of the agreement with this version. Without a version, the registry decides and says why.
+    fn acceptance(&self, ledger: &Ledger, version: Option<&str>) -> Result<Option<Acceptance>> {
+        let Some(version) = version else {
+            return Ok(None);
+        };
+        let agreement = in_force(ledger)?.filter(|agreement| agreement.version == version);
+        let agreement = agreement.ok_or_else(|| {
+            Error::new(ErrorKind::Conflict, "this author agreement is not in force")
+                .with_hint("read and accept the agreement that is in force, if there is one")
+        })?;
+        let mechanism = agreement.mechanisms.into_iter().next();
+        Ok(mechanism.map(|mechanism| Acceptance {
+            version: agreement.version,
+            digest: agreement.digest,
+            mechanism,
+            day: self.shared.clock.now().0 / DAY,
+        }))
+    }
+
+    /// A member of the registry whose key is here: the trustee of an embedded network's genesis, or one of this
+    /// instance's DIDs.
+    async fn registrar(&self, ledger: &Ledger) -> Result<Author> {
+        let machine = ledger.machine();
+        let has_role = |did: &Did| -> Result<bool> {
+            let role = machine.role(ledger, did).map_err(Error::internal)?;
+            Ok(role.is_some())
+        };
+        let tenant = selfsame_ledger::tenant()?;
+        for member in ledger.genesis().members() {
+            let key = KeyHandle::of(&member.key);
+            let held = self.shared.store.read(&tenant, keys::KIND, key.as_str());
+            let did = member.id().and_then(|id| machine.did(id));
+            if let (Some(did), Some(_)) = (did, held.await?)
+                && has_role(&did)?
+            {
+                let fragment = KEY_FRAGMENT.to_owned();
+                return Ok(Author {
+                    tenant,
+                    did,
+                    key,
+                    fragment,
+                });
+            }
+        }
+        for author in self.dids().authors().await? {
+            if has_role(&author.did)? {
+                return Ok(author);
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Forbidden,
+            "no DID of this instance may register others in this registry",
+        )
+        .with_hint("make one of its DIDs an endorser, or let newcomers register their own DIDs"))
+    }
+
+    async fn registration(
+        &self,
+        registrar: &Author,
+        operations: Vec<Operation>,
+        agreement: Option<Acceptance>,
+    ) -> Result<Transaction> {
+        let not_ours = || Error::internal("a member's DID is not a did:selfsame");
+        let (network, _) = selfsame::parts(&registrar.did).ok_or_else(not_ours)?;
+        let author = Identifier::of_did(&registrar.did, &network).ok_or_else(not_ours)?;
+        let nonce = u64::from_be_bytes(self.shared.clock.ctx().random::<8>("nonce"));
+        let body = Body {
+            agreement,
+            ..Body::new(&network, author, nonce, operations)
+        };
+        let unsigned = Unsigned::of(body);
+        let signature = self
+            .shared
+            .keys
+            .sign(&registrar.tenant, &registrar.key, unsigned.signing_bytes())
+            .await?;
+        unsigned
+            .signed(&registrar.fragment, &signature)
+            .map_err(Error::internal)
+    }
+}
+
+fn in_force(ledger: &Ledger) -> Result<Option<Agreement>> {
+    let set = ledger
+        .machine()
+        .agreement(ledger)
+        .map_err(Error::internal)?;
+    Ok(set.and_then(|set| set.agreement))
+}
+
+impl Newcomer<'_> {
+    /// The signature that the identifier needs.
+    fn signature(&self, ledger: &Ledger, subject: Identifier) -> Result<Option<[u8; 64]>> {
+        if Identifier::of_key(self.key) == Some(subject) {
+            return Ok(None);
+        }
+        let signed = subject.consent_bytes(ledger.machine().network().as_str());
+        let needed = || {
+            Error::bad_request("this identifier can only be registered with a signature by its key").with_hint(
+                "let its owner sign (docs/did-method.md §3.1), or use the identifier of the key's digest",
+            )
+        };
+        match self.consent {
+            Consent::None => Err(needed()),
+            Consent::Key(key) => {
+                let signature = key.sign(&signed).map_err(Error::internal)?;
+                let signature: [u8; 64] = signature.try_into().map_err(|_| needed())?;
+                Ok(Some(signature))
+            }
+            Consent::Signature(signature) => {
+                let algorithm = self.key.key_type().default_algorithm();
+                let good = self.key.verify(algorithm, &signed, signature);
+                good.map_err(|_| needed())?;
+                Ok(Some(*signature))
+            }
+        }
+    }
+}
+
+/// The identifier, if it is made of the key.
+fn subject(ledger: &Ledger, newcomer: &Newcomer<'_>) -> Result<Identifier> {
+    let own = Identifier::of_key(newcomer.key);
+    let indy = Identifier::of_seed_key(newcomer.key);
+    let prefix = selfsame::prefix(ledger.machine().network().as_str());
+    let found = match (newcomer.did, newcomer.consent) {
+        (None, Consent::None) => own,
+        (None, _) => indy.or(own),
+        (Some(did), _) => {
+            let id = did.strip_prefix(&prefix).unwrap_or(did);
+            let ids = [own, indy].into_iter().flatten();
+            ids.into_iter().find(|own| own.to_string() == id)
+        }
+    };
+    found.ok_or_else(|| {
+        Error::bad_request("the DID does not belong to the key").with_hint(
+            "the DID's last part must be base58 of the first 16 bytes of the SHA-256 of the key with its multicodec, \
+             or of the Ed25519 key itself",
+        )
+    })
+}

@@ -1,0 +1,157 @@
+//! Certificates that the settings name: trust anchors, and chains to sign with. All of them are PEM.
+
+use selfsame_credential::Signer;
+use selfsame_crypto::x509::{self, Chain};
+use selfsame_crypto::{KeyHandle, PrivateKey, PublicKey, Secret, SecretString, encoding};
+use selfsame_driver::keys::Keys;
+use selfsame_driver::{Error, Result};
+use selfsame_store::TenantId;
+
+const CERTIFICATE: &str = "CERTIFICATE";
+const PRIVATE_KEY: &str = "PRIVATE KEY";
+
+/// A certificate chain whose key is in the key store.
+#[derive(Clone)]
+pub struct Certificate {
+    /// The name it certifies: the verifier's DNS name, or the issuer's identifier.
+    pub name: String,
+    /// The key that it certifies.
+    pub public: PublicKey,
+    /// How to sign with it: with `x5c` in the header, and without `kid`.
+    pub signer: Signer,
+}
+
+/// A chain and its private key, which was checked to be the leaf's.
+pub struct Pair {
+    /// The chain, the leaf first.
+    pub chain: Chain,
+    x5c: Vec<Vec<u8>>,
+    key: PrivateKey,
+}
+
+/// The certificate settings of one section.
+pub struct Section<'a> {
+    /// The section's name.
+    pub name: &'static str,
+    /// The chain, PEM, if it is set.
+    pub chain: Option<&'a str>,
+    /// The key, PKCS#8 in PEM, if it is set.
+    pub key: Option<&'a SecretString>,
+}
+
+/// The trust anchors, DER.
+///
+/// # Errors
+/// `BadRequest` if one cannot be read: a skipped anchor would look like an untrusted issuer.
+pub(crate) fn anchors(certificates: &[String]) -> Result<Vec<Vec<u8>>> {
+    let wrong = |reason: &str| {
+        Error::bad_request(format!("[trust] certificates: {reason}"))
+            .with_hint("each entry must be PEM: -----BEGIN CERTIFICATE-----")
+    };
+    let mut anchors = Vec::new();
+    for text in certificates {
+        let found = pem_blocks(text, CERTIFICATE).ok_or_else(|| wrong("an entry is not PEM"))?;
+        if found.is_empty() {
+            return Err(wrong("an entry contains no certificate"));
+        }
+        anchors.extend(found.into_iter().map(|der| der.expose().to_vec()));
+    }
+    if anchors.iter().all(|anchor| x509::is_anchor(anchor)) {
+        Ok(anchors)
+    } else {
+        Err(wrong("an entry is not an X.509 certificate"))
+    }
+}
+
+impl Section<'_> {
+    /// The pair, if the section has one.
+    ///
+    /// # Errors
+    /// `BadRequest` for settings that cannot work.
+    pub fn read(&self) -> Result<Option<Pair>> {
+        let (chain, key) = match (self.chain, self.key) {
+            (None, None) => return Ok(None),
+            (Some(chain), Some(key)) => (chain, key),
+            _ => return Err(self.lacking("one of `certificate` and `certificate_key`")),
+        };
+        let x5c =
+            pem_blocks(chain, CERTIFICATE).ok_or_else(|| self.wrong("`certificate` is not PEM"))?;
+        let x5c: Vec<Vec<u8>> = x5c.into_iter().map(|der| der.expose().to_vec()).collect();
+        let chain = Chain::parse(&x5c).map_err(|error| self.wrong(&error.to_string()))?;
+        let key = self.private_key(key)?;
+        if key.public() != chain.leaf_public_key() {
+            return Err(self
+                .wrong("`certificate_key` is not the key of the first certificate")
+                .with_hint("the chain starts with this key's certificate, followed by those of its authorities"));
+        }
+        Ok(Some(Pair { chain, x5c, key }))
+    }
+
+    fn private_key(&self, pem: &SecretString) -> Result<PrivateKey> {
+        let found = pem_blocks(pem.expose(), PRIVATE_KEY);
+        let key = match found.as_deref() {
+            Some([pkcs8]) => PrivateKey::from_pkcs8(pkcs8.expose()).ok(),
+            _ => None,
+        };
+        key.ok_or_else(|| {
+            self.wrong("`certificate_key` is not one P-256 or Ed25519 key in PKCS#8")
+                .with_hint("`openssl pkcs8 -topk8 -nodes` converts keys of other formats")
+        })
+    }
+
+    /// The error of a setting in this section.
+    #[must_use]
+    pub fn wrong(&self, reason: &str) -> Error {
+        Error::bad_request(format!("[{}] {reason}", self.name))
+    }
+
+    /// The error of a setting without the certificate that it needs.
+    #[must_use]
+    pub fn lacking(&self, what: &str) -> Error {
+        self.wrong(&format!(
+            "{what} is set without the other settings it needs"
+        ))
+        .with_hint(format!(
+            "set `certificate` and `certificate_key` under [{}]",
+            self.name
+        ))
+    }
+}
+
+impl Pair {
+    /// Moves the key into the key store, sealed. The certificate is for this name.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn keep(self, keys: &Keys, tenant: &TenantId, name: String) -> Result<Certificate> {
+        let public = self.key.public().clone();
+        let signer = Signer {
+            algorithm: self.key.algorithm(),
+            key: KeyHandle::of(&public),
+            kid: None,
+            x5c: self.x5c,
+        };
+        keys.import(tenant, self.key).await?;
+        Ok(Certificate {
+            name,
+            public,
+            signer,
+        })
+    }
+}
+
+/// The contents of the PEM blocks with this label (RFC 7468); skips other blocks. `None` if a block is malformed.
+fn pem_blocks(pem: &str, label: &str) -> Option<Vec<Secret>> {
+    let (begin, end) = (
+        format!("-----BEGIN {label}-----"),
+        format!("-----END {label}-----"),
+    );
+    pem.split(&begin)
+        .skip(1)
+        .map(|block| {
+            let (body, _) = block.split_once(&end)?;
+            let body = SecretString::new(body.split_ascii_whitespace().collect());
+            encoding::base64_decode(body.expose()).ok().map(Secret::new)
+        })
+        .collect()
+}

@@ -1,0 +1,381 @@
+//! Settings of what the roles share. Parsed by the binary, validated here.
+
+use std::collections::BTreeMap;
+
+use selfsame_did::method::{METHODS, Method};
+use selfsame_did::{Did, cheqd, jwk, selfsame};
+use selfsame_driver::{Error, Result};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use url::Url;
+
+/// The settings that the roles of one instance share.
+#[derive(Clone, Debug)]
+pub struct SharedConfig {
+    /// The public base of all its URLs, such as `http://127.0.0.1:7380/`.
+    pub origin: Url,
+    /// The parties that it trusts.
+    pub trust: TrustConfig,
+    /// The resolvers of DIDs that it can't resolve itself.
+    pub resolver: ResolverConfig,
+}
+
+/// The DID method of an issuer or a verifier. It is resolved here, and its DIDs need no registrar.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct DidMethod(&'static str);
+
+impl DidMethod {
+    /// This method.
+    #[must_use]
+    pub const fn of(method: &Method) -> Self {
+        Self(method.name)
+    }
+
+    /// Its name, as in DIDs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+
+    /// The default method of new DIDs. Without a registry there is no `did:selfsame`.
+    #[must_use]
+    pub const fn unless_named(has_registry: bool) -> Self {
+        match has_registry {
+            true => Self(selfsame::METHOD.name),
+            false => Self(jwk::METHOD.name),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for DidMethod {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        METHODS.resolved_here(&name).map(Self::of).ok_or_else(|| {
+            let names = METHODS.names(|method| method.origin.is_resolved_here());
+            D::Error::custom(format!(
+                "unknown DID method `{name}`, expected one of {names}"
+            ))
+        })
+    }
+}
+
+/// The DID of an issuer or a verifier that others see.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NamedDid {
+    /// Its own if any party can resolve its method, else the `did:jwk` of the same key.
+    Portable,
+    /// Its own, whatever its method.
+    Own,
+}
+
+/// The parties that an instance trusts. With empty lists it trusts only itself.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrustConfig {
+    /// Issuers whose credentials are accepted: DIDs, issuer URLs, or names of certificates.
+    pub issuers: Vec<String>,
+    /// The types of credentials (`vct`, or W3C types) that a trusted issuer may issue, by its name. An issuer that is
+    /// not listed may issue any.
+    pub types: BTreeMap<String, Vec<String>>,
+    /// Verifiers that the wallet shows as trusted: client identifiers.
+    pub verifiers: Vec<String>,
+    /// Certificates that anchor `x5c` chains and `x509_san_dns`, PEM; in a settings file, paths to them.
+    pub certificates: Vec<String>,
+    /// Origins that may be private or plain http, each exact: this instance's sister processes.
+    pub origins: Vec<Url>,
+}
+
+impl TrustConfig {
+    /// Validates what the types of the settings can't express: an invalid name would match no party, without a message.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do.
+    pub fn check(&self) -> Result<()> {
+        let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
+        let is_issuer = |text: &&String| match text.split_once(':') {
+            Some(("did", _)) => Did::parse(text).is_ok(),
+            Some(("x509_san_dns" | "x509_hash", name)) => !name.is_empty(),
+            _ => Url::parse(text).is_ok(),
+        };
+        if let Some(wrong) = self.issuers.iter().find(|text| !is_issuer(text)) {
+            let what =
+                format!("[trust] issuers: `{wrong}` is not a DID, a URL or a certificate's name");
+            return Err(Error::bad_request(what)
+                .with_hint("give the whole name, such as did:web:issuer.example"));
+        }
+        let is_listed = |issuer: &&String| self.issuers.contains(issuer);
+        if let Some(wrong) = self.types.keys().find(|issuer| !is_listed(issuer)) {
+            let what = format!("[trust.types]: `{wrong}` is not among [trust] issuers");
+            return Err(Error::bad_request(what)
+                .with_hint("list the issuer there too, spelled exactly as here"));
+        }
+        let is_origin = |url: &&Url| {
+            is_web(url) && url.as_str() == format!("{}/", url.origin().ascii_serialization())
+        };
+        if let Some(wrong) = self.origins.iter().find(|url| !is_origin(url)) {
+            let what = format!(
+                "[trust] origins: `{}{}` is more than an origin",
+                wrong.origin().ascii_serialization(),
+                wrong.path()
+            );
+            return Err(Error::bad_request(what)
+                .with_hint("give scheme, host and port alone, such as http://localhost:7381/"));
+        }
+        Ok(())
+    }
+
+    /// Whether an address of the settings may be called: over TLS, or plainly on this machine and at a listed origin.
+    #[must_use]
+    pub fn may_call(&self, url: &Url) -> bool {
+        let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        let is_listed = || {
+            let mut listed = self.origins.iter();
+            listed.any(|origin| origin.origin() == url.origin())
+        };
+        let is_reached = match url.scheme() {
+            "https" => true,
+            "http" => is_local || is_listed(),
+            _ => false,
+        };
+        let is_bare = url.username().is_empty() && url.password().is_none();
+        is_reached && is_bare && url.query().is_none() && url.fragment().is_none()
+    }
+}
+
+/// The resolvers of DIDs that the instance can't resolve itself. Their answers are trusted without proof, and each
+/// result names the resolver that gave it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResolverConfig {
+    /// A Universal Resolver's base URL, to which `1.0/identifiers/` is appended.
+    pub universal: Option<Url>,
+    /// The methods it is asked for, such as `["ebsi", "ion"]`; `"*"` means every method that is not resolved here.
+    pub universal_methods: Vec<String>,
+    /// The base URL of a resolver of the cheqd network. If it is set, only it is asked for `did:cheqd`.
+    pub cheqd: Option<Url>,
+    /// The base URL of a registrar that writes to the cheqd network, to which `1.0/create` is appended.
+    pub cheqd_registrar: Option<Url>,
+    /// The cheqd network of new DIDs: `testnet` or `mainnet`.
+    pub cheqd_network: cheqd::Network,
+    /// How long a document is used without asking again, in seconds, including that of a `did:web`.
+    pub ttl: u64,
+    /// How long a missing document is remembered, in seconds: shorter, since the document may be added.
+    pub negative_ttl: u64,
+    /// Time limit for an answer, in seconds.
+    pub timeout: u64,
+}
+
+impl Default for ResolverConfig {
+    fn default() -> Self {
+        Self {
+            universal: None,
+            universal_methods: Vec::new(),
+            cheqd: None,
+            cheqd_registrar: None,
+            cheqd_network: cheqd::Network::default(),
+            ttl: 60,
+            negative_ttl: 5,
+            timeout: 10,
+        }
+    }
+}
+
+impl ResolverConfig {
+    /// The wildcard for every foreign method.
+    pub const EVERY_METHOD: &str = "*";
+    /// The maximum time that may be set, in seconds: a day.
+    const LONGEST: u64 = 86_400;
+
+    /// The addresses of the resolvers and the registrar.
+    pub fn addresses(&self) -> impl Iterator<Item = &Url> {
+        let all = [&self.universal, &self.cheqd, &self.cheqd_registrar];
+        all.into_iter().flatten()
+    }
+
+    /// Whether the Universal Resolver is asked for DIDs of this method.
+    #[must_use]
+    pub fn asks_universal(&self, method: &str) -> bool {
+        let mut listed = self.universal_methods.iter();
+        METHODS.resolved_here(method).is_none()
+            && listed.any(|listed| listed == method || listed == Self::EVERY_METHOD)
+    }
+
+    /// Validates the settings: a resolver whose answers are trusted must be called over TLS, on this machine, or at an
+    /// origin that [`TrustConfig::origins`] lists.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do.
+    pub fn check(&self, trust: &TrustConfig) -> Result<()> {
+        for url in self.addresses() {
+            if !trust.may_call(url) {
+                // Shown without the user and the query, which may hold a secret.
+                let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
+                return Err(refused(format!(
+                    "{shown} is not an https URL without user and query"
+                ))
+                .with_hint("use https; plain http is allowed only for this machine and for [trust] origins"));
+            }
+        }
+        let own = self
+            .universal_methods
+            .iter()
+            .find(|method| METHODS.resolved_here(method).is_some());
+        if let Some(own) = own {
+            return Err(refused(format!(
+                "did:{own} is always resolved by the instance itself"
+            )));
+        }
+        if self.universal.is_some() && self.universal_methods.is_empty() {
+            return Err(
+                refused("a Universal Resolver without methods is never used".to_owned())
+                    .with_hint("list the methods in universal_methods; \"*\" means all"),
+            );
+        }
+        let is_resolved = self.cheqd.is_some() || self.asks_universal(cheqd::METHOD.name);
+        if self.cheqd_registrar.is_some() && !is_resolved {
+            // If the answer to a change is lost, only a resolver can tell whether the change was made.
+            return Err(refused("cheqd_registrar also needs cheqd".to_owned()));
+        }
+        let times = [self.ttl, self.negative_ttl, self.timeout];
+        if times.iter().any(|time| *time > Self::LONGEST) || self.timeout == 0 {
+            return Err(refused("a time is 0 or longer than a day".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+fn refused(reason: String) -> Error {
+    Error::bad_request(format!("[resolver] {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(universal: &str, methods: &[&str]) -> ResolverConfig {
+        ResolverConfig {
+            universal: Some(universal.parse().unwrap()),
+            universal_methods: methods.iter().map(|method| (*method).to_owned()).collect(),
+            ..ResolverConfig::default()
+        }
+    }
+
+    #[test]
+    fn whom_to_trust_is_named_in_full() {
+        let issuer = |text: &str| TrustConfig {
+            issuers: vec![text.to_owned()],
+            ..TrustConfig::default()
+        };
+        for right in [
+            "did:web:issuer.example",
+            "https://issuer.example/issuer",
+            "x509_san_dns:issuer.example",
+            "x509_hash:kVP8Bh6VqLEm4VuCxS9iJjVA5kKvYzNEzTW3ycgXW0s",
+        ] {
+            assert!(issuer(right).check().is_ok(), "{right}");
+        }
+        for wrong in ["x", "", "did:selfsame:…", "issuer.example"] {
+            let refused = issuer(wrong).check().unwrap_err();
+            assert!(refused.reason.starts_with("[trust] issuers"), "{refused:?}");
+            assert!(refused.hint.is_some());
+        }
+        let origin = |text: &str| TrustConfig {
+            origins: vec![text.parse().unwrap()],
+            ..TrustConfig::default()
+        };
+        for right in ["http://localhost:7381", "https://issuer.example/"] {
+            assert!(origin(right).check().is_ok(), "{right}");
+        }
+        for wrong in [
+            "http://localhost:7381/issuer",
+            "https://issuer.example/?x",
+            "https://me:secret@issuer.example/",
+            "file:///tmp",
+        ] {
+            let refused = origin(wrong).check().unwrap_err();
+            assert!(refused.reason.starts_with("[trust] origins"), "{refused:?}");
+            assert!(!refused.reason.contains("secret"));
+        }
+    }
+
+    #[test]
+    fn only_listed_methods_are_asked_for_elsewhere_and_our_own_never() {
+        let some = with("https://resolver.example/", &["ion", "ebsi"]);
+        assert!(some.asks_universal("ion") && !some.asks_universal("cheqd"));
+        let all = with("https://resolver.example/", &["*"]);
+        assert!(all.asks_universal("ion") && all.asks_universal("cheqd"));
+        for own in ["key", "jwk", "web", "selfsame"] {
+            assert!(!all.asks_universal(own), "{own}");
+            assert!(
+                with("https://r.example/", &[own])
+                    .check(&TrustConfig::default())
+                    .is_err()
+            );
+        }
+        assert!(!ResolverConfig::default().asks_universal("ion"));
+    }
+
+    #[test]
+    fn whoever_is_taken_at_his_word_is_reached_by_tls_or_by_name() {
+        let trust = TrustConfig {
+            origins: vec!["http://resolver.internal:8080/".parse().unwrap()],
+            ..TrustConfig::default()
+        };
+        for url in [
+            "https://resolver.example/",
+            "https://resolver.example/some/base",
+            "http://localhost:8080/",
+            "http://127.0.0.1:8080/",
+            "http://[::1]:8080/",
+            "http://resolver.internal:8080/base",
+        ] {
+            assert!(with(url, &["*"]).check(&trust).is_ok(), "{url}");
+        }
+        for url in [
+            "http://resolver.example/",
+            "http://resolver.internal:8081/",
+            "ftp://localhost/",
+            "https://resolver.example/?a=secret",
+            "https://user:secret@resolver.example/",
+            "https://user:secret@resolver.example/?a=b",
+        ] {
+            let refused = with(url, &["*"]).check(&trust).unwrap_err();
+            assert!(!refused.reason.contains("secret"), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_universal_resolver_that_is_asked_for_nothing_and_times_that_never_end_are_refused() {
+        let trust = TrustConfig::default();
+        assert!(
+            with("https://resolver.example/", &[])
+                .check(&trust)
+                .is_err()
+        );
+        for (ttl, timeout) in [(86_401, 10), (60, 0), (60, 86_401)] {
+            let config = ResolverConfig {
+                ttl,
+                timeout,
+                ..ResolverConfig::default()
+            };
+            assert!(config.check(&trust).is_err());
+        }
+        assert!(ResolverConfig::default().check(&trust).is_ok());
+    }
+
+    #[test]
+    fn a_registrar_goes_with_a_resolver() {
+        let registrar = ResolverConfig {
+            cheqd_registrar: Some("https://registrar.example/".parse().unwrap()),
+            ..ResolverConfig::default()
+        };
+        let check = |config: &ResolverConfig| config.check(&TrustConfig::default());
+        assert!(check(&registrar).is_err());
+        let with_resolver = ResolverConfig {
+            cheqd: Some("https://resolver.example/".parse().unwrap()),
+            ..registrar
+        };
+        assert!(check(&with_resolver).is_ok());
+    }
+}

@@ -1,0 +1,320 @@
+//! Writes to the registry. Each is stored with its purpose before it is sent, so that a crash loses none.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_credential::evidence::Step;
+use selfsame_crypto::KeyHandle;
+use selfsame_crypto::encoding::{base64url_encode, hex_encode};
+use selfsame_did::{Did, selfsame};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
+use selfsame_registry::{Identifier, Operation, Receipt, Transaction, Unsigned};
+use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, TenantId};
+use serde::{Deserialize, Serialize};
+
+use crate::dids::record::{DID, DidRecord, did_id, put};
+use crate::events::EventKind;
+use crate::machine::{Answer, At, Call, Calling, Machine, Next, Round, Settlement};
+use crate::record_cache::RecordCache;
+use crate::shared::Shared;
+
+/// The kind of the records of pending registrations.
+const KIND: &str = "registration";
+
+/// The signer of a transaction.
+pub struct Author {
+    /// The tenant that holds its key.
+    pub tenant: TenantId,
+    /// Its DID.
+    pub did: Did,
+    /// The handle of its key.
+    pub key: KeyHandle,
+    /// The key's fragment, without `#`.
+    pub fragment: String,
+}
+
+/// A pending registration; deleted once it is accepted or refused.
+#[derive(Deserialize, Serialize)]
+pub struct Registration {
+    transaction: String,
+    then: Option<DidRecord>,
+}
+
+/// The machine of writes to the registry.
+pub struct Registering {
+    shared: Arc<Shared>,
+    records: RecordCache<Registration>,
+}
+
+/// The answer to a pending change, and the record of its DID if the change was refused.
+pub struct Heard {
+    pub answer: Answer,
+    before: Option<Before>,
+}
+
+/// The record of a DID whose change is pending.
+struct Before {
+    record: DidRecord,
+    version: u64,
+}
+
+impl From<Answer> for Heard {
+    fn from(answer: Answer) -> Self {
+        Self {
+            answer,
+            before: None,
+        }
+    }
+}
+
+impl Heard {
+    /// Reads the record of the DID, if its change was refused.
+    pub async fn look_up(
+        &mut self,
+        shared: &Shared,
+        tenant: &TenantId,
+        then: Option<&DidRecord>,
+    ) -> Result<()> {
+        self.before = None;
+        if let (Answer::Refused(_), Some(then)) = (&self.answer, then)
+            && let Some(read) = shared.store.read(tenant, DID, &did_id(&then.did)).await?
+        {
+            self.before = Some(Before {
+                record: decode(&read.value)?,
+                version: read.version,
+            });
+        }
+        Ok(())
+    }
+
+    /// The end of a pending change: updates the DID's record, or restores it after a refusal. A DID that was never
+    /// registered is deleted.
+    pub fn conclude<R>(
+        &self,
+        mut next: Next<R>,
+        id: &str,
+        then: Option<&DidRecord>,
+    ) -> Result<Next<R>> {
+        match (&self.answer, &self.before) {
+            (Answer::Refused(error), before) => {
+                next.entry = Settlement::Buried(error.reason.clone());
+                let is_ours = |before: &&Before| before.record.pending.as_deref() == Some(id);
+                if let Some(before) = before.as_ref().filter(is_ours) {
+                    next.batch = before.restored(next.batch)?;
+                }
+            }
+            _ => {
+                if let Some(then) = then {
+                    next.batch = put(next.batch, then)?;
+                }
+            }
+        }
+        Ok(next)
+    }
+}
+
+impl Before {
+    fn restored(&self, batch: Batch) -> Result<Batch> {
+        let id = did_id(&self.record.did);
+        if self.record.version == 0 {
+            let unchanged = Expect::Version(self.version);
+            return Ok(batch.expect(DID, &id, unchanged).delete(DID, &id));
+        }
+        let record = DidRecord {
+            pending: None,
+            ..self.record.clone()
+        };
+        Ok(batch.update_version(DID, &id, self.version, encode(&record)?))
+    }
+}
+
+impl Registering {
+    /// The machine of one instance.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            records: RecordCache::default(),
+        }
+    }
+
+    /// Stores a write with its call, in one commit with `batch`. Returns the call, unless the same transaction is pending.
+    async fn intended(
+        self: &Arc<Self>,
+        author: &Author,
+        batch: Batch,
+        transaction: &Transaction,
+        then: Option<DidRecord>,
+    ) -> Result<Option<OutboxId>> {
+        let id = registration_id(transaction);
+        let (call, now) = (Call::registry(transaction), self.shared.clock.now());
+        let entry = call.entry(KIND, &id, author.did.as_str(), now)?;
+        let registration = Registration {
+            transaction: base64url_encode(&transaction.to_bytes()),
+            then,
+        };
+        let put = Put::new(KIND, &id, encode(&registration)?);
+        let batch = batch
+            .for_tenant(author.tenant.clone())
+            .expect(KIND, &id, Expect::Absent)
+            .enqueue(entry);
+        match self.shared.begin(self, put, registration, batch).await {
+            // The same transaction is pending already.
+            Err(StoreError::Conflict { kind, .. }) if kind == KIND => Ok(None),
+            first => Ok(first?),
+        }
+    }
+}
+
+#[async_trait]
+impl Machine for Registering {
+    const KIND: &'static str = KIND;
+    type Record = Registration;
+    type Input = Heard;
+    type Reply = Result<Receipt>;
+
+    fn records(&self) -> &RecordCache<Registration> {
+        &self.records
+    }
+
+    async fn prepare(
+        &self,
+        at: At<'_>,
+        registration: &Registration,
+        heard: &mut Heard,
+    ) -> Result<()> {
+        let then = registration.then.as_ref();
+        heard.look_up(&self.shared, at.tenant, then).await
+    }
+
+    fn step(
+        &self,
+        registration: &mut Registration,
+        heard: &Heard,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Self::Reply>>> {
+        let reply = self.absent(heard)?;
+        let seq_no = reply.as_ref().ok().map(|receipt| receipt.seq_no);
+        let next = Next::deleted(round, reply);
+        let next = heard.conclude(next, round.at.id, registration.then.as_ref())?;
+        Ok(Step::Done(match seq_no {
+            Some(seq_no) => next.tell(EventKind::Anchored, seq_no.to_string()),
+            None => next,
+        }))
+    }
+
+    fn absent(&self, heard: &Heard) -> Result<Self::Reply> {
+        match &heard.answer {
+            Answer::Accepted(receipt) => Ok(Ok(*receipt)),
+            Answer::Refused(error) => Ok(Err(error.clone())),
+            _ => Err(Error::internal("a registry accepts or refuses")),
+        }
+    }
+}
+
+impl Calling for Registering {
+    fn given_up(
+        &self,
+        _: Option<&mut Registration>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<Self::Reply>> {
+        // Whether the registry accepted it is unknown: the registration stays pending, and the next change resumes it.
+        let error = error.cloned();
+        let done = || Error::internal("another task has finished this registration");
+        Ok(Next::unchanged(round, Err(error.unwrap_or_else(done))))
+    }
+}
+
+impl Shared {
+    /// Signs a transaction.
+    pub async fn transaction(
+        &self,
+        author: &Author,
+        nonce: u64,
+        operation: Operation,
+    ) -> Result<Transaction> {
+        let not_ours = || Error::bad_request(format!("{} is not a did:selfsame", author.did));
+        let (network, _) = selfsame::parts(&author.did).ok_or_else(not_ours)?;
+        let id = Identifier::of_did(&author.did, &network).ok_or_else(not_ours)?;
+        let unsigned = Unsigned::new(&network, id, nonce, operation);
+        let signature = self
+            .keys
+            .sign(&author.tenant, &author.key, unsigned.signing_bytes())
+            .await?;
+        unsigned
+            .signed(&author.fragment, &signature)
+            .map_err(Error::internal)
+    }
+
+    /// Stores a write to the registry and its call in one commit with `batch`, sends it, and waits for the receipt. `then`
+    /// is the DID's record once the registry has accepted the write. After an error that is not a refusal, the outbox
+    /// sends it again.
+    pub async fn register(
+        self: &Arc<Self>,
+        author: &Author,
+        batch: Batch,
+        transaction: &Transaction,
+        then: Option<DidRecord>,
+    ) -> Result<Receipt> {
+        let machine = Arc::new(Registering::new(self.clone()));
+        let first = machine.intended(author, batch, transaction, then).await?;
+        if let Some(reply) = self.go_on(&machine, first).await.map_err(kept)? {
+            return reply;
+        }
+        // Another task carries it out. The registry answers both with the same receipt.
+        let at = At {
+            tenant: &author.tenant,
+            id: &registration_id(transaction),
+        };
+        let call = Call::registry(transaction);
+        let again = self.call_again(&*machine, at, &call).await;
+        again.map_err(kept)?.reply
+    }
+
+    /// As [`Self::register`], for a write that nobody waits for. Writes of this author that were stored before come
+    /// first, so that of two states the newer one lasts.
+    pub async fn register_in_turn(
+        self: &Arc<Self>,
+        author: &Author,
+        batch: Batch,
+        transaction: &Transaction,
+    ) -> Result<()> {
+        let machine = Arc::new(Registering::new(self.clone()));
+        let first = machine.intended(author, batch, transaction, None).await?;
+        // A failure is logged there, and tried again later.
+        drop(self.go_on(&machine, first).await);
+        Ok(())
+    }
+
+    /// Finishes the pending registration of a DID.
+    pub async fn resume(self: &Arc<Self>, tenant: &TenantId, registration: &str) -> Result<()> {
+        let Some(record) = self.store.read(tenant, KIND, registration).await? else {
+            return Ok(());
+        };
+        let pending: Registration = decode(&record.value)?;
+        let at = At {
+            tenant,
+            id: registration,
+        };
+        let machine = Registering::new(self.clone());
+        let call = Call::Registry(pending.transaction);
+        let again = self.call_again(&machine, at, &call).await;
+        again.map_err(kept)?.reply.map(drop)
+    }
+}
+
+/// The id of a transaction's registration.
+pub fn registration_id(transaction: &Transaction) -> String {
+    hex_encode(&transaction.hash())
+}
+
+/// Adds a hint for the operator: what failed for a while is not lost.
+pub fn kept(error: Error) -> Error {
+    if error.is_refusal() || error.hint.is_some() {
+        error
+    } else {
+        error.with_hint("it is stored and will be sent again")
+    }
+}

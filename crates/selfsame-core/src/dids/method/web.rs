@@ -1,0 +1,47 @@
+//! DIDs of the method `web`, whose documents are hosted here.
+
+use selfsame_did::{Did, Document, Representation};
+use selfsame_driver::{Error, Result};
+use serde_json::Value;
+
+use crate::dids::record::DidRecord;
+use crate::dids::{Dids, ended};
+use crate::shared::{Shared, below};
+
+/// The path below the origin where `did:web` documents are hosted.
+pub const HOSTED: &str = "dids";
+
+impl Dids {
+    /// The document hosted below the origin at `path`, which is [`HOSTED`], a slash and a name.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no DID, `Gone` once it is deactivated.
+    pub async fn document(&self, path: &str) -> Result<Value> {
+        let unknown = || Error::not_found("there is no DID at this address");
+        let did = did(&self.shared, path).map_err(|_| unknown())?;
+        let own = self.own(&did).await?.ok_or_else(unknown)?;
+        if own.record.deactivated {
+            return Err(ended());
+        }
+        Ok(own.record.hosted()?.to_value(Representation::Did))
+    }
+}
+
+impl DidRecord {
+    /// The document that is hosted for a `did:web`.
+    pub fn hosted(&self) -> Result<Document> {
+        let mut document = Document::new(self.did.clone());
+        for (key, is_current) in self.keys_newest_first() {
+            let added = document.add_key(&key.fragment, &key.public()?, is_current);
+            added.map_err(Error::internal)?;
+        }
+        Ok(document)
+    }
+}
+
+pub(super) fn did(shared: &Shared, path: &str) -> Result<Did> {
+    selfsame_did::web::did_for(&below(&shared.config.origin, path)?).map_err(|error| {
+        Error::bad_request(format!("this origin does not form a did:web: {error}"))
+            .with_hint("start it with a domain name as its origin; on loopback, use localhost")
+    })
+}

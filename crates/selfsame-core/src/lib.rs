@@ -1,0 +1,25 @@
+//! What every role stands on: the driver of machines, and the parts that the roles of one process share.
+//!
+//! Owns: how a step is driven (load, gather, step, one commit, calls, events), the instance's own DIDs and identities,
+//! the resolver, the settings of trust, and events. Does not own: what a role does, how a registry is reached, HTTP.
+
+pub mod certificate;
+pub mod config;
+pub mod dids;
+pub mod events;
+mod fetches;
+pub mod gather;
+pub mod identity;
+pub mod machine;
+pub mod record_cache;
+pub mod registry;
+pub mod resolver;
+mod shared;
+mod short_lived;
+pub mod templates;
+pub mod trust;
+pub mod view;
+
+pub use fetches::Recency;
+pub use shared::{Correspondent, Resources, Shared, below};
+pub use short_lived::ShortLived;

@@ -1,0 +1,254 @@
+//! What the machines of all protocols have in common: a record, an input, and pure steps. A record that takes inputs of
+//! several kinds has a machine for each of them.
+//!
+//! A step gives the next record, further records, calls, a reply and events. The driver loads the record, gathers what
+//! the step needs, commits everything at once, makes the calls and tells the events. An outbox entry names the machine
+//! and the record that get the answer to its call.
+
+mod call;
+mod drive;
+mod outbox;
+
+use async_trait::async_trait;
+use selfsame_credential::evidence::{Evidence, Step};
+use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::{Error, Result};
+use selfsame_store::{Batch, NewOutbox, Put, TenantId};
+use serde::{Serialize, de::DeserializeOwned};
+use url::Url;
+
+use crate::events::EventKind;
+use crate::gather::Freshness;
+use crate::record_cache::RecordCache;
+
+pub use call::{Answer, Arrived, Call, Entry, HTTP, HttpBody, HttpCall};
+
+/// A machine of a protocol.
+#[async_trait]
+pub trait Machine: Send + Sync {
+    /// The kind of its records; also its name in outbox entries.
+    const KIND: &'static str;
+    /// Its record.
+    type Record: DeserializeOwned + Serialize + Send + Sync;
+    /// What it can be given.
+    type Input: Send + Sync;
+    /// What the giver of an input gets.
+    type Reply: Send;
+
+    /// Its records written last.
+    fn records(&self) -> &RecordCache<Self::Record>;
+
+    /// Takes a step. While the step still needs something, it leaves the record as it is.
+    ///
+    /// # Errors
+    /// If the input does not fit the record's state; then nothing is written.
+    fn step(
+        &self,
+        record: &mut Self::Record,
+        input: &Self::Input,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Self::Reply>>>;
+
+    /// How fresh the status lists must be for a step.
+    fn freshness(&self, _record: &Self::Record, _input: &Self::Input) -> Freshness {
+        Freshness { max_status_age: 0 }
+    }
+
+    /// Adds to the input what a step needs of this machine alone. Called again after a lost race, with the same input.
+    ///
+    /// # Errors
+    /// If it can't be had; then no step is taken.
+    async fn prepare(
+        &self,
+        _at: At<'_>,
+        _record: &Self::Record,
+        _input: &mut Self::Input,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Adds what depends on the step's result and is not pure.
+    ///
+    /// # Errors
+    /// If it can't be had; then nothing is written.
+    async fn complete(
+        &self,
+        _at: At<'_>,
+        _record: &mut Self::Record,
+        next: Next<Self::Reply>,
+    ) -> Result<Next<Self::Reply>> {
+        Ok(next)
+    }
+
+    /// The reply to an input for a record that does not exist.
+    ///
+    /// # Errors
+    /// The refusal of that input.
+    fn absent(&self, _input: &Self::Input) -> Result<Self::Reply> {
+        Err(Error::not_found("there is no such record"))
+    }
+
+    /// The refusal if another record of this kind was not as the step expected; `None` if that is a lost race, after
+    /// which the step is taken again.
+    fn conflict(&self, _kind: &str) -> Option<Error> {
+        None
+    }
+}
+
+/// A machine that calls others.
+#[async_trait]
+pub trait Calling: Machine<Input: From<Answer>> + 'static {
+    /// Whether the record's time is over: its call is not made any more.
+    fn is_late(&self, _record: &Self::Record, _now: UnixTime) -> bool {
+        false
+    }
+
+    /// An answer that an earlier step put aside. It leaves the record.
+    fn kept_answer(&self, _record: &mut Self::Record) -> Option<Answer> {
+        None
+    }
+
+    /// The step of a record whose call is given up; with no record, or with no error, because it came too late.
+    ///
+    /// # Errors
+    /// If a record can't be encoded.
+    fn given_up(
+        &self,
+        record: Option<&mut Self::Record>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<Self::Reply>>;
+
+    /// Carries out a call that is a dialogue of several requests, which the machine notes in its record.
+    ///
+    /// # Errors
+    /// If the dialogue must go on later.
+    async fn converse(&self, _at: At<'_>) -> Result<Answer> {
+        Err(Error::internal("this machine makes single calls"))
+    }
+}
+
+/// The place of a machine's record.
+#[derive(Clone, Copy)]
+pub struct At<'a> {
+    /// The tenant that holds it.
+    pub tenant: &'a TenantId,
+    /// Its id.
+    pub id: &'a str,
+}
+
+/// What a step is given besides record and input. It is the same in all rounds but for the evidence.
+pub struct Round<'a> {
+    /// What was gathered so far.
+    pub evidence: &'a Evidence,
+    /// The time and randomness of the request.
+    pub ctx: &'a Ctx,
+    /// The place of the record.
+    pub at: At<'a>,
+    /// The outbox entry whose call was answered.
+    pub entry: Option<&'a Entry>,
+    /// How often that entry had been put off.
+    pub attempts: u32,
+}
+
+impl Round<'_> {
+    /// The URL whose answer the step is given.
+    pub fn url(&self) -> Option<&Url> {
+        self.entry.and_then(|entry| entry.call.url())
+    }
+}
+
+/// What a step gives.
+pub struct Next<R> {
+    /// What becomes of the machine's record.
+    pub record: Fate,
+    /// Writes of further records.
+    pub batch: Batch,
+    /// What becomes of the outbox entry whose call was answered.
+    pub entry: Settlement,
+    /// Whether the commit may wait for the next one to reach the disk.
+    pub deferred: bool,
+    /// What the giver of the input gets.
+    pub reply: R,
+    /// What happened, once it is committed.
+    pub events: Vec<(EventKind, String)>,
+}
+
+/// What becomes of a machine's record.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub enum Fate {
+    /// It stays as it is.
+    Kept,
+    /// It is written as the step left it.
+    Written,
+    /// It is deleted.
+    Deleted,
+}
+
+/// What becomes of an outbox entry.
+pub enum Settlement {
+    /// It is done.
+    Settled,
+    /// It is carried out again after this number of seconds.
+    Later(u64),
+    /// It is kept for the operator to see, with the reason.
+    Buried(String),
+}
+
+impl<R> Next<R> {
+    /// A step that writes its record.
+    pub fn written(round: &Round<'_>, reply: R) -> Self {
+        Self {
+            record: Fate::Written,
+            ..Self::unchanged(round, reply)
+        }
+    }
+
+    /// A step that ends its record.
+    pub fn deleted(round: &Round<'_>, reply: R) -> Self {
+        Self {
+            record: Fate::Deleted,
+            ..Self::unchanged(round, reply)
+        }
+    }
+
+    /// A step that leaves its record as it is.
+    pub fn unchanged(round: &Round<'_>, reply: R) -> Self {
+        Self {
+            record: Fate::Kept,
+            batch: Batch::new(round.at.tenant.clone()),
+            entry: Settlement::Settled,
+            deferred: false,
+            reply,
+            events: Vec::new(),
+        }
+    }
+
+    /// With a further record.
+    pub fn put(mut self, put: Put) -> Self {
+        self.batch = self.batch.put(put);
+        self
+    }
+
+    /// With a call.
+    pub fn call(mut self, call: NewOutbox) -> Self {
+        self.batch = self.batch.enqueue(call);
+        self
+    }
+
+    /// With an event.
+    pub fn tell(mut self, kind: EventKind, id: impl Into<String>) -> Self {
+        self.events.push((kind, id.into()));
+        self
+    }
+
+    /// Without haste to reach the disk.
+    pub fn deferred(mut self) -> Self {
+        self.deferred = true;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

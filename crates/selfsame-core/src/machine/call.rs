@@ -1,0 +1,311 @@
+//! Calls to others, as outbox entries: the transport, what is sent, and the machine and record that get the answer.
+
+use std::fmt;
+
+use selfsame_crypto::SecretString;
+use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_net::{Authorization, Body, NetError, Response};
+use selfsame_oauth::secret;
+use selfsame_registry::{Receipt, Transaction};
+use selfsame_store::{Leased, NewOutbox};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::shared::Shared;
+
+/// Grace period in seconds for the writer of an entry; after it any worker may take the entry.
+const OWN_SECONDS: u64 = 10;
+/// How often a call is put off while its host can't be reached; the wait doubles each time.
+const CALLS_MAX: u32 = 5;
+/// Maximum number of seconds that a host can ask to be left alone.
+const WAIT_MAX: u64 = 60;
+
+/// A call in the outbox.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Entry {
+    /// The call.
+    pub call: Call,
+    /// The kind of the record that gets the answer, which is the name of its machine.
+    pub machine: String,
+    /// The id of the record that gets the answer.
+    pub record: String,
+}
+
+/// A call, by its transport.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub enum Call {
+    /// An HTTP request.
+    Http(Box<HttpCall>),
+    /// A transaction for the registry, base64url. Submitting it again returns its first receipt.
+    Registry(String),
+    /// Several requests to one party, which the machine makes one after another.
+    Dialogue,
+}
+
+/// An HTTP POST.
+#[derive(Clone, Deserialize, Serialize)]
+pub struct HttpCall {
+    /// The URL that is called.
+    pub url: Url,
+    /// The body of the request.
+    pub body: HttpBody,
+    /// A bearer token (RFC 6750 §2.1).
+    #[serde(with = "secret::option")]
+    pub bearer: Option<SecretString>,
+    /// Whether it may be sent again although it may have arrived.
+    pub is_repeatable: bool,
+    /// A POST without a body that is made first. Its answer, if there is one, comes along.
+    pub first: Option<Url>,
+}
+
+/// The body of an HTTP request.
+#[derive(Clone, Deserialize, Serialize)]
+pub enum HttpBody {
+    /// No body.
+    Empty,
+    /// A form: names and values.
+    Form(Vec<(String, String)>),
+    /// A form, encoded.
+    EncodedForm(#[serde(with = "secret")] SecretString),
+    /// JSON.
+    Json(String),
+}
+
+/// The answer to a call.
+#[derive(Clone)]
+pub enum Answer {
+    /// An HTTP response.
+    Http {
+        /// The response.
+        response: Arrived,
+        /// The response to the request that was made first, if there was one.
+        first: Option<Arrived>,
+    },
+    /// No answer, and there will be none. The reason may be shown to anyone.
+    Unreachable {
+        /// The reason.
+        reason: String,
+    },
+    /// The registry's receipt.
+    Accepted(Receipt),
+    /// The other side refused for good.
+    Refused(Error),
+    /// A dialogue has reached its end.
+    Finished,
+}
+
+/// An HTTP response that was received. It may hold a token, so it has no `Debug`.
+#[derive(Clone, Deserialize, Serialize)]
+pub struct Arrived {
+    /// The status code.
+    pub status: u16,
+    /// The media type, if the response has one.
+    pub content_type: Option<String>,
+    /// The body as text.
+    pub body: String,
+}
+
+/// What came of an attempt.
+pub(super) enum Called {
+    Answered(Answer),
+    /// It is to be repeated after this number of seconds.
+    Later(u64),
+}
+
+impl fmt::Debug for HttpCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("HttpCall")
+            .field("url", &self.url.origin().ascii_serialization())
+            .finish_non_exhaustive()
+    }
+}
+
+impl HttpCall {
+    /// A POST without authorization, which is not sent again once it may have arrived.
+    pub fn post(url: Url, body: HttpBody) -> Self {
+        Self {
+            url,
+            body,
+            bearer: None,
+            is_repeatable: false,
+            first: None,
+        }
+    }
+}
+
+impl Call {
+    /// A transaction for the registry.
+    pub fn registry(transaction: &Transaction) -> Self {
+        Self::Registry(base64url_encode(&transaction.to_bytes()))
+    }
+
+    /// An entry for this call, which its writer carries out itself. The answer goes to this record of this machine.
+    /// Calls with one transport and subject are carried out in order.
+    ///
+    /// # Errors
+    /// `Internal` if it can't be encoded.
+    pub fn entry(
+        self,
+        machine: &str,
+        record: &str,
+        subject: &str,
+        now: UnixTime,
+    ) -> Result<NewOutbox> {
+        let destination = self.transport().to_owned();
+        let entry = Entry {
+            call: self,
+            machine: machine.to_owned(),
+            record: record.to_owned(),
+        };
+        Ok(NewOutbox {
+            destination,
+            subject: subject.to_owned(),
+            key: subject.to_owned(),
+            payload: encode(&entry)?,
+            not_before: now.plus(OWN_SECONDS),
+        })
+    }
+
+    /// The URL that is called.
+    pub fn url(&self) -> Option<&Url> {
+        match self {
+            Self::Http(call) => Some(&call.url),
+            Self::Registry(_) | Self::Dialogue => None,
+        }
+    }
+
+    fn transport(&self) -> &'static str {
+        match self {
+            Self::Http(_) => HTTP,
+            Self::Registry(_) => "registry",
+            Self::Dialogue => "dialogue",
+        }
+    }
+}
+
+/// The destination of entries that are HTTP requests.
+pub const HTTP: &str = "http";
+
+impl Entry {
+    /// The entry.
+    ///
+    /// # Errors
+    /// `Internal` if another version wrote it.
+    pub fn read(leased: &Leased) -> Result<Self> {
+        decode(&leased.payload)
+    }
+
+    /// Whether a retry can't succeed after this error.
+    pub fn is_final(&self, error: &Error) -> bool {
+        match self.call {
+            Call::Http(_) => error.kind == ErrorKind::BadRequest,
+            Call::Registry(_) | Call::Dialogue => error.is_refusal(),
+        }
+    }
+}
+
+impl Arrived {
+    fn of(response: &Response) -> Self {
+        Self {
+            status: response.status,
+            content_type: response.content_type.clone(),
+            // A body that is not UTF-8 is not JSON either, and is refused as such.
+            body: String::from_utf8_lossy(&response.body).into_owned(),
+        }
+    }
+}
+
+impl Shared {
+    /// Makes an HTTP request that was put off `attempts` times.
+    pub(super) async fn called(&self, call: &HttpCall, attempts: u32) -> Called {
+        let mut first = None;
+        if let Some(url) = &call.first {
+            let ahead = HttpCall {
+                is_repeatable: true,
+                ..HttpCall::post(url.clone(), HttpBody::Empty)
+            };
+            match self.posted(&ahead, attempts).await {
+                Posted::Answered(arrived) => first = Some(arrived),
+                Posted::Later(seconds) => return Called::Later(seconds),
+                Posted::Failed(_) => {}
+            }
+        }
+        match self.posted(call, attempts).await {
+            Posted::Answered(response) => Called::Answered(Answer::Http { response, first }),
+            Posted::Later(seconds) => Called::Later(seconds),
+            Posted::Failed(error) => {
+                tracing::warn!(reason = %error, "a call was not answered");
+                Called::Answered(Answer::Unreachable {
+                    reason: error.public_reason(),
+                })
+            }
+        }
+    }
+
+    async fn posted(&self, call: &HttpCall, attempts: u32) -> Posted {
+        let authorization = match &call.bearer {
+            Some(token) => Authorization::Bearer(token.clone()),
+            None => Authorization::None,
+        };
+        let posted = self.net.post(&call.url, call.body.body(), authorization);
+        match posted.await {
+            // Refused before anything was done.
+            Ok(response) if matches!(response.status, 429 | 503) && attempts < CALLS_MAX => {
+                let wait = 1_u64 << attempts;
+                Posted::Later(response.retry_after.unwrap_or(wait).clamp(wait, WAIT_MAX))
+            }
+            Ok(response) => Posted::Answered(Arrived::of(&response)),
+            Err(error)
+                if attempts < CALLS_MAX
+                    && error.is_retried()
+                    && (call.is_repeatable || error.is_unsent()) =>
+            {
+                tracing::info!(reason = %error, attempts, "a host can't be reached now");
+                Posted::Later(1 << attempts)
+            }
+            Err(error) => Posted::Failed(error),
+        }
+    }
+
+    /// Submits a transaction to the registry.
+    ///
+    /// # Errors
+    /// If the registry does not answer.
+    pub(super) async fn submitted(&self, transaction: &str) -> Result<Answer> {
+        let bytes = base64url_decode(transaction).map_err(Error::internal)?;
+        let transaction = Transaction::from_bytes(&bytes).map_err(Error::internal)?;
+        match self.own_registry()?.submit(&transaction).await {
+            Ok(receipt) => Ok(Answer::Accepted(receipt)),
+            Err(error) if error.is_refusal() => {
+                tracing::warn!(%error, code = error.code, "the registry refused a transaction");
+                Ok(Answer::Refused(error))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What came of one request.
+enum Posted {
+    Answered(Arrived),
+    Later(u64),
+    Failed(NetError),
+}
+
+impl HttpBody {
+    fn body(&self) -> Body {
+        match self {
+            Self::Empty => Body::Empty,
+            Self::Form(form) => Body::Form(form.clone()),
+            Self::EncodedForm(form) => Body::Bytes {
+                content_type: "application/x-www-form-urlencoded".to_owned(),
+                bytes: form.expose().as_bytes().to_vec(),
+            },
+            Self::Json(json) => Body::Json(json.clone().into_bytes()),
+        }
+    }
+}

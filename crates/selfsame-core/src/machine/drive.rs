@@ -1,0 +1,401 @@
+//! The driver of all machines: load, gather, step, one commit, calls, events.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_credential::evidence::Step;
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_store::{Batch, Committed, Expect, Leased, OutboxId, Put, StoreError};
+
+use super::call::{Call, Called, Entry};
+use super::outbox::buried;
+use super::{At, Calling, Fate, Machine, Next, Round, Settlement};
+use crate::shared::{Correspondent, Shared};
+
+/// A step that lost a race is taken again on the new record; more races than this are not accidental.
+const RACES_MAX: usize = 4;
+
+/// A step that was taken and committed.
+pub struct Driven<R> {
+    pub reply: R,
+    pub committed: Committed,
+}
+
+/// A machine's record as it was read.
+struct Read<R> {
+    record: R,
+    version: u64,
+}
+
+/// An outbox entry in work.
+struct Held<'a> {
+    leased: &'a Leased,
+    entry: Entry,
+}
+
+impl<'a> Held<'a> {
+    fn new(leased: &'a Leased) -> Result<Self> {
+        let entry = Entry::read(leased)?;
+        Ok(Self { leased, entry })
+    }
+
+    fn at(&self) -> At<'_> {
+        At {
+            tenant: &self.leased.tenant,
+            id: &self.entry.record,
+        }
+    }
+}
+
+/// A record whose turn it is, and the entry in work if its call was answered.
+#[derive(Clone, Copy)]
+struct Turn<'a> {
+    at: At<'a>,
+    held: Option<&'a Held<'a>>,
+}
+
+impl Shared {
+    /// Gives a machine an input.
+    ///
+    /// # Errors
+    /// The step's; the machine's refusal if there is no such record; `Unavailable` after too many lost races.
+    pub async fn drive<M: Machine>(
+        &self,
+        machine: &M,
+        at: At<'_>,
+        input: M::Input,
+    ) -> Result<Driven<M::Reply>> {
+        self.drive_from(machine, at, None, input).await
+    }
+
+    /// As [`Self::drive`], with the record and its version if they were read already.
+    ///
+    /// # Errors
+    /// As [`Self::drive`].
+    pub async fn drive_from<M: Machine>(
+        &self,
+        machine: &M,
+        at: At<'_>,
+        mut found: Option<(M::Record, u64)>,
+        mut input: M::Input,
+    ) -> Result<Driven<M::Reply>> {
+        for _ in 0..RACES_MAX {
+            let read = match found.take() {
+                Some((record, version)) => Some(Read { record, version }),
+                None => self.read_record(machine, at).await?,
+            };
+            let Some(read) = read else {
+                let reply = machine.absent(&input)?;
+                let committed = Committed::default();
+                return Ok(Driven { reply, committed });
+            };
+            let turn = Turn { at, held: None };
+            if let Some(driven) = self.take(machine, turn, read, &mut input).await? {
+                return Ok(driven);
+            }
+        }
+        Err(crowded())
+    }
+
+    /// Begins a record, in one commit with `batch`, which has its first call. Returns that call for [`Self::go_on`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn begin<M: Calling>(
+        self: &Arc<Self>,
+        machine: &Arc<M>,
+        put: Put,
+        record: M::Record,
+        batch: Batch,
+    ) -> std::result::Result<Option<OutboxId>, StoreError> {
+        let committed = self.store.commit(batch.put(put)).await?;
+        if let Some(version) = committed.versions.last() {
+            machine.records().keep(*version, record);
+        }
+        Ok(committed.outbox.last().copied())
+    }
+
+    /// Carries out a call that was just written and the calls it leads to, as long as each can be made at once; `None`
+    /// if the outbox goes on later. Each runs in a task of its own: a call that can't be repeated continues even if the
+    /// one who waits for it goes away.
+    ///
+    /// # Errors
+    /// As stated. The entry has then been put off.
+    pub async fn go_on<M: Calling>(
+        self: &Arc<Self>,
+        machine: &Arc<M>,
+        first: Option<OutboxId>,
+    ) -> Result<Option<M::Reply>> {
+        let (mut next, mut reply) = (first, None);
+        while let Some(id) = next {
+            let (shared, machine) = (self.clone(), machine.clone());
+            let done = tokio::spawn(async move {
+                let Some(leased) = shared.store.lease_early(id).await? else {
+                    // Another worker carries it out, or an earlier entry comes first.
+                    return Ok(None);
+                };
+                let carried = shared.carry(&*machine, &leased).await;
+                if let Err(error) = &carried {
+                    shared.put_off(&leased, error, Some(&*machine)).await;
+                }
+                carried
+            });
+            let Some(driven) = done.await.map_err(Error::internal)?? else {
+                return Ok(None);
+            };
+            next = driven.committed.outbox.first().copied();
+            reply = Some(driven.reply);
+        }
+        Ok(reply)
+    }
+
+    /// Carries out the call of an entry, and takes the step that its answer leads to; `None` if the entry was put off
+    /// or another worker settled it. The caller holds the lease until the entry is settled or, after an error, put off.
+    async fn carry<M: Calling>(
+        &self,
+        machine: &M,
+        leased: &Leased,
+    ) -> Result<Option<Driven<M::Reply>>> {
+        let held = Held::new(leased)?;
+        let at = held.at();
+        let mut answer = None;
+        for _ in 0..RACES_MAX {
+            let mut read = match self.read_record(machine, at).await? {
+                Some(read) if !machine.is_late(&read.record, self.clock.now()) => read,
+                late => return self.came_late(machine, &held, late).await,
+            };
+            let known = answer.take();
+            let mut input =
+                match known.or_else(|| machine.kept_answer(&mut read.record).map(From::from)) {
+                    Some(input) => input,
+                    None => match self
+                        .call(machine, at, &held.entry.call, leased.attempts)
+                        .await?
+                    {
+                        Called::Answered(answer) => answer.into(),
+                        Called::Later(seconds) => {
+                            self.commit_in_hand(self.later(leased, seconds)).await?;
+                            return Ok(None);
+                        }
+                    },
+                };
+            let turn = Turn {
+                at,
+                held: Some(&held),
+            };
+            match self.take(machine, turn, read, &mut input).await? {
+                Some(driven) => return Ok(Some(driven)),
+                None => answer = Some(input),
+            }
+        }
+        Err(crowded())
+    }
+
+    /// Makes a call whose entry another worker holds: the other side recognises it and answers both alike.
+    ///
+    /// # Errors
+    /// Those of the call and the step; `Unavailable` if the call must wait.
+    pub async fn call_again<M: Calling>(
+        &self,
+        machine: &M,
+        at: At<'_>,
+        call: &Call,
+    ) -> Result<Driven<M::Reply>> {
+        match self.call(machine, at, call, 0).await? {
+            Called::Answered(answer) => self.drive(machine, at, answer.into()).await,
+            Called::Later(retry_after) => Err(Error::new(
+                ErrorKind::Unavailable { retry_after },
+                "the other side asks to be called again later",
+            )),
+        }
+    }
+
+    async fn call<M: Calling>(
+        &self,
+        machine: &M,
+        at: At<'_>,
+        call: &Call,
+        attempts: u32,
+    ) -> Result<Called> {
+        Ok(match call {
+            Call::Http(call) => self.called(call, attempts).await,
+            Call::Registry(transaction) => Called::Answered(self.submitted(transaction).await?),
+            Call::Dialogue => Called::Answered(machine.converse(at).await?),
+        })
+    }
+
+    async fn read_record<M: Machine>(
+        &self,
+        machine: &M,
+        at: At<'_>,
+    ) -> Result<Option<Read<M::Record>>> {
+        let found = machine
+            .records()
+            .find(&self.store, at.tenant, M::KIND, at.id);
+        let found = found.await?;
+        Ok(found.map(|(record, version)| Read { record, version }))
+    }
+
+    /// Takes a step and commits everything it gives at once; `None` if it lost a race.
+    async fn take<M: Machine>(
+        &self,
+        machine: &M,
+        turn: Turn<'_>,
+        mut read: Read<M::Record>,
+        input: &mut M::Input,
+    ) -> Result<Option<Driven<M::Reply>>> {
+        let Turn { at, held } = turn;
+        machine.prepare(at, &read.record, input).await?;
+        let ctx = self.clock.ctx();
+        let freshness = machine.freshness(&read.record, input);
+        let step = self.run(at.tenant, freshness, |evidence| -> Result<Step<_>> {
+            let round = Round {
+                evidence,
+                ctx: &ctx,
+                at,
+                entry: held.map(|held| &held.entry),
+                attempts: held.map_or(0, |held| held.leased.attempts),
+            };
+            machine.step(&mut read.record, input, &round)
+        });
+        let next = step.await?;
+        let next = machine.complete(at, &mut read.record, next).await?;
+        let own = self.own_writes::<M>(turn, &read, &next)?;
+        let batch = own.and(next.batch);
+        let batch = match next.deferred {
+            true => batch.deferred(),
+            false => batch,
+        };
+        let committed = match batch.is_empty() {
+            true => Ok(Committed::default()),
+            false if held.is_some() => self.commit_in_hand(batch).await,
+            false => self.store.commit(batch).await,
+        };
+        let committed = match committed {
+            Ok(committed) => committed,
+            Err(StoreError::Conflict { kind, .. }) if held.is_some() && kind == "outbox" => {
+                // Another worker made the same call, and has taken the step already.
+                Committed::default()
+            }
+            Err(StoreError::Conflict { kind, .. }) => {
+                return machine.conflict(&kind).map_or(Ok(None), Err);
+            }
+            Err(other) => return Err(other.into()),
+        };
+        if next.record == Fate::Written
+            && let Some(version) = committed.versions.first()
+        {
+            machine.records().keep(*version, read.record);
+        }
+        for (kind, id) in next.events {
+            self.events.tell(kind, id);
+        }
+        let reply = next.reply;
+        Ok(Some(Driven { reply, committed }))
+    }
+
+    /// What becomes of the record, and of the entry whose call was answered.
+    fn own_writes<M: Machine>(
+        &self,
+        Turn { at, held }: Turn<'_>,
+        read: &Read<M::Record>,
+        next: &Next<M::Reply>,
+    ) -> Result<Batch> {
+        let version = read.version;
+        let batch = Batch::new(at.tenant.clone());
+        let batch = match next.record {
+            Fate::Kept => batch,
+            Fate::Written => batch.update_version(M::KIND, at.id, version, encode(&read.record)?),
+            Fate::Deleted => batch
+                .expect(M::KIND, at.id, Expect::Version(version))
+                .delete(M::KIND, at.id),
+        };
+        Ok(match held {
+            Some(held) => self.settlement(batch, held.leased, &next.entry),
+            None => batch,
+        })
+    }
+
+    fn settlement(&self, batch: Batch, leased: &Leased, entry: &Settlement) -> Batch {
+        match entry {
+            Settlement::Settled => batch.settle(leased.id),
+            Settlement::Later(seconds) => batch.retry(leased.id, self.clock.now().plus(*seconds)),
+            Settlement::Buried(reason) => batch.bury(leased.id, reason),
+        }
+    }
+
+    /// Ends an entry whose record has ended, or whose time is over.
+    async fn came_late<M: Calling>(
+        &self,
+        machine: &M,
+        held: &Held<'_>,
+        late: Option<Read<M::Record>>,
+    ) -> Result<Option<Driven<M::Reply>>> {
+        if let (None, Call::Registry(transaction)) = (&late, &held.entry.call) {
+            // A transaction is sent even if the record that waited for its receipt has expired.
+            self.submitted(transaction).await?;
+        }
+        let batch = self.ending(machine, held, late, None)?;
+        self.store.commit(batch.settle(held.leased.id)).await?;
+        Ok(None)
+    }
+
+    /// The last writes of a record whose call is given up.
+    fn ending<M: Calling>(
+        &self,
+        machine: &M,
+        held: &Held<'_>,
+        mut read: Option<Read<M::Record>>,
+        error: Option<&Error>,
+    ) -> Result<Batch> {
+        let (at, ctx, evidence) = (held.at(), self.clock.ctx(), self.evidence());
+        let round = Round {
+            evidence: &evidence,
+            ctx: &ctx,
+            at,
+            entry: Some(&held.entry),
+            attempts: held.leased.attempts,
+        };
+        let record = read.as_mut().map(|read| &mut read.record);
+        let next = machine.given_up(record, error, &round)?;
+        let batch = Batch::new(at.tenant.clone());
+        let batch = match (&read, next.record) {
+            (None, _) | (Some(_), Fate::Kept) => batch,
+            (Some(read), Fate::Written) => {
+                batch.update_version(M::KIND, at.id, read.version, encode(&read.record)?)
+            }
+            (Some(_), Fate::Deleted) => batch.delete(M::KIND, at.id),
+        };
+        Ok(batch.and(next.batch))
+    }
+}
+
+#[async_trait]
+impl<M: Calling> Correspondent for M {
+    fn name(&self) -> &'static str {
+        M::KIND
+    }
+
+    async fn carry_out(self: Arc<Self>, shared: &Arc<Shared>, leased: &Leased) -> Result<()> {
+        if let Some(driven) = shared.carry(&*self, leased).await? {
+            // This entry is settled; if the next one fails, that has already been put off.
+            let next = driven.committed.outbox.first().copied();
+            drop(shared.go_on(&self, next).await);
+        }
+        Ok(())
+    }
+
+    async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch> {
+        let held = Held::new(leased)?;
+        let read = shared.read_record(self, held.at()).await?;
+        let batch = shared.ending(self, &held, read, Some(error))?;
+        Ok(buried(leased, error).and(batch))
+    }
+}
+
+fn crowded() -> Error {
+    let reason = "too many requests change this at once";
+    tracing::warn!(reason, "refused");
+    Error::new(ErrorKind::Unavailable { retry_after: 1 }, reason)
+}

@@ -1,0 +1,66 @@
+//! A registry as the roles use it. The instance connects it to one in this process or at other addresses.
+
+mod delegations;
+
+use async_trait::async_trait;
+use selfsame_credential::single_use::Use;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::selfsame::Network;
+use selfsame_did::{AsOf, Did, Options, Resolution};
+use selfsame_driver::Result;
+use selfsame_registry::{Receipt, Transaction};
+
+pub use delegations::{DELEGATIONS_MAX, WantedDelegation, delegation_name, newest_delegation};
+
+/// A registry that accepts transactions and resolves.
+#[async_trait]
+pub trait RegistryClient: Send + Sync {
+    /// The network's name in DIDs.
+    async fn network(&self) -> Result<Network>;
+
+    /// Orders a transaction and waits until it is durable. Submitting it again returns its first receipt.
+    /// [`selfsame_driver::Error::is_refusal`] tells whether an error is final.
+    async fn submit(&self, transaction: &Transaction) -> Result<Receipt>;
+
+    /// Resolves a DID of this network. If the result is not current, its metadata state the time that it is from.
+    async fn resolve(&self, did: &Did, options: &Options) -> Resolution;
+
+    /// The time and height of the newest checkpoint, if the registry runs in this process.
+    async fn as_of(&self) -> Option<AsOf>;
+
+    /// The recorded use of a single-use credential, if there is one, and the time as of which this holds.
+    async fn used(&self, key: &UseKey) -> Result<(Option<Use>, UnixTime)>;
+
+    /// A delegation of an issuer, including one that has ended.
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RecordedDelegation>>;
+}
+
+/// A single-use credential in a registry.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct UseKey {
+    /// The credential's issuer.
+    pub issuer: Did,
+    /// The digest under which its handle is registered.
+    pub digest: [u8; 32],
+}
+
+/// A delegation in a registry.
+#[derive(Clone, Debug)]
+pub struct RecordedDelegation {
+    /// The number of the transaction that created it.
+    pub seq_no: u64,
+    /// The types of credentials it covers.
+    pub scope: Vec<String>,
+    /// When it ends; exclusive.
+    pub until: UnixTime,
+    /// Whether the issuer has withdrawn it.
+    pub is_withdrawn: bool,
+}
+
+impl RecordedDelegation {
+    /// Whether this delegation covers a credential of type `kind` at `now`.
+    #[must_use]
+    pub fn covers(&self, kind: &str, now: UnixTime) -> bool {
+        !self.is_withdrawn && now < self.until && self.scope.iter().any(|covered| covered == kind)
+    }
+}

@@ -1,0 +1,65 @@
+//! What use cases of every role take and return.
+
+use selfsame_credential::single_use::Use;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Untrusted text, made safe to show: without the characters that change the direction of the text around them, so that
+/// it cannot make our sentences, or an address in it, read differently (Unicode UAX #9 §2; UTR #36 §2.5.1).
+#[must_use]
+pub fn readable(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().filter(|c| !turns(*c)).collect()
+}
+
+/// The use of a single-use credential.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct CredentialUse {
+    /// `spent` or `revoked`.
+    pub action: String,
+    /// The DID that did it.
+    pub by: String,
+    /// When it happened, RFC 3339.
+    pub at: String,
+    /// The number of the transaction in the registry.
+    pub seq_no: u64,
+}
+
+impl CredentialUse {
+    /// The use, as shown to people.
+    #[must_use]
+    pub fn of(used: &Use) -> Self {
+        Self {
+            action: used.action.as_str().to_owned(),
+            by: used.by.to_string(),
+            at: used.at.rfc3339(),
+            seq_no: used.seq_no,
+        }
+    }
+}
+
+/// A DID of the instance itself.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct InstanceDid {
+    /// The DID.
+    pub did: String,
+    /// The handle of its current key.
+    pub key: String,
+    /// `active` or `deactivated`.
+    pub state: String,
+    /// Its document as resolved now; null if the DID is deactivated.
+    #[schema(value_type = Option<Object>, required)]
+    pub document: Value,
+}
+
+/// A DID to create.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewDid {
+    /// `key`, `jwk`, `web`, `selfsame` or `cheqd`.
+    pub method: String,
+    /// `P-256` or `Ed25519`, default `P-256`; for `cheqd` only `Ed25519`, which is then the default.
+    #[serde(default)]
+    pub kind: Option<String>,
+}

@@ -1,0 +1,331 @@
+//! The one place that maps errors to HTTP: a status, and a body in the caller's format.
+//!
+//! Handlers and middleware return a [`Problem`]; the face of its address writes it as problem details (RFC 9457), as an
+//! OAuth error (RFC 6749 §5.2), or as a page.
+
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, StatusCode};
+use selfsame_driver::{Error, ErrorKind};
+use serde_json::json;
+
+/// The result of a handler.
+pub type Answer<T = Response> = Result<T, Problem>;
+
+/// The format of an error.
+#[derive(Clone, Copy, Debug)]
+pub enum Face {
+    /// Programs: `application/problem+json`.
+    Api,
+    /// Other parties of a protocol: `{"error", "error_description"}`.
+    Protocol,
+    /// People: a page, by the function that writes its HTML.
+    Page(fn(&Problem) -> String),
+}
+
+/// An error, ready to be written in any face.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    status: StatusCode,
+    reason: String,
+    hint: Option<String>,
+    code: Option<&'static str>,
+    retry_after: Option<u64>,
+    door: Option<(&'static str, &'static str)>,
+}
+
+impl Problem {
+    /// A problem with this status and reason. The caller sees the reason.
+    pub fn new(status: StatusCode, reason: impl Into<String>) -> Self {
+        Self {
+            status,
+            reason: reason.into(),
+            hint: None,
+            code: None,
+            retry_after: None,
+            door: None,
+        }
+    }
+
+    /// The caller sent something that cannot work.
+    pub fn bad_request(reason: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, reason)
+    }
+
+    /// Adds the protocol's own code for this problem.
+    pub fn with_code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+
+    /// Adds a hint about what the person can do.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the time to wait before trying again.
+    pub fn come_back_in(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// Adds the page where people continue, and its button's label.
+    pub fn go_on(mut self, page: &'static str, label: &'static str) -> Self {
+        self.door = Some((page, label));
+        self
+    }
+
+    /// Adds the page where people continue, unless the problem has one already.
+    pub fn or_go_on(&mut self, page: &'static str, label: &'static str) {
+        self.door.get_or_insert((page, label));
+    }
+
+    /// Seconds to wait before trying again.
+    pub fn retry_after(&self) -> Option<u64> {
+        self.retry_after
+    }
+
+    /// The page where people continue, and its button's label.
+    pub fn door(&self) -> Option<(&'static str, &'static str)> {
+        self.door
+    }
+
+    /// The status of the response.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The reason, for the person who must act.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// What that person can do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The protocol's code, or else one for the status. Programs decide by the code, not by the reason.
+    fn api_code(&self) -> &'static str {
+        self.code.unwrap_or(match self.status {
+            StatusCode::UNAUTHORIZED => "unauthenticated",
+            StatusCode::FORBIDDEN => "forbidden",
+            StatusCode::NOT_FOUND => "not_found",
+            StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
+            StatusCode::CONFLICT => "conflict",
+            StatusCode::GONE => "gone",
+            StatusCode::PAYLOAD_TOO_LARGE => "too_large",
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => "unsupported_media_type",
+            StatusCode::MISDIRECTED_REQUEST => "misdirected",
+            StatusCode::TOO_MANY_REQUESTS => "too_many",
+            StatusCode::NOT_IMPLEMENTED => "not_implemented",
+            StatusCode::BAD_GATEWAY => "upstream",
+            StatusCode::SERVICE_UNAVAILABLE => "unavailable",
+            StatusCode::INSUFFICIENT_STORAGE => "full",
+            status if status.is_server_error() => "internal",
+            _ => "bad_request",
+        })
+    }
+
+    fn oauth_code(&self) -> &'static str {
+        self.code.unwrap_or(match self.status {
+            StatusCode::UNAUTHORIZED => "invalid_token",
+            StatusCode::FORBIDDEN => "access_denied",
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                "temporarily_unavailable"
+            }
+            status if status.is_server_error() => "server_error",
+            _ => "invalid_request",
+        })
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let (status, retry_after) = match error.kind {
+            ErrorKind::BadRequest => (StatusCode::BAD_REQUEST, None),
+            ErrorKind::Unauthenticated => (StatusCode::UNAUTHORIZED, None),
+            ErrorKind::Forbidden => (StatusCode::FORBIDDEN, None),
+            ErrorKind::NotFound => (StatusCode::NOT_FOUND, None),
+            ErrorKind::Conflict => (StatusCode::CONFLICT, None),
+            ErrorKind::Gone => (StatusCode::GONE, None),
+            ErrorKind::TooMany { retry_after } => {
+                (StatusCode::TOO_MANY_REQUESTS, Some(retry_after))
+            }
+            ErrorKind::Unavailable { retry_after } => {
+                (StatusCode::SERVICE_UNAVAILABLE, Some(retry_after))
+            }
+            ErrorKind::Full => (StatusCode::INSUFFICIENT_STORAGE, None),
+            ErrorKind::Upstream => (StatusCode::BAD_GATEWAY, None),
+            ErrorKind::Damaged | ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
+        };
+        Self {
+            status,
+            reason: error.reason,
+            hint: error.hint,
+            code: error.code,
+            retry_after,
+            door: None,
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        if let Some(seconds) = self.retry_after {
+            response
+                .headers_mut()
+                .insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Writes the problem that `response` carries, if any, in the caller's format.
+pub fn write(face: Face, mut response: Response) -> Response {
+    let Some(problem) = carried(&mut response) else {
+        return response;
+    };
+    let code = match face {
+        Face::Protocol => Some(problem.oauth_code()),
+        Face::Api | Face::Page(_) => problem.code,
+    };
+    log_refusal(problem.status, code, &problem.reason);
+    let (content_type, body) = match face {
+        Face::Api => ("application/problem+json", details(&problem)),
+        Face::Protocol => ("application/json", oauth(&problem)),
+        Face::Page(html) => ("text/html; charset=utf-8", html(&problem)),
+    };
+    if !matches!(face, Face::Page(_))
+        && let Some(challenge) = challenge(&problem)
+    {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response.headers_mut().remove(http::header::CONTENT_LENGTH);
+    *response.body_mut() = body.into();
+    response
+}
+
+/// The log line for a refusal, whatever its format.
+pub fn log_refusal(status: StatusCode, code: Option<&str>, reason: &str) {
+    tracing::info!(status = status.as_u16(), code, reason, "refused");
+}
+
+/// The kind of token that is needed, and what is wrong with the one sent (RFC 6750 §3).
+fn challenge(problem: &Problem) -> Option<HeaderValue> {
+    match problem.code {
+        Some("invalid_token") => Some(HeaderValue::from_static("Bearer error=\"invalid_token\"")),
+        Some("insufficient_scope") => Some(HeaderValue::from_static(
+            "Bearer error=\"insufficient_scope\"",
+        )),
+        _ => {
+            (problem.status == StatusCode::UNAUTHORIZED).then(|| HeaderValue::from_static("Bearer"))
+        }
+    }
+}
+
+/// The problem in the response. A refusal by the framework itself gets a problem made from its status.
+fn carried(response: &mut Response) -> Option<Problem> {
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        return Some(problem);
+    }
+    let status = response.status();
+    let bare = !response.headers().contains_key(CONTENT_TYPE);
+    let made_here = status == StatusCode::METHOD_NOT_ALLOWED || status == StatusCode::NOT_FOUND;
+    (bare && made_here).then(|| {
+        Problem::new(
+            status,
+            match status {
+                StatusCode::METHOD_NOT_ALLOWED => "this address does not accept that method",
+                _ => "there is nothing at this address",
+            },
+        )
+    })
+}
+
+fn details(problem: &Problem) -> String {
+    let mut details = json!({
+        "title": problem.status.canonical_reason().unwrap_or("error"),
+        "status": problem.status.as_u16(),
+        "detail": problem.reason,
+        "code": problem.api_code(),
+    });
+    if let Some(hint) = &problem.hint {
+        details["hint"] = json!(hint);
+    }
+    details.to_string()
+}
+
+fn oauth(problem: &Problem) -> String {
+    json!({ "error": problem.oauth_code(), "error_description": ascii(&problem.reason) })
+        .to_string()
+}
+
+/// The characters that RFC 6749 §5.2 allows in `error_description`.
+fn ascii(reason: &str) -> String {
+    let allowed = |c: &char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
+    reason
+        .chars()
+        .map(|c| if allowed(&c) { c } else { '\'' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_error_has_its_status_and_time_to_come_back() {
+        let busy = Problem::from(Error::new(
+            ErrorKind::Unavailable { retry_after: 3 },
+            "busy",
+        ))
+        .into_response();
+        assert_eq!(busy.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(busy.headers()[RETRY_AFTER], "3");
+        let full = Problem::from(Error::new(ErrorKind::Full, "full")).into_response();
+        assert_eq!(full.status(), StatusCode::INSUFFICIENT_STORAGE);
+        let gone = Problem::from(Error::new(ErrorKind::Gone, "spent")).into_response();
+        assert_eq!(gone.status(), StatusCode::GONE);
+    }
+
+    #[test]
+    fn each_problem_of_the_api_has_a_code_and_keeps_that_of_its_protocol() {
+        for (kind, code) in [
+            (ErrorKind::BadRequest, "bad_request"),
+            (ErrorKind::Unauthenticated, "unauthenticated"),
+            (ErrorKind::Forbidden, "forbidden"),
+            (ErrorKind::NotFound, "not_found"),
+            (ErrorKind::Conflict, "conflict"),
+            (ErrorKind::Gone, "gone"),
+            (ErrorKind::TooMany { retry_after: 1 }, "too_many"),
+            (ErrorKind::Unavailable { retry_after: 1 }, "unavailable"),
+            (ErrorKind::Full, "full"),
+            (ErrorKind::Upstream, "upstream"),
+            (ErrorKind::Damaged, "internal"),
+            (ErrorKind::Internal, "internal"),
+        ] {
+            let text = details(&Problem::from(Error::new(kind, "why")));
+            let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(told["code"], code);
+        }
+        let own = Error::upstream("why").with_code("invalid_grant");
+        assert!(details(&Problem::from(own)).contains(r#""code":"invalid_grant""#));
+    }
+
+    #[test]
+    fn an_oauth_error_keeps_its_code_and_the_characters_that_are_allowed() {
+        let error = Error::bad_request("the \"code\" is “spent”").with_code("invalid_grant");
+        let text = oauth(&Problem::from(error));
+        assert_eq!(
+            text,
+            r#"{"error":"invalid_grant","error_description":"the 'code' is 'spent'"}"#
+        );
+    }
+}

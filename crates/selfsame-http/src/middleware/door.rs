@@ -1,0 +1,66 @@
+//! Host and Origin checks, against DNS rebinding and forged posts.
+
+use axum::extract::Request;
+use axum::response::{IntoResponse, Redirect, Response};
+use http::header::{HOST, ORIGIN};
+use http::{Method, StatusCode};
+
+use crate::error::{Face, Problem, write};
+use crate::origin::Origin;
+
+/// Paths that supervisors request by address, not by name; they reveal nothing.
+const ANY_HOST: [&str; 2] = ["/livez", "/readyz"];
+
+/// The refusal for a request that addresses another host than the configured one.
+///
+/// A page that was loaded under a foreign name sends that name in Host, whatever address the name resolves to.
+pub fn foreign_host(origin: &Origin, request: &Request) -> Option<Response> {
+    let path = request.uri().path();
+    let asked = authority(request);
+    if asked == Some(origin.authority()) || ANY_HOST.contains(&path) {
+        return None;
+    }
+    let looking = matches!(*request.method(), Method::GET | Method::HEAD);
+    if looking && asked.is_some_and(|asked| origin.is_alias(asked)) {
+        let rest = request
+            .uri()
+            .path_and_query()
+            .map_or("/", |rest| rest.as_str());
+        return Some(Redirect::permanent(&format!("{}{rest}", origin.as_str())).into_response());
+    }
+    tracing::warn!(reason = "foreign host", "request refused");
+    let problem = Problem::new(
+        StatusCode::MISDIRECTED_REQUEST,
+        "this server does not serve that host name",
+    )
+    .with_hint("use the address it was configured with");
+    Some(write(Face::Api, problem.into_response()))
+}
+
+/// The refusal for a write that a page of another origin sent.
+pub fn foreign_origin(origin: &Origin, request: &Request) -> Option<Problem> {
+    let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
+    let from_elsewhere = request
+        .headers()
+        .get(ORIGIN)
+        .is_some_and(|from| from != origin.as_str());
+    (writes && from_elsewhere).then(|| {
+        tracing::warn!(reason = "foreign origin", "request refused");
+        Problem::new(
+            StatusCode::FORBIDDEN,
+            "this request came from a page of another site",
+        )
+    })
+}
+
+/// The host that the request addresses: the target's authority (HTTP/2, absolute form) or the only Host header.
+fn authority(request: &Request) -> Option<&str> {
+    if let Some(authority) = request.uri().authority() {
+        return Some(authority.as_str());
+    }
+    let mut hosts = request.headers().get_all(HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) => host.to_str().ok(),
+        _ => None,
+    }
+}

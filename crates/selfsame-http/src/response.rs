@@ -1,0 +1,54 @@
+//! Responses that many handlers give.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::response::{IntoResponse as _, Response};
+use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+use selfsame_driver::Error;
+use serde::Serialize;
+
+use crate::error::Answer;
+
+/// Cache lifetime of public documents, in seconds.
+const DOCUMENT_AGE: &str = "public, max-age=300";
+
+/// A JSON response, as handlers return it.
+pub fn json<T: Serialize>(body: &T) -> Answer {
+    Ok(axum::Json(body).into_response())
+}
+
+/// A JSON response for a resource that was created.
+pub fn created<T: Serialize>(body: &T) -> Answer {
+    Ok((StatusCode::CREATED, axum::Json(body)).into_response())
+}
+
+/// A response without a body, after success.
+pub fn done() -> Answer {
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// A public document that changes seldom, readable from any page.
+///
+/// # Errors
+/// If it cannot be serialised.
+pub fn document<T: Serialize>(content_type: &'static str, body: &T) -> Answer {
+    let body = serde_json::to_vec(body).map_err(Error::internal)?;
+    Ok(ready(content_type, &body.into()))
+}
+
+/// Like [`document`], for bytes that are kept in the form in which they are served.
+pub fn ready(content_type: &'static str, body: &Arc<[u8]>) -> Response {
+    let about = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, DOCUMENT_AGE)];
+    let body = Bytes::from_owner(body.clone());
+    open_to_all((about, body).into_response())
+}
+
+/// Allows scripts of any origin to read what anyone may fetch.
+pub fn open_to_all(mut response: Response) -> Response {
+    response
+        .headers_mut()
+        .insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response
+}

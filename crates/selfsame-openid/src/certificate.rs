@@ -1,0 +1,134 @@
+//! The certificates of this instance's issuer and verifier.
+
+use selfsame_core::certificate::{Certificate, Section};
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::x509::{Chain, X509Error};
+use selfsame_driver::Result;
+use selfsame_driver::keys::Keys;
+use url::{Host, Url};
+
+use crate::config::{
+    ClientIdPrefix, IdentifyBy, IssuerConfig, RoleSet, RolesConfig, VerifierConfig,
+};
+use crate::parties;
+
+/// The certificates that an instance signs with.
+pub(crate) struct Certificates {
+    /// The issuer's, if its SD-JWT VCs are signed by certificate.
+    pub issuer: Option<Certificate>,
+    /// The verifier's, if it has one.
+    pub verifier: Option<Certificate>,
+}
+
+impl Certificates {
+    /// Reads the certificates from the settings. Moves the keys from the settings into the key store, sealed.
+    ///
+    /// # Errors
+    /// `BadRequest` for settings that cannot work; the store's.
+    pub(crate) async fn open(
+        config: &mut RolesConfig,
+        wanted: RoleSet,
+        origin: &Url,
+        keys: &Keys,
+    ) -> Result<Self> {
+        let opened = Self {
+            issuer: match wanted.issuer {
+                true => of_issuer(&config.issuer, origin, keys).await?,
+                false => None,
+            },
+            verifier: match wanted.verifier {
+                true => of_verifier(&config.verifier, origin, keys).await?,
+                false => None,
+            },
+        };
+        config.issuer.certificate_key = None;
+        config.verifier.certificate_key = None;
+        Ok(opened)
+    }
+
+    /// Warns the operator of certificates that this instance itself would not accept today; other parties may have
+    /// other trust anchors.
+    pub(crate) fn report(&self, anchors: &[Vec<u8>], now: UnixTime) {
+        for certificate in self.issuer.iter().chain(&self.verifier) {
+            let name = &certificate.name;
+            let chain = Chain::parse(&certificate.signer.x5c);
+            match chain.and_then(|chain| chain.verify(anchors, now)) {
+                Ok(()) => {}
+                Err(X509Error::Untrusted) => {
+                    tracing::warn!(
+                        name,
+                        "the certificate does not chain to any of [trust] certificates"
+                    );
+                }
+                Err(error) => tracing::warn!(name, %error, "the certificate is invalid"),
+            }
+        }
+    }
+}
+
+/// The verifier's certificate, if it has one. It must be for the host of the origin: wallets send their answers there,
+/// and require both names to be equal (OpenID4VP 1.0 §5.9.3).
+///
+/// # Errors
+/// `BadRequest` for settings that cannot work; the store's.
+async fn of_verifier(
+    told: &VerifierConfig,
+    origin: &Url,
+    keys: &Keys,
+) -> Result<Option<Certificate>> {
+    let section = Section {
+        name: "verifier",
+        chain: told.certificate.as_deref(),
+        key: told.certificate_key.as_ref(),
+    };
+    let Some(pair) = section.read()? else {
+        if told.client_id_prefix == ClientIdPrefix::X509SanDns {
+            return Err(section.lacking("client_id_prefix = \"x509_san_dns\""));
+        }
+        return Ok(None);
+    };
+    let Some(name) = origin.domain().filter(|host| pair.chain.has_dns_name(host)) else {
+        return Err(section
+            .wrong("the certificate is not for the host of this instance's origin")
+            .with_hint(
+                "the host must be a DNS name, and a subject alternative name of the certificate",
+            ));
+    };
+    pair.keep(keys, parties::verifier(), name.to_owned())
+        .await
+        .map(Some)
+}
+
+/// The issuer's certificate, if its SD-JWT VCs are signed by certificate. It must name the issuer in a subject
+/// alternative name: by its identifier as a URI, or by the DNS name of its https origin (SD-JWT VC §2.5).
+///
+/// # Errors
+/// `BadRequest` for settings that cannot work; the store's.
+async fn of_issuer(told: &IssuerConfig, origin: &Url, keys: &Keys) -> Result<Option<Certificate>> {
+    let section = Section {
+        name: "issuer",
+        chain: told.certificate.as_deref(),
+        key: told.certificate_key.as_ref(),
+    };
+    if told.identify_by != IdentifyBy::X5c {
+        return Ok(None);
+    }
+    let pair = section
+        .read()?
+        .ok_or_else(|| section.lacking("identify_by = \"x5c\""))?;
+    let issuer = parties::issuer_identifier(origin);
+    if !names(&pair.chain, &issuer, origin) {
+        return Err(section
+            .wrong("the certificate does not name this issuer")
+            .with_hint(format!("it needs the subject alternative name URI:{issuer}, or DNS: with the host of an https origin")));
+    }
+    pair.keep(keys, parties::issuer(), issuer).await.map(Some)
+}
+
+/// Whether the chain names the issuer, by the rule that verifiers apply.
+fn names(chain: &Chain, issuer: &str, origin: &Url) -> bool {
+    let https = origin.scheme() == "https";
+    let by_host =
+        matches!(origin.host(), Some(Host::Domain(host)) if https && chain.has_dns_name(host));
+    by_host || chain.has_uri(issuer)
+}

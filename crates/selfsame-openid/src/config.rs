@@ -1,0 +1,374 @@
+//! Settings of the issuer and the verifier. Parsed by the binary, validated here.
+
+mod wallet;
+
+use selfsame_core::config::{DidMethod, NamedDid, TrustConfig};
+use selfsame_credential::Format;
+use selfsame_crypto::SecretString;
+use selfsame_did::Did;
+use selfsame_driver::{Error, Result};
+use selfsame_openid4vc::wire::request::ClientId;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+pub use selfsame_accounts::Registration;
+pub use wallet::{Bound, WalletConfig};
+
+/// The settings of the three roles.
+#[derive(Clone, Debug, Default)]
+pub struct RolesConfig {
+    /// The issuer's settings.
+    pub issuer: IssuerConfig,
+    /// The verifier's settings.
+    pub verifier: VerifierConfig,
+    /// The wallet's settings.
+    pub wallet: WalletConfig,
+}
+
+/// Which roles an instance has.
+#[derive(Clone, Copy, Debug)]
+pub struct RoleSet {
+    /// Issues credentials.
+    pub issuer: bool,
+    /// Keeps people's credentials.
+    pub wallet: bool,
+    /// Requests presentations.
+    pub verifier: bool,
+}
+
+/// The issuer's settings.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct IssuerConfig {
+    /// Its name for people.
+    pub name: String,
+    /// The method of its new DID. Default: `selfsame` with a registry, else `jwk`.
+    pub did_method: Option<DidMethod>,
+    /// An existing DID, of any method, whose document contains this issuer's key. If it is set, no DID is created.
+    pub did: Option<String>,
+    /// The DID that its credentials name. It is decided once, with new data.
+    pub issuer_did: NamedDid,
+    /// The start of the types of its SD-JWT VCs. The template's type follows.
+    pub vct_base: String,
+    /// How an SD-JWT VC identifies its key.
+    pub identify_by: IdentifyBy,
+    /// The certificate chain for `identify_by = "x5c"`, PEM, the leaf first; in a settings file, the path to it.
+    pub certificate: Option<String>,
+    /// The key of the certificate, PKCS#8 in PEM; in a settings file, the path to it.
+    #[serde(skip_serializing)]
+    pub certificate_key: Option<SecretString>,
+    /// The formats that it issues. The first one is used unless an offer names another.
+    pub formats: Vec<Format>,
+    /// Maximum copies, each with its own key, that a wallet may request with one access token, at once or one by one.
+    pub batch_size: usize,
+    /// Times in credentials are rounded down to a multiple of this, in seconds, so that they do not identify people.
+    pub round_times_to: u64,
+    /// How long a verifier may use a status list without asking again, in seconds.
+    pub status_ttl: u64,
+}
+
+impl Default for IssuerConfig {
+    fn default() -> Self {
+        Self {
+            name: "Selfsame Clinic".to_owned(),
+            did_method: None,
+            did: None,
+            issuer_did: NamedDid::Portable,
+            vct_base: "urn:selfsame:credential:".to_owned(),
+            identify_by: IdentifyBy::Did,
+            certificate: None,
+            certificate_key: None,
+            formats: Format::ALL.to_vec(),
+            batch_size: 10,
+            round_times_to: 3600,
+            status_ttl: 60,
+        }
+    }
+}
+
+impl IssuerConfig {
+    /// Maximum number of copies in one answer.
+    const BATCH_MAX: usize = 100;
+    /// Maximum rounding: one day. More would begin credentials long before they are issued, or end them at once.
+    const ROUND_MAX: u64 = 86_400;
+    /// Maximum time of use of a status list: 31 days. A list that is used for longer revokes nothing.
+    const STATUS_TTL_MAX: u64 = 31 * 86_400;
+
+    /// Validates what the types of the settings can't express.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do.
+    pub fn check(&self) -> Result<()> {
+        // SD-JWT VC §2.2.2.1: `vct` is a StringOrURI, which names its type globally.
+        if Url::parse(&self.vct_base).is_err() {
+            let what = format!("[issuer] vct_base: `{}` is not a URI", self.vct_base);
+            return Err(Error::bad_request(what)
+                .with_hint("such as urn:selfsame:credential: or https://issuer.example/types/"));
+        }
+        if let Some(wrong) = self.did.as_deref().filter(|did| Did::parse(did).is_err()) {
+            let what = format!("[issuer] did: `{wrong}` is not a DID");
+            return Err(Error::bad_request(what).with_hint(
+                "give the whole DID, such as did:web:issuer.example, or leave the setting out to have a DID made",
+            ));
+        }
+        if self.formats.is_empty() {
+            let what = "[issuer] formats: the list is empty";
+            return Err(Error::bad_request(what).with_hint("leave it out, or name at least one"));
+        }
+        if !(1..=Self::BATCH_MAX).contains(&self.batch_size) {
+            let what = format!("[issuer] batch_size: {} is out of range", self.batch_size);
+            let hint = format!("from 1 to {}", Self::BATCH_MAX);
+            return Err(Error::bad_request(what).with_hint(hint));
+        }
+        if self.status_ttl > Self::STATUS_TTL_MAX {
+            let what = format!("[issuer] status_ttl: {} seconds", self.status_ttl);
+            let hint = format!("at most {} (31 days)", Self::STATUS_TTL_MAX);
+            return Err(Error::bad_request(what).with_hint(hint));
+        }
+        if self.round_times_to > Self::ROUND_MAX {
+            let what = format!("[issuer] round_times_to: {} seconds", self.round_times_to);
+            let hint = format!("at most {} (one day)", Self::ROUND_MAX);
+            return Err(Error::bad_request(what).with_hint(hint));
+        }
+        Ok(())
+    }
+}
+
+/// How an SD-JWT VC identifies its issuer's key.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdentifyBy {
+    /// By its DID: this project's documented profile.
+    Did,
+    /// By `/.well-known/jwt-vc-issuer` (SD-JWT VC §4).
+    Metadata,
+    /// By the chain of [`IssuerConfig::certificate`] in the header (SD-JWT VC §2.5). The leaf must name the issuer as
+    /// a subject alternative name: its identifier as URI, or the host of its https origin as DNS name.
+    X5c,
+}
+
+/// The verifier's settings.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct VerifierConfig {
+    /// Its name for people.
+    pub name: String,
+    /// The method of its new DID, with the same default as the issuer's.
+    pub did_method: Option<DidMethod>,
+    /// How it identifies itself by default. A request may name another way.
+    pub client_id_prefix: ClientIdPrefix,
+    /// The DID that its requests name with `decentralized_identifier`.
+    pub client_did: NamedDid,
+    /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a settings file, the path to it. The leaf must
+    /// be for the origin's host.
+    pub certificate: Option<String>,
+    /// The key of the certificate, PKCS#8 in PEM; in a settings file, the path to it.
+    #[serde(skip_serializing)]
+    pub certificate_key: Option<SecretString>,
+    /// Maximum age of a status list, in seconds, from when it was fetched.
+    pub max_status_age: u64,
+    /// Maximum age of a status list, in seconds, from when it was signed; `None` for what the list itself allows.
+    pub max_status_signed_age: Option<u64>,
+    /// Maximum age of what is known of an issuer's DID document, in seconds; `None` for any age.
+    pub max_keys_age: Option<u64>,
+    /// How long a request can be answered, in seconds.
+    pub request_lifetime: u64,
+}
+
+impl Default for VerifierConfig {
+    fn default() -> Self {
+        Self {
+            name: "Selfsame Border Control".to_owned(),
+            did_method: None,
+            client_id_prefix: ClientIdPrefix::DecentralizedIdentifier,
+            client_did: NamedDid::Portable,
+            certificate: None,
+            certificate_key: None,
+            max_status_age: 5,
+            max_status_signed_age: None,
+            max_keys_age: None,
+            request_lifetime: 600,
+        }
+    }
+}
+
+impl VerifierConfig {
+    /// Maximum request lifetime: 31 days.
+    const LIFETIME_MAX: u64 = 31 * 86_400;
+
+    /// Validates what the types of the settings can't express.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do.
+    pub fn check(&self) -> Result<()> {
+        if self.request_lifetime == 0 {
+            let what = "[verifier] request_lifetime: a request would expire at once";
+            return Err(Error::bad_request(what).with_hint("set how many seconds a person has"));
+        }
+        if self.request_lifetime > Self::LIFETIME_MAX {
+            let what = format!(
+                "[verifier] request_lifetime: {} seconds is too long",
+                self.request_lifetime
+            );
+            let hint = format!("at most {} (31 days)", Self::LIFETIME_MAX);
+            return Err(Error::bad_request(what).with_hint(hint));
+        }
+        Ok(())
+    }
+}
+
+/// How a verifier identifies itself (OpenID4VP 1.0 §5.9.3).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientIdPrefix {
+    /// By the address that the answer is sent to.
+    RedirectUri,
+    /// By its DID.
+    DecentralizedIdentifier,
+    /// By the host of its certificate.
+    X509SanDns,
+}
+
+impl ClientIdPrefix {
+    /// The prefix with this name, if it is supported.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "redirect_uri" => Some(Self::RedirectUri),
+            "decentralized_identifier" => Some(Self::DecentralizedIdentifier),
+            "x509_san_dns" => Some(Self::X509SanDns),
+            _ => None,
+        }
+    }
+}
+
+/// Validates the verifiers among the trusted parties: an invalid name would match no party, without a message.
+///
+/// # Errors
+/// `BadRequest`, with the setting and what to do.
+pub fn check_verifiers(trust: &TrustConfig) -> Result<()> {
+    // A verifier that need not sign could be any party.
+    let is_verifier = |text: &&String| ClientId::parse(text).is_ok_and(|client| client.is_signed());
+    if let Some(wrong) = trust.verifiers.iter().find(|text| !is_verifier(text)) {
+        let what = format!("[trust] verifiers: `{wrong}` is not a client ID that signs");
+        return Err(Error::bad_request(what).with_hint(
+            "give it with its prefix, such as decentralized_identifier:did:web:shop.example or x509_san_dns:shop.example",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_issuers_did_is_one() {
+        let check = |did: &str| {
+            let config = IssuerConfig {
+                did: Some(did.to_owned()),
+                ..IssuerConfig::default()
+            };
+            config.check()
+        };
+        assert!(check("did:web:issuer.example").is_ok());
+        for wrong in ["nonsense", "", "did:web", "https://issuer.example/"] {
+            let refused = check(wrong).unwrap_err();
+            assert!(refused.reason.contains("is not a DID"), "{refused:?}");
+            assert!(refused.hint.is_some(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn an_issuers_types_begin_with_a_uri_and_its_batches_are_bounded() {
+        let check = |vct_base: &str, batch_size| {
+            let config = IssuerConfig {
+                vct_base: vct_base.to_owned(),
+                batch_size,
+                ..IssuerConfig::default()
+            };
+            config.check()
+        };
+        assert!(IssuerConfig::default().check().is_ok());
+        assert!(check("https://issuer.example/types/", 1).is_ok());
+        for (vct_base, batch_size) in [("nope", 10), ("", 10), ("urn:x:", 0), ("urn:x:", 101)] {
+            let refused = check(vct_base, batch_size).unwrap_err();
+            assert!(refused.reason.starts_with("[issuer] "), "{refused:?}");
+            assert!(refused.hint.is_some(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn times_in_credentials_are_rounded_to_a_day_at_most_and_a_request_has_some_time() {
+        let issuer = |round_times_to| {
+            let config = IssuerConfig {
+                round_times_to,
+                ..IssuerConfig::default()
+            };
+            config.check()
+        };
+        assert!(issuer(0).is_ok() && issuer(86_400).is_ok());
+        assert!(issuer(86_401).is_err());
+        let verifier = |request_lifetime| {
+            let config = VerifierConfig {
+                request_lifetime,
+                ..VerifierConfig::default()
+            };
+            config.check()
+        };
+        assert!(verifier(1).is_ok());
+        assert!(verifier(0).is_err());
+        assert!(verifier(999_999_999).is_err());
+        let list = |status_ttl| {
+            let config = IssuerConfig {
+                status_ttl,
+                ..IssuerConfig::default()
+            };
+            config.check()
+        };
+        assert!(list(7 * 86_400).is_ok());
+        assert!(list(99_999_999_999).is_err());
+    }
+
+    #[test]
+    fn each_client_id_prefix_has_one_name() {
+        for prefix in [
+            ClientIdPrefix::RedirectUri,
+            ClientIdPrefix::DecentralizedIdentifier,
+            ClientIdPrefix::X509SanDns,
+        ] {
+            let name = serde_json::to_value(prefix).unwrap();
+            assert_eq!(ClientIdPrefix::named(name.as_str().unwrap()), Some(prefix));
+        }
+        assert_eq!(ClientIdPrefix::named("zzz"), None);
+    }
+
+    #[test]
+    fn a_trusted_verifier_is_named_in_full() {
+        let check = |text: &str| {
+            check_verifiers(&TrustConfig {
+                verifiers: vec![text.to_owned()],
+                ..TrustConfig::default()
+            })
+        };
+        for right in [
+            "decentralized_identifier:did:web:shop.example",
+            "x509_san_dns:shop.example",
+        ] {
+            assert!(check(right).is_ok(), "{right}");
+        }
+        for wrong in [
+            "did:web:shop.example",
+            "redirect_uri:https://shop.example/",
+            "x509_san_dns:",
+            "",
+        ] {
+            let refused = check(wrong).unwrap_err();
+            assert!(
+                refused.reason.starts_with("[trust] verifiers"),
+                "{refused:?}"
+            );
+            assert!(refused.hint.is_some());
+        }
+    }
+}

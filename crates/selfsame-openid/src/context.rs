@@ -1,0 +1,53 @@
+//! What the roles of one instance have beside the core: their settings, their certificates, and each other's names.
+
+use std::sync::OnceLock;
+
+use selfsame_core::Shared;
+use selfsame_core::certificate::Certificate;
+use selfsame_openid4vc::Transport;
+use url::Url;
+
+use crate::config::RolesConfig;
+
+/// What the roles of one instance know of themselves and of each other.
+pub struct Context {
+    /// Their settings.
+    pub(crate) config: RolesConfig,
+    /// The public base of the instance's URLs.
+    pub(crate) origin: Url,
+    /// The issuer's certificate, if its SD-JWT VCs are signed by certificate.
+    pub(crate) issuer_certificate: Option<Certificate>,
+    /// The verifier's certificate, if it has one.
+    pub(crate) verifier_certificate: Option<Certificate>,
+    /// The names under which this instance issues; set once its issuer exists.
+    pub(crate) own_issuers: OnceLock<Vec<String>>,
+    /// The client identifier of this instance's own verifier; set once that exists.
+    pub(crate) own_verifier: OnceLock<String>,
+}
+
+impl Context {
+    /// The names under which this instance itself issues.
+    pub(crate) fn own_issuers(&self) -> &[String] {
+        self.own_issuers.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the wallet shows this issuer as trusted.
+    pub(crate) fn trusts_issuer(&self, shared: &Shared, issuer: &str) -> bool {
+        let trusted = shared.trust.now();
+        let mut all = trusted.issuers.iter().chain(self.own_issuers());
+        all.any(|trusted| trusted == issuer)
+    }
+
+    /// Whether the wallet shows this verifier as trusted.
+    pub(crate) fn trusts_verifier(&self, shared: &Shared, client_id: &str) -> bool {
+        let trusted = shared.trust.now();
+        let mut all = trusted.verifiers.iter().chain(self.own_verifier.get());
+        all.any(|trusted| trusted == client_id)
+    }
+}
+
+/// Which URLs of other parties are allowed: https, and plain http for this instance's own and trusted origins.
+pub(crate) fn transport(shared: &Shared) -> Transport {
+    let own = std::iter::once(&shared.config.origin);
+    Transport::with_plain_origins(own.chain(&shared.config.trust.origins))
+}

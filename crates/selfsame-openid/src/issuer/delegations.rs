@@ -1,0 +1,202 @@
+//! Delegations: the DIDs that this issuer allows to use up or revoke its credentials on its behalf.
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_registry::Operation;
+use selfsame_registry::single_use::{Action, Delegation as Given};
+use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put};
+use serde::{Deserialize, Serialize};
+
+use super::{Issuer, tenant};
+use crate::view::issuer::{Delegation, DelegationState, NewDelegation};
+use selfsame_core::dids::Dids;
+use selfsame_core::registry::{DELEGATIONS_MAX, delegation_name};
+
+/// The kind of the records of delegations, by name.
+const DELEGATION: &str = "delegation";
+const DEFAULT_DAYS: u64 = 90;
+
+/// A delegation as it is stored; its state comes from the registry.
+#[derive(Deserialize, Serialize)]
+struct DelegationRecord {
+    to: Did,
+    action: String,
+    templates: Vec<String>,
+    until: UnixTime,
+}
+
+impl Issuer {
+    /// Allows a DID to use up or revoke credentials of these templates for a time. Returns once the registry has it.
+    ///
+    /// # Errors
+    /// `BadRequest` for a delegation that is not possible; the registry's.
+    pub async fn delegate(&self, new: &NewDelegation) -> Result<Delegation> {
+        let record = self.wanted(new)?;
+        let action = action(&record.action)?;
+        let (name, identifier) = self.free_name(&record, action).await?;
+        let kinds = new.templates.iter().map(|id| {
+            let template = selfsame_core::templates::find(id)?;
+            Ok(template.vct(&self.context.config.issuer.vct_base))
+        });
+        let given = Given {
+            name: name.clone(),
+            to: identifier,
+            scope: kinds.collect::<Result<_>>()?,
+            action,
+            until: record.until,
+        };
+        let batch = Batch::new(tenant().clone())
+            .expect(DELEGATION, &name, Expect::Absent)
+            .put(Put::new(DELEGATION, &name, encode(&record)?));
+        let operation = Operation::Delegate(given);
+        let written = self.dids().write_as(&self.identity, operation, batch).await;
+        match written {
+            Ok(receipt) => {
+                tracing::info!(name, seq_no = receipt.seq_no, "delegated");
+            }
+            Err(error) if error.is_refusal() => {
+                let undone = Batch::new(tenant().clone()).delete(DELEGATION, &name);
+                self.shared.store.commit(undone).await?;
+                return Err(error);
+            }
+            // The delegation is stored, and shown as pending.
+            Err(error) => tracing::warn!(name, %error, "the delegation is not in the registry yet"),
+        }
+        self.delegation_view(&name, &record).await
+    }
+
+    /// The newest delegations, including those that have ended.
+    ///
+    /// # Errors
+    /// The store's, the registry's.
+    pub async fn delegations(&self) -> Result<Vec<Delegation>> {
+        let mut shown = Vec::new();
+        let page = Page::newest(MAX_PAGE);
+        for record in self.shared.store.list(tenant(), DELEGATION, &page).await? {
+            let kept: DelegationRecord = decode(&record.value)?;
+            shown.push(self.delegation_view(&record.id, &kept).await?);
+        }
+        Ok(shown)
+    }
+
+    /// Ends a delegation early. Uses and revocations made under it remain.
+    ///
+    /// # Errors
+    /// `NotFound`; the registry's.
+    pub async fn withdraw_delegation(&self, name: &str) -> Result<Delegation> {
+        let record = self.shared.store.read(tenant(), DELEGATION, name).await?;
+        let record = record.ok_or_else(|| Error::not_found("there is no such delegation"))?;
+        let kept: DelegationRecord = decode(&record.value)?;
+        let operation = Operation::WithdrawDelegation {
+            name: name.to_owned(),
+        };
+        self.dids()
+            .write_as(&self.identity, operation, Batch::new(tenant().clone()))
+            .await?;
+        tracing::info!(name, "delegation withdrawn");
+        self.delegation_view(name, &kept).await
+    }
+
+    fn dids(&self) -> Dids {
+        Dids::new(self.shared.clone())
+    }
+
+    /// The wanted delegation, checked as far as possible here; the registry decides.
+    fn wanted(&self, new: &NewDelegation) -> Result<DelegationRecord> {
+        if !self.identity.did().origin().is_registry() {
+            return Err(
+                Error::bad_request("only an issuer with a did:selfsame can delegate")
+                    .with_hint("the registry that holds delegations is found by the issuer's DID"),
+            );
+        }
+        if new.templates.is_empty() {
+            return Err(Error::bad_request("name the templates to delegate"));
+        }
+        for id in &new.templates {
+            if !selfsame_core::templates::find(id)?.single_use {
+                let reason = format!("credentials of `{id}` have no handle for single use");
+                return Err(Error::bad_request(reason));
+            }
+        }
+        let to = Did::parse(&new.to)
+            .ok()
+            .filter(|to| to.origin().is_registry())
+            .ok_or_else(|| Error::bad_request("a delegation must be to a did:selfsame"))?;
+        let until = match &new.until {
+            None => {
+                let days = DEFAULT_DAYS.saturating_mul(24 * 3600);
+                self.shared.clock.now().plus(days)
+            }
+            Some(until) => UnixTime::parse_rfc3339(until).ok_or_else(|| {
+                Error::bad_request("the end of a delegation must be an RFC 3339 time")
+            })?,
+        };
+        action(&new.action)?;
+        Ok(DelegationRecord {
+            to,
+            action: new.action.clone(),
+            templates: new.templates.clone(),
+            until,
+        })
+    }
+
+    /// The next free name among the delegations of this action to this delegate.
+    async fn free_name(
+        &self,
+        record: &DelegationRecord,
+        action: Action,
+    ) -> Result<(String, selfsame_registry::Identifier)> {
+        let foreign =
+            || Error::bad_request("a delegation must be to a did:selfsame of the issuer's network");
+        let (network, _) =
+            selfsame_did::selfsame::parts(self.identity.did()).ok_or_else(foreign)?;
+        let identifier = selfsame_registry::Identifier::of_did(&record.to, &network);
+        let identifier = identifier.ok_or_else(foreign)?;
+        for number in 1..=DELEGATIONS_MAX {
+            let name = delegation_name(&record.to, action, number).ok_or_else(foreign)?;
+            let taken = self.shared.store.read(tenant(), DELEGATION, &name).await?;
+            if taken.is_none() {
+                return Ok((name, identifier));
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Conflict,
+            format!("this delegate has reached the maximum of {DELEGATIONS_MAX} delegations"),
+        )
+        .with_hint("let the delegate act as another DID"))
+    }
+
+    async fn delegation_view(&self, name: &str, record: &DelegationRecord) -> Result<Delegation> {
+        let registry = self.shared.registry.as_ref();
+        let registry = registry.ok_or_else(|| Error::internal("delegations need a registry"))?;
+        let given = registry.delegation(self.identity.did(), name).await?;
+        let now = self.shared.clock.now();
+        let state = match &given {
+            None => DelegationState::Pending,
+            Some(given) if given.is_withdrawn => DelegationState::Withdrawn,
+            Some(_) if now >= record.until => DelegationState::Expired,
+            Some(_) => DelegationState::Active,
+        };
+        Ok(Delegation {
+            id: name.to_owned(),
+            to: record.to.to_string(),
+            action: record.action.clone(),
+            templates: record.templates.clone(),
+            until: record.until.rfc3339(),
+            state,
+            seq_no: given.map(|given| given.seq_no),
+        })
+    }
+}
+
+fn action(name: &str) -> Result<Action> {
+    [Action::Consume, Action::Revoke]
+        .into_iter()
+        .find(|action| action.name() == name)
+        .ok_or_else(|| {
+            Error::bad_request("this action can't be delegated")
+                .with_hint("one of: consume, revoke")
+        })
+}

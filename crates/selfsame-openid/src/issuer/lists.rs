@@ -1,0 +1,454 @@
+//! Status lists: allots places in them, keeps the statuses, and keeps signed lists ready to be served.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selfsame_credential::Format;
+use selfsame_credential::format::{Profile, StatusForm};
+use selfsame_credential::status::{
+    Bits, Permutation, Purpose, Reference, Terms, Width, bitstring, token_list,
+};
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{encoding, hash, jws};
+use selfsame_driver::record::decode;
+use selfsame_driver::{Error, Result};
+use selfsame_openid4vc::issuer::credential::Status;
+use selfsame_store::{MAX_PAGE, Page};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::anchors::ANCHORED;
+use super::register::{ISSUED, IssuedRecord};
+pub use super::signing::Kind;
+use super::signing::{self, Signatory, signatory};
+use super::tenant;
+use crate::context::Context;
+use crate::view::issuer::{CredentialStatus, ServedList};
+use selfsame_core::Shared;
+use selfsame_core::identity::Identity;
+
+/// The entries of a list: the minimum that hides one credential among many (Bitstring Status List §3.2).
+const SIZE: u64 = 131_072;
+/// Changes within this number of seconds are published together.
+const COALESCED_SECONDS: u64 = 1;
+/// Number of signed lists kept ready; other lists are signed on request.
+const SERVED_MAX: usize = 256;
+
+/// A credential's place in a list.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ListPlace {
+    /// The list's number.
+    pub list: u64,
+    /// The index in it.
+    pub index: u64,
+}
+
+/// The forms in which one list is served.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Face {
+    /// Token Status List, two bits per credential.
+    Token,
+    /// Token Status List of single-use credentials, signed by the DID that the registry knows.
+    Registry,
+    /// Token Status List, signed as W3C credentials are.
+    TokenOfW3c,
+    /// Bitstring Status List of revocations.
+    Revocation,
+    /// Bitstring Status List of suspensions.
+    Suspension,
+}
+
+impl Face {
+    /// Parses the last part of a list's URI, if it has one.
+    #[must_use]
+    pub fn parse(name: Option<&str>) -> Option<Self> {
+        match name {
+            None => Some(Self::Token),
+            Some("registry") => Some(Self::Registry),
+            Some("token") => Some(Self::TokenOfW3c),
+            Some("revocation") => Some(Self::Revocation),
+            Some("suspension") => Some(Self::Suspension),
+            Some(_) => None,
+        }
+    }
+
+    /// The format of the credentials that refer to this list; their issuer signs it (Token Status List §11.3).
+    fn format(self) -> Format {
+        match self {
+            Self::Token | Self::Registry => Format::of_profile(Profile::SdJwtVc),
+            Self::TokenOfW3c | Self::Revocation | Self::Suspension => {
+                Format::of_profile(Profile::W3c)
+            }
+        }
+    }
+
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Token | Self::Registry | Self::TokenOfW3c => token_list::MEDIA_TYPE,
+            Self::Revocation | Self::Suspension => bitstring::MEDIA_TYPE,
+        }
+    }
+
+    /// The value of this status in the list; `None` for the default value.
+    fn value_of(self, status: CredentialStatus) -> Option<u8> {
+        match (self, status) {
+            (Self::Suspension, CredentialStatus::Revoked) => None,
+            (_, CredentialStatus::Revoked) => Some(1),
+            (Self::Token | Self::Registry | Self::TokenOfW3c, CredentialStatus::Suspended) => {
+                Some(2)
+            }
+            (Self::Suspension, CredentialStatus::Suspended) => Some(1),
+            (Self::Revocation, CredentialStatus::Suspended) | (_, CredentialStatus::Valid) => None,
+        }
+    }
+}
+
+/// All status lists of one issuer.
+pub struct Lists {
+    shared: Arc<Shared>,
+    context: Arc<Context>,
+    identity: Arc<Identity>,
+    key: [u8; 32],
+    /// The credentials that are not valid, by list: about 32 bytes of memory each.
+    withdrawn: Mutex<HashMap<u64, Withdrawn>>,
+    served: Mutex<HashMap<(u64, Face), Signed>>,
+    signing: tokio::sync::Mutex<()>,
+    /// The highest number of a list that a credential refers to.
+    newest: AtomicU64,
+    /// Lists whose last change is not anchored in the registry yet.
+    unanchored: Mutex<BTreeSet<u64>>,
+}
+
+/// The credentials of one list that are not valid.
+#[derive(Default)]
+struct Withdrawn {
+    statuses: HashMap<u64, CredentialStatus>,
+    /// Number of changes since the start.
+    changes: u64,
+}
+
+#[derive(Clone)]
+struct Signed {
+    list: ServedList,
+    at: UnixTime,
+    /// Number of changes that it includes.
+    changes: u64,
+}
+
+impl Lists {
+    /// Opens the lists, rebuilt from the register of issued credentials.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn open(
+        shared: Arc<Shared>,
+        context: Arc<Context>,
+        identity: Arc<Identity>,
+    ) -> Result<Self> {
+        let key = shared.instance_key("status").await?.mac(b"places");
+        let mut withdrawn: HashMap<u64, Withdrawn> = HashMap::new();
+        let tag = selfsame_store::Tag::hashed("withdrawn", "yes");
+        let mut page = Page::first(500);
+        loop {
+            let records = shared.store.find(tenant(), ISSUED, &tag, &page).await?;
+            for record in &records {
+                let issued: IssuedRecord = decode(&record.value)?;
+                withdrawn
+                    .entry(issued.place.list)
+                    .or_default()
+                    .statuses
+                    .insert(issued.place.index, issued.status);
+            }
+            match records.last() {
+                Some(last) => page = page.after(last.cursor()),
+                None => break,
+            }
+        }
+        // Places are allotted in order, and credentials issued nearly in order: requests may overtake each other.
+        let newest = shared
+            .store
+            .list(tenant(), ISSUED, &Page::newest(MAX_PAGE))
+            .await?
+            .iter()
+            .map(|record| Ok(decode::<IssuedRecord>(&record.value)?.place.list))
+            .collect::<Result<Vec<u64>>>()?
+            .into_iter()
+            .max()
+            .unwrap_or_default();
+        let anchored = shared
+            .store
+            .list(tenant(), ANCHORED, &Page::first(MAX_PAGE))
+            .await?;
+        let unanchored = anchored.iter().filter_map(|record| record.id.parse().ok());
+        // Whether a list changed since it was last anchored is checked when anchoring.
+        let unanchored = withdrawn.keys().copied().chain(unanchored).collect();
+        Ok(Self {
+            newest: AtomicU64::new(newest),
+            unanchored: Mutex::new(unanchored),
+            shared,
+            context,
+            identity,
+            key,
+            withdrawn: Mutex::new(withdrawn),
+            served: Mutex::default(),
+            signing: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// A new random place that was never allotted before, not even before a crash.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn place(&self) -> Result<ListPlace> {
+        let counter = self
+            .shared
+            .store
+            .allocate(tenant(), "status_place", 1)
+            .await?
+            .start;
+        let (list, within) = (counter / SIZE, counter % SIZE);
+        let key = hash::sha256_parts(&[&self.key, &list.to_be_bytes()]);
+        let index = Permutation::new(key, SIZE)
+            .at(within)
+            .ok_or_else(|| Error::internal("an index beyond the end of a status list"))?;
+        self.newest.fetch_max(list, Ordering::Relaxed);
+        Ok(ListPlace { list, index })
+    }
+
+    /// The status entry of a credential with this place.
+    ///
+    /// VCDM 1.1 §4.9 shows `credentialStatus` as one object, and readers of `jwt_vc_json` accept nothing else. So it
+    /// holds the revocation entry there, and the claim `status` covers suspension too.
+    #[must_use]
+    pub fn entry(&self, place: &ListPlace, kind: Kind) -> Status {
+        let token = |face| Reference::token(self.uri(place.list, face), place.index).to_value();
+        let bitstring = |face, purpose| {
+            Reference::bitstring(self.uri(place.list, face), place.index, purpose).to_value()
+        };
+        let revocation = || bitstring(Face::Revocation, Purpose::Revocation);
+        match kind.format.describe().status {
+            StatusForm::Claim => Status {
+                claim: Some(token(self.token_face(kind))),
+                member: None,
+            },
+            StatusForm::ClaimAndMember => Status {
+                claim: Some(token(Face::TokenOfW3c)),
+                member: Some(revocation()),
+            },
+            StatusForm::Member => Status {
+                claim: None,
+                member: Some(json!([
+                    revocation(),
+                    bitstring(Face::Suspension, Purpose::Suspension)
+                ])),
+            },
+        }
+    }
+
+    /// The Token Status List of an SD-JWT VC: a separate one for single-use credentials that have another issuer.
+    fn token_face(&self, kind: Kind) -> Face {
+        match kind.has_handle && self.identity.portable().is_some() {
+            true => Face::Registry,
+            false => Face::Token,
+        }
+    }
+
+    /// The lists that credentials of this kind refer to.
+    fn faces(&self, kind: Kind) -> &'static [Face] {
+        match (kind.format.describe().status, self.token_face(kind)) {
+            (StatusForm::Claim, Face::Registry) => &[Face::Registry],
+            (StatusForm::Claim, _) => &[Face::Token],
+            (StatusForm::ClaimAndMember, _) => &[Face::TokenOfW3c, Face::Revocation],
+            (StatusForm::Member, _) => &[Face::Revocation, Face::Suspension],
+        }
+    }
+
+    /// The URI of the list with two-bit statuses for credentials of this kind.
+    pub(super) fn uri_for(&self, list: u64, kind: Kind) -> String {
+        let face = match kind.format.describe().status {
+            StatusForm::Claim => self.token_face(kind),
+            StatusForm::ClaimAndMember | StatusForm::Member => Face::Token,
+        };
+        self.uri(list, face)
+    }
+
+    /// The URI of a list.
+    #[must_use]
+    pub fn uri(&self, list: u64, face: Face) -> String {
+        let origin = &self.shared.config.origin;
+        match face {
+            Face::Token => format!("{origin}status/{list}"),
+            Face::Registry => format!("{origin}status/{list}/registry"),
+            Face::TokenOfW3c => format!("{origin}status/{list}/token"),
+            Face::Revocation => format!("{origin}status/{list}/revocation"),
+            Face::Suspension => format!("{origin}status/{list}/suspension"),
+        }
+    }
+
+    /// Sets a credential's status, which is already durable; the served lists show it within a second.
+    pub fn set(&self, place: &ListPlace, status: CredentialStatus) {
+        let mut withdrawn = locked(&self.withdrawn);
+        let list = withdrawn.entry(place.list).or_default();
+        match status {
+            CredentialStatus::Valid => list.statuses.remove(&place.index),
+            CredentialStatus::Revoked | CredentialStatus::Suspended => {
+                list.statuses.insert(place.index, status)
+            }
+        };
+        list.changes = list.changes.saturating_add(1);
+        drop(withdrawn);
+        self.is_unanchored(place.list);
+    }
+
+    /// The signed bytes of a list.
+    ///
+    /// # Errors
+    /// `NotFound` for a list that no credential refers to.
+    pub async fn serve(&self, list: u64, face: Face) -> Result<ServedList> {
+        if let Some(ready) = self.ready(list, face) {
+            return Ok(ready);
+        }
+        let _one_at_a_time = self.signing.lock().await;
+        if let Some(ready) = self.ready(list, face) {
+            return Ok(ready);
+        }
+        if list > self.newest.load(Ordering::Relaxed) {
+            return Err(Error::not_found("there is no such status list"));
+        }
+        let now = self.shared.clock.now();
+        let (token, changes) = self.signed(list, face, now).await?;
+        let etag = format!(
+            "\"{}\"",
+            encoding::base64url_encode(&hash::sha256(token.as_bytes()))
+        );
+        let ready = ServedList {
+            body: token.into_bytes().into(),
+            content_type: face.content_type(),
+            etag,
+            max_age: COALESCED_SECONDS,
+        };
+        let signed = Signed {
+            list: ready.clone(),
+            at: now,
+            changes,
+        };
+        let mut served = locked(&self.served);
+        if served.len() >= SERVED_MAX {
+            let oldest = served.iter().min_by_key(|(_, signed)| signed.at);
+            let oldest = oldest.map(|(key, _)| *key);
+            oldest.and_then(|key| served.remove(&key));
+        }
+        served.insert((list, face), signed);
+        Ok(ready)
+    }
+
+    fn ready(&self, list: u64, face: Face) -> Option<ServedList> {
+        self.kept(list, face).map(|signed| signed.list)
+    }
+
+    /// The signed list that is served now; `None` if the list must be signed again.
+    fn kept(&self, list: u64, face: Face) -> Option<Signed> {
+        let signed = locked(&self.served).get(&(list, face))?.clone();
+        let now = self.shared.clock.now();
+        // The clock was set back: for others this list is from the future, and so not valid yet.
+        let is_premature = now < signed.at;
+        let age = now.seconds_since(signed.at);
+        let changes_wait = signed.changes < self.changes(list) && age >= COALESCED_SECONDS;
+        let grows_old = age >= self.ttl() / 2;
+        (!is_premature && !changes_wait && !grows_old).then_some(signed)
+    }
+
+    fn changes(&self, list: u64) -> u64 {
+        let withdrawn = locked(&self.withdrawn);
+        withdrawn.get(&list).map_or(0, |list| list.changes)
+    }
+
+    /// Signs the list as it is now; also returns the number of changes included, to notice a change during signing.
+    async fn signed(&self, list: u64, face: Face, now: UnixTime) -> Result<(String, u64)> {
+        let changes = self.changes(list);
+        let bits = self.bits(list, face)?;
+        let uri = self.uri(list, face);
+        let Signatory { issuer, signer } = match face {
+            Face::Registry => signing::by_own_did(&self.identity),
+            _ => signatory(&self.context, &self.identity, Kind::of(face.format())),
+        };
+        let header = signing::header(&signer);
+        let terms = Terms {
+            uri: &uri,
+            issuer: &issuer,
+            header: &header,
+            issued_at: now,
+            expires_at: Some(now.plus(self.ttl().saturating_mul(10))),
+            ttl: Some(self.ttl()),
+        };
+        let unsigned: jws::Unsigned = match face {
+            Face::Token | Face::Registry | Face::TokenOfW3c => token_list::encode(&bits, &terms),
+            Face::Revocation => bitstring::encode(&bits, Purpose::Revocation, &terms),
+            Face::Suspension => bitstring::encode(&bits, Purpose::Suspension, &terms),
+        }
+        .map_err(Error::internal)?;
+        let signature = self
+            .shared
+            .keys
+            .sign(
+                self.identity.tenant(),
+                &signer.key,
+                unsigned.signing_input(),
+            )
+            .await?;
+        Ok((unsigned.finish(&signature), changes))
+    }
+
+    fn bits(&self, list: u64, face: Face) -> Result<Bits> {
+        let width = match face {
+            Face::Token | Face::Registry | Face::TokenOfW3c => Width::Two,
+            Face::Revocation | Face::Suspension => Width::One,
+        };
+        let mut bits = Bits::new(width, SIZE).map_err(Error::internal)?;
+        let withdrawn = locked(&self.withdrawn);
+        let statuses = withdrawn.get(&list).map(|list| &list.statuses);
+        for (index, status) in statuses.into_iter().flatten() {
+            if let Some(value) = face.value_of(*status) {
+                bits.set(*index, value).map_err(Error::internal)?;
+            }
+        }
+        Ok(bits)
+    }
+
+    fn ttl(&self) -> u64 {
+        self.context.config.issuer.status_ttl.max(2)
+    }
+
+    /// Whether the lists served now, of those that credentials of this kind refer to, all include the latest changes.
+    pub(super) fn is_published(&self, list: u64, kind: Kind) -> bool {
+        let changes = self.changes(list);
+        let says_all = |face| {
+            self.kept(list, face)
+                .is_none_or(|signed| signed.changes >= changes)
+        };
+        self.faces(kind).iter().copied().all(says_all)
+    }
+
+    /// Takes the lists that changed since the last call.
+    pub(super) fn take_unanchored(&self) -> BTreeSet<u64> {
+        std::mem::take(&mut *locked(&self.unanchored))
+    }
+
+    pub(super) fn is_unanchored(&self, list: u64) {
+        locked(&self.unanchored).insert(list);
+    }
+
+    /// The digest that the registry anchors for a list. It covers the statuses alone, not the signature or its time.
+    ///
+    /// # Errors
+    /// `Internal`.
+    pub fn digest(&self, list: u64) -> Result<[u8; 32]> {
+        Ok(hash::sha256(self.bits(list, Face::Token)?.as_bytes()))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The data behind these locks is consistent at all times.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,198 @@
+//! Creates offers, and reports their state.
+
+use selfsame_credential::Format;
+use selfsame_crypto::encoding;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_openid4vc::issuer::{Closed, Closure, State, offer};
+use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
+use selfsame_store::{Batch, Expect, Put, Record, Tag};
+use serde::{Deserialize, Serialize};
+
+use super::{Issuer, Subject, metadata, tenant};
+use crate::refusal::refusal;
+use crate::view::issuer::{NewOffer, Offer};
+use selfsame_core::events::EventKind;
+
+/// The kind of the records that hold offers.
+pub(crate) const OFFER: &str = "offer";
+const USES_MAX: u32 = 100_000;
+const LIFETIME_MAX: u64 = 90 * 24 * 3600;
+/// Limits an offer so that ten copies of its credentials fit in one response of a mebibyte, which wallets accept.
+const OFFER_BYTES_MAX: usize = 64 * 1024;
+/// Seconds for which an offer stays in the list after its end.
+const KEPT_AFTER: u64 = 7 * 24 * 3600;
+
+/// An offer as it is stored.
+#[derive(Deserialize, Serialize)]
+pub(super) struct OfferRecord {
+    pub state: State,
+    pub offer: CredentialOffer,
+    pub subject: Subject,
+    pub expires: selfsame_crypto::time::UnixTime,
+    pub by_reference: bool,
+}
+
+impl Issuer {
+    /// Creates an offer.
+    ///
+    /// # Errors
+    /// `BadRequest` or `NotFound` if the credential asked for cannot be issued.
+    pub async fn create_offer(&self, new: &NewOffer) -> Result<Offer> {
+        let template = selfsame_core::templates::find(&new.template)?;
+        let format = self.format(new.format.as_deref())?;
+        let claims = template.fill(&new.claims, new.examples)?;
+        let uses = new.uses.unwrap_or(1);
+        let lifetime = new.expires_in.unwrap_or(3600);
+        if !(1..=USES_MAX).contains(&uses) || !(1..=LIFETIME_MAX).contains(&lifetime) {
+            return Err(Error::bad_request(
+                "an offer has 1 to 100,000 uses and ends within 90 days",
+            ));
+        }
+        let ctx = self.shared.clock.ctx();
+        let id = encoding::base64url_encode(&ctx.random::<16>("offer/id"));
+        let made = offer::create(
+            &offer::NewOffer {
+                offer_id: id.clone(),
+                configuration_ids: vec![metadata::configuration_id(&template.id, format)],
+                uses,
+                tx_code: new
+                    .tx_code
+                    .then(|| "Enter the code the issuer gave you separately.".to_owned()),
+                lifetime,
+            },
+            &self.settings,
+            &ctx,
+        )
+        .map_err(refusal)?;
+        let code = encoding::base64url_encode(&made.state.code_hash);
+        let record = OfferRecord {
+            expires: made.state.expires,
+            state: State::Offered(made.state),
+            offer: made.offer,
+            subject: Subject {
+                template: template.id.clone(),
+                format: format.as_str().to_owned(),
+                claims,
+                label: new.label.clone(),
+                offer: id.clone(),
+            },
+            by_reference: new.by_reference,
+        };
+        let encoded = encode(&record)?;
+        if encoded.len() > OFFER_BYTES_MAX {
+            return Err(
+                Error::bad_request("the claims are larger than wallets accept")
+                    .with_hint("at most 64 KiB: for larger data, attest their digest"),
+            );
+        }
+        let put = Put::new(OFFER, &id, encoded)
+            .tag(Tag::hashed("code", code))
+            .expires(record.expires.plus(KEPT_AFTER));
+        let batch = Batch::new(tenant().clone())
+            .expect(OFFER, &id, Expect::Absent)
+            .put(put);
+        let committed = self.shared.store.commit(batch).await?;
+        self.shared.events.tell(EventKind::Offered, &id);
+        let mut offer = self.view(&id, &record)?;
+        self.offers.hold(&committed, record);
+        offer.tx_code = made.tx_code.map(|code| code.expose().to_owned());
+        Ok(offer)
+    }
+
+    /// The format of this name, or by default the first that is issued.
+    fn format(&self, name: Option<&str>) -> Result<Format> {
+        let issued = &self.context.config.issuer.formats;
+        let found = match name {
+            Some(name) => issued.iter().find(|format| format.as_str() == name),
+            None => issued.first(),
+        };
+        found.copied().ok_or_else(|| {
+            let names: Vec<&str> = issued.iter().map(|format| format.as_str()).collect();
+            Error::bad_request("this issuer does not issue this format")
+                .with_hint(format!("one of: {}", names.join(", ")))
+        })
+    }
+
+    /// One offer.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn offer(&self, id: &str) -> Result<Offer> {
+        let (record, _) = self.offer_record(id).await?;
+        self.view(id, &record)
+    }
+
+    /// The offers, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn offers(&self, paging: &Paging) -> Result<Listing<Offer>> {
+        let store = &self.shared.store;
+        let records = store.list(tenant(), OFFER, &page(paging)).await?;
+        listing(&records, paging, |record| {
+            self.view(&record.id, &decode(&record.value)?)
+        })
+    }
+
+    /// The offer object, for a wallet that has its reference.
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown offer, `Gone` for one that can't be accepted any more.
+    pub async fn offer_object(&self, id: &str) -> Result<String> {
+        let (record, _) = self.offer_record(id).await?;
+        let open =
+            matches!(record.state, State::Offered(_)) && self.shared.clock.now() < record.expires;
+        if !open {
+            return Err(
+                Error::new(ErrorKind::Gone, "this offer was accepted or has expired")
+                    .with_hint("ask the issuer for a new one"),
+            );
+        }
+        Ok(record.offer.to_json().expose().to_owned())
+    }
+
+    pub(super) async fn offer_record(&self, id: &str) -> Result<(OfferRecord, Record)> {
+        let store = &self.shared.store;
+        let record = store
+            .read(tenant(), OFFER, id)
+            .await?
+            .ok_or_else(|| Error::not_found("there is no such offer"))?;
+        Ok((decode(&record.value)?, record))
+    }
+
+    fn view(&self, id: &str, record: &OfferRecord) -> Result<Offer> {
+        let (state, uses_left) = match &record.state {
+            State::Closed(Closed {
+                because: Closure::Redeemed,
+                ..
+            }) => ("taken", 0),
+            State::Closed(_) | State::Granted(_) => ("locked", 0),
+            State::Offered(_) if self.shared.clock.now() >= record.expires => ("expired", 0),
+            State::Offered(offered) => ("open", offered.uses_left),
+        };
+        let uri = if record.by_reference {
+            let url = self
+                .shared
+                .config
+                .origin
+                .join(&format!("issuer/offers/{id}"))
+                .map_err(Error::internal)?;
+            by_reference(&url)
+        } else {
+            record.offer.by_value()
+        };
+        Ok(Offer {
+            id: id.to_owned(),
+            template: record.subject.template.clone(),
+            format: record.subject.format.clone(),
+            uri: uri.expose().to_owned(),
+            tx_code: None,
+            state: state.to_owned(),
+            uses_left,
+            expires: record.expires.rfc3339(),
+            label: record.subject.label.clone(),
+        })
+    }
+}

@@ -1,0 +1,344 @@
+//! The endpoints that wallets call: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
+
+use async_trait::async_trait;
+use selfsame_credential::evidence::Step;
+use selfsame_credential::{ClaimPath, Format, single_use};
+use selfsame_crypto::{SecretString, encoding};
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, Result};
+use selfsame_oauth::{Code, TokenRequest, TokenResponse};
+use selfsame_openid4vc::error::CredentialCode;
+use selfsame_openid4vc::issuer::credential::Asked;
+use selfsame_openid4vc::issuer::{self, Granted, State, credential, nonce, offer, token};
+use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
+use selfsame_openid4vc::wire::nonce::NonceResponse;
+use selfsame_store::{Expect, Page, Put, Tag};
+use serde::{Deserialize, Serialize};
+
+use super::lists::ListPlace;
+use super::offers::{OFFER, OfferRecord};
+use super::signing::{Kind, Signatory, signatory};
+use super::{Issuer, Subject, metadata, tenant};
+use crate::refusal::refusal;
+use selfsame_core::events::EventKind;
+use selfsame_core::machine::{At, Machine, Next, Round};
+use selfsame_core::record_cache::RecordCache;
+use selfsame_core::templates::Template;
+
+pub(crate) const GRANT: &str = "grant";
+const NONCE: &str = "nonce";
+
+#[derive(Deserialize, Serialize)]
+pub(super) struct GrantRecord {
+    state: State,
+    subject: Subject,
+}
+
+impl Issuer {
+    /// The token endpoint.
+    ///
+    /// # Errors
+    /// RFC 6749 §5.2, with its code.
+    pub async fn token(&self, body: &[u8]) -> Result<TokenResponse> {
+        let request = TokenRequest::parse(body)
+            .map_err(selfsame_openid4vc::Error::from)
+            .map_err(refusal)?;
+        let code = offer::code_hash(request.pre_authorized_code.expose());
+        let _turn = self.redeeming.enter(&code).await;
+        let tag = Tag::hashed("code", encoding::base64url_encode(&code));
+        let shared = &self.shared;
+        let found = shared
+            .store
+            .find(tenant(), OFFER, &tag, &Page::first(1))
+            .await?;
+        let record = found.first().ok_or_else(spent)?;
+        let at = At {
+            tenant: tenant(),
+            id: &record.id,
+        };
+        let found = (self.offers.read(record)?, record.version);
+        let redeeming = Redeeming(self);
+        let driven = shared
+            .drive_from(&redeeming, at, Some(found), request)
+            .await?;
+        let redeemed = driven.reply?;
+        self.grants.hold(&driven.committed, redeemed.grant);
+        Ok(redeemed.response)
+    }
+
+    /// The nonce endpoint.
+    #[must_use]
+    pub fn nonce(&self) -> NonceResponse {
+        nonce::make(&self.settings, &self.shared.clock.ctx())
+    }
+
+    /// Whether a proof of this credential request names its key by a DID that must be resolved at another host.
+    #[must_use]
+    pub fn asks_others(&self, body: &[u8]) -> bool {
+        let Ok(request) = CredentialRequest::parse(body) else {
+            return false;
+        };
+        let now = self.shared.clock.now();
+        let mut dids = credential::dids_named(&request, &self.settings);
+        dids.any(|did| self.shared.resolver.asks_others(&did, now))
+    }
+
+    /// The credential endpoint.
+    ///
+    /// # Errors
+    /// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1, with the code.
+    pub async fn credential(&self, access_token: &str, body: &[u8]) -> Result<CredentialResponse> {
+        let request = CredentialRequest::parse(body).map_err(refusal)?;
+        let token = SecretString::from(access_token.to_owned());
+        let id = encoding::base64url_encode(&token::token_hash(&token));
+        let at = At {
+            tenant: tenant(),
+            id: &id,
+        };
+        let issuing = Issuing {
+            issuer: self,
+            request: &request,
+        };
+        let driven = self.shared.drive(&issuing, at, Allotted::default()).await?;
+        let issued = driven.reply;
+        issued.ids.iter().for_each(|id| issued.note(id));
+        Ok(issued.response)
+    }
+
+    fn content(
+        &self,
+        template: &Template,
+        kind: Kind,
+        subject: &Subject,
+        places: &[ListPlace],
+    ) -> Result<credential::Content> {
+        let Signatory { issuer, signer } = signatory(&self.context, &self.identity, kind);
+        let mut disclosable: Vec<ClaimPath> = template
+            .claims
+            .iter()
+            .map(metadata::disclosable)
+            .collect::<Result<Vec<_>>>()?
+            .concat();
+        let ctx = self.shared.clock.ctx();
+        let now = ctx.now();
+        let mut claims = subject.claims.clone();
+        if kind.has_handle {
+            let vct = template.vct(&self.context.config.issuer.vct_base);
+            // All copies of a batch stand for one use, so they share one handle.
+            let handle = ctx.random::<32>("single_use/handle");
+            let own = single_use::claims(&vct, &handle);
+            claims.extend(own.map(|(name, value)| (name.to_owned(), value)));
+            disclosable.push(ClaimPath::of_names([single_use::HANDLE]).map_err(Error::internal)?);
+        }
+        let end = now.plus(template.validity_days.saturating_mul(24 * 3600));
+        Ok(credential::Content {
+            issuer,
+            signer,
+            claims,
+            disclosable,
+            decoys: 2,
+            // The terms of a template have no vocabulary of their own.
+            contexts: Vec::from_iter(kind.format.describe().undefined_terms.map(str::to_owned)),
+            // As the credential will state it, because the register states it too.
+            expires: Some(self.settings.stated_end(end, now)),
+            further_copies: !kind.has_handle,
+            statuses: places
+                .iter()
+                .map(|place| self.lists.entry(place, kind))
+                .collect(),
+        })
+    }
+}
+
+/// The machine that redeems an offer's code.
+struct Redeeming<'a>(&'a Issuer);
+
+/// A redeemed code.
+struct Redeemed {
+    response: TokenResponse,
+    grant: GrantRecord,
+}
+
+impl Machine for Redeeming<'_> {
+    const KIND: &'static str = OFFER;
+    type Record = OfferRecord;
+    type Input = TokenRequest;
+    type Reply = Result<Redeemed>;
+
+    fn records(&self) -> &RecordCache<OfferRecord> {
+        &self.0.offers
+    }
+
+    fn step(
+        &self,
+        offer: &mut OfferRecord,
+        request: &TokenRequest,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Self::Reply>>> {
+        let taken = issuer::redeem(&offer.state, request, &self.0.settings, round.ctx);
+        let issuer::Redemption { state, outcome } = taken.map_err(refusal)?;
+        offer.state = state;
+        let issuer::Redeemed { granted, response } = match outcome {
+            Ok(redeemed) => redeemed,
+            Err(error) => return Ok(Step::Done(Next::written(round, Err(refusal(error))))),
+        };
+        let id = encoding::base64url_encode(&granted.token_hash);
+        let expires = granted.expires;
+        let grant = GrantRecord {
+            state: State::Granted(*granted),
+            subject: offer.subject.clone(),
+        };
+        let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
+        let response = *response;
+        let redeemed = Redeemed { response, grant };
+        Ok(Step::Done(Next::written(round, Ok(redeemed)).put(put)))
+    }
+
+    fn absent(&self, _: &TokenRequest) -> Result<Self::Reply> {
+        Ok(Err(spent()))
+    }
+}
+
+/// The machine that issues the credentials of a grant.
+struct Issuing<'a> {
+    issuer: &'a Issuer,
+    request: &'a CredentialRequest,
+}
+
+/// What a credential request is allotted. Places are allotted once, however often the step is taken again, and none is
+/// allotted to repeat an answer.
+#[derive(Default)]
+struct Allotted {
+    places: Vec<ListPlace>,
+    content: Option<credential::Content>,
+}
+
+/// The credentials issued; none if the response is one that was given before.
+struct Issued {
+    response: CredentialResponse,
+    ids: Vec<String>,
+    template: String,
+    format: String,
+}
+
+impl Issued {
+    /// Logs that a credential was issued, but not its contents, its holder or its offer: an offer by reference is
+    /// fetched by its id. The register has the offer under the credential's id.
+    fn note(&self, id: &str) {
+        let Self {
+            template, format, ..
+        } = self;
+        tracing::info!(credential = id, template, format, "issued");
+    }
+}
+
+#[async_trait]
+impl Machine for Issuing<'_> {
+    const KIND: &'static str = GRANT;
+    type Record = GrantRecord;
+    type Input = Allotted;
+    type Reply = Issued;
+
+    fn records(&self) -> &RecordCache<GrantRecord> {
+        &self.issuer.grants
+    }
+
+    async fn prepare(&self, _: At<'_>, grant: &GrantRecord, allotted: &mut Allotted) -> Result<()> {
+        let issuer = self.issuer;
+        let template = selfsame_core::templates::find(&grant.subject.template)?;
+        let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
+        let kind = match template.single_use {
+            true => Kind::for_one_use(&issuer.context, &issuer.identity, format),
+            false => Kind::of(format),
+        };
+        let granted = granted(&grant.state)?;
+        let (settings, copies) = (&issuer.settings, !kind.has_handle);
+        let needed = credential::entries_needed(granted, self.request, settings, copies);
+        let needed = needed.map_err(refusal)?;
+        while allotted.places.len() < needed {
+            allotted.places.push(issuer.lists.place().await?);
+        }
+        let content = issuer.content(template, kind, &grant.subject, &allotted.places)?;
+        allotted.content = Some(content);
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        grant: &mut GrantRecord,
+        Allotted { places, content }: &Allotted,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Issued>>> {
+        let unprepared = || Error::internal("a credential request has no content");
+        let content = content.as_ref().ok_or_else(unprepared)?;
+        let asked = Asked {
+            request: self.request,
+            content,
+            settings: &self.issuer.settings,
+        };
+        let taken = issuer::issue(&grant.state, &asked, round.evidence, round.ctx);
+        let issuance = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(issuance) => issuance,
+        };
+        let placed = issuance.issued.iter().zip(places);
+        let puts = placed.map(|(_, place)| self.issuer.issued_put(&grant.subject, content, place));
+        let puts: Vec<Put> = puts.collect::<Result<_>>()?;
+        let ids: Vec<String> = puts.iter().map(|put| put.id.clone()).collect();
+        let issued = Issued {
+            response: issuance.response,
+            ids: ids.clone(),
+            template: grant.subject.template.clone(),
+            format: grant.subject.format.clone(),
+        };
+        if ids.is_empty() {
+            return Ok(Step::Done(Next::unchanged(round, issued)));
+        }
+        grant.state = issuance.state;
+        let mut next = Next::written(round, issued);
+        for nonce in issuance.spent {
+            next.batch = next
+                .batch
+                .expect(NONCE, &nonce.id, Expect::Absent)
+                .put(Put::new(NONCE, &nonce.id, Vec::new()).expires(nonce.expires));
+        }
+        let next = puts.into_iter().fold(next, Next::put);
+        let told = |next: Next<_>, id| next.tell(EventKind::Issued, id);
+        Ok(Step::Done(ids.into_iter().fold(next, told)))
+    }
+
+    fn absent(&self, _: &Allotted) -> Result<Issued> {
+        Err(invalid_token())
+    }
+
+    fn conflict(&self, kind: &str) -> Option<Error> {
+        (kind == NONCE).then(replayed)
+    }
+}
+
+fn granted(state: &State) -> Result<&Granted> {
+    match state {
+        State::Granted(granted) => Ok(granted),
+        State::Offered(_) | State::Closed(_) => {
+            Err(Error::internal("a grant's record holds an offer"))
+        }
+    }
+}
+
+fn spent() -> Error {
+    let reason = "the code is unknown, spent or expired";
+    refusal(selfsame_oauth::Error::new(Code::InvalidGrant, reason).into())
+}
+
+fn invalid_token() -> Error {
+    let reason = "the access token is unknown or has expired";
+    refusal(selfsame_oauth::Error::new(Code::InvalidToken, reason).into())
+}
+
+fn replayed() -> Error {
+    let reason = "the nonce has been used";
+    refusal(selfsame_openid4vc::Error::credential(
+        CredentialCode::InvalidNonce,
+        reason,
+    ))
+}

@@ -1,0 +1,220 @@
+//! The register of issued credentials, and changes of their status.
+
+use selfsame_credential::single_use::{self, Reference};
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_openid4vc::issuer::credential;
+use selfsame_store::{Batch, Put, StoreError, Tag};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::lists::{Face, ListPlace};
+use super::signing::Kind;
+use super::{Issuer, Subject, tenant};
+use crate::view::issuer::{CredentialStatus, IssuedCredential};
+use selfsame_core::events::EventKind;
+use selfsame_core::registry::UseKey;
+
+/// The kind of the records of issued credentials.
+pub(super) const ISSUED: &str = "issued";
+/// If the status changes this often during one request, other requests are changing it at the same time.
+const RACES_MAX: usize = 8;
+
+/// An issued credential as it is stored: without its claims and its holder.
+#[derive(Deserialize, Serialize)]
+pub(super) struct IssuedRecord {
+    template: String,
+    format: String,
+    offer: String,
+    label: Option<String>,
+    issued: UnixTime,
+    expires: UnixTime,
+    pub place: ListPlace,
+    pub status: CredentialStatus,
+    /// The digest that a single-use credential's handle is registered under. The holder has the handle itself.
+    #[serde(default)]
+    use_digest: Option<[u8; 32]>,
+}
+
+impl IssuedRecord {
+    /// The kind of the credential, unless its format is no longer known.
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind {
+            format: self.format.parse().ok()?,
+            has_handle: self.use_digest.is_some(),
+        })
+    }
+
+    fn tags(&self) -> Vec<Tag> {
+        let mut tags = vec![Tag::hashed("offer", self.offer.clone())];
+        if self.status != CredentialStatus::Valid {
+            // This tag finds the credentials to rebuild the lists from at the start.
+            tags.push(Tag::hashed("withdrawn", "yes"));
+        }
+        tags
+    }
+}
+
+impl Issuer {
+    pub(super) fn issued_put(
+        &self,
+        subject: &Subject,
+        content: &credential::Content,
+        place: &ListPlace,
+    ) -> Result<Put> {
+        let ctx = self.shared.clock.ctx();
+        let now = ctx.now();
+        let record = IssuedRecord {
+            template: subject.template.clone(),
+            format: subject.format.clone(),
+            offer: subject.offer.clone(),
+            label: subject.label.clone(),
+            issued: now.rounded_down(self.settings.round_times_to),
+            expires: content.expires.unwrap_or(now),
+            place: place.clone(),
+            status: CredentialStatus::Valid,
+            use_digest: use_digest(&content.claims),
+        };
+        let id = selfsame_crypto::encoding::base64url_encode(&ctx.random::<16>("issued/id"));
+        let put = Put::new(ISSUED, id, encode(&record)?);
+        Ok(record.tags().into_iter().fold(put, Put::tag))
+    }
+
+    /// The issued credentials, newest first; with `offer`, only those of that offer.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn issued(
+        &self,
+        offer: Option<&str>,
+        paging: &Paging,
+    ) -> Result<Listing<IssuedCredential>> {
+        let store = &self.shared.store;
+        let page = page(paging);
+        let records = match offer.map(|offer| Tag::hashed("offer", offer)) {
+            None => store.list(tenant(), ISSUED, &page).await?,
+            Some(tag) => store.find(tenant(), ISSUED, &tag, &page).await?,
+        };
+        let mut listed = listing(&records, paging, |record| {
+            let issued: IssuedRecord = decode(&record.value)?;
+            Ok((self.issued_view(&record.id, &issued), issued.use_digest))
+        })?;
+        self.look_up_uses(&mut listed.items).await;
+        Ok(Listing {
+            items: listed.items.into_iter().map(|(shown, _)| shown).collect(),
+            next: listed.next,
+        })
+    }
+
+    /// Adds the uses of these credentials, as far as the registry reports them.
+    async fn look_up_uses(&self, shown: &mut [(IssuedCredential, Option<[u8; 32]>)]) {
+        let key = |digest: Option<[u8; 32]>| {
+            let issuer = self.identity.did().clone();
+            digest.map(|digest| UseKey { issuer, digest })
+        };
+        let keys = shown.iter().filter_map(|(_, digest)| key(*digest));
+        let seen = self.shared.uses_seen(keys.collect()).await;
+        for (shown, digest) in shown {
+            shown.used = key(*digest).and_then(|key| seen.get(&key).cloned());
+        }
+    }
+
+    /// One issued credential.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn issued_credential(&self, id: &str) -> Result<IssuedCredential> {
+        let (_, issued) = self.issued_record(id).await?;
+        let mut shown = [(self.issued_view(id, &issued), issued.use_digest)];
+        self.look_up_uses(&mut shown).await;
+        let [(shown, _)] = shown;
+        Ok(shown)
+    }
+
+    async fn issued_record(&self, id: &str) -> Result<(u64, IssuedRecord)> {
+        let record = self.shared.store.read(tenant(), ISSUED, id).await?;
+        let record = record.ok_or_else(unknown)?;
+        Ok((record.version, decode(&record.value)?))
+    }
+
+    /// Revokes or suspends a credential, or lifts a suspension. Returns when the change is durable; the changed list is
+    /// published within a second.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` for a revoked credential, which stays revoked.
+    pub async fn set_status(&self, id: &str, status: CredentialStatus) -> Result<IssuedCredential> {
+        for _ in 0..RACES_MAX {
+            let (version, mut issued) = self.issued_record(id).await?;
+            if issued.status == status {
+                return Ok(self.issued_view(id, &issued));
+            }
+            if issued.status == CredentialStatus::Revoked {
+                return Err(
+                    Error::new(ErrorKind::Conflict, "a revoked credential stays revoked")
+                        .with_hint("suspend a credential that may become valid again"),
+                );
+            }
+            issued.status = status;
+            let put = Put::new(ISSUED, id, encode(&issued)?);
+            let put = issued.tags().into_iter().fold(put, Put::tag);
+            let expected = selfsame_store::Expect::Version(version);
+            let batch = Batch::new(tenant().clone())
+                .expect(ISSUED, id, expected)
+                .put(put);
+            match self.shared.store.commit(batch).await {
+                Ok(_) => {}
+                Err(StoreError::Conflict { .. }) => continue,
+                Err(other) => return Err(other.into()),
+            }
+            self.lists.set(&issued.place, status);
+            self.shared.events.tell(EventKind::StatusChanged, id);
+            tracing::info!(credential = id, status = ?status, "status changed");
+            return Ok(self.issued_view(id, &issued));
+        }
+        Err(Error::new(
+            ErrorKind::Conflict,
+            "other requests are changing this credential's status",
+        )
+        .with_hint("reload it, then try again"))
+    }
+
+    /// Whether the served lists show this status. A credential of a format that is no longer known counts as not shown.
+    fn is_published(&self, record: &IssuedRecord) -> bool {
+        let list = record.place.list;
+        (record.kind()).is_some_and(|kind| self.lists.is_published(list, kind))
+    }
+
+    fn issued_view(&self, id: &str, record: &IssuedRecord) -> IssuedCredential {
+        IssuedCredential {
+            id: id.to_owned(),
+            template: record.template.clone(),
+            format: record.format.clone(),
+            offer: record.offer.clone(),
+            issued: record.issued.rfc3339(),
+            expires: record.expires.rfc3339(),
+            status: record.status,
+            published: self.is_published(record),
+            status_list: match record.kind() {
+                Some(kind) => self.lists.uri_for(record.place.list, kind),
+                None => self.lists.uri(record.place.list, Face::Token),
+            },
+            status_index: record.place.index,
+            label: record.label.clone(),
+            used: None,
+        }
+    }
+}
+
+fn use_digest(claims: &Map<String, Value>) -> Option<[u8; 32]> {
+    let claim = claims.get(single_use::CLAIM)?;
+    let payload = json!({ single_use::CLAIM: claim });
+    let reference = Reference::in_payload(&payload).ok().flatten()?;
+    Some(reference.digest)
+}
+
+fn unknown() -> Error {
+    Error::not_found("there is no such credential in this issuer's list")
+        .with_hint("find its id on the issuer's page, or at /api/issuer/credentials")
+}

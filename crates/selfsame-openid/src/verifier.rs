@@ -1,0 +1,247 @@
+//! The verifier: requests presentations, receives them, and verifies them.
+
+mod ask;
+mod judge;
+mod judging;
+mod protocol;
+mod spending;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use selfsame_credential::Format;
+use selfsame_credential::verdict::{Outcome, Policy, Trust};
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, jwk};
+use selfsame_driver::record::decode;
+use selfsame_driver::{Error, Result};
+use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, State};
+use selfsame_store::Record;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::parties::verifier as tenant;
+use crate::view::verifier as view;
+use crate::view::verifier::{
+    CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus,
+};
+use selfsame_core::Shared;
+use selfsame_core::config::NamedDid;
+use selfsame_core::dids::Dids;
+use selfsame_core::identity::{Identity, is_portable};
+use selfsame_core::machine::At;
+use selfsame_core::record_cache::RecordCache;
+
+use judging::Judging;
+use spending::Spending;
+
+/// The kind of the records that hold requests.
+pub(crate) const VERIFICATION: &str = "verification";
+
+fn unknown_format() -> Error {
+    Error::bad_request("this format is not supported")
+        .with_hint(format!("one of: {}", Format::names()))
+}
+
+fn unknown() -> Error {
+    Error::not_found("there is no such request")
+}
+
+/// The place of a request.
+fn at(id: &str) -> At<'_> {
+    At {
+        tenant: tenant(),
+        id,
+    }
+}
+
+/// The verifier of one instance.
+pub struct Verifier {
+    shared: Arc<Shared>,
+    context: Arc<Context>,
+    identity: Arc<Identity>,
+    dids: Dids,
+    records: RecordCache<RequestRecord>,
+    judging: Judging,
+}
+
+/// A request as it is stored.
+#[derive(Deserialize, Serialize)]
+pub struct RequestRecord {
+    state: State,
+    title: String,
+    created: UnixTime,
+    /// Maximum age of a status list in seconds, if the request sets one.
+    #[serde(default)]
+    max_status_age: Option<u64>,
+    /// SHA-256 of the secret of the browser that asked, in the same-device flow.
+    browser: Option<[u8; 32]>,
+    /// The DID that is to use up the credential shown, if the request says so.
+    #[serde(default)]
+    spender: Option<Did>,
+    /// The use or revocation ordered from the registry, and its result.
+    #[serde(default)]
+    spending: Option<Spending>,
+}
+
+/// Whether a request can still be answered.
+///
+/// # Errors
+/// If the record is not a request.
+pub(crate) fn is_open(record: &Record) -> Result<bool> {
+    let kept: RequestRecord = decode(&record.value)?;
+    Ok(matches!(kept.state, State::Created(_) | State::Fetched(_)))
+}
+
+impl Verifier {
+    /// The verifier with this identity.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>, context: Arc<Context>, identity: Arc<Identity>) -> Self {
+        Self {
+            dids: Dids::new(shared.clone()),
+            shared,
+            context,
+            identity,
+            records: RecordCache::default(),
+            judging: Judging::default(),
+        }
+    }
+
+    /// Whether it has a certificate to identify itself by.
+    #[must_use]
+    pub fn has_certificate(&self) -> bool {
+        self.context.verifier_certificate.is_some()
+    }
+
+    /// Its identity.
+    #[must_use]
+    pub fn identity(&self) -> &Arc<Identity> {
+        &self.identity
+    }
+
+    /// The DID that its requests name: the `did:jwk` of its key if few wallets can resolve the method of its own DID.
+    #[must_use]
+    pub fn client_did(&self) -> Did {
+        let own = self.identity.did();
+        match self.context.config.verifier.client_did {
+            NamedDid::Portable if !is_portable(own) => jwk::create(self.identity.public()),
+            NamedDid::Portable | NamedDid::Own => own.clone(),
+        }
+    }
+
+    /// The policy for credentials: from the configuration, and the issuers trusted now.
+    fn policy(&self, max_status_age: u64) -> Policy {
+        let config = &self.context.config;
+        let trusted = self.shared.trust.now();
+        let mut issuers = trusted.issuers.clone();
+        issuers.extend_from_slice(self.context.own_issuers());
+        Policy {
+            trusted_issuers: Trust::Listed(issuers),
+            issuer_types: trusted.types.clone(),
+            trust_anchors: trusted.anchors.clone(),
+            // A list fetched for this verification may be a second old by the clock.
+            max_status_age: Some(max_status_age.max(1)),
+            max_status_signed_age: config.verifier.max_status_signed_age,
+            max_keys_age: config.verifier.max_keys_age,
+            leeway: 60,
+            accept_did_issuers: true,
+            ..Policy::default()
+        }
+    }
+
+    /// Maximum age of a status list for this request, in seconds.
+    fn max_status_age(&self, record: &RequestRecord) -> u64 {
+        let configured = self.context.config.verifier.max_status_age;
+        record
+            .max_status_age
+            .map_or(configured, |asked| asked.min(configured))
+    }
+
+    /// The request as it is stored, with its version.
+    async fn record(&self, id: &str) -> Result<(RequestRecord, u64)> {
+        let store = &self.shared.store;
+        let found = self.records.find(store, tenant(), VERIFICATION, id).await?;
+        found.ok_or_else(unknown)
+    }
+
+    fn view(&self, id: &str, record: &RequestRecord) -> VerificationStatus {
+        let left = record.state.asked().expires.0;
+        let left = left.saturating_sub(self.shared.clock.now().0);
+        let (state, verdict, error) = match &record.state {
+            State::Created(_) | State::Fetched(_) if left == 0 => {
+                (RequestState::Expired, None, None)
+            }
+            State::Created(_) => (RequestState::Created, None, None),
+            State::Fetched(_) => (RequestState::Fetched, None, None),
+            State::Answered(_) if record.spending.as_ref().is_some_and(Spending::holds_back) => {
+                (RequestState::Spending, None, None)
+            }
+            State::Answered(answered) => (
+                RequestState::Answered,
+                Some(verdict(&answered.judged)),
+                None,
+            ),
+            State::Declined(Declined { error, .. }) => {
+                (RequestState::Declined, None, Some(error.clone()))
+            }
+        };
+        VerificationStatus {
+            id: id.to_owned(),
+            state,
+            uri: selfsame_openid4vc::verifier::request::link(record.state.asked(), None)
+                .unwrap_or_default(),
+            title: record.title.clone(),
+            created: record.created.rfc3339(),
+            verdict,
+            error,
+            refused: match &record.state {
+                State::Fetched(fetched) => fetched.refused.as_deref().map(refused),
+                _ => None,
+            },
+            spending: record.spending.as_ref().map(Spending::view),
+            open_for: matches!(state, RequestState::Created | RequestState::Fetched)
+                .then_some(Duration::from_secs(left)),
+        }
+    }
+}
+
+/// Waits until the time to answer a request has run out; for ever, if the request awaits no answer.
+pub async fn expiry(open_for: Option<Duration>) {
+    match open_for {
+        Some(left) => tokio::time::sleep(left).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn refused(refused: &RefusedAnswers) -> view::RefusedAnswers {
+    view::RefusedAnswers {
+        count: refused.count,
+        last: verdict(&refused.last),
+    }
+}
+
+/// The reason, with the name of the setting if the operator can decide it.
+fn reason(judged: &Judged) -> Option<String> {
+    let reason = judged.reason.clone()?;
+    Some(match judged.outcome {
+        Outcome::Untrusted => {
+            format!("{reason}: its issuer is not among the `issuers` of [trust] (--trust-issuer)")
+        }
+        _ => reason,
+    })
+}
+
+fn verdict(judged: &Judged) -> PresentationVerdict {
+    PresentationVerdict {
+        outcome: judged.outcome,
+        reason: reason(judged),
+        credentials: judged
+            .credentials
+            .iter()
+            .map(|judged| {
+                let claims = judged.claims.clone();
+                CredentialVerdict::new(&judged.query_id, &judged.verdict, claims)
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,351 @@
+//! Creates requests, and waits for their verdicts.
+
+use std::time::Duration;
+
+use selfsame_credential::Format;
+use selfsame_credential::format::Profile;
+use selfsame_credential::single_use::HANDLE;
+use selfsame_crypto::{Algorithm, encoding, hash};
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
+use selfsame_openid4vc::dcql::{CredentialSet, Query};
+use selfsame_openid4vc::verifier::State;
+use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
+use selfsame_openid4vc::wire::request::{ClientId, ClientMetadata, RequestUriMethod, VpFormat};
+use selfsame_store::{Batch, Put};
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+use super::{RequestRecord, VERIFICATION, Verifier, tenant, unknown_format};
+use crate::config::ClientIdPrefix;
+use crate::refusal::refusal;
+use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
+use selfsame_core::events::{Event, EventKind};
+use selfsame_core::templates;
+use selfsame_core::templates::Template;
+
+/// Seconds for which a verdict can be read.
+const KEPT_SECONDS: u64 = 7 * 24 * 3600;
+
+impl Verifier {
+    /// Creates a request.
+    ///
+    /// # Errors
+    /// `BadRequest` if the request is not possible.
+    pub async fn create_request(&self, new: &NewRequest) -> Result<VerificationRequest> {
+        let (query, title) = self.query(new)?;
+        let spender = self.spender_of(new, &query).await?;
+        let ctx = self.shared.clock.ctx();
+        let id = encoding::base64url_encode(&ctx.random::<16>("request/id"));
+        let url = |path: String| {
+            self.shared
+                .config
+                .origin
+                .join(&path)
+                .map_err(Error::internal)
+        };
+        let response_uri = url(format!("verifier/responses/{id}"))?;
+        let client = self.client(new, &response_uri)?;
+        let request_uri = if client.is_signed() {
+            Some(url(format!("verifier/requests/{id}"))?)
+        } else {
+            None
+        };
+        let request_uri_method = request_uri_method(new, request_uri.is_some())?;
+        let redirect_uri = if new.same_device {
+            Some(url(format!("verifier/results/{id}"))?)
+        } else {
+            None
+        };
+        let created = request::create(
+            Draft {
+                client,
+                response_uri,
+                request_uri,
+                request_uri_method,
+                redirect_uri,
+                query,
+                metadata: formats(),
+                lifetime: self.context.config.verifier.request_lifetime,
+            },
+            &ctx,
+        )
+        .map_err(refusal)?;
+        let uri = request::link(&created.asked, None).map_err(refusal)?;
+        let expires = created.asked.expires;
+        let browser = new.same_device.then(|| ctx.token("request/browser"));
+        let record = RequestRecord {
+            state: State::Created(created),
+            title,
+            created: ctx.now(),
+            max_status_age: new.max_status_age,
+            browser: browser
+                .as_ref()
+                .map(|secret| hash::sha256(secret.as_bytes())),
+            spender,
+            spending: None,
+        };
+        let put =
+            Put::new(VERIFICATION, &id, encode(&record)?).expires(ctx.now().plus(KEPT_SECONDS));
+        let batch = Batch::new(tenant().clone()).put(put);
+        let committed = self.shared.store.commit(batch).await?;
+        self.records.hold(&committed, record);
+        self.shared.events.tell(EventKind::Verification, &id);
+        Ok(VerificationRequest {
+            id,
+            uri,
+            expires: expires.rfc3339(),
+            browser_binding: browser,
+        })
+    }
+
+    /// A request with its verdict.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn request(&self, id: &str) -> Result<VerificationStatus> {
+        let (record, version) = self.record(id).await?;
+        let status = self.view(id, &record);
+        self.records.keep(version, record);
+        Ok(status)
+    }
+
+    /// The requests, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn requests(&self, paging: &Paging) -> Result<Listing<VerificationStatus>> {
+        let store = &self.shared.store;
+        let records = store.list(tenant(), VERIFICATION, &page(paging)).await?;
+        listing(&records, paging, |record| {
+            Ok(self.view(&record.id, &decode(&record.value)?))
+        })
+    }
+
+    /// Waits for a verdict, at most this number of seconds (and at most 60).
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn wait(&self, id: &str, seconds: u64) -> Result<VerificationStatus> {
+        let mut events = self.shared.events.listen();
+        let patience = tokio::time::sleep(Duration::from_secs(seconds.min(60)));
+        tokio::pin!(patience);
+        loop {
+            let status = self.request(id).await?;
+            if status.state.is_over() {
+                return Ok(status);
+            }
+            let expiry = super::expiry(status.open_for);
+            tokio::pin!(expiry);
+            loop {
+                tokio::select! {
+                    () = &mut patience => return self.request(id).await,
+                    () = &mut expiry => break,
+                    event = events.recv() => match event {
+                        Ok(event) if event.kind == EventKind::Verification && event.id == id => break,
+                        Ok(_) => {}
+                        // The awaited event may be among those that were missed.
+                        Err(broadcast::error::RecvError::Lagged(_)) => break,
+                        Err(broadcast::error::RecvError::Closed) => return self.request(id).await,
+                    }
+                }
+            }
+        }
+    }
+
+    /// A receiver of all events from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.shared.events.listen()
+    }
+
+    fn query(&self, new: &NewRequest) -> Result<(Query, String)> {
+        let wrong =
+            |error: selfsame_openid4vc::dcql::DcqlError| Error::bad_request(error.to_string());
+        match (&new.dcql_query, &new.template) {
+            (Some(query), None) => {
+                let query = Query::parse(query).map_err(wrong)?;
+                can_be_checked(&query)?;
+                Ok((
+                    query,
+                    new.purpose
+                        .clone()
+                        .unwrap_or_else(|| "Custom query".to_owned()),
+                ))
+            }
+            (None, Some(template)) => {
+                let template = templates::find(template)?;
+                let format = match new.format.as_deref() {
+                    Some(name) => name.parse().map_err(|_| unknown_format())?,
+                    None => Format::DEFAULT,
+                };
+                let claims = new.claims.as_ref().unwrap_or(&template.request.claims);
+                if let Some(unknown) = claims
+                    .iter()
+                    .find(|path| !may_be_asked(template, format, path))
+                {
+                    return Err(Error::bad_request(format!(
+                        "`{}` is not a claim of `{}`",
+                        unknown.join("."),
+                        template.id
+                    )));
+                }
+                let mut claims = claims.clone();
+                let handle = vec![HANDLE.to_owned()];
+                if new.spend && !claims.contains(&handle) {
+                    if !may_be_asked(template, format, &handle) {
+                        return Err(Error::bad_request("this credential is not single-use")
+                            .with_hint("request an SD-JWT VC of a template with `single_use`"));
+                    }
+                    claims.push(handle);
+                }
+                let query = self.template_query(template, format, &claims)?;
+                let title = new
+                    .purpose
+                    .clone()
+                    .unwrap_or_else(|| template.request.title.clone());
+                Ok((Query::parse(&query).map_err(wrong)?, title))
+            }
+            _ => Err(Error::bad_request("give either `dcql_query` or `template`")),
+        }
+    }
+
+    fn template_query(
+        &self,
+        template: &Template,
+        format: Format,
+        claims: &[Vec<String>],
+    ) -> Result<Value> {
+        let meta = match format.describe().profile {
+            Profile::SdJwtVc => {
+                json!({"vct_values": [template.vct(&self.context.config.issuer.vct_base)]})
+            }
+            Profile::W3c => json!({"type_values": [template.types]}),
+        };
+        let claims: Vec<Value> = claims
+            .iter()
+            .map(|path| Ok(json!({"path": templates::claim_path(path, format)?.to_value()})))
+            .collect::<Result<_>>()?;
+        let mut credential =
+            json!({"id": template.id.replace('-', "_"), "format": format.as_str(), "meta": meta});
+        if !claims.is_empty()
+            && let Some(members) = credential.as_object_mut()
+        {
+            members.insert("claims".to_owned(), Value::Array(claims));
+        }
+        Ok(json!({"credentials": [credential]}))
+    }
+
+    fn client(&self, new: &NewRequest, response_uri: &url::Url) -> Result<ClientId> {
+        let prefix = match &new.client_id_prefix {
+            None => self.context.config.verifier.client_id_prefix,
+            Some(name) => ClientIdPrefix::named(name).ok_or_else(|| {
+                Error::bad_request("this client identifier prefix is not supported")
+                    .with_hint("one of: redirect_uri, decentralized_identifier, x509_san_dns")
+            })?,
+        };
+        match prefix {
+            ClientIdPrefix::RedirectUri => Ok(ClientId::RedirectUri(response_uri.clone())),
+            ClientIdPrefix::DecentralizedIdentifier => {
+                Ok(ClientId::DecentralizedIdentifier(self.client_did()))
+            }
+            ClientIdPrefix::X509SanDns => {
+                let certificate = self.context.verifier_certificate.as_ref().ok_or_else(|| {
+                    Error::bad_request("this verifier has no certificate")
+                        .with_hint("set `certificate` and `certificate_key` under [verifier]")
+                })?;
+                Ok(ClientId::X509SanDns(certificate.name.clone()))
+            }
+        }
+    }
+}
+
+/// How the request object is fetched; one that is part of the link is not fetched.
+fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMethod> {
+    let method = RequestUriMethod::parse(new.request_uri_method.as_deref()).map_err(refusal)?;
+    match method {
+        RequestUriMethod::Post if !is_fetched => Err(Error::bad_request(
+            "a request with the prefix redirect_uri is not fetched, so it has no request_uri_method",
+        )),
+        method => Ok(method),
+    }
+}
+
+/// Refuses a query if no answer to it could be verified: every way to meet a requirement has an unsupported format.
+fn can_be_checked(query: &Query) -> Result<()> {
+    let is_known = |id: &String| {
+        let credential = query.credential(id);
+        credential.is_some_and(|credential| credential.known_format().is_some())
+    };
+    let can_be_met = |set: &CredentialSet| set.options.iter().any(|ids| ids.iter().all(is_known));
+    let sets = query.requirements();
+    // If nothing is required, some optional set must be possible to answer.
+    let mut required = sets.iter().filter(|set| set.required).peekable();
+    let is_possible = match required.peek() {
+        Some(_) => required.all(can_be_met),
+        None => sets.iter().any(can_be_met),
+    };
+    if is_possible {
+        return Ok(());
+    }
+    Err(unknown_format().with_code("vp_formats_not_supported"))
+}
+
+/// Whether a credential of this template has this claim.
+fn may_be_asked(template: &Template, format: Format, path: &[String]) -> bool {
+    let has_handle = template.single_use && format.describe().discloses_selectively;
+    template.claims.iter().any(|field| field.path == path) || (has_handle && path == [HANDLE])
+}
+
+/// The formats that this verifier can verify.
+fn formats() -> ClientMetadata {
+    // OpenID4VP 1.0 B.3.4 asks for fully specified names (RFC 9864); `EdDSA` is for wallets that know only that name.
+    let listed = [
+        Algorithm::Es256,
+        Algorithm::EdDsa,
+        Algorithm::Es256k,
+        Algorithm::Es384,
+    ];
+    let names = listed.into_iter().flat_map(Algorithm::names);
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    let algorithms = || Some(names.clone());
+    let sd_jwt = VpFormat {
+        sd_jwt_alg_values: algorithms(),
+        kb_jwt_alg_values: algorithms(),
+        ..VpFormat::default()
+    };
+    let w3c = VpFormat {
+        alg_values: algorithms(),
+        ..VpFormat::default()
+    };
+    let supported = |format: Format| match format.describe().profile {
+        Profile::SdJwtVc => (format.to_string(), sd_jwt.clone()),
+        Profile::W3c => (format.to_string(), w3c.clone()),
+    };
+    ClientMetadata {
+        vp_formats_supported: Format::ALL.into_iter().map(supported).collect(),
+        ..ClientMetadata::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_listed_is_fully_specified_or_stands_beside_what_is() {
+        for (format, listed) in formats().vp_formats_supported {
+            let lists = [
+                listed.alg_values,
+                listed.sd_jwt_alg_values,
+                listed.kb_jwt_alg_values,
+            ];
+            for names in lists.into_iter().flatten() {
+                let expected = ["ES256", "Ed25519", "EdDSA", "ES256K", "ES384"];
+                assert_eq!(names, expected, "{format}");
+                assert!(names.iter().all(|name| name.parse::<Algorithm>().is_ok()));
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Verifies stored answers again, and credentials on their own.
+
+use selfsame_credential::Format;
+use selfsame_credential::evidence::Step;
+use selfsame_credential::verdict::{Outcome, Verdict};
+use selfsame_credential::verify::{Examination, Presented};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_openid4vc::verifier::{self, Input, Judged, State};
+
+use super::{RequestRecord, Spending, VERIFICATION, Verifier, at, tenant, unknown, unknown_format};
+use crate::refusal::refusal;
+use crate::view::verifier::{CredentialVerdict, VerificationStatus};
+use selfsame_core::events::EventKind;
+use selfsame_core::gather::Freshness;
+use selfsame_core::machine::{Machine, Next, Round};
+use selfsame_core::record_cache::RecordCache;
+
+impl Verifier {
+    /// Verifies an answered request again, with status lists fetched now.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` if there is no answer yet.
+    pub async fn recheck(&self, id: &str) -> Result<VerificationStatus> {
+        Ok(self
+            .shared
+            .drive(&Rechecking(self), at(id), ())
+            .await?
+            .reply)
+    }
+
+    /// The state of an answer that is verified again.
+    pub(super) fn judged_again(&self, state: &State, round: &Round<'_>) -> Result<Step<State>> {
+        let policy = self.policy(0);
+        let input = Input::Recheck { policy: &policy };
+        let taken = verifier::step(state, input, round.evidence, round.ctx);
+        Ok(match taken.map_err(refusal)? {
+            Step::Needs(needs) => Step::Needs(needs),
+            Step::Done(next) => Step::Done(next.state),
+        })
+    }
+
+    /// Verifies a credential on its own, without holder binding and nonce.
+    ///
+    /// # Errors
+    /// `BadRequest` if the text is not a credential of a known format.
+    pub async fn verify(
+        &self,
+        credential: &str,
+        format: Option<&str>,
+    ) -> Result<CredentialVerdict> {
+        let format = match format {
+            Some(name) => name.parse().map_err(|_| unknown_format())?,
+            None => Format::guess(credential),
+        };
+        let presented = Presented {
+            format,
+            raw: credential,
+            expected: None,
+        };
+        let examination = Examination::new(&presented).map_err(|malformed| {
+            Error::bad_request(malformed.to_string())
+                .with_hint("give the credential alone: an SD-JWT with its disclosures, or a JWT")
+        })?;
+        let max_status_age = self.context.config.verifier.max_status_age;
+        let policy = self.policy(max_status_age);
+        let now = self.shared.clock.now();
+        let freshness = Freshness { max_status_age };
+        let (verdict, claims) = self
+            .shared
+            .run(tenant(), freshness, |evidence| {
+                Ok::<_, Error>(examination.step(&policy, evidence, now))
+            })
+            .await?;
+        if is_wrong(verdict.outcome) {
+            let outcome = verdict.outcome.as_str();
+            tracing::warn!(outcome, reason = broken(&verdict), "not found valid");
+        }
+        Ok(CredentialVerdict::new("", &verdict, claims.cloned()))
+    }
+}
+
+/// The machine that verifies a stored answer again.
+struct Rechecking<'a>(&'a Verifier);
+
+impl Machine for Rechecking<'_> {
+    const KIND: &'static str = VERIFICATION;
+    type Record = RequestRecord;
+    type Input = ();
+    type Reply = VerificationStatus;
+
+    fn records(&self) -> &RecordCache<RequestRecord> {
+        &self.0.records
+    }
+
+    fn step(
+        &self,
+        kept: &mut RequestRecord,
+        (): &(),
+        round: &Round<'_>,
+    ) -> Result<Step<Next<VerificationStatus>>> {
+        let conflict = |reason| Error::new(ErrorKind::Conflict, reason);
+        if !matches!(kept.state, State::Answered(_)) {
+            return Err(conflict("there is no answer to judge yet"));
+        }
+        if kept.spending.as_ref().is_some_and(Spending::is_pending) {
+            return Err(conflict("the registry has not answered yet"));
+        }
+        kept.state = match self.0.judged_again(&kept.state, round)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(state) => state,
+        };
+        if let State::Answered(answered) = &kept.state {
+            log_refusal(round.at.id, &answered.judged);
+        }
+        let status = self.0.view(round.at.id, kept);
+        let next = Next::written(round, status);
+        Ok(Step::Done(next.tell(EventKind::Verification, round.at.id)))
+    }
+
+    fn absent(&self, (): &()) -> Result<VerificationStatus> {
+        Err(unknown())
+    }
+}
+
+/// Whether something is wrong with the presentation. Revoked, suspended and spent are regular negative results.
+fn is_wrong(outcome: Outcome) -> bool {
+    !matches!(
+        outcome,
+        Outcome::Valid | Outcome::Revoked | Outcome::Spent | Outcome::Suspended
+    )
+}
+
+/// Logs an answer that something is wrong with, and the rules it breaks.
+pub(super) fn log_refusal(request: &str, judged: &Judged) {
+    if !is_wrong(judged.outcome) {
+        return;
+    }
+    let mut reasons: Vec<String> = judged
+        .credentials
+        .iter()
+        .filter(|credential| credential.verdict.outcome != Outcome::Valid)
+        .map(|one| broken(&one.verdict))
+        .collect();
+    reasons.extend(judged.reason.clone());
+    let (outcome, reason) = (judged.outcome.as_str(), reasons.join("; "));
+    tracing::warn!(request, outcome, reason, "not found valid");
+}
+
+/// The rules that failed, or could not be checked and say why; none of them contains a claim's value.
+fn broken(verdict: &Verdict) -> String {
+    let wanted = match verdict.outcome {
+        Outcome::Unverifiable => None,
+        _ => Some(false),
+    };
+    let rules = verdict
+        .rules
+        .iter()
+        .filter(|rule| rule.passed == wanted || rule.passed == Some(false));
+    let told: Vec<String> = rules
+        .map(|rule| format!("{} ({}): {}", rule.name, rule.paragraph, rule.detail))
+        .collect();
+    told.join("; ")
+}

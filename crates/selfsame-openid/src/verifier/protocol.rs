@@ -1,0 +1,220 @@
+//! The endpoints that wallets call: the request object and the response (OpenID4VP 1.0 §5.10, §8.2).
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_credential::evidence::Step;
+use selfsame_credential::signer::Signer;
+use selfsame_crypto::SecretString;
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_openid4vc::verifier::{self, Input, Reply, State, request};
+use selfsame_openid4vc::wire::request::ClientId;
+use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
+
+use super::judge::log_refusal;
+use super::{RequestRecord, VERIFICATION, Verifier, at, unknown};
+use crate::refusal::refusal;
+use crate::view::verifier::VerificationStatus;
+use selfsame_core::events::EventKind;
+use selfsame_core::gather::Freshness;
+use selfsame_core::identity::kid_of;
+use selfsame_core::machine::{At, Machine, Next, Round};
+use selfsame_core::record_cache::RecordCache;
+
+impl Verifier {
+    /// The signed request object, for a wallet that fetches it; `posted` is the form of a POST.
+    ///
+    /// # Errors
+    /// `NotFound`, or `Gone` if the request is answered or has expired.
+    pub async fn request_object(&self, id: &str, posted: Option<&[u8]>) -> Result<String> {
+        let wallet_nonce = posted
+            .map(request::wallet_nonce)
+            .transpose()
+            .map_err(refusal)?
+            .flatten();
+        let fetched = self
+            .shared
+            .drive(&Fetching(self), at(id), wallet_nonce)
+            .await?;
+        Ok(fetched.reply)
+    }
+
+    /// Accepts a wallet's response, and replies once it is verified and durable. The first response counts that matches
+    /// the request and comes from a trusted issuer; other responses leave the request open, a few times.
+    ///
+    /// # Errors
+    /// OpenID4VP 1.0 §8.5, with its code; `TooMany` while several other answers to this request are being verified.
+    pub async fn response(self: &Arc<Self>, id: &str, body: &[u8]) -> Result<Receipt> {
+        let _place = self.judging.enter(id)?;
+        let response = AuthorizationResponse::parse(body).map_err(refusal)?;
+        let driven = self
+            .shared
+            .drive(&Responding(self), at(id), response)
+            .await?;
+        self.spend_now(&driven.committed).await;
+        driven.reply
+    }
+
+    /// The result for the browser that asked, in the same-device flow: it must send its own secret and the response
+    /// code, so that another person's answer is not taken for this browser's (OpenID4VP 1.0 §14.2).
+    ///
+    /// # Errors
+    /// `Forbidden` for any other browser.
+    pub async fn same_device_result(
+        &self,
+        id: &str,
+        response_code: &str,
+        browser: &str,
+    ) -> Result<VerificationStatus> {
+        let (kept, _) = self.record(id).await?;
+        let given = selfsame_crypto::hash::sha256(browser.as_bytes());
+        let same_browser = kept
+            .browser
+            .is_some_and(|hash| selfsame_crypto::hash::ct_eq(&hash, &given));
+        let code = SecretString::from(response_code.to_owned());
+        if same_browser && kept.state.is_response_code(&code) {
+            return Ok(self.view(id, &kept));
+        }
+        Err(Error::new(
+            ErrorKind::Forbidden,
+            "this result belongs to another browser",
+        )
+        .with_hint("start again in this browser"))
+    }
+
+    /// The signer of a request: the client it names. The settings may have changed since it was created.
+    fn signer(&self, state: &State) -> Signer {
+        let client = ClientId::parse(&state.asked().client_id);
+        let kid = match (client, &self.context.verifier_certificate) {
+            (Ok(ClientId::X509SanDns(_)), Some(certificate)) => return certificate.signer.clone(),
+            (Ok(ClientId::DecentralizedIdentifier(did)), _) if did != *self.identity.did() => {
+                kid_of(&did)
+            }
+            _ => self.identity.kid().to_owned(),
+        };
+        Signer::with_kid(self.identity.key().clone(), self.identity.algorithm(), kid)
+    }
+}
+
+/// The machine that gives out a request object.
+struct Fetching<'a>(&'a Verifier);
+
+impl Machine for Fetching<'_> {
+    const KIND: &'static str = VERIFICATION;
+    type Record = RequestRecord;
+    type Input = Option<String>;
+    type Reply = String;
+
+    fn records(&self) -> &RecordCache<RequestRecord> {
+        &self.0.records
+    }
+
+    fn step(
+        &self,
+        kept: &mut RequestRecord,
+        wallet_nonce: &Option<String>,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<String>>> {
+        let signer = self.0.signer(&kept.state);
+        let input = Input::Fetch {
+            signer: &signer,
+            wallet_nonce: wallet_nonce.as_deref(),
+        };
+        let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
+        let verifier::Next { state, reply } = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(next) => next,
+        };
+        let Some(Reply::RequestObject(object)) = reply else {
+            return Err(Error::internal("no request object was made"));
+        };
+        if !matches!(kept.state, State::Created(_)) {
+            return Ok(Step::Done(Next::unchanged(round, object)));
+        }
+        // If another wallet fetches it at the same time, both may answer, and the first answer counts.
+        kept.state = state;
+        let next = Next::written(round, object).deferred();
+        Ok(Step::Done(next.tell(EventKind::Verification, round.at.id)))
+    }
+
+    fn absent(&self, _: &Option<String>) -> Result<String> {
+        Err(unknown())
+    }
+}
+
+/// The machine that verifies a wallet's response.
+struct Responding<'a>(&'a Verifier);
+
+#[async_trait]
+impl Machine for Responding<'_> {
+    const KIND: &'static str = VERIFICATION;
+    type Record = RequestRecord;
+    type Input = AuthorizationResponse;
+    type Reply = Result<Receipt>;
+
+    fn records(&self) -> &RecordCache<RequestRecord> {
+        &self.0.records
+    }
+
+    fn freshness(&self, kept: &RequestRecord, _: &AuthorizationResponse) -> Freshness {
+        let max_status_age = self.0.max_status_age(kept);
+        Freshness { max_status_age }
+    }
+
+    fn step(
+        &self,
+        kept: &mut RequestRecord,
+        response: &AuthorizationResponse,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Self::Reply>>> {
+        let policy = self.0.policy(self.0.max_status_age(kept));
+        let input = Input::Response {
+            response,
+            policy: &policy,
+        };
+        let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
+        let verifier::Next { state, reply } = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(next) => next,
+        };
+        kept.state = state;
+        let reply = match reply {
+            Some(Reply::Receipt(receipt)) => Ok(receipt),
+            Some(Reply::Refusal { error, judged }) => {
+                log_refusal(round.at.id, &judged);
+                Err(refusal(error))
+            }
+            Some(Reply::RequestObject(_)) | None => {
+                return Err(Error::internal("a response was not answered"));
+            }
+        };
+        let next = Next::written(round, reply);
+        Ok(Step::Done(next.tell(EventKind::Verification, round.at.id)))
+    }
+
+    async fn complete(
+        &self,
+        at: At<'_>,
+        kept: &mut RequestRecord,
+        next: Next<Self::Reply>,
+    ) -> Result<Next<Self::Reply>> {
+        let next = match self.0.spend_if_asked(at.id, kept).await? {
+            Some(entry) => next.call(entry),
+            None => next,
+        };
+        if let State::Answered(answered) = &kept.state {
+            tracing::info!(
+                request = at.id,
+                outcome = answered.judged.outcome.as_str(),
+                reason = answered.judged.reason.as_deref(),
+                "judged"
+            );
+            log_refusal(at.id, &answered.judged);
+        }
+        Ok(next)
+    }
+
+    fn absent(&self, _: &AuthorizationResponse) -> Result<Self::Reply> {
+        Err(unknown())
+    }
+}

@@ -1,0 +1,5 @@
+//! What the roles take and return: the types that the API, the pages and the command line share.
+
+pub mod issuer;
+pub mod verifier;
+pub mod wallet;

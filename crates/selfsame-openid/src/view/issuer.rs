@@ -1,0 +1,179 @@
+//! The issuer's types: templates, offers, issued credentials.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use selfsame_core::view::CredentialUse;
+
+/// A permission to create: to use up or revoke credentials on the issuer's behalf.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewDelegation {
+    /// The delegate: a `did:selfsame` of the issuer's network.
+    pub to: String,
+    /// `consume` or `revoke`.
+    pub action: String,
+    /// The templates whose credentials it covers.
+    pub templates: Vec<String>,
+    /// When it ends, RFC 3339; default 90 days from now.
+    #[serde(default)]
+    pub until: Option<String>,
+}
+
+/// A delegation: the permission to use up or revoke credentials on the issuer's behalf.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Delegation {
+    /// Its name in the registry, unique for this issuer.
+    pub id: String,
+    /// The delegate's DID.
+    pub to: String,
+    /// `consume` or `revoke`.
+    pub action: String,
+    /// The templates whose credentials it covers.
+    pub templates: Vec<String>,
+    /// When it ends, RFC 3339.
+    pub until: String,
+    /// Its state.
+    pub state: DelegationState,
+    /// The number of the transaction that created it; absent while it is pending.
+    pub seq_no: Option<u64>,
+}
+
+/// The state of a delegation.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DelegationState {
+    /// The registry does not have it yet; it will be sent again.
+    Pending,
+    /// It is in force.
+    Active,
+    /// It has expired.
+    Expired,
+    /// The issuer has withdrawn it.
+    Withdrawn,
+}
+
+impl DelegationState {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Active => "active",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+/// An offer to create.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewOffer {
+    /// The template's id.
+    pub template: String,
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`, if the settings enable it; default: the first one enabled.
+    #[serde(default)]
+    pub format: Option<String>,
+    /// The claims; with `examples`, absent ones take the template's examples.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub claims: Map<String, Value>,
+    /// Whether absent claims take the template's examples.
+    #[serde(default)]
+    pub examples: bool,
+    /// How many times it can be accepted; default 1.
+    #[serde(default)]
+    pub uses: Option<u32>,
+    /// Whether the wallet must send a transaction code that reaches the person separately.
+    #[serde(default)]
+    pub tx_code: bool,
+    /// Whether the link contains a reference instead of the offer itself.
+    #[serde(default)]
+    pub by_reference: bool,
+    /// How long it can be accepted, in seconds; default one hour.
+    #[serde(default)]
+    pub expires_in: Option<u64>,
+    /// A note for the issuer's own list; not sent anywhere.
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
+/// An offer.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Offer {
+    /// Its id.
+    pub id: String,
+    /// The template's id.
+    pub template: String,
+    /// The credential's format.
+    pub format: String,
+    /// The link for the wallet: `openid-credential-offer://…`.
+    pub uri: String,
+    /// The transaction code for the person; only in the response that created the offer.
+    pub tx_code: Option<String>,
+    /// `open`, `taken`, `locked` (too many wrong codes) or `expired`.
+    pub state: String,
+    /// How many more times it can be accepted.
+    pub uses_left: u32,
+    /// Until when it can be accepted, RFC 3339.
+    pub expires: String,
+    /// The issuer's note.
+    pub label: Option<String>,
+}
+
+/// An issued credential; its claims are not stored.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct IssuedCredential {
+    /// Its id in this issuer's records; not part of the credential.
+    pub id: String,
+    /// The template's id.
+    pub template: String,
+    /// Its format.
+    pub format: String,
+    /// The id of its offer.
+    pub offer: String,
+    /// When it was issued, rounded, RFC 3339.
+    pub issued: String,
+    /// Until when it is valid, RFC 3339.
+    pub expires: String,
+    /// `valid`, `revoked` or `suspended`.
+    pub status: CredentialStatus,
+    /// Whether the served status lists show this status; they do within a second of a change.
+    pub published: bool,
+    /// The URI of its status list.
+    pub status_list: String,
+    /// Its index in that list.
+    pub status_index: u64,
+    /// The issuer's note.
+    pub label: Option<String>,
+    /// The use of a single-use credential, or its revocation by a delegate; absent if the registry has none.
+    #[serde(default)]
+    pub used: Option<CredentialUse>,
+}
+
+/// The status of a credential.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CredentialStatus {
+    /// Valid, as issued.
+    Valid,
+    /// Revoked for good.
+    Revoked,
+    /// Suspended for now.
+    Suspended,
+}
+
+/// A signed status list, ready to be served.
+#[derive(Clone, Debug)]
+pub struct ServedList {
+    /// The signed token.
+    pub body: std::sync::Arc<[u8]>,
+    /// Its media type.
+    pub content_type: &'static str,
+    /// Its entity tag, with quotes.
+    pub etag: String,
+    /// How long a cache may keep it, in seconds.
+    pub max_age: u64,
+}

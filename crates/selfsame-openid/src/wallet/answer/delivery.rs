@@ -1,0 +1,197 @@
+//! The machine of an answer: stored with the answer, called until the verifier accepts it or refuses it.
+
+use selfsame_credential::evidence::Step;
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, Result};
+use selfsame_openid4vc::holder::{self, Delivery, Input, State};
+use selfsame_store::{Expect, Put, StoreError};
+use serde::{Deserialize, Serialize};
+
+use super::{ASKED, Noted, Opened, over};
+use crate::refusal::refusal;
+use crate::view::wallet::{Answered, OneUse, Person};
+use crate::wallet::Wallet;
+use crate::wallet::history::{self, KEPT, origin_of};
+use selfsame_core::events::EventKind;
+use selfsame_core::machine::{Answer, Call, Calling, HttpBody, HttpCall, Machine, Next, Round};
+use selfsame_core::record_cache::RecordCache;
+
+const FLOW: &str = "answering";
+const FLOW_SECONDS: u64 = 24 * 3600;
+
+/// The machine.
+pub(crate) struct Answering {
+    records: RecordCache<Flow>,
+}
+
+/// An answer being delivered.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Flow {
+    state: State,
+    party: String,
+    cards: Vec<String>,
+    claims: Vec<String>,
+    #[serde(default)]
+    one_use: Vec<OneUse>,
+}
+
+/// What a person shares, as the history will show it.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub cards: Vec<String>,
+    pub claims: Vec<String>,
+    /// The single-use cards that this hands over.
+    pub one_use: Vec<OneUse>,
+}
+
+impl Flow {
+    fn entry(&self, what: &str) -> history::Entry {
+        history::Entry::new(what, &self.party, self.cards.clone(), self.claims.clone())
+            .giving(self.one_use.clone())
+    }
+}
+
+impl Wallet {
+    /// Stores the answer with the call that delivers it, then delivers it. This uses up a previewed request.
+    pub(super) async fn sent(
+        &self,
+        person: &Person,
+        opened: &Opened,
+        holder::Next { state, delivery }: holder::Next,
+        shown: Shown,
+    ) -> Result<Answered> {
+        let ctx = self.shared.clock.ctx();
+        let id = ctx.token("flow/id");
+        let flow = Flow {
+            state,
+            party: opened.asked.request.client_id.clone(),
+            cards: shown.cards,
+            claims: shown.claims,
+            one_use: shown.one_use,
+        };
+        self.quotas.has_room_for_a_flow(person, FLOW).await?;
+        let mut batch = self.quotas.room_on(&person.tenant, &KEPT).await?;
+        if let Some(Delivery { url, form }) = delivery {
+            let call = HttpCall {
+                // If the verifier had accepted it after all, it refuses the second delivery, and the history names the
+                // claims that may have left.
+                is_repeatable: true,
+                ..HttpCall::post(url, HttpBody::Form(form))
+            };
+            batch = batch.enqueue(Call::Http(Box::new(call)).entry(FLOW, &id, &id, ctx.now())?);
+        }
+        if let Some(Noted { id, version }) = &opened.noted {
+            batch = batch
+                .expect(ASKED, id, Expect::Version(*version))
+                .delete(ASKED, id);
+        }
+        let put = Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS));
+        let first = match self.shared.begin(&self.answering, put, flow, batch).await {
+            Err(StoreError::Conflict { kind, .. }) if kind == ASKED => return Err(over()),
+            first => first?,
+        };
+        let answered = self.shared.go_on(&self.answering, first).await?;
+        answered.ok_or_else(|| {
+            Error::upstream("the verifier can't be reached now; the answer will be delivered later")
+                .with_hint("the history will show the result")
+        })
+    }
+}
+
+impl Answering {
+    pub fn new() -> Self {
+        Self {
+            records: RecordCache::default(),
+        }
+    }
+}
+
+impl Machine for Answering {
+    const KIND: &'static str = FLOW;
+    type Record = Flow;
+    type Input = Answer;
+    type Reply = Answered;
+
+    fn records(&self) -> &RecordCache<Flow> {
+        &self.records
+    }
+
+    fn step(
+        &self,
+        flow: &mut Flow,
+        answer: &Answer,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<Answered>>> {
+        let input = match answer {
+            Answer::Http { response, .. } => Input::Delivered {
+                status: response.status,
+                body: response.body.as_bytes(),
+            },
+            Answer::Unreachable { reason } => Input::Unreachable(reason),
+            _ => return Err(Error::internal("verifiers answer by HTTP")),
+        };
+        let taken = holder::step(&flow.state, input, round.evidence, round.ctx);
+        let state = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(next) => next.state,
+        };
+        let (entry, delivered, redirect_uri) = match state {
+            State::Done(done) => {
+                let what = if done.presented { "shared" } else { "declined" };
+                (flow.entry(what), true, done.redirect_uri)
+            }
+            State::Failed(failed) => {
+                tracing::warn!(reason = %failed.reason, "the verifier did not accept an answer");
+                (flow.entry("failed").because(failed.reason), false, None)
+            }
+            State::Asked(_) | State::Answering(_) | State::Declining(_) => {
+                return Err(Error::internal(
+                    "an answer that was delivered has not ended",
+                ));
+            }
+        };
+        let presented = entry.is("shared");
+        let entry = entry.put(round.ctx)?;
+        let history = entry.id.clone();
+        let answered = Answered {
+            delivered,
+            redirect_uri: redirect_uri.map(String::from),
+            history: history.clone(),
+        };
+        // If a power failure loses this commit, the answer is delivered again, and the verifier replies that it has it.
+        let next = Next::deleted(round, answered).put(entry).deferred();
+        Ok(Step::Done(match presented {
+            true => next.tell(EventKind::Presented, history),
+            false => next,
+        }))
+    }
+}
+
+impl Calling for Answering {
+    fn given_up(
+        &self,
+        flow: Option<&mut Flow>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<Answered>> {
+        // The instance did not run, or could not continue the flow, until it expired.
+        let late = Error::upstream("the answer was not delivered in time");
+        let ending = match flow {
+            Some(flow) => {
+                let reason = error.unwrap_or(&late).reason.clone();
+                flow.entry("failed").because(reason)
+            }
+            None => {
+                let party = round.url().map(origin_of).unwrap_or_default();
+                history::Entry::failed(&party, &late)
+            }
+        };
+        let ending = ending.put(round.ctx)?;
+        let answered = Answered {
+            delivered: false,
+            redirect_uri: None,
+            history: ending.id.clone(),
+        };
+        Ok(Next::deleted(round, answered).put(ending))
+    }
+}

@@ -1,0 +1,122 @@
+//! Lists for the person what leaves the wallet with a card: every member of the credential at any depth, except those
+//! that every credential has and whose values say nothing about a person.
+
+use selfsame_credential::path::Segment;
+use selfsame_credential::{ClaimPath, Held};
+use selfsame_driver::{Error, Result};
+use selfsame_openid4vc::holder::technical::{Known, Part, Technical};
+use serde_json::{Map, Value};
+
+use super::CardRecord;
+use crate::view::wallet::ClaimLine;
+
+/// Each value down to this depth has a line of its own; deeper values share one line.
+const DEEPEST: usize = 24;
+
+impl CardRecord {
+    /// All claims that the card reveals if these selectively disclosable ones are revealed: first the claims that the
+    /// issuer's metadata names, in its order, then everything else in the credential, its JWT and the JWT's header. So
+    /// nothing leaves the wallet unseen because it has no label.
+    pub fn lines_with(&self, held: &Held, reveal: &[ClaimPath]) -> Result<Vec<ClaimLine>> {
+        let Some(sd_jwt) = held.sd_jwt() else {
+            return Ok(self.all_lines(held));
+        };
+        let shown = sd_jwt.present(reveal).map_err(Error::internal)?.unbound();
+        let shown = Held::parse(&shown, self.format).map_err(Error::internal)?;
+        Ok(self.all_lines(&shown))
+    }
+
+    /// All claims of the credential.
+    pub fn all_lines(&self, held: &Held) -> Vec<ClaimLine> {
+        let known = Known {
+            issuer: &self.issuer,
+            key: self.key.as_ref(),
+            kid: self.kid.as_deref(),
+            is_type: is_known_type,
+        };
+        let named = self.look.labels.iter().map(|(path, _)| path.clone());
+        let named: Vec<ClaimPath> = named.collect();
+        let mut further = Further {
+            card: self,
+            technical: Technical::of(held, known),
+            part: Part::Claims,
+            lines: self.lines(held, &named),
+        };
+        if let Some(claims) = held.claims().as_object() {
+            further.members(claims, &mut Vec::new());
+        }
+        further.part = Part::Beside;
+        if let Some(beside) = held.beside() {
+            further.members(beside, &mut Vec::new());
+        }
+        further.part = Part::Header;
+        let mut header = vec![Segment::Name("header".to_owned())];
+        further.members(&held.header().other, &mut header);
+        further.lines
+    }
+
+    /// Whether a label covers everything at and below `trail`, a path through the claims.
+    fn is_named(&self, trail: &[Segment]) -> bool {
+        self.look.labels.iter().any(|(path, _)| {
+            let named = path.segments();
+            let fits = |(named, at): (&Segment, &Segment)| {
+                named == at || (*named == Segment::All && matches!(at, Segment::Index(_)))
+            };
+            named.len() <= trail.len() && named.iter().zip(trail).all(fits)
+        })
+    }
+}
+
+/// Collects the lines for values without a label.
+struct Further<'a> {
+    card: &'a CardRecord,
+    technical: Technical<'a>,
+    /// The part of the credential being listed. Labels are for claims only: other parts have none, whatever path is
+    /// named.
+    part: Part,
+    lines: Vec<ClaimLine>,
+}
+
+impl Further<'_> {
+    fn members(&mut self, members: &Map<String, Value>, trail: &mut Vec<Segment>) {
+        for (name, value) in members {
+            trail.push(Segment::Name(name.clone()));
+            self.value(value, trail);
+            trail.pop();
+        }
+    }
+
+    fn value(&mut self, value: &Value, trail: &mut Vec<Segment>) {
+        if self.part == Part::Claims && self.card.is_named(trail) {
+            return;
+        }
+        match value {
+            Value::Object(members) if !members.is_empty() && trail.len() < DEEPEST => {
+                self.members(members, trail);
+            }
+            Value::Array(elements) if !elements.is_empty() && trail.len() < DEEPEST => {
+                for (index, value) in elements.iter().enumerate() {
+                    trail.push(Segment::Index(index));
+                    self.value(value, trail);
+                    trail.pop();
+                }
+            }
+            value if self.technical.is(self.part, trail, value) => {}
+            value => {
+                let path = ClaimPath::new(trail.clone()).ok();
+                self.lines
+                    .extend(path.map(|path| self.card.line(&path, value)));
+            }
+        }
+    }
+}
+
+fn is_known_type(name: &str) -> bool {
+    let mut known = selfsame_core::templates::all()
+        .iter()
+        .flat_map(|one| &one.types);
+    name == "VerifiableCredential" || known.any(|known| known == name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! The history of a wallet: what was received from whom, and what was shown to whom.
+
+use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::encoding;
+use selfsame_did::Did;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
+use selfsame_store::Put;
+use url::Url;
+
+use super::Wallet;
+use super::quota::Shelf;
+use crate::view::wallet::{HistoryEntry, OneUse, Person};
+use selfsame_core::registry::UseKey;
+
+pub(super) const HISTORY: &str = "history";
+/// Number of entries kept (slightly more is possible): room is made when a flow begins that will add an entry.
+pub(super) const KEPT: Shelf = Shelf {
+    kind: HISTORY,
+    most: 2_000,
+};
+
+/// An entry to be written.
+pub(super) struct Entry(HistoryEntry);
+
+impl Entry {
+    pub fn new(what: &str, party: &str, cards: Vec<String>, claims: Vec<String>) -> Self {
+        Self(HistoryEntry {
+            id: String::new(),
+            at: String::new(),
+            what: what.to_owned(),
+            party: party.to_owned(),
+            cards,
+            claims,
+            reason: None,
+            one_use: Vec::new(),
+            used: Vec::new(),
+        })
+    }
+
+    /// With the single-use credentials that were shown.
+    pub fn giving(mut self, one_use: Vec<OneUse>) -> Self {
+        self.0.one_use = one_use;
+        self
+    }
+
+    /// A flow that failed, and why.
+    pub fn failed(party: &str, error: &Error) -> Self {
+        Self::new("failed", party, Vec::new(), Vec::new()).because(error.reason.clone())
+    }
+
+    pub fn is(&self, what: &str) -> bool {
+        self.0.what == what
+    }
+
+    pub fn because(mut self, reason: String) -> Self {
+        self.0.reason = Some(reason);
+        self
+    }
+
+    pub fn put(mut self, ctx: &Ctx) -> Result<Put> {
+        self.0.id = encoding::base64url_encode(&ctx.random::<16>("history/id"));
+        self.0.at = ctx.now().rfc3339();
+        Ok(Put::new(HISTORY, &self.0.id, encode(&self.0)?))
+    }
+}
+
+/// The other party's name, if nothing but the URL called is known.
+pub(super) fn origin_of(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+impl OneUse {
+    pub(super) fn of(key: &UseKey) -> Self {
+        Self {
+            issuer: key.issuer.to_string(),
+            digest: encoding::base64url_encode(&key.digest),
+        }
+    }
+
+    fn place(&self) -> Option<UseKey> {
+        let digest = encoding::base64url_decode(&self.digest).ok()?;
+        Some(UseKey {
+            issuer: Did::parse(&self.issuer).ok()?,
+            digest: digest.try_into().ok()?,
+        })
+    }
+}
+
+impl Wallet {
+    /// A person's history, newest first, with the later uses of the single-use cards shown.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn history(&self, person: &Person, paging: &Paging) -> Result<Listing<HistoryEntry>> {
+        let store = &self.shared.store;
+        let records = store.list(&person.tenant, HISTORY, &page(paging)).await?;
+        let mut listed = listing(&records, paging, |record| {
+            decode::<HistoryEntry>(&record.value)
+        })?;
+        let given = listed.items.iter().flat_map(|entry| &entry.one_use);
+        let places = given.filter_map(OneUse::place).collect();
+        let seen = self.shared.uses_seen(places).await;
+        for entry in &mut listed.items {
+            let places = entry.one_use.iter().filter_map(OneUse::place);
+            entry.used = places
+                .filter_map(|place| seen.get(&place).cloned())
+                .collect();
+        }
+        Ok(listed)
+    }
+}

@@ -1,0 +1,392 @@
+//! Accepting an offer: preview, consent, and the flow that ends with cards (OpenID4VCI 1.0).
+
+pub(crate) mod flow;
+mod judge;
+
+use std::collections::BTreeMap;
+use std::iter;
+use std::sync::Arc;
+
+use selfsame_crypto::{KeyType, SecretString, time::UnixTime};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_net::{Authorization, Body, Call, Fresh, Method, NetError, Request, Response};
+use selfsame_oauth::ServerMetadata;
+use selfsame_openid4vc::wallet::metadata::Server;
+use selfsame_openid4vc::wallet::offer::Source;
+use selfsame_openid4vc::wallet::{self, Binding};
+use selfsame_openid4vc::wire::metadata::Configuration;
+use selfsame_openid4vc::wire::offer::{CredentialOffer, InputMode};
+use selfsame_store::Batch;
+use url::Url;
+
+use super::cards::Look;
+use super::history::KEPT;
+use super::{ISSUER_REST, KnownIssuer, Wallet};
+use crate::refusal::refusal;
+use crate::view::wallet::{
+    AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
+};
+use flow::{End, Flow};
+use selfsame_core::Recency;
+use selfsame_core::view::readable;
+
+pub(crate) use flow::Receiving;
+
+const COPIES_MAX: usize = 20;
+/// Maximum age in seconds of an issuer's documents when a code is redeemed: if an endpoint has moved since, the code
+/// would be lost.
+const REDEEMING_AGE: u64 = 10;
+
+impl Wallet {
+    /// Previews an offer. Nothing is sent except requests for public documents.
+    ///
+    /// # Errors
+    /// If the offer or the issuer's documents are invalid, or can't be fetched.
+    pub async fn preview_offer(&self, link: &str) -> Result<OfferPreview> {
+        let offer = self.offer(link).await?;
+        let known = self.issuer_of(&offer, u64::MAX).await?;
+        let tx_code = offer
+            .pre_authorized_code()
+            .and_then(|grant| grant.tx_code.as_ref());
+        Ok(OfferPreview {
+            issuer: offer.credential_issuer.clone(),
+            issuer_name: known
+                .issuer
+                .display
+                .first()
+                .and_then(|display| display.name.as_deref().map(readable)),
+            trusted: self
+                .context
+                .trusts_issuer(&self.shared, &offer.credential_issuer),
+            credentials: offered(&offer, &known),
+            tx_code: tx_code.map(|code| TxCodePrompt {
+                input_mode: match code.input_mode {
+                    InputMode::Numeric => "numeric".to_owned(),
+                    InputMode::Text => "text".to_owned(),
+                },
+                length: code.length.map(u64::from),
+                description: code.description.as_deref().map(readable),
+            }),
+        })
+    }
+
+    /// Accepts an offer, and returns the cards received.
+    ///
+    /// # Errors
+    /// If the offer, the issuer's documents or the transaction code are wrong, or the issuer can't be reached.
+    pub async fn accept_offer(
+        &self,
+        person: &Person,
+        accept: &AcceptOffer,
+    ) -> Result<Vec<CardSummary>> {
+        let offer = self.offer(&accept.offer).await?;
+        let known = self.issuer_of(&offer, REDEEMING_AGE).await?;
+        let key = issuer_key(&offer);
+        let copies = accept.copies.unwrap_or(1);
+        if !(1..=COPIES_MAX).contains(&copies) {
+            return Err(Error::bad_request(format!(
+                "ask for 1 to {COPIES_MAX} copies"
+            )));
+        }
+        let cards = offer.credential_configuration_ids.len();
+        self.quotas
+            .has_room_for_cards(person, cards.saturating_mul(copies))
+            .await?;
+        self.quotas.has_room_for_a_flow(person, flow::FLOW).await?;
+        let batch = self.quotas.room_on(&person.tenant, &KEPT).await?;
+        let (bindings, batch, is_fresh) = match accept.did.as_deref() {
+            Some(did) => (vec![self.did_binding(person, did).await?], batch, false),
+            None => {
+                let kinds = wallet::kinds_of_keys(&offer, &known.issuer);
+                let (bindings, batch) = self.fresh_bindings(person, &kinds, copies, batch)?;
+                (bindings, batch, true)
+            }
+        };
+        let tx_code = accept.tx_code.clone().map(SecretString::from);
+        let begun = wallet::begin(&wallet::Accept {
+            offer: &offer,
+            issuer: &known.issuer,
+            server: &known.server,
+            tx_code: tx_code.as_ref(),
+            bindings: &bindings,
+        })
+        .map_err(refusal)?;
+        let looks = known.looks(&offer.credential_configuration_ids);
+        let id = self.shared.clock.ctx().token("flow/id");
+        let keys = bindings.into_iter().filter(|_| is_fresh);
+        let now = self.shared.clock.now();
+        let flow = Flow::new(offer.credential_issuer, begun.state, now)
+            .showing(looks)
+            .with_keys(keys.map(|binding| binding.key).collect());
+        let entry = begun.call.map(|call| flow::entry(&id, &flow, call, now));
+        let batch = entry.transpose()?.into_iter().fold(batch, Batch::enqueue);
+        let put = flow.put(&id)?;
+        // Deferring this commit loses nothing: until the code is redeemed the offer stays valid, and a record made
+        // before the redemption could not bring back what a power failure takes after it.
+        let first = self
+            .shared
+            .begin(&self.receiving, put, flow, batch.deferred())
+            .await?;
+        let end = self.shared.go_on(&self.receiving, first).await?;
+        let end = end.unwrap_or(End::Waiting);
+        if matches!(end, End::Failed(_)) {
+            // The issuer's cached documents may be outdated.
+            self.issuers.forget(&key);
+        }
+        end.cards()
+    }
+
+    async fn offer(&self, link: &str) -> Result<CredentialOffer> {
+        let source = wallet::offer::locate(link, &self.transport).map_err(|wrong| Error {
+            // Nothing was fetched yet, so the link is at fault.
+            kind: ErrorKind::BadRequest,
+            ..refusal(wrong)
+        })?;
+        match source {
+            Source::Value(offer) => Ok(offer),
+            Source::Reference(url) => {
+                let response = self
+                    .fetched(&url)
+                    .await
+                    .map_err(|error| unreachable("the offer", &error))?;
+                if !response.is_success() {
+                    return Err(not_given(response.status));
+                }
+                Ok(
+                    wallet::offer::read(&response.body, response.content_type.as_deref())
+                        .map_err(refusal)?,
+                )
+            }
+        }
+    }
+
+    /// The issuer's documents, which describe what is offered. If the cached copy does not, they are fetched again:
+    /// issuers add credentials (OpenID4VCI 1.0 §4.1.1, §12.2). Repeated offers of credentials that do not exist cause
+    /// such a fetch only as often as an unreachable issuer would: once in `ISSUER_REST` seconds.
+    ///
+    /// A copy older than `age_max` seconds is fetched again too; if that fails, the old copy is used.
+    async fn issuer_of(&self, offer: &CredentialOffer, age_max: u64) -> Result<Arc<KnownIssuer>> {
+        let key = issuer_key(offer);
+        let now = self.shared.clock.now();
+        let (mut known, mut fetched) = self.issuer_at_hand(&key, offer, Recency::any(now)).await?;
+        if now.seconds_since(fetched) > age_max {
+            let outdated = Some(fetched);
+            let when = Recency { now, outdated };
+            (known, fetched) = self.issuer_at_hand(&key, offer, when).await?;
+        }
+        let Err(lacking) = wallet::metadata::check_offered(&known.issuer, offer) else {
+            return Ok(known);
+        };
+        if known.lacks && now < fetched.plus(ISSUER_REST) {
+            return Err(refusal(lacking));
+        }
+        let outdated = Some(fetched);
+        let when = Recency { now, outdated };
+        let (known, _) = self.issuer_at_hand(&key, offer, when).await?;
+        wallet::metadata::check_offered(&known.issuer, offer).map_err(refusal)?;
+        Ok(known)
+    }
+
+    async fn issuer_at_hand(
+        &self,
+        key: &String,
+        offer: &CredentialOffer,
+        Recency { now, outdated }: Recency,
+    ) -> Result<(Arc<KnownIssuer>, UnixTime)> {
+        let mut wrong = None;
+        let fetched = self
+            .issuers
+            .get_newer(key, now, outdated, async {
+                match self.fetch_issuer(offer).await {
+                    Ok(fresh) => Ok(fresh),
+                    Err(error) => {
+                        wrong = Some(error);
+                        Err(NetError::Malformed("the issuer's documents"))
+                    }
+                }
+            })
+            .await;
+        match (fetched, wrong) {
+            (Ok(known), _) => Ok(known),
+            (Err(_), Some(error)) => Err(error),
+            (Err(error), None) => Err(unreachable("the issuer", &error)),
+        }
+    }
+
+    async fn fetch_issuer(&self, offer: &CredentialOffer) -> Result<Fresh<KnownIssuer>> {
+        let url = wallet::metadata::issuer_location(offer, &self.transport).map_err(refusal)?;
+        let response = self.document(&url, "the issuer's metadata").await?;
+        let issuer = wallet::metadata::read_issuer(
+            &response.body,
+            response.content_type.as_deref(),
+            offer,
+            &self.transport,
+        )
+        .map_err(refusal)?;
+        let servers =
+            wallet::metadata::servers(&issuer, offer, &self.transport).map_err(refusal)?;
+        let (server, server_age) = self.fetch_server(&servers).await?;
+        let lacks = wallet::metadata::check_offered(&issuer, offer).is_err();
+        let known = KnownIssuer {
+            issuer,
+            server,
+            lacks,
+        };
+        // RFC 9111 §4.2: cached no longer than both responses allow.
+        Ok(Fresh::new(known)
+            .at_most(age_of(&response))
+            .at_most(server_age))
+    }
+
+    /// The first server that redeems pre-authorized codes (OpenID4VCI 1.0 §12.2.4); if none does, the result of the
+    /// first server.
+    async fn fetch_server(&self, servers: &[Server]) -> Result<(ServerMetadata, u64)> {
+        let mut first = None;
+        for server in servers {
+            match self.server_metadata(server).await {
+                Ok((metadata, age)) if metadata.supports_pre_authorized_code() => {
+                    return Ok((metadata, age));
+                }
+                other => first.get_or_insert(other),
+            };
+        }
+        first.unwrap_or_else(|| Err(Error::upstream("the issuer has no authorization server")))
+    }
+
+    /// A server's metadata, and for how many seconds it may be cached.
+    async fn server_metadata(&self, server: &Server) -> Result<(ServerMetadata, u64)> {
+        let response = self
+            .document(&server.url, "the authorization server's metadata")
+            .await?;
+        let metadata = wallet::metadata::read_server(&response.body, server, &self.transport)
+            .map_err(refusal)?;
+        Ok((metadata, age_of(&response)))
+    }
+
+    async fn document(&self, url: &Url, what: &str) -> Result<Response> {
+        let response = self
+            .fetched(url)
+            .await
+            .map_err(|error| unreachable(what, &error))?;
+        if response.is_success() {
+            Ok(response)
+        } else {
+            Err(Error::upstream(format!(
+                "{what} can't be fetched: {}",
+                response.status
+            )))
+        }
+    }
+
+    async fn fetched(&self, url: &Url) -> std::result::Result<Response, NetError> {
+        let request = Request {
+            accept: Some("application/json"),
+            ..Request::default()
+        };
+        let call = Call {
+            method: Method::Get,
+            url,
+            body: Body::Empty,
+            authorization: Authorization::None,
+            request,
+        };
+        self.shared.net.call(call).await
+    }
+
+    /// The key of a DID, to bind credentials to.
+    async fn did_binding(&self, person: &Person, did: &str) -> Result<Binding> {
+        let (key, kid) = self.did_key(&person.tenant, did).await?;
+        let public = key.public();
+        Ok(Binding {
+            key: selfsame_crypto::KeyHandle::of(public),
+            algorithm: key.algorithm(),
+            jwk: public.to_jwk(),
+            kid: Some(kid),
+        })
+    }
+
+    /// Fresh keys to bind credentials to, so that the credentials cannot be linked by their keys.
+    fn fresh_bindings(
+        &self,
+        person: &Person,
+        kinds: &[KeyType],
+        copies: usize,
+        mut batch: Batch,
+    ) -> Result<(Vec<Binding>, Batch)> {
+        let mut bindings = Vec::with_capacity(copies);
+        for kind in kinds.iter().flat_map(|kind| iter::repeat_n(*kind, copies)) {
+            let (key, handle, more) = self.shared.keys.create(&person.tenant, kind, batch)?;
+            batch = more;
+            bindings.push(Binding {
+                key: handle,
+                algorithm: key.algorithm(),
+                jwk: key.public().to_jwk(),
+                kid: None,
+            });
+        }
+        Ok((bindings, batch))
+    }
+}
+
+impl KnownIssuer {
+    /// How to show the cards of these configurations.
+    fn looks(&self, configurations: &[String]) -> BTreeMap<String, Look> {
+        let look = |id: &String| {
+            let configuration = self.issuer.configuration(id)?;
+            Some((id.clone(), Look::of(configuration).by(&self.issuer)))
+        };
+        configurations.iter().filter_map(look).collect()
+    }
+}
+
+/// The cache key of an issuer's documents; which of its authorization servers is used depends on the offer.
+fn issuer_key(offer: &CredentialOffer) -> String {
+    let server = offer
+        .pre_authorized_code()
+        .and_then(|grant| grant.authorization_server.as_deref());
+    format!("{} {}", offer.credential_issuer, server.unwrap_or_default())
+}
+
+/// For how many seconds a response may be cached, by its own headers.
+fn age_of(response: &Response) -> u64 {
+    response.cache_max_age.unwrap_or(u64::MAX)
+}
+
+fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredential> {
+    let described = |id: &String| -> Option<OfferedCredential> {
+        let configuration: &Configuration = known.issuer.configuration(id)?;
+        let look = Look::of(configuration);
+        Some(OfferedCredential {
+            configuration: id.clone(),
+            format: configuration.format.clone(),
+            claims: look.labels.iter().map(|(_, label)| label.clone()).collect(),
+            display: look.display(),
+        })
+    };
+    offer
+        .credential_configuration_ids
+        .iter()
+        .filter_map(described)
+        .collect()
+}
+
+/// The error for an offer that its URL does not return: gone for good, or unavailable now.
+fn not_given(status: u16) -> Error {
+    match status {
+        // Issuers differ in the status they use for this.
+        400 | 404 | 410 => Error::new(ErrorKind::Gone, "the offer was accepted or has expired")
+            .with_hint("ask the issuer for a new one"),
+        _ => Error::upstream(format!(
+            "the issuer does not deliver its offer now: {status}"
+        ))
+        .with_hint(
+            "open the link again later; if that does not help, ask the issuer for a new one",
+        ),
+    }
+}
+
+fn unreachable(what: &str, error: &NetError) -> Error {
+    tracing::warn!(reason = %error, what, "a fetch for a wallet failed");
+    let reason = error.public_reason();
+    Error::upstream(format!("{what} can't be reached: {reason}"))
+}

@@ -1,0 +1,402 @@
+//! The machine of an accepted offer: each call to the issuer is in the outbox, its answer the next input.
+//!
+//! A flow ends with cards, or with a failure in the person's history; if the process dies, the outbox continues it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use selfsame_credential::evidence::Step;
+use selfsame_crypto::KeyHandle;
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_openid4vc::wallet::{self, Input, ReceivedCredential, State};
+use selfsame_store::{NewOutbox, Put};
+use serde::{Deserialize, Serialize};
+
+use super::judge::Judgement;
+use crate::refusal::refusal;
+use crate::view::wallet::CardSummary;
+use crate::wallet::cards::{CardRecord, Look};
+use crate::wallet::history::{self, origin_of};
+use crate::wallet::quota::without_keys;
+use selfsame_core::Shared;
+use selfsame_core::events::EventKind;
+use selfsame_core::machine::{
+    Answer, Arrived, Call, Calling, HttpBody, HttpCall, Machine, Next, Round, Settlement,
+};
+use selfsame_core::record_cache::RecordCache;
+
+pub(super) const FLOW: &str = "receiving";
+/// Seconds after which a flow that has not ended expires.
+const FLOW_SECONDS: u64 = 24 * 3600;
+/// How often the issuer's key is fetched to verify credentials that were received.
+const JUDGEMENTS_MAX: u32 = 8;
+
+/// The machine.
+pub(crate) struct Receiving {
+    pub(super) shared: Arc<Shared>,
+    records: RecordCache<Flow>,
+}
+
+/// An offer being accepted.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Flow {
+    issuer: String,
+    state: State,
+    /// How to show each configuration's cards.
+    looks: BTreeMap<String, Look>,
+    /// The issuer's answer, if it was received but can't be verified yet.
+    arrived: Option<Arrived>,
+    /// The keys that were created for this flow; those that no card is bound to are deleted at its end.
+    #[serde(default)]
+    keys: Vec<KeyHandle>,
+    /// When the flow expires. The record stays longer, so that its keys are known until they are deleted.
+    #[serde(default)]
+    until: Option<UnixTime>,
+}
+
+/// The state of a flow when there is nothing more to do for it now.
+pub(crate) enum End {
+    /// The cards were stored.
+    Kept(Vec<CardSummary>),
+    /// The flow failed.
+    Failed(Error),
+    /// The flow continues later.
+    Waiting,
+    /// The credential can't be verified yet, for this reason; it is tried again later.
+    Unjudged(String),
+}
+
+impl End {
+    /// The cards received, or what the person is told.
+    pub(super) fn cards(self) -> Result<Vec<CardSummary>> {
+        match self {
+            Self::Kept(cards) => Ok(cards),
+            Self::Failed(error) => Err(error),
+            Self::Waiting => Err(Error::upstream(
+                "the issuer can't be reached now; the wallet will try again by itself",
+            )
+            .with_hint("look at your cards and the history later")),
+            Self::Unjudged(reason) => Err(Error::upstream(format!(
+                "the credential was received but can't be verified yet: {reason}"
+            ))
+            .with_hint(
+                "the wallet tries again for a few minutes; look at your cards and the history later",
+            )),
+        }
+    }
+}
+
+/// The result of verifying the credentials received.
+#[derive(Default)]
+struct Kept {
+    cards: Vec<CardRecord>,
+    /// Why others were refused.
+    refused: Option<String>,
+    /// Why some can't be verified yet.
+    unknown: Option<String>,
+}
+
+impl Flow {
+    pub fn new(issuer: String, state: State, now: UnixTime) -> Self {
+        Self {
+            issuer,
+            state,
+            looks: BTreeMap::new(),
+            arrived: None,
+            keys: Vec::new(),
+            until: Some(now.plus(FLOW_SECONDS)),
+        }
+    }
+
+    /// With the look of each configuration's cards.
+    pub(super) fn showing(self, looks: BTreeMap<String, Look>) -> Self {
+        Self { looks, ..self }
+    }
+
+    /// With the keys that were created for it.
+    pub fn with_keys(self, keys: Vec<KeyHandle>) -> Self {
+        Self { keys, ..self }
+    }
+
+    pub fn put(&self, id: &str) -> Result<Put> {
+        Ok(Put::new(FLOW, id, encode(self)?))
+    }
+
+    /// The keys of this flow that none of these cards is bound to.
+    fn unused_keys(&self, cards: &[CardRecord]) -> Vec<KeyHandle> {
+        let is_unused = |key: &&KeyHandle| cards.iter().all(|card| card.key.as_ref() != Some(key));
+        self.keys.iter().filter(is_unused).cloned().collect()
+    }
+}
+
+impl Receiving {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            records: RecordCache::default(),
+        }
+    }
+
+    /// Verifies the credentials; the genuine ones become cards.
+    fn kept(
+        &self,
+        flow: &Flow,
+        credentials: Vec<ReceivedCredential>,
+        round: &Round<'_>,
+    ) -> Result<Step<Kept>> {
+        let mut kept = Kept::default();
+        for credential in credentials {
+            match self.judged(&credential, &flow.issuer, round)? {
+                Step::Needs(needs) => return Ok(Step::Needs(needs)),
+                Step::Done(Judgement::Genuine(held)) => {
+                    let look = flow.looks.get(&credential.configuration_id).cloned();
+                    let number = kept.cards.len();
+                    let look = look.unwrap_or_default();
+                    kept.cards
+                        .push(CardRecord::of(credential, look, &held, round.ctx, number));
+                }
+                Step::Done(Judgement::Forged(reason)) => kept.refused = Some(reason),
+                Step::Done(Judgement::Unknown(reason)) => kept.unknown = Some(reason),
+            }
+        }
+        Ok(Step::Done(kept))
+    }
+}
+
+impl Machine for Receiving {
+    const KIND: &'static str = FLOW;
+    type Record = Flow;
+    type Input = Answer;
+    type Reply = End;
+
+    fn records(&self) -> &RecordCache<Flow> {
+        &self.records
+    }
+
+    fn step(&self, flow: &mut Flow, answer: &Answer, round: &Round<'_>) -> Result<Step<Next<End>>> {
+        let (input, arrived) = match answer {
+            Answer::Http { response, first } => {
+                if let Some(first) = first {
+                    flow.state.take_nonce(heard(first));
+                }
+                (flow.state.answered(heard(response)), Some(response))
+            }
+            Answer::Unreachable { reason } => (Input::Unreachable(reason), None),
+            _ => return Err(Error::internal("issuers answer by HTTP")),
+        };
+        let taken = wallet::step(&flow.state, &input, round.evidence, round.ctx);
+        let wallet::Next {
+            state,
+            call,
+            received,
+        } = match taken.map_err(refusal)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(next) => next,
+        };
+        let kept = match self.kept(flow, received, round)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(kept) => kept,
+        };
+        if let (Some(reason), Some(arrived)) = (&kept.unknown, arrived)
+            && round.attempts < JUDGEMENTS_MAX
+        {
+            tracing::warn!(reason, "received credentials can't be verified yet");
+            flow.arrived = Some(arrived.clone());
+            let mut next = Next::written(round, End::Unjudged(reason.clone()));
+            next.entry = Settlement::Later(1 << round.attempts);
+            return Ok(Step::Done(next));
+        }
+        match ended(&state, kept.failure()) {
+            Ended::Not => {
+                flow.state = state;
+                // A token alone needs no flush of its own: it reaches the disk with the request that spends it.
+                let mut next = Next::written(round, End::Waiting);
+                next.deferred = !matches!(call, Some(wallet::Call::RequestCredential { .. }));
+                Ok(Step::Done(match call {
+                    Some(call) => next.call(entry(round.at.id, flow, call, round.ctx.now())?),
+                    None => next,
+                }))
+            }
+            Ended::With(failure) => self
+                .concluded(flow, kept.cards, failure, round)
+                .map(Step::Done),
+        }
+    }
+}
+
+impl Calling for Receiving {
+    fn is_late(&self, flow: &Flow, now: UnixTime) -> bool {
+        flow.until.is_some_and(|until| until <= now)
+    }
+
+    fn kept_answer(&self, flow: &mut Flow) -> Option<Answer> {
+        let response = flow.arrived.take()?;
+        let first = None;
+        Some(Answer::Http { response, first })
+    }
+
+    fn given_up(
+        &self,
+        flow: Option<&mut Flow>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<End>> {
+        // The instance did not run, or could not continue the flow, until it expired.
+        let late = Error::upstream("the offer was not accepted in time")
+            .with_hint("ask the issuer for a new one");
+        let called = || round.url().map(origin_of).unwrap_or_default();
+        let party = flow
+            .as_ref()
+            .map_or_else(called, |flow| flow.issuer.clone());
+        let error = error.filter(|_| flow.is_some()).unwrap_or(&late);
+        let failure = history::Entry::failed(&party, error).put(round.ctx)?;
+        let mut next = Next::deleted(round, End::Waiting).put(failure);
+        if let Some(flow) = flow {
+            let keys = &self.shared.keys;
+            next.batch = without_keys(keys, next.batch, round.at.tenant, &flow.keys);
+        }
+        Ok(next)
+    }
+}
+
+/// The outbox entry of a call.
+pub(super) fn entry(id: &str, flow: &Flow, call: wallet::Call, now: UnixTime) -> Result<NewOutbox> {
+    Call::Http(Box::new(http(flow, call))).entry(FLOW, id, id, now)
+}
+
+/// A call as an HTTP request. A code may have been redeemed, so it is sent again only if the first request never left; a
+/// person who still has the offer can accept it again. A credential request may always be repeated: the issuer
+/// recognises its own request, or refuses its nonce, and then there is a new one.
+fn http(flow: &Flow, call: wallet::Call) -> HttpCall {
+    match call {
+        // The nonce for the first credential request is fetched before the code is redeemed. That call may be repeated,
+        // so the token becomes durable together with the request that spends it.
+        wallet::Call::RedeemToken { url, form } => HttpCall {
+            first: flow.state.nonce_ahead().cloned(),
+            ..HttpCall::post(url, HttpBody::EncodedForm(form))
+        },
+        wallet::Call::FetchNonce { url } => HttpCall {
+            is_repeatable: true,
+            ..HttpCall::post(url, HttpBody::Empty)
+        },
+        wallet::Call::RequestCredential { url, token, body } => HttpCall {
+            bearer: Some(token),
+            is_repeatable: true,
+            ..HttpCall::post(url, HttpBody::Json(body))
+        },
+    }
+}
+
+fn heard(arrived: &Arrived) -> wallet::Answer<'_> {
+    wallet::Answer {
+        status: arrived.status,
+        content_type: arrived.content_type.as_deref(),
+        body: arrived.body.as_bytes(),
+    }
+}
+
+impl Kept {
+    fn failure(&self) -> Option<Error> {
+        let forged = |reason| {
+            Error::upstream(format!(
+                "the issuer sent a credential that is not genuine: {reason}"
+            ))
+            .with_hint("it was not stored; tell the issuer")
+        };
+        let unknown = |reason| {
+            Error::upstream(format!("the credential could not be verified: {reason}"))
+                .with_hint("it was not stored; ask the issuer for a new offer")
+        };
+        self.refused
+            .as_ref()
+            .map(forged)
+            .or_else(|| self.unknown.as_ref().map(unknown))
+    }
+}
+
+/// Whether a flow has ended, and with what failure.
+enum Ended {
+    Not,
+    With(Option<Error>),
+}
+
+fn ended(state: &State, failure: Option<Error>) -> Ended {
+    match state {
+        State::Received(_) => Ended::With(failure),
+        State::Failed(failed) => {
+            tracing::warn!(reason = %failed.reason, code = failed.code.as_deref(), "an offer could not be accepted");
+            let kind = match failed.code.as_deref() {
+                // A spent or expired code is not the issuer's failure, and trying again does not help.
+                Some("invalid_grant") => ErrorKind::Gone,
+                _ => ErrorKind::Upstream,
+            };
+            let error = Error::new(kind, failed.reason.clone()).with_hint(failed.advice.clone());
+            let code = failed.code.as_deref().and_then(known_code);
+            Ended::With(Some(Error { code, ..error }))
+        }
+        State::Redeeming(_) | State::Proving(_) | State::Requesting(_) => Ended::Not,
+    }
+}
+
+/// The issuer's error code, if a specification defines it (RFC 6749 §5.2, RFC 6750 §3.1, OpenID4VCI 1.0 §8.3.1.2).
+/// Callers cannot rely on other codes.
+fn known_code(code: &str) -> Option<&'static str> {
+    const KNOWN: [&str; 15] = [
+        "credential_request_denied",
+        "insufficient_scope",
+        "invalid_authorization_details",
+        "invalid_client",
+        "invalid_credential_request",
+        "invalid_encryption_parameters",
+        "invalid_grant",
+        "invalid_nonce",
+        "invalid_proof",
+        "invalid_request",
+        "invalid_scope",
+        "invalid_token",
+        "unauthorized_client",
+        "unknown_credential_configuration",
+        "unknown_credential_identifier",
+    ];
+    KNOWN.into_iter().find(|known| *known == code)
+}
+
+impl Receiving {
+    /// The end of a flow: stores its cards and its history entries, and deletes the keys that no card is bound to.
+    fn concluded(
+        &self,
+        flow: &Flow,
+        cards: Vec<CardRecord>,
+        failure: Option<Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<End>> {
+        let unused = flow.unused_keys(&cards);
+        let mut next = Next::deleted(round, End::Waiting);
+        let keys = &self.shared.keys;
+        next.batch = without_keys(keys, next.batch, round.at.tenant, &unused);
+        let mut summaries = Vec::new();
+        for card in cards {
+            let (put, summary) = card.into_put()?;
+            next = next.put(put).tell(EventKind::Received, &summary.id);
+            summaries.push(summary);
+        }
+        if !summaries.is_empty() {
+            let titles = summaries
+                .iter()
+                .map(|card: &CardSummary| card.display.title.clone());
+            let received =
+                history::Entry::new("received", &flow.issuer, titles.collect(), Vec::new());
+            next = next.put(received.put(round.ctx)?);
+        }
+        if let Some(error) = failure {
+            let failed = history::Entry::failed(&flow.issuer, &error).put(round.ctx)?;
+            next = next.put(failed);
+            next.reply = End::Failed(error);
+        } else {
+            next.reply = End::Kept(summaries);
+        }
+        Ok(next)
+    }
+}

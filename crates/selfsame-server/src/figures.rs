@@ -1,0 +1,72 @@
+//! The application's metrics.
+
+use selfsame_app::App;
+
+/// Sets the metrics that are looked up on each reading rather than counted as they happen.
+pub async fn note(app: &App) {
+    let (commits, took) = app.commits();
+    metrics::counter!("selfsame_store_commits_total").absolute(commits);
+    // Counters of this library are integers.
+    let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    metrics::counter!("selfsame_store_commits_microseconds_total").absolute(took);
+    // A store that cannot be read shows in the requests that fail.
+    if let Ok((waiting, dead)) = app.outbox().await {
+        metrics::gauge!("selfsame_outbox_waiting").set(waiting as f64);
+        metrics::gauge!("selfsame_outbox_dead").set(dead as f64);
+    }
+    let damaged = f64::from(u8::from(app.is_damaged()));
+    metrics::gauge!("selfsame_registry_damaged").set(damaged);
+    let doubts = app
+        .times()
+        .is_some_and(|times| times.view().doubt.is_some());
+    let doubted = f64::from(u8::from(doubts));
+    metrics::gauge!("selfsame_registry_clock_doubted").set(doubted);
+    for one in app.misbehaviour() {
+        metrics::counter!(
+            "selfsame_registry_misbehaviour_total",
+            "validator" => one.validator, "kind" => one.kind
+        )
+        .absolute(one.count);
+    }
+    for witness in app.witnesses() {
+        let answers = [
+            ("cosigned", witness.cosigned),
+            ("refused", witness.refused),
+            ("none", witness.silent),
+        ];
+        for (answer, count) in answers {
+            metrics::counter!(
+                "selfsame_registry_witness_answers_total",
+                "witness" => witness.name.clone(), "answer" => answer
+            )
+            .absolute(count);
+        }
+    }
+}
+
+/// Describes them, for readers of the metrics.
+pub fn describe() {
+    metrics::describe_counter!("selfsame_store_commits_total", "Durable commits.");
+    metrics::describe_counter!(
+        "selfsame_store_commits_microseconds_total",
+        "Time spent in durable commits."
+    );
+    metrics::describe_gauge!("selfsame_outbox_waiting", "Calls waiting for delivery.");
+    metrics::describe_gauge!("selfsame_outbox_dead", "Calls given up.");
+    metrics::describe_gauge!(
+        "selfsame_registry_damaged",
+        "Whether damage of the registry's ledger was found since the start."
+    );
+    metrics::describe_gauge!(
+        "selfsame_registry_clock_doubted",
+        "Whether the registry writes nothing because nothing confirms the clock."
+    );
+    metrics::describe_counter!(
+        "selfsame_registry_misbehaviour_total",
+        "Evidence in the network's blocks against its validators, by validator and what it did last."
+    );
+    metrics::describe_counter!(
+        "selfsame_registry_witness_answers_total",
+        "Checkpoints shown to each witness of the registry that runs here, by its answer."
+    );
+}

@@ -1,0 +1,115 @@
+//! The API: each address of a person's or the operator's programs, as its handler describes it.
+
+use selfsame_http::route::{described, get, post};
+
+use super::group::Route;
+use crate::api::{dids, instance, issuer, registry, verifier, wallet};
+
+/// The API of every instance, for the operator's programs.
+pub fn instance() -> Vec<Route> {
+    vec![
+        described(instance::__path_status, instance::status),
+        described(instance::__path_copy, instance::copy),
+        described(instance::__path_link, instance::link),
+        described(dids::__path_create, dids::create),
+        described(dids::__path_list, dids::list),
+        described(dids::__path_rotate, dids::rotate),
+        described(dids::__path_deactivate, dids::deactivate),
+    ]
+}
+
+/// The issuer's API, for the operator's programs.
+pub fn issuer() -> Vec<Route> {
+    vec![
+        described(issuer::__path_templates, issuer::templates),
+        described(issuer::__path_create_offer, issuer::create_offer),
+        described(issuer::__path_offers, issuer::offers),
+        described(issuer::__path_offer, issuer::offer),
+        described(issuer::__path_credentials, issuer::credentials),
+        described(issuer::__path_credential, issuer::credential),
+        described(issuer::__path_set_status, issuer::set_status),
+        described(issuer::__path_delegate, issuer::delegate),
+        described(issuer::__path_delegations, issuer::delegations),
+        described(
+            issuer::__path_withdraw_delegation,
+            issuer::withdraw_delegation,
+        ),
+    ]
+}
+
+/// The verifier's API, for the operator's programs.
+pub fn verifier() -> Vec<Route> {
+    vec![
+        described(verifier::__path_create, verifier::create),
+        described(verifier::__path_list, verifier::list),
+        described(verifier::__path_recheck, verifier::recheck),
+        described(verifier::__path_revoke, verifier::revoke),
+        described(verifier::__path_verify, verifier::verify),
+    ]
+}
+
+/// The verifier's API for programs that wait for a verdict.
+pub fn verifier_waits() -> Vec<Route> {
+    vec![described(verifier::__path_one, verifier::one)]
+}
+
+/// The verifier's event streams, for pages and programs that follow a request.
+pub fn verifier_streams() -> Vec<Route> {
+    vec![
+        described(verifier::__path_events, verifier::events),
+        get("/verifier/view/{id}/events", verifier::events),
+    ]
+}
+
+/// Registration and sign-in of wallets, for programs.
+pub fn wallet_door() -> Vec<Route> {
+    vec![
+        described(wallet::__path_register, wallet::register),
+        described(wallet::__path_sign_in, wallet::sign_in),
+    ]
+}
+
+/// Invitations to wallets, for the operator's programs.
+pub fn invitations() -> Vec<Route> {
+    vec![described(wallet::__path_invite, wallet::invite)]
+}
+
+/// A person's wallet API, for their programs.
+pub fn wallet() -> Vec<Route> {
+    vec![
+        described(wallet::__path_sign_out, wallet::sign_out),
+        described(wallet::__path_preview_offer, wallet::preview_offer).abroad(),
+        described(wallet::__path_accept_offer, wallet::accept_offer).abroad(),
+        described(wallet::__path_preview_request, wallet::preview_request).abroad(),
+        described(wallet::__path_answer_request, wallet::answer_request).abroad(),
+        described(wallet::__path_decline_request, wallet::decline_request).abroad(),
+        described(wallet::__path_cards, wallet::cards),
+        described(wallet::__path_card, wallet::card).abroad(),
+        described(wallet::__path_delete_card, wallet::delete_card),
+        described(wallet::__path_history, wallet::history),
+        described(wallet::__path_keys, wallet::keys),
+        described(wallet::__path_create_key, wallet::create_key),
+        described(wallet::__path_dids, wallet::dids),
+        described(wallet::__path_create_did, wallet::create_did),
+    ]
+}
+
+/// The registry's API, for the operator's programs.
+pub fn registry() -> Vec<Route> {
+    vec![
+        described(registry::__path_status, registry::status),
+        described(registry::__path_node, registry::node),
+        described(registry::__path_clock, registry::clock),
+        described(registry::__path_confirm_clock, registry::confirm_clock),
+        described(registry::__path_entries, registry::entries),
+        described(registry::__path_history, registry::history),
+        post("/registry/transactions", registry::submit)
+            .gives(
+                "application/json",
+                "Submits a signed transaction; submitting it again returns its first receipt.",
+            )
+            .tag("registry")
+            .by("docs/registry-objects.md")
+            .takes("application/cbor"),
+    ]
+}

@@ -1,0 +1,137 @@
+//! The pages: each address that shows or changes something for people.
+
+use selfsame_http::route::{get, post};
+
+use super::group::Route;
+use crate::assets;
+use crate::ui::{home, issuer, operator, registry, resolver, verifier, wallet};
+
+/// Pages for anyone.
+pub fn public() -> Vec<Route> {
+    vec![
+        get("/", home::page),
+        get("/resolver", resolver::page).abroad(),
+        get("/assets/{version}/{name}", assets::serve),
+    ]
+}
+
+/// Event streams for anyone.
+pub fn public_streams() -> Vec<Route> {
+    vec![get("/events", home::events)]
+}
+
+/// The registry's pages, for anyone.
+pub fn registry() -> Vec<Route> {
+    vec![
+        get("/registry", registry::page),
+        get("/registry/search", registry::search::page),
+        get("/registry/blocks", registry::blocks::page),
+        get("/registry/blocks/{height}", registry::blocks::block),
+        get("/registry/register", registry::register::page),
+        get("/registry/validators", registry::validators::page),
+        get("/registry/object", registry::object::page),
+        get("/registry/view/{seq_no}", registry::transaction::page),
+        get("/browse/{ledger}", registry::search::view),
+    ]
+}
+
+/// Redirects to the pages of a registry in another process.
+pub fn registry_elsewhere() -> Vec<Route> {
+    vec![
+        get("/registry", registry::elsewhere),
+        get("/registry/{*rest}", registry::elsewhere),
+        get("/browse/{ledger}", registry::elsewhere),
+    ]
+}
+
+/// The registry's event streams, for anyone.
+pub fn registry_streams() -> Vec<Route> {
+    vec![get("/registry/events", registry::events)]
+}
+
+/// The page that registers DIDs.
+pub fn registry_writes() -> Vec<Route> {
+    vec![post("/registry/register", registry::register::register)]
+}
+
+/// The operator's sign-in.
+pub fn operator_door() -> Vec<Route> {
+    vec![
+        get("/operator", operator::page),
+        get("/operator/sign-in", operator::sign_in_by_link),
+        post("/operator/sign-in", operator::sign_in),
+    ]
+}
+
+/// The issuer's pages.
+pub fn issuer() -> Vec<Route> {
+    vec![
+        get("/issuer", issuer::page),
+        get("/issuer/new/{template}", issuer::new),
+        post("/issuer/new", issuer::create),
+        get("/issuer/view/{offer}", issuer::offer),
+        post("/issuer/issued/{credential}/status", issuer::set_status),
+        post("/issuer/delegations", issuer::delegate),
+        post(
+            "/issuer/delegations/{id}/withdraw",
+            issuer::withdraw_delegation,
+        ),
+    ]
+}
+
+/// The operator's pages, whatever the roles.
+pub fn operator() -> Vec<Route> {
+    vec![post("/operator/sign-out", operator::sign_out)]
+}
+
+/// Where a wallet on the same device sends the person back to.
+pub fn same_device() -> Vec<Route> {
+    vec![get("/verifier/results/{id}", verifier::same_device)]
+}
+
+/// Invitations to wallets, for the operator's pages.
+pub fn invitations() -> Vec<Route> {
+    vec![post("/operator/invitations", operator::invite)]
+}
+
+/// The verifier's pages.
+pub fn verifier() -> Vec<Route> {
+    vec![
+        get("/verifier", verifier::page),
+        get("/verifier/new/{template}", verifier::new),
+        post("/verifier/new", verifier::create),
+        get("/verifier/view/{id}", verifier::request),
+        get("/verifier/view/{id}/result", verifier::result),
+        post("/verifier/view/{id}/recheck", verifier::recheck),
+        post("/verifier/view/{id}/revoke", verifier::revoke),
+    ]
+}
+
+/// Registration, sign-in and sign-out of wallets.
+pub fn wallet_door() -> Vec<Route> {
+    vec![
+        get("/wallet/sign-in", wallet::sign_in::page),
+        post("/wallet/sign-in", wallet::sign_in::sign_in),
+        get("/wallet/invited", wallet::sign_in::invited),
+        post("/wallet/register", wallet::sign_in::register),
+    ]
+}
+
+/// A person's pages.
+pub fn wallet() -> Vec<Route> {
+    vec![
+        get("/wallet", wallet::page),
+        post("/wallet/open", wallet::open),
+        get("/wallet/cards/{card}", wallet::card).abroad(),
+        post("/wallet/cards/{card}/delete", wallet::delete_card),
+        get("/wallet/offer", wallet::offer::page).abroad(),
+        post("/wallet/offer", wallet::offer::accept).abroad(),
+        get("/wallet/request", wallet::request::page).abroad(),
+        post("/wallet/request", wallet::request::answer).abroad(),
+        get("/wallet/history", wallet::history::page),
+        get("/wallet/keys", wallet::keys::page),
+        post("/wallet/keys", wallet::keys::create_key),
+        post("/wallet/dids", wallet::keys::create_did),
+        post("/wallet/sign-out", wallet::sign_in::sign_out),
+    ]
+}
