@@ -18,7 +18,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::{Error, Result};
 use selfsame_ledger::LocalRegistry;
-use selfsame_ledger::browse::{Browser, Search, View, ViewPage};
+use selfsame_ledger::browse::{Browser, IndyLedger, SearchCriteria, ViewPage};
 use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
@@ -100,7 +100,7 @@ async fn pages(registry: &Embedded) -> Result<()> {
     let began = Instant::now();
     loop {
         let asked = Instant::now();
-        let found = browser.search(&Search::default(), None, 20).await?;
+        let found = browser.search(&SearchCriteria::default(), None, 20).await?;
         let (searched, waited) = (found.searched, asked.elapsed().as_millis());
         println!(
             "index: {searched} of {} transactions, answered after {waited} ms",
@@ -114,16 +114,16 @@ async fn pages(registry: &Embedded) -> Result<()> {
         "index complete after {:.1} s",
         began.elapsed().as_secs_f64()
     );
-    let kind = Search {
+    let kind = SearchCriteria {
         kind: Some("anchor_status"),
-        ..Search::default()
+        ..SearchCriteria::default()
     };
-    let text = |text| Search {
+    let text = |text| SearchCriteria {
         text: Some(text),
-        ..Search::default()
+        ..SearchCriteria::default()
     };
     let searches = [
-        ("all", Search::default()),
+        ("all", SearchCriteria::default()),
         ("a kind", kind),
         ("a rare word", text("77777")),
         ("a word of all", text("issuer")),
@@ -143,7 +143,7 @@ async fn pages(registry: &Embedded) -> Result<()> {
             size: 100,
         };
         let asked = Instant::now();
-        let found = browser.view(View::Domain, &page).await?;
+        let found = browser.view(IndyLedger::Domain, &page).await?;
         let took = asked.elapsed().as_secs_f64() * 1_000.0;
         println!(
             "page {number} of the ledger of {}: {took:.1} ms",

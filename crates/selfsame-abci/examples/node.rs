@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use selfsame_abci::{Engine, Home, Node, Setup, Signer};
+use selfsame_abci::{CheckpointKey, Engine, Home, Node, Setup};
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::seal::{SealingKey, random_seed};
@@ -163,14 +163,14 @@ async fn answer(subject: &Subject, request: &str) -> Result<String> {
 }
 
 /// The key from the node's folder, in a key store in memory.
-async fn signer(home: &Home) -> Result<Signer> {
+async fn signer(home: &Home) -> Result<CheckpointKey> {
     let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
     let keys = Keys::new(Store::open(Arc::new(Memory::new()), vault).await?);
     let tenant = TenantId::parse("registry").map_err(Error::internal)?;
     let key = home.checkpoint_key()?;
     let handle = KeyHandle::of(key.public());
     keys.import(&tenant, key).await?;
-    Ok(Signer {
+    Ok(CheckpointKey {
         name: home.name().to_owned(),
         keys,
         tenant,

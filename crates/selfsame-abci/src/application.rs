@@ -23,8 +23,8 @@ use tendermint::v0_38::abci::request;
 use crate::files::Peers;
 use crate::misbehaviour::Misbehaviours;
 use crate::notes::Notes;
-use crate::signer::{Signer, signers};
-use crate::waiting::Waiting;
+use crate::signer::{CheckpointKey, signers};
+use crate::waiting::WaitingSubmitters;
 use answers::{Code, checked, not_checked};
 pub(crate) use consensus::Consensus;
 use doubts::Doubts;
@@ -43,11 +43,11 @@ pub(crate) struct Halt(pub(crate) String);
 pub(crate) struct Application {
     ledger: Ledger,
     /// The submitters that wait for this node's answer.
-    waiting: Waiting,
+    waiting: WaitingSubmitters,
     notes: Arc<Notes>,
     misbehaviours: Arc<Misbehaviours>,
     peers: Arc<Peers>,
-    signer: Signer,
+    signer: CheckpointKey,
     clock: Clock,
     retained_blocks: u64,
     /// The height that the ledger had before the network's first block.
@@ -60,13 +60,13 @@ pub(crate) struct Application {
 
 /// The parts of an application.
 #[derive(Clone)]
-pub(crate) struct Parts {
+pub(crate) struct ApplicationParts {
     pub(crate) ledger: Ledger,
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: WaitingSubmitters,
     pub(crate) notes: Arc<Notes>,
     pub(crate) misbehaviours: Arc<Misbehaviours>,
     pub(crate) peers: Arc<Peers>,
-    pub(crate) signer: Signer,
+    pub(crate) signer: CheckpointKey,
     pub(crate) clock: Clock,
     pub(crate) retained_blocks: u64,
     /// The height that the ledger had before the network's first block.
@@ -75,7 +75,7 @@ pub(crate) struct Parts {
 
 impl Application {
     /// Continues from the ledger's current head.
-    pub(crate) fn new(parts: Parts) -> Result<Self> {
+    pub(crate) fn new(parts: ApplicationParts) -> Result<Self> {
         let head = parts.ledger.head()?;
         parts
             .notes

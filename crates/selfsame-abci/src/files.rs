@@ -102,13 +102,13 @@ pub struct StateSync {
 #[derive(Clone, Debug)]
 pub struct Home {
     path: PathBuf,
-    node: Node,
+    node: NodeEntry,
     genesis: Genesis,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Node {
+struct NodeEntry {
     name: String,
     rpc: SocketAddr,
     /// The engines of the network's nodes, with this one: `<name>@<address>`. The engine connects to no others.
@@ -123,7 +123,7 @@ struct Node {
 }
 
 /// A member with its keys.
-struct Made {
+struct MadeMember {
     member: Member,
     checkpoint: PrivateKey,
     consensus: PrivateKey,
@@ -134,7 +134,7 @@ struct Made {
 /// A network that is being created: its nodes have keys, but no genesis yet.
 pub struct Founding {
     at: PathBuf,
-    made: Vec<Made>,
+    made: Vec<MadeMember>,
 }
 
 impl Founding {
@@ -145,7 +145,7 @@ impl Founding {
     pub fn new(at: &Path, members: &[Member]) -> Result<Self> {
         let founding = Self {
             at: at.to_owned(),
-            made: members.iter().map(Made::new).collect::<Result<_>>()?,
+            made: members.iter().map(MadeMember::new).collect::<Result<_>>()?,
         };
         founding.validators().map(|_| founding)
     }
@@ -165,7 +165,7 @@ impl Founding {
     /// # Errors
     /// `BadRequest` for invalid names.
     pub fn validators(&self) -> Result<ValidatorSet> {
-        let validators = self.made.iter().map(Made::validator).collect();
+        let validators = self.made.iter().map(MadeMember::validator).collect();
         ValidatorSet::new(validators).map_err(malformed)
     }
 
@@ -189,10 +189,10 @@ impl Founding {
     }
 
     fn peers(&self) -> Vec<String> {
-        self.made.iter().map(Made::peer).collect()
+        self.made.iter().map(MadeMember::peer).collect()
     }
 
-    fn home(&self, made: &Made) -> PathBuf {
+    fn home(&self, made: &MadeMember) -> PathBuf {
         self.at.join(&made.member.name)
     }
 }
@@ -351,7 +351,7 @@ impl Home {
     /// # Errors
     /// `Conflict` if the folder exists already, `BadRequest` if it can't be written.
     pub fn join(&self, at: &Path, member: &Member) -> Result<Self> {
-        let made = Made::new(member)?;
+        let made = MadeMember::new(member)?;
         let mut peers = self.node.peers.clone();
         peers.push(made.peer());
         made.write(at, &peers)?;
@@ -449,14 +449,14 @@ impl Home {
     }
 }
 
-impl Node {
+impl NodeEntry {
     fn write(&self, home: &Path) -> Result<()> {
         let bytes = serde_json::to_vec_pretty(self).map_err(Error::internal)?;
         public(&home.join(NODE), &bytes)
     }
 }
 
-impl Made {
+impl MadeMember {
     fn new(member: &Member) -> Result<Self> {
         let key = || PrivateKey::generate(KeyType::Ed25519).map_err(Error::internal);
         Ok(Self {
@@ -476,8 +476,8 @@ impl Made {
         }
     }
 
-    fn node(&self, peers: &[String], begins_after: u64) -> Node {
-        Node {
+    fn node(&self, peers: &[String], begins_after: u64) -> NodeEntry {
+        NodeEntry {
             name: self.member.name.clone(),
             rpc: self.member.addresses.rpc,
             peers: peers.to_vec(),
@@ -564,7 +564,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     })
 }
 
-fn read_node(path: &Path) -> Result<Node> {
+fn read_node(path: &Path) -> Result<NodeEntry> {
     serde_json::from_slice(&read(path)?).map_err(|why| damaged(path, &why))
 }
 

@@ -22,4 +22,4 @@ pub use engine::Engine;
 pub use files::{Addresses, Beginning, Distance, Founding, Home, Member, Network, StateSync};
 pub use node::{Node, Setup};
 pub use notes::Noted;
-pub use signer::Signer;
+pub use signer::CheckpointKey;

@@ -17,7 +17,7 @@ const CHANGES_MAX: usize = 64;
 
 /// All misbehaviour found, and the height up to which blocks were searched.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-struct Found {
+struct FoundMisbehaviour {
     up_to: u64,
     validators: BTreeMap<String, Misbehaviour>,
 }
@@ -26,7 +26,7 @@ struct Found {
 /// moment.
 #[derive(Debug, Default)]
 pub(crate) struct Misbehaviours {
-    found: Mutex<Found>,
+    found: Mutex<FoundMisbehaviour>,
     file: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ impl Misbehaviours {
         let found = std::fs::read(&file).ok().map(|bytes| {
             serde_json::from_slice(&bytes).unwrap_or_else(|error| {
                 tracing::warn!(file = %file.display(), %error, "the record of the validators' misbehaviour can't be read");
-                Found::default()
+                FoundMisbehaviour::default()
             })
         });
         Self {
@@ -78,7 +78,7 @@ impl Misbehaviours {
         self.keep(&found);
     }
 
-    fn keep(&self, found: &Found) {
+    fn keep(&self, found: &FoundMisbehaviour) {
         let Some(file) = &self.file else { return };
         let kept = serde_json::to_string(found).map_err(std::io::Error::other);
         if let Err(error) = kept.and_then(|text| replace(file, &text)) {
@@ -86,7 +86,7 @@ impl Misbehaviours {
         }
     }
 
-    fn found(&self) -> MutexGuard<'_, Found> {
+    fn found(&self) -> MutexGuard<'_, FoundMisbehaviour> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

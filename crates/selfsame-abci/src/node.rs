@@ -23,16 +23,16 @@ use selfsame_store::ledger::LedgerStore;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::application::{Parts, WAY_OUT};
+use crate::application::{ApplicationParts, WAY_OUT};
 use crate::engine::Engine;
 use crate::files::{Home, Peers};
 use crate::light::LightCall;
 use crate::misbehaviour::Misbehaviours;
 use crate::notes::{Noted, Notes};
-use crate::process_pair::Pair;
-use crate::rpc::{Rpc, Taken, unavailable};
-use crate::signer::{Signer, signers};
-use crate::waiting::{Place, Waiting};
+use crate::process_pair::ProcessParts;
+use crate::rpc::{Rpc, TakenTransaction, unavailable};
+use crate::signer::{CheckpointKey, signers};
+use crate::waiting::{WaitingPlace, WaitingSubmitters};
 
 /// The maximum number of waiting transactions; further submitters get an error with the time to retry.
 const WAITING_MAX: usize = 8_192;
@@ -54,7 +54,7 @@ pub struct Setup {
     /// The store of the log and the state.
     pub ledger: Arc<dyn LedgerStore>,
     /// The signer of the node's checkpoints.
-    pub signer: Signer,
+    pub signer: CheckpointKey,
     /// The time at which transactions are checked; blocks have the network's time.
     pub clock: Clock,
     /// The maximum number of waiting transactions.
@@ -74,7 +74,7 @@ impl Setup {
         home: Home,
         engine: Engine,
         ledger: Arc<dyn LedgerStore>,
-        signer: Signer,
+        signer: CheckpointKey,
         clock: Clock,
     ) -> Self {
         Self {
@@ -94,11 +94,11 @@ impl Setup {
 /// A running node. [`Node::stop`] stops it and waits until it has stopped. A dropped node stops by itself.
 pub struct Node {
     ledger: Ledger,
-    waiting: Waiting,
+    waiting: WaitingSubmitters,
     notes: Arc<Notes>,
     misbehaviours: Arc<Misbehaviours>,
     rpc: Rpc,
-    signer: Signer,
+    signer: CheckpointKey,
     deadline: Duration,
     /// Why the halves are not running.
     trouble: watch::Sender<Option<String>>,
@@ -132,7 +132,7 @@ impl Node {
         let notes = Notes::new(ledger.genesis(), head, set)?.kept_in(setup.home.note(), &ledger);
         let node = Self {
             rpc: Rpc::new(setup.home.rpc(), setup.waiting_max)?,
-            waiting: Waiting::new(setup.waiting_max),
+            waiting: WaitingSubmitters::new(setup.waiting_max),
             notes: Arc::new(notes),
             misbehaviours: Arc::new(Misbehaviours::kept_in(setup.home.misbehaviour())),
             signer: setup.signer.clone(),
@@ -142,7 +142,7 @@ impl Node {
             running: tokio::sync::Mutex::default(),
             ledger,
         };
-        let pair = Pair {
+        let pair = ProcessParts {
             socket: setup.home.socket()?,
             parts: node.parts(&setup),
             engine: setup.engine,
@@ -202,8 +202,8 @@ impl Node {
         )
     }
 
-    fn parts(&self, setup: &Setup) -> Parts {
-        Parts {
+    fn parts(&self, setup: &Setup) -> ApplicationParts {
+        ApplicationParts {
             ledger: self.ledger.clone(),
             waiting: self.waiting.clone(),
             notes: self.notes.clone(),
@@ -219,7 +219,7 @@ impl Node {
     /// Submits a transaction, retries while the engine does not answer, and waits for its block.
     async fn order(
         &self,
-        place: &mut Place,
+        place: &mut WaitingPlace,
         transaction: &Transaction,
         bytes: &[u8],
     ) -> Result<Receipt> {
@@ -232,12 +232,12 @@ impl Node {
             }
         };
         match taken {
-            Taken::Waits => place
+            TakenTransaction::Waits => place
                 .answer()
                 .await
                 .unwrap_or_else(|| Err(unavailable("the registry was stopped"))),
             // The check that refused it has sent the reason, unless it checked a copy with another signature.
-            Taken::NotLetIn => place
+            TakenTransaction::NotLetIn => place
                 .answered()
                 .unwrap_or_else(|| self.refusal(transaction)),
         }

@@ -33,13 +33,13 @@ pub struct Noted {
 /// Collects the signatures of one checkpoint at a time.
 pub(crate) struct Notes {
     origin: String,
-    state: Mutex<State>,
+    state: Mutex<NotesState>,
     newest: watch::Sender<Option<Arc<Noted>>>,
     /// The file of the newest note, for a node that starts while the other nodes are down.
     file: Option<PathBuf>,
 }
 
-struct State {
+struct NotesState {
     head: Head,
     /// The time at which it became the last.
     since: Instant,
@@ -52,7 +52,7 @@ impl Notes {
     /// Starts with a block's checkpoint, which this set signs.
     pub(crate) fn new(genesis: &Genesis, head: Head, set: ValidatorSet) -> Result<Self> {
         let origin = log_origin(&genesis.network());
-        let state = State::new(&origin, head, set)?;
+        let state = NotesState::new(&origin, head, set)?;
         Ok(Self {
             origin,
             state: Mutex::new(state),
@@ -104,7 +104,7 @@ impl Notes {
 
     /// Continues with the checkpoint of the next block.
     pub(crate) fn begin(&self, head: Head, set: ValidatorSet) -> Result<()> {
-        *self.state() = State::new(&self.origin, head, set)?;
+        *self.state() = NotesState::new(&self.origin, head, set)?;
         Ok(())
     }
 
@@ -156,7 +156,7 @@ impl Notes {
     }
 
     /// Publishes the note if a signature was added and there are now enough. Returns whether the signature is valid.
-    fn publish(&self, state: &State, added: Added) -> bool {
+    fn publish(&self, state: &NotesState, added: Added) -> bool {
         if added == Added::New
             && let Some(noted) = state.complete()
         {
@@ -182,7 +182,7 @@ impl Notes {
         validator.verifier_key(&self.origin).ok()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, NotesState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -194,7 +194,7 @@ enum Added {
     Bad,
 }
 
-impl State {
+impl NotesState {
     fn new(origin: &str, head: Head, set: ValidatorSet) -> Result<Self> {
         let note = head.checkpoint(origin).to_note().map_err(Error::internal)?;
         Ok(Self {

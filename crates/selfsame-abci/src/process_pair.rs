@@ -6,11 +6,11 @@ use std::time::Duration;
 use selfsame_driver::Result;
 use tokio::sync::watch;
 
-use crate::application::{Application, Parts};
+use crate::application::{Application, ApplicationParts};
 use crate::engine::Engine;
 use crate::files::Home;
 use crate::service::Socket;
-use crate::supervisor::Process;
+use crate::supervisor::EngineProcess;
 
 /// The first and the maximum pause before both are started again.
 const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
@@ -22,16 +22,16 @@ const LOOKED_AGAIN: Duration = Duration::from_secs(1);
 const STEADY: Duration = Duration::from_secs(3);
 
 /// The parts from which both halves are started.
-pub(crate) struct Pair {
+pub(crate) struct ProcessParts {
     pub(crate) home: Home,
     pub(crate) engine: Engine,
     pub(crate) socket: PathBuf,
-    pub(crate) parts: Parts,
+    pub(crate) parts: ApplicationParts,
     /// Why the halves are not running, for the operator.
     pub(crate) trouble: watch::Sender<Option<String>>,
 }
 
-impl Pair {
+impl ProcessParts {
     /// Starts our half alone and listens at its socket.
     pub(crate) fn listen(&self) -> Result<Socket> {
         Socket::listen(&self.socket, Application::new(self.parts.clone())?)
@@ -74,7 +74,8 @@ impl Pair {
 
     /// Runs both halves until one ends, then ends the other.
     async fn once(&self, mut socket: Socket, stop: &mut watch::Receiver<bool>) -> Ended {
-        let mut engine = match Process::start(&self.engine, &self.home.engine(), &self.socket) {
+        let mut engine = match EngineProcess::start(&self.engine, &self.home.engine(), &self.socket)
+        {
             Ok(engine) => engine,
             Err(error) => {
                 socket.stop().await;

@@ -26,7 +26,7 @@ pub(crate) struct Rpc {
 
 /// The engine's answer to a transaction.
 #[derive(Debug, Eq, PartialEq)]
-pub(crate) enum Taken {
+pub(crate) enum TakenTransaction {
     /// The transaction waits for a block.
     Waits,
     /// The application's check refused the transaction.
@@ -34,9 +34,9 @@ pub(crate) enum Taken {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct EngineAnswer {
     result: Option<Checked>,
-    error: Option<Failure>,
+    error: Option<RpcFailure>,
 }
 
 #[derive(Deserialize)]
@@ -45,7 +45,7 @@ struct Checked {
 }
 
 #[derive(Deserialize)]
-struct Failure {
+struct RpcFailure {
     #[serde(default)]
     message: String,
     #[serde(default)]
@@ -59,7 +59,7 @@ impl Rpc {
         let settings = Settings {
             own_origins: vec![url.origin()],
             native_roots: false,
-            limits: selfsame_net::Limits {
+            limits: selfsame_net::CallLimits {
                 max_body: MAX_BODY,
                 total_timeout: TIMEOUT,
             },
@@ -74,7 +74,7 @@ impl Rpc {
     }
 
     /// Submits a transaction. Returns as soon as the application has checked it.
-    pub(crate) async fn broadcast(&self, transaction: &[u8]) -> Result<Taken> {
+    pub(crate) async fn broadcast(&self, transaction: &[u8]) -> Result<TakenTransaction> {
         let body = json!({
             "jsonrpc": "2.0",
             "id": 1,
@@ -93,7 +93,7 @@ impl Rpc {
             .call(call)
             .await
             .map_err(|error| unreached(&error))?;
-        let answer: Answer = json::parse_as(
+        let answer: EngineAnswer = json::parse_as(
             &response.body,
             &Limits {
                 max_bytes: MAX_BODY,
@@ -127,16 +127,16 @@ impl Rpc {
     }
 }
 
-fn taken(answer: &Answer) -> Result<Taken> {
+fn taken(answer: &EngineAnswer) -> Result<TakenTransaction> {
     match answer {
-        Answer {
+        EngineAnswer {
             result: Some(checked),
             ..
-        } if checked.code == 0 => Ok(Taken::Waits),
-        Answer {
+        } if checked.code == 0 => Ok(TakenTransaction::Waits),
+        EngineAnswer {
             result: Some(_), ..
-        } => Ok(Taken::NotLetIn),
-        Answer {
+        } => Ok(TakenTransaction::NotLetIn),
+        EngineAnswer {
             error: Some(failure),
             ..
         } => failed(failure),
@@ -145,9 +145,9 @@ fn taken(answer: &Answer) -> Result<Taken> {
 }
 
 /// The engine has no error codes for these cases, only messages.
-fn failed(failure: &Failure) -> Result<Taken> {
+fn failed(failure: &RpcFailure) -> Result<TakenTransaction> {
     if failure.data.contains("tx already exists in cache") {
-        return Ok(Taken::Waits);
+        return Ok(TakenTransaction::Waits);
     }
     if failure.data.contains("mempool is full") {
         let kind = ErrorKind::TooMany { retry_after: 1 };
@@ -182,17 +182,20 @@ pub(crate) fn unavailable(reason: &str) -> Error {
 mod tests {
     use super::*;
 
-    fn read(body: &str) -> Result<Taken> {
+    fn read(body: &str) -> Result<TakenTransaction> {
         taken(&serde_json::from_str(body).unwrap())
     }
 
     #[test]
     fn the_engines_answers_are_understood() {
         let good = r#"{"jsonrpc":"2.0","id":1,"result":{"code":0,"data":"","log":"","codespace":"","hash":"00"}}"#;
-        assert_eq!(read(good), Ok(Taken::Waits));
-        assert_eq!(read(r#"{"result":{"code":2}}"#), Ok(Taken::NotLetIn));
+        assert_eq!(read(good), Ok(TakenTransaction::Waits));
+        assert_eq!(
+            read(r#"{"result":{"code":2}}"#),
+            Ok(TakenTransaction::NotLetIn)
+        );
         let known = r#"{"error":{"code":-32603,"message":"Internal error","data":"tx already exists in cache"}}"#;
-        assert_eq!(read(known), Ok(Taken::Waits));
+        assert_eq!(read(known), Ok(TakenTransaction::Waits));
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Socket {
         let (halt, halted) = mpsc::channel(1);
         let (stop, stopped) = oneshot::channel::<()>();
         let (end, ended) = oneshot::channel();
-        let face = Face::new(application, halt.clone())?;
+        let face = ConnectionFace::new(application, halt.clone())?;
         let at = path.to_owned();
         let serve = async move {
             let server = Server::builder()
@@ -113,15 +113,15 @@ fn remove_stale(path: &Path) -> Result<()> {
 
 /// The application as each connection sees it.
 #[derive(Clone)]
-struct Face {
+struct ConnectionFace {
     application: Arc<Application>,
     consensus: Arc<Mutex<Consensus>>,
     halt: mpsc::Sender<Halt>,
 }
 
-type Answer<T> = Pin<Box<dyn Future<Output = std::result::Result<T, BoxError>> + Send>>;
+type ServiceAnswer<T> = Pin<Box<dyn Future<Output = std::result::Result<T, BoxError>> + Send>>;
 
-impl Face {
+impl ConnectionFace {
     fn new(application: Application, halt: mpsc::Sender<Halt>) -> Result<Self> {
         let application = Arc::new(application);
         let consensus = Consensus::new(application.clone())?;
@@ -224,10 +224,10 @@ fn ready<E>() -> Poll<std::result::Result<(), E>> {
     Poll::Ready(Ok(()))
 }
 
-impl Service<ConsensusRequest> for Face {
+impl Service<ConsensusRequest> for ConnectionFace {
     type Response = ConsensusResponse;
     type Error = BoxError;
-    type Future = Answer<ConsensusResponse>;
+    type Future = ServiceAnswer<ConsensusResponse>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), BoxError>> {
         ready()
@@ -242,10 +242,10 @@ impl Service<ConsensusRequest> for Face {
     }
 }
 
-impl Service<MempoolRequest> for Face {
+impl Service<MempoolRequest> for ConnectionFace {
     type Response = MempoolResponse;
     type Error = BoxError;
-    type Future = Answer<MempoolResponse>;
+    type Future = ServiceAnswer<MempoolResponse>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), BoxError>> {
         ready()
@@ -257,10 +257,10 @@ impl Service<MempoolRequest> for Face {
     }
 }
 
-impl Service<InfoRequest> for Face {
+impl Service<InfoRequest> for ConnectionFace {
     type Response = InfoResponse;
     type Error = BoxError;
-    type Future = Answer<InfoResponse>;
+    type Future = ServiceAnswer<InfoResponse>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), BoxError>> {
         ready()
@@ -272,10 +272,10 @@ impl Service<InfoRequest> for Face {
     }
 }
 
-impl Service<SnapshotRequest> for Face {
+impl Service<SnapshotRequest> for ConnectionFace {
     type Response = SnapshotResponse;
     type Error = BoxError;
-    type Future = Answer<SnapshotResponse>;
+    type Future = ServiceAnswer<SnapshotResponse>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), BoxError>> {
         ready()

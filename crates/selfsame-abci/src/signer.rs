@@ -13,7 +13,7 @@ const CHANGES_MAX: usize = 1_024;
 
 /// The key that signs this node's checkpoints.
 #[derive(Clone)]
-pub struct Signer {
+pub struct CheckpointKey {
     /// The validator's name.
     pub name: String,
     /// The key store.
@@ -24,7 +24,7 @@ pub struct Signer {
     pub key: KeyHandle,
 }
 
-impl Signer {
+impl CheckpointKey {
     /// Whether this signer is a validator of the set.
     pub(crate) fn is_one_of(&self, set: &ValidatorSet) -> bool {
         let mut validators = set.validators().iter();

@@ -9,7 +9,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
 use selfsame_ledger::Ledger;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::SignedNote;
 
@@ -228,8 +228,8 @@ fn next(chunk: &Chunk) -> u64 {
     chunk.first.saturating_add(chunk.blocks.len() as u64)
 }
 
-impl Item for Manifest {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Manifest {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).text(MANIFEST).text(&self.note);
         to.array(self.chunks.len());
         for hash in &self.chunks {
@@ -237,7 +237,7 @@ impl Item for Manifest {
         }
     }
 
-    fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> std::result::Result<Self, Malformed> {
         from.tuple(3)?;
         from.domain(MANIFEST)?;
         let note = from.text()?.to_owned();
@@ -253,12 +253,12 @@ impl Item for Manifest {
     }
 }
 
-impl Item for Chunk {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Chunk {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).text(CHUNK).uint(self.first).items(&self.blocks);
     }
 
-    fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> std::result::Result<Self, Malformed> {
         from.tuple(3)?;
         from.domain(CHUNK)?;
         Ok(Self {
@@ -268,8 +268,8 @@ impl Item for Chunk {
     }
 }
 
-impl Item for Stored {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Stored {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).uint(self.time.0);
         to.option(self.handover.as_deref().map(str::as_bytes));
         to.array(self.transactions.len());
@@ -278,7 +278,7 @@ impl Item for Stored {
         }
     }
 
-    fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> std::result::Result<Self, Malformed> {
         from.tuple(3)?;
         let time = UnixTime(from.uint()?);
         let handover = from.option()?.map(|bytes| {
@@ -322,7 +322,7 @@ mod tests {
     }
 
     /// Parsing accepts only the exact encoding of a value, and no input makes it panic.
-    fn is_read_strictly<T: Item + PartialEq + std::fmt::Debug>(item: &T) {
+    fn is_read_strictly<T: CborItem + PartialEq + std::fmt::Debug>(item: &T) {
         let bytes = item.to_cbor();
         assert_eq!(&T::from_cbor(&bytes).unwrap(), item);
         for end in 0..bytes.len() {

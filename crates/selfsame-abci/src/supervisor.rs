@@ -57,7 +57,7 @@ exit "$status"
 "#;
 
 /// A running engine.
-pub(crate) struct Process {
+pub(crate) struct EngineProcess {
     child: Child,
     /// The engine may live while this is open.
     leash: ChildStdin,
@@ -71,7 +71,7 @@ pub(crate) struct Process {
 #[derive(Clone, Default)]
 struct LastWords(Arc<Mutex<VecDeque<String>>>);
 
-impl Process {
+impl EngineProcess {
     /// Starts the engine with its folder; it connects to `socket`.
     pub(crate) fn start(engine: &Engine, home: &Path, socket: &Path) -> Result<Self> {
         let mut command = Command::new("sh");
@@ -252,7 +252,8 @@ mod tests {
     {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path(), FULL).await;
-        let mut process = Process::start(&engine, folder.path(), Path::new("socket")).unwrap();
+        let mut process =
+            EngineProcess::start(&engine, folder.path(), Path::new("socket")).unwrap();
         let ended = tokio::time::timeout(Duration::from_secs(60), process.ended());
         assert_eq!(
             ended.await.unwrap(),
@@ -270,7 +271,8 @@ mod tests {
         std::fs::write(&program, script).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
         let engine = Engine::at(&program).await.unwrap();
-        let mut process = Process::start(&engine, folder.path(), Path::new("socket")).unwrap();
+        let mut process =
+            EngineProcess::start(&engine, folder.path(), Path::new("socket")).unwrap();
         let ended = process.ended().await;
         assert!(ended.contains("panic: leveldb: corrupted; "), "{ended}");
         assert!(

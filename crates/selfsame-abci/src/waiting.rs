@@ -19,7 +19,7 @@ struct Waiter {
 
 /// The submitters that wait, by transaction. Clones share one state.
 #[derive(Clone)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingSubmitters {
     most: usize,
     places: Arc<Mutex<Places>>,
 }
@@ -31,13 +31,13 @@ struct Places {
 }
 
 /// One submitter's place; dropping it frees the place.
-pub(crate) struct Place {
+pub(crate) struct WaitingPlace {
     hash: Hash,
     answer: oneshot::Receiver<Result<Receipt>>,
-    waiting: Waiting,
+    waiting: WaitingSubmitters,
 }
 
-impl Waiting {
+impl WaitingSubmitters {
     /// Creates this many places.
     pub(crate) fn new(most: usize) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Waiting {
     }
 
     /// Takes a place for the transaction with this hash, sent as the bytes with this digest.
-    pub(crate) fn enter(&self, hash: Hash, digest: Digest) -> Result<Place> {
+    pub(crate) fn enter(&self, hash: Hash, digest: Digest) -> Result<WaitingPlace> {
         let mut places = self.places();
         if places.taken >= self.most {
             let kind = ErrorKind::TooMany { retry_after: 1 };
@@ -62,7 +62,7 @@ impl Waiting {
             digest,
             answer: sender,
         });
-        Ok(Place {
+        Ok(WaitingPlace {
             hash,
             answer,
             waiting: self.clone(),
@@ -112,7 +112,7 @@ impl Places {
     }
 }
 
-impl Place {
+impl WaitingPlace {
     /// Waits for the answer; `None` if it can no longer come.
     pub(crate) async fn answer(&mut self) -> Option<Result<Receipt>> {
         (&mut self.answer).await.ok()
@@ -124,7 +124,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for WaitingPlace {
     fn drop(&mut self) {
         self.answer.close();
         let mut places = self.waiting.places();
@@ -153,7 +153,7 @@ mod tests {
 
     #[tokio::test]
     async fn all_who_wait_for_a_transaction_are_told_and_their_places_are_free_again() {
-        let waiting = Waiting::new(2);
+        let waiting = WaitingSubmitters::new(2);
         let enter = || waiting.enter(HASH, SENT);
         let (mut one, mut other) = (enter().unwrap(), enter().unwrap());
         assert!(enter().is_err());
@@ -169,7 +169,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_copy_that_is_signed_wrongly_refuses_nobody_else() {
-        let waiting = Waiting::new(4);
+        let waiting = WaitingSubmitters::new(4);
         let mut good = waiting.enter(HASH, SENT).unwrap();
         let mut forged = waiting.enter(HASH, FORGED).unwrap();
         waiting.refused(&HASH, &FORGED, &Error::bad_request("no"));
@@ -181,7 +181,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_goes_away_leaves_his_place_to_others() {
-        let waiting = Waiting::new(2);
+        let waiting = WaitingSubmitters::new(2);
         let stays = waiting.enter(HASH, SENT).unwrap();
         for _ in 0..10 {
             drop(waiting.enter(HASH, SENT).unwrap());

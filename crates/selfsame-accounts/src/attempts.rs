@@ -26,11 +26,11 @@ const TRACKED_MAX: usize = 65_536;
 #[derive(Default)]
 pub(super) struct Attempts(Mutex<Tried>);
 
-type Tried = HashMap<Key, Count>;
+type Tried = HashMap<AttemptKey, AttemptCount>;
 
 /// The keys that attempts are counted under.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub(super) enum Key {
+pub(super) enum AttemptKey {
     /// An account together with the neighbourhood of the guesses.
     Pair(String, String),
     /// A device that has signed in to the account before.
@@ -41,7 +41,7 @@ pub(super) enum Key {
     Account(String),
 }
 
-struct Count {
+struct AttemptCount {
     failed: u32,
     since: UnixTime,
     last: UnixTime,
@@ -53,7 +53,7 @@ struct Count {
 /// about the password, and nothing is counted.
 pub(super) struct Attempt<'a> {
     attempts: &'a Attempts,
-    keys: Vec<Key>,
+    keys: Vec<AttemptKey>,
 }
 
 impl Attempts {
@@ -62,7 +62,7 @@ impl Attempts {
     ///
     /// # Errors
     /// `TooMany`, with the time to wait.
-    pub(super) fn begin(&self, keys: Vec<Key>, now: UnixTime) -> Result<Attempt<'_>> {
+    pub(super) fn begin(&self, keys: Vec<AttemptKey>, now: UnixTime) -> Result<Attempt<'_>> {
         let mut tried = self.tried();
         for key in &keys {
             if let Some(count) = tried.get(key) {
@@ -100,7 +100,9 @@ impl Attempt<'_> {
     pub(super) fn was_right(self) {
         let mut tried = self.attempts.tried();
         for key in &self.keys {
-            if let (Key::Pair(..) | Key::Device(_), Some(count)) = (key, tried.get_mut(key)) {
+            if let (AttemptKey::Pair(..) | AttemptKey::Device(_), Some(count)) =
+                (key, tried.get_mut(key))
+            {
                 count.failed = 0;
             }
         }
@@ -121,7 +123,7 @@ impl Drop for Attempt<'_> {
     }
 }
 
-impl Key {
+impl AttemptKey {
     fn most(&self) -> u32 {
         match self {
             Self::Pair(..) | Self::Device(_) => FREE,
@@ -152,18 +154,18 @@ impl Key {
     }
 }
 
-impl Count {
+impl AttemptCount {
     /// Whether the count's window is over. For pairs and devices it starts at the last wrong password.
-    fn is_over(&self, key: &Key, now: UnixTime) -> bool {
+    fn is_over(&self, key: &AttemptKey, now: UnixTime) -> bool {
         let end = match key {
-            Key::Pair(..) | Key::Device(_) => self.last.plus(WINDOW),
-            Key::Address(_) | Key::Account(_) => self.since.plus(HOUR),
+            AttemptKey::Pair(..) | AttemptKey::Device(_) => self.last.plus(WINDOW),
+            AttemptKey::Address(_) | AttemptKey::Account(_) => self.since.plus(HOUR),
         };
         now >= end
     }
 
     /// Checks that one more attempt may be made.
-    fn is_open(&self, key: &Key, now: UnixTime) -> Result<()> {
+    fn is_open(&self, key: &AttemptKey, now: UnixTime) -> Result<()> {
         let most = key.most();
         let failed = if self.is_over(key, now) {
             0
@@ -198,7 +200,7 @@ fn crowded() -> Error {
 }
 
 /// The count under a key, within its window.
-fn counted<'a>(tried: &'a mut Tried, key: &Key, now: UnixTime) -> &'a mut Count {
+fn counted<'a>(tried: &'a mut Tried, key: &AttemptKey, now: UnixTime) -> &'a mut AttemptCount {
     if tried.len() >= TRACKED_MAX {
         tried.retain(|key, count| count.pending > 0 || !count.is_over(key, now));
     }
@@ -209,7 +211,7 @@ fn counted<'a>(tried: &'a mut Tried, key: &Key, now: UnixTime) -> &'a mut Count 
     if tried.len() >= TRACKED_MAX {
         tried.clear();
     }
-    let fresh = || Count {
+    let fresh = || AttemptCount {
         failed: 0,
         since: now,
         last: now,
@@ -232,16 +234,19 @@ mod tests {
         UnixTime(1_000_000 + seconds)
     }
 
-    fn pair() -> Vec<Key> {
-        vec![Key::Pair("account".to_owned(), "neighbourhood".to_owned())]
+    fn pair() -> Vec<AttemptKey> {
+        vec![AttemptKey::Pair(
+            "account".to_owned(),
+            "neighbourhood".to_owned(),
+        )]
     }
 
-    fn device() -> Vec<Key> {
-        vec![Key::Device("device".to_owned())]
+    fn device() -> Vec<AttemptKey> {
+        vec![AttemptKey::Device("device".to_owned())]
     }
 
     /// The number of wrong passwords checked within an hour if they come as fast as allowed.
-    fn in_an_hour(keys: impl Fn(u32) -> Vec<Key>) -> u32 {
+    fn in_an_hour(keys: impl Fn(u32) -> Vec<AttemptKey>) -> u32 {
         let (attempts, mut now, mut looked_at) = (Attempts::default(), 0, 0);
         while now < HOUR {
             let keys = keys(looked_at);
@@ -256,7 +261,7 @@ mod tests {
         looked_at
     }
 
-    fn wait(attempts: &Attempts, keys: Vec<Key>, now: UnixTime) -> Option<u64> {
+    fn wait(attempts: &Attempts, keys: Vec<AttemptKey>, now: UnixTime) -> Option<u64> {
         match attempts
             .begin(keys, now)
             .map(|_| ())
@@ -295,10 +300,10 @@ mod tests {
 
     #[test]
     fn guesses_of_one_address_and_of_one_neighbourhood_are_slowed_down_and_never_for_long() {
-        let address = |_| vec![Key::Address("address".to_owned())];
+        let address = |_| vec![AttemptKey::Address("address".to_owned())];
         let neighbours = |_| pair();
         for (most, free, keys) in [
-            (165, OF_ADDRESS, &address as &dyn Fn(u32) -> Vec<Key>),
+            (165, OF_ADDRESS, &address as &dyn Fn(u32) -> Vec<AttemptKey>),
             (125, FREE, &neighbours),
         ] {
             assert_eq!(in_an_hour(keys), most);
@@ -324,9 +329,9 @@ mod tests {
     #[test]
     fn a_stranger_with_all_networks_has_so_many_guesses_an_hour_at_one_account() {
         let everywhere = |number: u32| {
-            let pair = Key::Pair("account".to_owned(), number.to_string());
-            let address = Key::Address(number.to_string());
-            vec![pair, address, Key::Account("account".to_owned())]
+            let pair = AttemptKey::Pair("account".to_owned(), number.to_string());
+            let address = AttemptKey::Address(number.to_string());
+            vec![pair, address, AttemptKey::Account("account".to_owned())]
         };
         assert_eq!(in_an_hour(everywhere), 215);
     }
@@ -335,8 +340,8 @@ mod tests {
     fn guesses_at_an_account_from_everywhere_are_slowed_down_and_never_for_long() {
         let attempts = Attempts::default();
         let from = |network: u32| {
-            let pair = Key::Pair("account".to_owned(), network.to_string());
-            vec![pair, Key::Account("account".to_owned())]
+            let pair = AttemptKey::Pair("account".to_owned(), network.to_string());
+            vec![pair, AttemptKey::Account("account".to_owned())]
         };
         let wrong = |network, now| {
             let attempt = attempts.begin(from(network), at(now)).unwrap();
@@ -352,8 +357,8 @@ mod tests {
         }
         assert_eq!(waits, [2, 4, 8, 16, 32, 32, 32]);
         // Another account, and a browser known to this one, do not wait.
-        let other = vec![Key::Account("other".to_owned())];
-        for keys in [other, vec![Key::Device("device".to_owned())]] {
+        let other = vec![AttemptKey::Account("other".to_owned())];
+        for keys in [other, vec![AttemptKey::Device("device".to_owned())]] {
             assert_eq!(wait(&attempts, keys, at(now)), None);
         }
         // A person who knows the password takes a turn too; that does not free the attacker.
@@ -383,9 +388,15 @@ mod tests {
             attempts.begin(pair(), at(0)).unwrap().was_wrong(at(0));
         }
         for keys in [
-            vec![Key::Pair("account".to_owned(), "elsewhere".to_owned())],
-            vec![Key::Pair("other".to_owned(), "neighbourhood".to_owned())],
-            vec![Key::Device("device".to_owned())],
+            vec![AttemptKey::Pair(
+                "account".to_owned(),
+                "elsewhere".to_owned(),
+            )],
+            vec![AttemptKey::Pair(
+                "other".to_owned(),
+                "neighbourhood".to_owned(),
+            )],
+            vec![AttemptKey::Device("device".to_owned())],
         ] {
             assert_eq!(wait(&attempts, keys, at(0)), None);
         }

@@ -34,7 +34,7 @@ const SESSION_SECONDS: u64 = 12 * 3600;
 const SESSIONS_CACHED_MAX: usize = 8192;
 
 /// The parts that accounts are built on.
-pub struct Parts {
+pub struct AccountsParts {
     /// The store.
     pub store: Store,
     /// Time and randomness.
@@ -92,7 +92,7 @@ pub struct Person {
 
 /// The accounts of one instance.
 pub struct Accounts {
-    parts: Parts,
+    parts: AccountsParts,
     sessions: Mutex<Sessions>,
     attempts: Attempts,
     /// A hash that passwords for unknown addresses are checked against, so that both checks take equally long.
@@ -123,7 +123,7 @@ struct SessionRecord {
 impl Accounts {
     /// The accounts in this instance's store.
     #[must_use]
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: AccountsParts) -> Self {
         Self {
             parts,
             sessions: Mutex::default(),

@@ -6,7 +6,7 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{encoding, hash};
 
-use crate::attempts::Key;
+use crate::attempts::AttemptKey;
 
 /// Device tokens that one browser may hold: a family may share it.
 const DEVICES_MAX: usize = 5;
@@ -47,13 +47,13 @@ impl Whence {
     }
 
     /// The keys that an attempt at `account` is counted under: a device known to the account is counted on its own.
-    pub(super) fn keys(&self, account: &str, known: Option<String>) -> Vec<Key> {
+    pub(super) fn keys(&self, account: &str, known: Option<String>) -> Vec<AttemptKey> {
         match known {
-            Some(device) => vec![Key::Device(device)],
+            Some(device) => vec![AttemptKey::Device(device)],
             None => vec![
-                Key::Pair(account.to_owned(), self.neighbourhood.clone()),
-                Key::Address(self.address.clone()),
-                Key::Account(account.to_owned()),
+                AttemptKey::Pair(account.to_owned(), self.neighbourhood.clone()),
+                AttemptKey::Address(self.address.clone()),
+                AttemptKey::Account(account.to_owned()),
             ],
         }
     }

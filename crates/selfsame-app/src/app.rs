@@ -14,7 +14,7 @@ use selfsame_core::resolver::{Linked, Resolver};
 use selfsame_core::{Correspondent, Resources, Shared};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::cheqd::resource::Wanted;
+use selfsame_did::cheqd::resource::WantedResource;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
@@ -37,7 +37,7 @@ use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::connected::Connected;
-use crate::node::Node;
+use crate::node::MachineNode;
 use crate::operator::Operator;
 use crate::view::instance::InstanceStatus;
 
@@ -78,7 +78,7 @@ impl App {
     /// If a setting cannot work, and the store's.
     pub async fn open(config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
         crate::backup::begin(&parts.store).await?;
-        let own = Own::new(&parts);
+        let own = OwnParts::new(&parts);
         let registry = registry(&config, &parts, &own).await?;
         Self::open_with(config, parts, own, registry).await
     }
@@ -93,14 +93,14 @@ impl App {
         parts: Parts,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
         crate::backup::begin(&parts.store).await?;
-        let own = Own::new(&parts);
+        let own = OwnParts::new(&parts);
         Self::open_with(config, parts, own, Some(registry)).await
     }
 
     async fn open_with(
         mut config: Config,
         parts: Parts,
-        Own { keys, clock }: Own,
+        OwnParts { keys, clock }: OwnParts,
         registry: Option<Arc<dyn Registry>>,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
         check_verifiers(&config.trust)?;
@@ -344,7 +344,7 @@ impl App {
     pub async fn linked(
         &self,
         url: &DidUrl,
-        wanted: &Wanted,
+        wanted: &WantedResource,
     ) -> std::result::Result<Linked, ResolutionError> {
         let now = self.shared.clock.now();
         self.shared.resolver.linked(url, wanted, now).await
@@ -373,8 +373,8 @@ impl App {
     ///
     /// # Errors
     /// `NotFound` if it keeps no wallets, which is where its credential is.
-    pub fn node(&self) -> Result<Node<'_>> {
-        Ok(Node::new(&self.shared, &self.dids, self.wallet()?))
+    pub fn node(&self) -> Result<MachineNode<'_>> {
+        Ok(MachineNode::new(&self.shared, &self.dids, self.wallet()?))
     }
 
     /// Its verifier.
@@ -483,12 +483,12 @@ impl App {
 }
 
 /// The parts that an instance has once and shares with its registry.
-struct Own {
+struct OwnParts {
     keys: Keys,
     clock: Clock,
 }
 
-impl Own {
+impl OwnParts {
     fn new(parts: &Parts) -> Self {
         Self {
             keys: Keys::new(parts.store.clone()),
@@ -497,7 +497,11 @@ impl Own {
     }
 }
 
-async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Arc<dyn Registry>>> {
+async fn registry(
+    config: &Config,
+    parts: &Parts,
+    own: &OwnParts,
+) -> Result<Option<Arc<dyn Registry>>> {
     Ok(match (&config.registry, &parts.ledger) {
         (RegistryConfig::Embedded { name, witnesses }, Some(ledger)) => {
             let (store, keys, clock) = (parts.store.clone(), own.keys.clone(), own.clock.clone());
@@ -522,7 +526,7 @@ async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Ar
                 witnesses,
             },
             _,
-        ) => Some(Arc::new(Remote::new(remote::Setup {
+        ) => Some(Arc::new(Remote::new(remote::RemoteSetup {
             net: parts.net.clone(),
             clock: own.clock.clone(),
             store: parts.store.clone(),

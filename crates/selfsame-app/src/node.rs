@@ -25,7 +25,7 @@ const KIND: &str = "node";
 const ID: &str = "identity";
 
 /// The identity of a machine.
-pub struct Node<'a> {
+pub struct MachineNode<'a> {
     shared: &'a Arc<Shared>,
     dids: &'a Dids,
     wallet: &'a Arc<Wallet>,
@@ -54,7 +54,7 @@ struct Record {
     card: Option<String>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> MachineNode<'a> {
     pub(crate) fn new(shared: &'a Arc<Shared>, dids: &'a Dids, wallet: &'a Arc<Wallet>) -> Self {
         Self {
             shared,

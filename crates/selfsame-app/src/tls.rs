@@ -16,9 +16,9 @@ use selfsame_did::method::Origin;
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_driver::Result;
 use selfsame_ledger::Registry;
-use selfsame_net::{Cache, CacheSettings, Fresh, Limits, NetError, Request};
+use selfsame_net::{Cache, CacheSettings, CallLimits, Fresh, NetError, Request};
 use selfsame_tls::Need;
-use selfsame_tls::evidence::{Answer, Crl, Failure, Found, MAX_CRL_BYTES, Source};
+use selfsame_tls::evidence::{Crl, Failure, Found, MAX_CRL_BYTES, NeedAnswer, Source};
 use selfsame_tls::identity::Ledger;
 use selfsame_tls::resumption::AtHand;
 use selfsame_tls_io::Gather;
@@ -166,7 +166,7 @@ impl Gatherer {
             let url = Url::parse(uri).map_err(|_| malformed.clone())?;
             let request = Request {
                 accept: Some("application/pkix-crl"),
-                limits: Some(Limits {
+                limits: Some(CallLimits {
                     max_body: MAX_CRL_BYTES,
                     total_timeout: Duration::from_secs(CRL_SECONDS),
                 }),
@@ -188,9 +188,9 @@ impl Gatherer {
 
 #[async_trait]
 impl Gather for Gatherer {
-    async fn gather(&self, need: &Need, now: UnixTime) -> Answer {
+    async fn gather(&self, need: &Need, now: UnixTime) -> NeedAnswer {
         match need {
-            Need::Did(did) => Answer::Did(did.clone(), self.did(did, now).await),
+            Need::Did(did) => NeedAnswer::Did(did.clone(), self.did(did, now).await),
             Need::StatusList(uri) => {
                 let freshness = Freshness {
                     max_status_age: self.reuse.status_list,
@@ -200,20 +200,20 @@ impl Gather for Gatherer {
                     Ok(list) => Found::new(list, fetched.at, Source::Signature),
                     Err(_) => Found::failed(Failure::Unavailable, now),
                 };
-                Answer::StatusList(uri.clone(), found)
+                NeedAnswer::StatusList(uri.clone(), found)
             }
-            Need::Crl(uri) => Answer::Crl(uri.clone(), self.crl(uri, now).await),
-            other => Answer::failed(other.clone(), Failure::Unavailable, now),
+            Need::Crl(uri) => NeedAnswer::Crl(uri.clone(), self.crl(uri, now).await),
+            other => NeedAnswer::failed(other.clone(), Failure::Unavailable, now),
         }
     }
 }
 
 impl AtHand for Gatherer {
-    fn at_hand(&self, need: &Need, now: UnixTime) -> Option<Answer> {
+    fn at_hand(&self, need: &Need, now: UnixTime) -> Option<NeedAnswer> {
         match need {
             Need::Did(did) => {
                 let (found, _) = self.dids.at_hand(did, now)?.ok()?;
-                Some(Answer::Did(did.clone(), (*found).clone()))
+                Some(NeedAnswer::Did(did.clone(), (*found).clone()))
             }
             Need::StatusList(uri) => {
                 let freshness = Freshness {
@@ -221,12 +221,12 @@ impl AtHand for Gatherer {
                 };
                 let (list, at) = self.shared.status_list_at_hand(uri, freshness)?;
                 let found = Found::new(list, at, Source::Signature);
-                Some(Answer::StatusList(uri.clone(), found))
+                Some(NeedAnswer::StatusList(uri.clone(), found))
             }
             Need::Crl(uri) => {
                 let (list, at) = self.crls.at_hand(uri, now)?.ok()?;
                 let found = Found::new((*list).clone(), at, Source::Signature);
-                Some(Answer::Crl(uri.clone(), found))
+                Some(NeedAnswer::Crl(uri.clone(), found))
             }
             _ => None,
         }

@@ -23,12 +23,12 @@ use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{
     ClientIdPrefix, IdentifyBy, IssuerConfig, VerifierConfig, WalletConfig,
 };
-use selfsame_openid::issuer::lists::Face;
+use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_openid::view::verifier::NewRequest;
-use selfsame_openid4vc::holder::request::{self, Received};
+use selfsame_openid4vc::holder::request::{self, ReceivedObject};
 use selfsame_openid4vc::transport::Transport;
-use selfsame_openid4vc::verifier::{self, Input, Reply, State};
+use selfsame_openid4vc::verifier::{self, Input, Reply, VerificationState};
 use selfsame_openid4vc::wire::request::{ClientId, ClientMetadata, RequestUriMethod};
 use selfsame_store::{Memory, Store, Vault};
 use serde_json::{Value, json};
@@ -207,7 +207,7 @@ async fn judged(app: &App, (raw, format): (&str, Format), policy: &Policy) -> Ve
                 Need::StatusList(uri) => {
                     let mut path = uri.rsplit("/status/").next().unwrap().split('/');
                     let number = path.next().unwrap().parse().unwrap();
-                    let face = Face::parse(path.next()).unwrap();
+                    let face = ListFace::parse(path.next()).unwrap();
                     let served = issuer.lists().serve(number, face).await.unwrap();
                     let list =
                         List::parse(&uri, Some(served.content_type), &served.body, now).unwrap();
@@ -387,14 +387,14 @@ fn received(
     (client_id, object): (&str, &str),
     anchors: &[Vec<u8>],
 ) -> Result<String, String> {
-    let received = Received {
+    let received = ReceivedObject {
         client_id,
         object,
         request_uri: None,
         wallet_nonce: None,
     };
     let transport = Transport::with_plain_origins([&app.config().origin]);
-    let trust = request::Trust {
+    let trust = request::WalletTrust {
         transport: &transport,
         anchors,
     };
@@ -485,7 +485,7 @@ fn signed_as(app: &App, client_id: &str, (key, leaf): (&PrivateKey, Vec<u8>)) ->
         request_uri: Some(at("requests/1")),
         request_uri_method: RequestUriMethod::Get,
         redirect_uri: None,
-        query: selfsame_openid4vc::dcql::Query::parse(&query).unwrap(),
+        query: selfsame_openid4vc::dcql::DcqlQuery::parse(&query).unwrap(),
         metadata: ClientMetadata {
             vp_formats_supported: [("dc+sd-jwt".to_owned(), Default::default())].into(),
             ..ClientMetadata::default()
@@ -493,7 +493,7 @@ fn signed_as(app: &App, client_id: &str, (key, leaf): (&PrivateKey, Vec<u8>)) ->
         lifetime: 600,
     };
     let ctx = app.clock().ctx();
-    let state = State::Created(verifier::request::create(new, &ctx).unwrap());
+    let state = VerificationState::Created(verifier::request::create(new, &ctx).unwrap());
     let signer = Signer {
         key: KeyHandle::of(key.public()),
         algorithm: Algorithm::Es256,

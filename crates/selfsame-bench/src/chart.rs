@@ -147,14 +147,14 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Machine;
+    use crate::machine::BenchMachine;
     use crate::report::Figure;
 
     #[test]
     fn a_page_shows_each_figure_and_escapes_what_a_server_said() {
         let report = Report {
             bench: "oid4vc",
-            machine: Machine::this(),
+            machine: BenchMachine::this(),
             quick: true,
             figures: vec![
                 Figure::new("ready_ms", 12.0, "ms")

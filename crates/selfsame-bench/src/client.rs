@@ -23,14 +23,14 @@ const IDLE: Duration = Duration::from_secs(20);
 
 /// An HTTP client of one server with kept-alive connections.
 #[derive(Clone)]
-pub struct Client {
+pub struct BenchClient {
     pool: Pool<HttpConnector, Full<Bytes>>,
     base: Arc<str>,
     host: Arc<str>,
     requests: Arc<AtomicU64>,
 }
 
-impl Client {
+impl BenchClient {
     /// Creates a client of the server at `base`, such as `http://127.0.0.1:7380`.
     #[must_use]
     pub fn new(base: &str) -> Self {

@@ -16,7 +16,7 @@ const MAX_REQUEST: usize = 1 << 20;
 
 /// A received request.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ReceivedRequest {
     /// The method.
     pub method: Method,
     /// The path as it was sent.
@@ -58,7 +58,7 @@ impl FakeServer {
     /// # Errors
     /// If no port is free.
     pub async fn start(
-        answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+        answer: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = format!("http://{}/", listener.local_addr()?);
@@ -79,7 +79,7 @@ impl Drop for FakeServer {
     }
 }
 
-type Answers = dyn Fn(&Asked) -> Reply + Send + Sync;
+type Answers = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
 
 async fn serve(listener: TcpListener, answer: Arc<Answers>) {
     while let Ok((stream, _)) = listener.accept().await {
@@ -99,7 +99,7 @@ async fn exchange(
     let (head, body) = request.into_parts();
     let body = Limited::new(body, MAX_REQUEST).collect().await;
     let accept = head.headers.get(header::ACCEPT);
-    let asked = Asked {
+    let asked = ReceivedRequest {
         method: head.method,
         path: head.uri.path().to_owned(),
         query: head.uri.query().map(str::to_owned),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// The machine a bench ran on.
 #[derive(Clone, Debug, Serialize)]
-pub struct Machine {
+pub struct BenchMachine {
     /// The processor's name.
     pub processor: String,
     /// The number of cores that this process may use.
@@ -17,7 +17,7 @@ pub struct Machine {
     pub kernel: String,
 }
 
-impl Machine {
+impl BenchMachine {
     /// Describes this machine, as far as it can be determined.
     #[must_use]
     pub fn this() -> Self {
@@ -45,7 +45,7 @@ impl Machine {
     }
 }
 
-impl fmt::Display for Machine {
+impl fmt::Display for BenchMachine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -11,9 +11,9 @@ mod users;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::client::Client;
-use crate::machine::Machine;
-use crate::process::{Program, Server};
+use crate::client::BenchClient;
+use crate::machine::BenchMachine;
+use crate::process::{Program, ServerProcess};
 use crate::report::{Bar, Figure, Report};
 use crate::statistics::Sample;
 use crate::{Error, Progress};
@@ -86,7 +86,7 @@ pub async fn run(
     scratch: &Path,
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
-    let mut bench = Bench {
+    let mut bench = Oid4vcBench {
         program,
         plan,
         scratch: scratch.to_owned(),
@@ -104,7 +104,7 @@ pub async fn run(
     small::measure(&mut bench).await?;
     let report = Report {
         bench: NAME,
-        machine: Machine::this(),
+        machine: BenchMachine::this(),
         quick: plan.quick,
         figures: bench.figures,
     };
@@ -115,7 +115,7 @@ pub async fn run(
 }
 
 /// The state that the experiments share.
-struct Bench<'a> {
+struct Oid4vcBench<'a> {
     program: &'a Program,
     plan: Plan,
     scratch: PathBuf,
@@ -126,18 +126,18 @@ struct Bench<'a> {
 
 /// A server with a client and registered people.
 struct Stage {
-    server: Server,
-    client: Client,
+    server: ServerProcess,
+    client: BenchClient,
     people: Vec<String>,
 }
 
-impl Bench<'_> {
+impl Oid4vcBench<'_> {
     async fn stage(&self, name: &str, settings: &str) -> Result<Stage, Error> {
         let server = self
             .program
             .start(&self.scratch.join(name), settings)
             .await?;
-        let client = Client::new(&server.base);
+        let client = BenchClient::new(&server.base);
         Ok(Stage {
             server,
             client,

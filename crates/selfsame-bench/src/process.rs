@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Error;
-use crate::client::Client;
+use crate::client::BenchClient;
 
 /// One wallet takes every credential of a run. That is far more than the default limits allow, and the limits are not
 /// measured.
@@ -24,7 +24,7 @@ pub struct Program {
 }
 
 /// A running server with its data in a directory that the caller owns.
-pub struct Server {
+pub struct ServerProcess {
     child: Child,
     log: PathBuf,
     /// The server's base URL, without a trailing slash.
@@ -52,7 +52,7 @@ impl Program {
     ///
     /// # Errors
     /// If it can't be started or is not ready within 20 s.
-    pub async fn start(&self, data: &Path, settings: &str) -> Result<Server, Error> {
+    pub async fn start(&self, data: &Path, settings: &str) -> Result<ServerProcess, Error> {
         self.start_with(data, settings, &[]).await
     }
 
@@ -65,9 +65,9 @@ impl Program {
         data: &Path,
         settings: &str,
         more: &[String],
-    ) -> Result<Server, Error> {
+    ) -> Result<ServerProcess, Error> {
         let (mut server, _) = self.spawn(data, settings, more)?;
-        let client = Client::new(&server.base);
+        let client = BenchClient::new(&server.base);
         server.until(async || client.is_ready().await).await?;
         server.operator = std::fs::read_to_string(data.join("operator-token"))?
             .trim()
@@ -84,7 +84,11 @@ impl Program {
         clippy::disallowed_methods,
         reason = "the server is on loopback, and nothing is said to it"
     )]
-    pub async fn start_over_tls(&self, data: &Path, more: &[String]) -> Result<Server, Error> {
+    pub async fn start_over_tls(
+        &self,
+        data: &Path,
+        more: &[String],
+    ) -> Result<ServerProcess, Error> {
         let more = [more, &["--tls-self-made".to_owned()]].concat();
         let (mut server, address) = self.spawn(data, "", &more)?;
         server.base = format!("https://localhost:{}", address.port());
@@ -108,7 +112,7 @@ impl Program {
         data: &Path,
         settings: &str,
         more: &[String],
-    ) -> Result<(Server, SocketAddr), Error> {
+    ) -> Result<(ServerProcess, SocketAddr), Error> {
         // Only this user may access it, as the server requires of a directory with files in it.
         DirBuilder::new().recursive(true).mode(0o700).create(data)?;
         let file = data.join("settings.toml");
@@ -133,7 +137,7 @@ impl Program {
             .stdout(Stdio::null())
             .stderr(File::create(&log)?)
             .spawn()?;
-        let server = Server {
+        let server = ServerProcess {
             child,
             log,
             base: format!("http://{address}"),
@@ -145,7 +149,7 @@ impl Program {
     }
 }
 
-impl Server {
+impl ServerProcess {
     /// Waits until the server is ready or has ended, for 20 s at most.
     async fn until(&mut self, is_ready: impl AsyncFn() -> bool) -> Result<(), Error> {
         while !is_ready().await {
@@ -183,7 +187,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

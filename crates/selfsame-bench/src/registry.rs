@@ -9,9 +9,9 @@ mod writes;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::client::Client;
-use crate::machine::Machine;
-use crate::process::{Program, Server};
+use crate::client::BenchClient;
+use crate::machine::BenchMachine;
+use crate::process::{Program, ServerProcess};
 use crate::report::{Figure, Report};
 use crate::{Error, Progress};
 use author::Author;
@@ -88,16 +88,16 @@ impl Plan {
 }
 
 /// The state that the experiments share.
-struct Bench<'a> {
+struct RegistryBench<'a> {
     plan: Plan,
     progress: &'a dyn Progress,
     figures: Vec<Figure>,
 }
 
 /// A registry with an author that may write to it.
-struct Stage {
-    server: Server,
-    client: Client,
+struct RegistryStage {
+    server: ServerProcess,
+    client: BenchClient,
     author: Author,
 }
 
@@ -111,7 +111,7 @@ pub async fn run(
     scratch: &Path,
     progress: &dyn Progress,
 ) -> Result<Report, Error> {
-    let mut bench = Bench {
+    let mut bench = RegistryBench {
         plan,
         progress,
         figures: Vec::new(),
@@ -121,30 +121,34 @@ pub async fn run(
     }
     if plan.parts != Parts::Embedded {
         progress.begin("four validators", 1);
-        let network = network::Network::start(program, &scratch.join("network")).await?;
+        let network = network::BenchNetwork::start(program, &scratch.join("network")).await?;
         agreed::measure(&mut bench, network).await?;
     }
     Ok(Report {
         bench: NAME,
-        machine: Machine::this(),
+        machine: BenchMachine::this(),
         quick: plan.quick,
         figures: bench.figures,
     })
 }
 
 /// Measures the registry in one process.
-async fn embedded(bench: &mut Bench<'_>, program: &Program, data: &Path) -> Result<(), Error> {
-    let mut stage = Stage::embedded(program, data).await?;
+async fn embedded(
+    bench: &mut RegistryBench<'_>,
+    program: &Program,
+    data: &Path,
+) -> Result<(), Error> {
+    let mut stage = RegistryStage::embedded(program, data).await?;
     writes::singles(bench, &mut stage).await?;
     writes::batches(bench, &stage).await?;
     reads::measure(bench, &stage).await
 }
 
-impl Stage {
+impl RegistryStage {
     async fn embedded(program: &Program, data: &Path) -> Result<Self, Error> {
         let role = ["--role", "registry"].map(str::to_owned);
         let server = program.start_with(data, "", &role).await?;
-        let client = Client::new(&server.base);
+        let client = BenchClient::new(&server.base);
         let author = Author::register(&client, &server.operator).await?;
         Ok(Self {
             server,

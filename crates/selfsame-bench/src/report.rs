@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::machine::Machine;
+use crate::machine::BenchMachine;
 
 /// The result of one bench, in the format that all benches share.
 #[derive(Clone, Debug, Serialize)]
@@ -10,7 +10,7 @@ pub struct Report {
     /// The bench's name.
     pub bench: &'static str,
     /// The machine on which it ran.
-    pub machine: Machine,
+    pub machine: BenchMachine,
     /// Whether it was a short run, with fewer and shorter measurements.
     pub quick: bool,
     /// The bench's figures.

@@ -17,18 +17,18 @@ pub mod world;
 use std::path::{Path, PathBuf};
 
 use crate::chart::Chart;
-use crate::machine::Machine;
+use crate::machine::BenchMachine;
 use crate::process::Program;
 use crate::report::{Figure, Report};
 use crate::statistics::Sample;
 use crate::{Error, Progress};
 use cell::{Cell, Deck, Draw, Lookup, Way, mixed};
-use end::{Order, Stack};
-use figures::{Found, MUTUAL, Others};
-use node::{Node, Served};
+use end::{EndOrder, Stack};
+use figures::{AlgorithmFigures, MUTUAL, Others};
+use node::{Served, WritingNode};
 use ours::Ours;
 use pair::{Pair, Player};
-use world::{Kind, World};
+use world::{KeyKind, World};
 
 /// The bench's name.
 pub const NAME: &str = "tls";
@@ -96,7 +96,7 @@ pub struct Tools<'a> {
 
 /// The results of the bench.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct TlsOutcome {
     /// The figures.
     pub report: Report,
     /// Charts of the model's estimates over the measured times.
@@ -107,12 +107,16 @@ pub struct Outcome {
 ///
 /// # Errors
 /// If a process can't be started, or a handshake fails.
-pub async fn run(tools: Tools<'_>, plan: Plan, progress: &dyn Progress) -> Result<Outcome, Error> {
+pub async fn run(
+    tools: Tools<'_>,
+    plan: Plan,
+    progress: &dyn Progress,
+) -> Result<TlsOutcome, Error> {
     let mut figures = Vec::new();
     let mut charts = Vec::new();
     let mut beside = Vec::new();
-    for kind in Kind::ALL {
-        let found = Bench::measure(tools, plan, kind, progress).await?;
+    for kind in KeyKind::ALL {
+        let found = AlgorithmBench::measure(tools, plan, kind, progress).await?;
         figures.extend(found.figures(kind, plan));
         charts.extend(found.charts(kind));
         beside.push(found.beside());
@@ -127,11 +131,11 @@ pub async fn run(tools: Tools<'_>, plan: Plan, progress: &dyn Progress) -> Resul
     }
     let report = Report {
         bench: NAME,
-        machine: Machine::this(),
+        machine: BenchMachine::this(),
         quick: plan.quick,
         figures,
     };
-    Ok(Outcome { report, charts })
+    Ok(TlsOutcome { report, charts })
 }
 
 fn flights() -> Result<[Figure; 2], Error> {
@@ -140,27 +144,27 @@ fn flights() -> Result<[Figure; 2], Error> {
 }
 
 /// The measurement of one algorithm.
-struct Bench {
+struct AlgorithmBench {
     plan: Plan,
     ours: Pair,
     openssl: Option<Pair>,
     deck: Deck,
-    found: Found,
+    found: AlgorithmFigures,
 }
 
-impl Bench {
+impl AlgorithmBench {
     async fn measure(
         tools: Tools<'_>,
         plan: Plan,
-        kind: Kind,
+        kind: KeyKind,
         progress: &dyn Progress,
-    ) -> Result<Found, Error> {
+    ) -> Result<AlgorithmFigures, Error> {
         let data = tools.scratch.join("registry");
         let (world, file) = populate(tools, plan, kind, progress).await?;
         let served = Served::start(tools.program, &data).await?;
-        let found = Found {
+        let found = AlgorithmFigures {
             signatures: alone::signatures(&world, plan.checks)?,
-            ..Found::default()
+            ..AlgorithmFigures::default()
         };
         let mut bench = Self {
             plan,
@@ -187,7 +191,7 @@ impl Bench {
             progress.advance(1);
         }
         // Measured once, with the algorithm of the paper's fastest handshakes.
-        if kind == Kind::Ecdsa {
+        if kind == KeyKind::Ecdsa {
             bench.idle()?;
         }
         Ok(bench.found)
@@ -197,7 +201,7 @@ impl Bench {
     fn alone(&mut self, world: &World) -> Result<(), Error> {
         let nobody = |need: &selfsame_tls::Need, now| {
             let failure = selfsame_tls::evidence::Failure::Unavailable;
-            selfsame_tls::evidence::Answer::failed(need.clone(), failure, now)
+            selfsame_tls::evidence::NeedAnswer::failed(need.clone(), failure, now)
         };
         let ours = Ours::new(world, &nobody)?;
         let draws = checks(self.plan);
@@ -260,7 +264,7 @@ impl Bench {
     }
 
     fn turn(&mut self, lookup: Lookup, cell: Cell, draws: &[Draw]) -> Result<Sample, Error> {
-        let order = Order {
+        let order = EndOrder {
             lookup,
             ..order(Stack::Ours, cell, draws)
         };
@@ -290,7 +294,7 @@ impl Bench {
 
     fn idle(&mut self) -> Result<(), Error> {
         let draws = Draw::random(5, self.plan.idle, self.plan.identities);
-        let order = Order {
+        let order = EndOrder {
             hold: true,
             ..order(Stack::Ours, Cell::both(Way::Did, Way::Did), &draws)
         };
@@ -301,7 +305,7 @@ impl Bench {
 }
 
 impl Others {
-    fn add(&mut self, cell: Cell, server: &end::Outcome) {
+    fn add(&mut self, cell: Cell, server: &end::EndOutcome) {
         let times = self.times.entry(cell).or_default();
         times.extend(&milliseconds(&server.nanoseconds));
         self.sent.insert(cell, server.sent);
@@ -313,10 +317,10 @@ impl Others {
 async fn populate(
     tools: Tools<'_>,
     plan: Plan,
-    kind: Kind,
+    kind: KeyKind,
     progress: &dyn Progress,
 ) -> Result<(World, PathBuf), Error> {
-    let node = Node::start(tools.program, &tools.scratch.join("registry")).await?;
+    let node = WritingNode::start(tools.program, &tools.scratch.join("registry")).await?;
     progress.begin(&format!("{} identities", kind.name()), 1);
     let mut world = World::make(kind, plan.identities, &node.genesis(), end::now())?;
     progress.advance(1);
@@ -344,8 +348,8 @@ fn player(program: &Program, world: &Path, registry: &Served) -> Player {
     }
 }
 
-fn order(stack: Stack, cell: Cell, draws: &[Draw]) -> Order {
-    Order {
+fn order(stack: Stack, cell: Cell, draws: &[Draw]) -> EndOrder {
+    EndOrder {
         stack,
         cell,
         lookup: Lookup::Cached,

@@ -22,7 +22,7 @@ pub struct Certificate {
 }
 
 /// A chain and its private key, which was checked to be the leaf's.
-pub struct Pair {
+pub struct CertifiedPair {
     /// The chain, the leaf first.
     pub chain: Chain,
     x5c: Vec<Vec<u8>>,
@@ -68,7 +68,7 @@ impl Section<'_> {
     ///
     /// # Errors
     /// `BadRequest` for settings that cannot work.
-    pub fn read(&self) -> Result<Option<Pair>> {
+    pub fn read(&self) -> Result<Option<CertifiedPair>> {
         let (chain, key) = match (self.chain, self.key) {
             (None, None) => return Ok(None),
             (Some(chain), Some(key)) => (chain, key),
@@ -84,7 +84,7 @@ impl Section<'_> {
                 .wrong("`certificate_key` is not the key of the first certificate")
                 .with_hint("the chain starts with this key's certificate, followed by those of its authorities"));
         }
-        Ok(Some(Pair { chain, x5c, key }))
+        Ok(Some(CertifiedPair { chain, x5c, key }))
     }
 
     fn private_key(&self, pem: &SecretString) -> Result<PrivateKey> {
@@ -118,7 +118,7 @@ impl Section<'_> {
     }
 }
 
-impl Pair {
+impl CertifiedPair {
     /// Moves the key into the key store, sealed. The certificate is for this name.
     ///
     /// # Errors

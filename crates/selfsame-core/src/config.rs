@@ -157,7 +157,7 @@ pub struct ResolverConfig {
     /// The base URL of a registrar that writes to the cheqd network, to which `1.0/create` is appended.
     pub cheqd_registrar: Option<Url>,
     /// The cheqd network of new DIDs: `testnet` or `mainnet`.
-    pub cheqd_network: cheqd::Network,
+    pub cheqd_network: cheqd::CheqdNetwork,
     /// How long a document is used without asking again, in seconds, including that of a `did:web`.
     pub ttl: u64,
     /// How long a missing document is remembered, in seconds: shorter, since the document may be added.
@@ -173,7 +173,7 @@ impl Default for ResolverConfig {
             universal_methods: Vec::new(),
             cheqd: None,
             cheqd_registrar: None,
-            cheqd_network: cheqd::Network::default(),
+            cheqd_network: cheqd::CheqdNetwork::default(),
             ttl: 60,
             negative_ttl: 5,
             timeout: 10,

@@ -29,7 +29,7 @@ pub struct Dids {
 }
 
 /// A DID's record as read.
-struct Own {
+struct OwnDid {
     stored: selfsame_store::Record,
     record: DidRecord,
 }
@@ -119,7 +119,7 @@ impl Dids {
     }
 
     /// The record of a DID that may be changed now. A pending change is finished first.
-    async fn changeable(&self, did: &str) -> Result<Own> {
+    async fn changeable(&self, did: &str) -> Result<OwnDid> {
         let did = Did::parse(did).map_err(|_| Error::bad_request("this is not a DID"))?;
         let mut own = self.own(&did).await?.ok_or_else(unknown)?;
         if !did.origin().can_change() {
@@ -153,13 +153,13 @@ impl Dids {
         })
     }
 
-    async fn own(&self, did: &Did) -> Result<Option<Own>> {
+    async fn own(&self, did: &Did) -> Result<Option<OwnDid>> {
         let (store, id) = (&self.shared.store, did_id(did));
         let Some(stored) = store.read(&self.tenant, DID, &id).await? else {
             return Ok(None);
         };
         let record = decode(&stored.value)?;
-        Ok(Some(Own { stored, record }))
+        Ok(Some(OwnDid { stored, record }))
     }
 }
 

@@ -9,7 +9,7 @@ use selfsame_credential::status;
 use selfsame_crypto::time::UnixTime;
 use selfsame_net::{Cache, CacheSettings};
 
-use room::{KEPT_BYTES, Room, Unread};
+use room::{KEPT_BYTES, ListRoom, Unread};
 
 /// Bytes of memory that all issuers' metadata may take together.
 const METADATA_BYTES: usize = 8 * 1024 * 1024;
@@ -34,7 +34,7 @@ impl Recency {
 /// The caches of what verification fetches.
 pub(crate) struct Fetches {
     pub(crate) lists: Cache<String, Result<Arc<status::List>, Unread>>,
-    pub(crate) room: Room,
+    pub(crate) room: ListRoom,
     pub(crate) metadata: Cache<String, Vec<u8>>,
     pub(crate) genuine: Genuine,
 }
@@ -62,7 +62,7 @@ impl Default for Fetches {
                 Vec::len,
             ),
             genuine: Genuine::default(),
-            room: Room::default(),
+            room: ListRoom::default(),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::record_cache::RecordCache;
 
-pub use call::{Answer, Arrived, Call, Entry, HTTP, HttpBody, HttpCall};
+pub use call::{Arrived, Call, CallAnswer, CallEntry, HTTP, HttpBody, HttpCall};
 
 /// A machine of a protocol.
 #[async_trait]
@@ -98,14 +98,14 @@ pub trait Machine: Send + Sync {
 
 /// A machine that calls others.
 #[async_trait]
-pub trait Calling: Machine<Input: From<Answer>> + 'static {
+pub trait Calling: Machine<Input: From<CallAnswer>> + 'static {
     /// Whether the record's time is over: its call is not made any more.
     fn is_late(&self, _record: &Self::Record, _now: UnixTime) -> bool {
         false
     }
 
     /// An answer that an earlier step put aside. It leaves the record.
-    fn kept_answer(&self, _record: &mut Self::Record) -> Option<Answer> {
+    fn kept_answer(&self, _record: &mut Self::Record) -> Option<CallAnswer> {
         None
     }
 
@@ -124,7 +124,7 @@ pub trait Calling: Machine<Input: From<Answer>> + 'static {
     ///
     /// # Errors
     /// If the dialogue must go on later.
-    async fn converse(&self, _at: At<'_>) -> Result<Answer> {
+    async fn converse(&self, _at: At<'_>) -> Result<CallAnswer> {
         Err(Error::internal("this machine makes single calls"))
     }
 }
@@ -147,7 +147,7 @@ pub struct Round<'a> {
     /// The place of the record.
     pub at: At<'a>,
     /// The outbox entry whose call was answered.
-    pub entry: Option<&'a Entry>,
+    pub entry: Option<&'a CallEntry>,
     /// How often that entry had been put off.
     pub attempts: u32,
 }

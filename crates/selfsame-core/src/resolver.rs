@@ -11,10 +11,11 @@ use crate::registry::RegistryClient;
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::json::{weight, weight_of};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::cheqd::resource::Wanted;
+use selfsame_did::cheqd::resource::WantedResource;
 use selfsame_did::method::METHODS;
 use selfsame_did::{
-    Did, DidUrl, DocumentMetadata, Options, Plan, Representation, Resolution, ResolutionError,
+    Did, DidUrl, DocumentMetadata, Options, Representation, Resolution, ResolutionError,
+    ResolutionPlan,
 };
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
 use url::Url;
@@ -86,18 +87,18 @@ impl Resolver {
         let now = when.now;
         match METHODS.plan(did, options) {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
-            Ok(Plan::Done(resolution)) => (Arc::from(resolution), now),
-            Ok(Plan::Registry { did, options }) => {
+            Ok(ResolutionPlan::Done(resolution)) => (Arc::from(resolution), now),
+            Ok(ResolutionPlan::Registry { did, options }) => {
                 let resolution = self.ask_registry(&did, &options).await;
                 let as_of = resolution.metadata.as_of.map_or(now, |as_of| as_of.time);
                 (Arc::new(resolution), as_of)
             }
             // Boxed, as is each fetch of `gather`: otherwise every future that may resolve a DID is as large as its
             // rarest path, and is moved as a whole for each request.
-            Ok(Plan::Fetch { url }) => {
+            Ok(ResolutionPlan::Fetch { url }) => {
                 Box::pin(self.cached(did, options, when, self.ask_web(did, &url))).await
             }
-            Ok(Plan::Resolver(did)) => match self.elsewhere(&did) {
+            Ok(ResolutionPlan::Resolver(did)) => match self.elsewhere(&did) {
                 Some(elsewhere) => {
                     let fetch = elsewhere.ask(&self.net, &did, options);
                     Box::pin(self.cached(&did, options, when, fetch)).await
@@ -138,7 +139,7 @@ impl Resolver {
     pub async fn linked(
         &self,
         url: &DidUrl,
-        wanted: &Wanted,
+        wanted: &WantedResource,
         now: UnixTime,
     ) -> Result<Linked, ResolutionError> {
         let Some(elsewhere) = self.elsewhere(&url.did) else {
@@ -182,7 +183,7 @@ impl Resolver {
         let options = Options::default();
         let elsewhere = matches!(
             METHODS.plan(did, &options),
-            Ok(Plan::Fetch { .. } | Plan::Resolver(_))
+            Ok(ResolutionPlan::Fetch { .. } | ResolutionPlan::Resolver(_))
         );
         elsewhere && self.cache.at_hand(&cached_at(did, &options), now).is_none()
     }
@@ -318,7 +319,7 @@ fn cached_at(did: &Did, options: &Options) -> String {
 #[cfg(test)]
 mod tests {
     use selfsame_did::cheqd::resource::Resource;
-    use selfsame_net::guard::Refusal;
+    use selfsame_net::guard::GuardRefusal;
     use serde_json::json;
 
     use super::*;
@@ -346,8 +347,8 @@ mod tests {
     #[test]
     fn what_is_said_to_everybody_does_not_tell_what_names_and_addresses_there_are_within() {
         let met = [
-            NetError::Refused(Refusal::Address),
-            NetError::Refused(Refusal::LocalName),
+            NetError::Refused(GuardRefusal::Address),
+            NetError::Refused(GuardRefusal::LocalName),
             NetError::UnknownHost,
             NetError::Unconnected,
             NetError::Unreachable,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use selfsame_crypto::hash::{sha256, sha256_parts};
 use selfsame_crypto::jws::Compact;
 use selfsame_crypto::{KeyHandle, PublicKey, time::UnixTime};
-use selfsame_did::{Did, Options, Plan, Resolution, ResolutionError};
+use selfsame_did::{Did, Options, Resolution, ResolutionError, ResolutionPlan};
 
 use self::reading::Readings;
 pub(crate) use self::reading::{Reading, Text};
@@ -194,7 +194,7 @@ impl Evidence {
         if let Some(known) = resolved().iter().find(is_known) {
             return Ok(Some(known.clone()));
         }
-        let Plan::Done(resolution) = did.plan(&Options::default())? else {
+        let ResolutionPlan::Done(resolution) = did.plan(&Options::default())? else {
             return Ok(None);
         };
         let resolution: Arc<Resolution> = Arc::from(resolution);

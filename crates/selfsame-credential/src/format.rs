@@ -11,7 +11,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use self::entry::Entry;
-pub(crate) use self::entry::{Credential, Kept, Subject};
+pub(crate) use self::entry::{CredentialView, ReadCredential, Subject};
 pub use self::entry::{Description, HeldError, Profile, StatusForm};
 
 /// A credential format, named as in OpenID4VCI 1.0 Appendix A.

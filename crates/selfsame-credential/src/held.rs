@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 pub use crate::format::HeldError;
 use crate::{
-    format::{Credential, Format, Kept, Subject},
+    format::{CredentialView, Format, ReadCredential, Subject},
     sd_jwt::SdJwt,
     status::{Reference, StatusError},
     validity::Validity,
@@ -20,7 +20,7 @@ pub struct Held {
     pub format: Format,
     /// The credential, as its issuer signed it.
     pub raw: String,
-    content: Arc<dyn Credential>,
+    content: Arc<dyn CredentialView>,
     validity: Validity,
     statuses: Vec<Reference>,
 }
@@ -28,7 +28,7 @@ pub struct Held {
 impl Held {
     /// Reads a credential of this format.
     pub fn parse(raw: &str, format: Format) -> Result<Self, HeldError> {
-        let Kept {
+        let ReadCredential {
             credential,
             validity,
             statuses,

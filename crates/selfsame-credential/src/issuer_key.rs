@@ -120,14 +120,14 @@ pub(crate) fn passed_over(claimed: &Claimed<'_>) -> Option<&'static str> {
 
 /// The issuer of a token, as far as it was found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Identity<'a> {
+pub(crate) struct IssuerIdentity<'a> {
     /// The identifier that it states.
     pub id: Option<&'a str>,
     /// The certificate that its key comes from.
     pub leaf: Option<&'a Leaf>,
 }
 
-impl Identity<'_> {
+impl IssuerIdentity<'_> {
     /// Whether the policy trusts this issuer. One that states no identifier is the subject of its
     /// certificate (SD-JWT VC §2.5) and listed by `x509_hash:` or `x509_san_dns:`.
     pub fn is_trusted(&self, policy: &Policy) -> bool {
@@ -155,7 +155,7 @@ impl Identity<'_> {
     }
 
     /// Whether both are one issuer.
-    pub fn is(&self, other: &Identity<'_>) -> bool {
+    pub fn is(&self, other: &IssuerIdentity<'_>) -> bool {
         match (self.id, other.id) {
             (Some(one), Some(two)) => one == two,
             (None, None) => match (self.leaf, other.leaf) {

@@ -35,12 +35,12 @@ pub struct SdJwt {
 pub struct Disclosure {
     encoded: String,
     digest: String,
-    content: Content,
+    content: DisclosureContent,
 }
 
 /// The content of a disclosure; its salt is not needed any more and not kept.
 #[derive(Clone, Debug)]
-pub(crate) enum Content {
+pub(crate) enum DisclosureContent {
     Property { name: String, value: Value },
     Element { value: Value },
 }
@@ -59,15 +59,17 @@ impl Disclosure {
     /// The claim's name; `None` for an array element.
     pub fn name(&self) -> Option<&str> {
         match &self.content {
-            Content::Property { name, .. } => Some(name),
-            Content::Element { .. } => None,
+            DisclosureContent::Property { name, .. } => Some(name),
+            DisclosureContent::Element { .. } => None,
         }
     }
 
     /// The claim's value, which may itself contain digests.
     pub fn value(&self) -> &Value {
         match &self.content {
-            Content::Property { value, .. } | Content::Element { value } => value,
+            DisclosureContent::Property { value, .. } | DisclosureContent::Element { value } => {
+                value
+            }
         }
     }
 }
@@ -107,7 +109,7 @@ impl SdJwt {
     /// The memory that it takes, in bytes, including its processed claims.
     pub(crate) fn weight(&self) -> usize {
         let of_disclosure = |disclosure: &Disclosure| {
-            let (Content::Property { value, .. } | Content::Element { value }) =
+            let (DisclosureContent::Property { value, .. } | DisclosureContent::Element { value }) =
                 &disclosure.content;
             json::weight(value).saturating_add(disclosure.encoded.len())
         };

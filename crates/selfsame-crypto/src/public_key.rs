@@ -17,9 +17,9 @@ mod multikey;
 
 /// A public key for verifying signatures. Cheap to clone.
 #[derive(Clone)]
-pub struct PublicKey(Arc<Inner>);
+pub struct PublicKey(Arc<KeyMaterial>);
 
-struct Inner {
+struct KeyMaterial {
     key_type: KeyType,
     /// Ed25519: 32 bytes; curves: uncompressed point; RSA: PKCS#1; ML-DSA: FIPS 204. Each key has exactly one form.
     bytes: Vec<u8>,
@@ -124,7 +124,7 @@ impl PublicKey {
             }
             (None, None) => (bytes.to_vec(), rsa::parse(bytes)?),
         };
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(KeyMaterial {
             key_type,
             bytes,
             parsed,

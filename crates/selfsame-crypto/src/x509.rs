@@ -19,7 +19,7 @@ use crate::public_key::PublicKey;
 use crate::time::UnixTime;
 
 pub use key_usage::may_sign_handshakes;
-pub use naming::{Named, named};
+pub use naming::{SubjectNames, named};
 
 /// The maximum number of certificates in a chain.
 const MAX_LEN: usize = 8;

@@ -27,15 +27,15 @@ pub struct Document {
     /// The verification methods that relationships refer to.
     pub verification_method: Vec<VerificationMethod>,
     /// Keys that authenticate the subject.
-    pub authentication: Vec<Reference>,
+    pub authentication: Vec<KeyReference>,
     /// Keys that sign the subject's claims, credentials among them.
-    pub assertion_method: Vec<Reference>,
+    pub assertion_method: Vec<KeyReference>,
     /// Keys that messages to the subject are encrypted to.
-    pub key_agreement: Vec<Reference>,
+    pub key_agreement: Vec<KeyReference>,
     /// Keys that invoke the subject's capabilities.
-    pub capability_invocation: Vec<Reference>,
+    pub capability_invocation: Vec<KeyReference>,
     /// Keys that delegate the subject's capabilities.
-    pub capability_delegation: Vec<Reference>,
+    pub capability_delegation: Vec<KeyReference>,
     /// Where the subject can be reached.
     pub service: Vec<Service>,
     /// The JSON-LD contexts as read; empty if the document was plain JSON or was made here.
@@ -46,7 +46,7 @@ pub struct Document {
 
 /// An entry of a relationship: the identifier of a verification method, or an embedded one.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reference {
+pub enum KeyReference {
     /// The identifier of a verification method.
     Id(DidUrl),
     /// A verification method for this relationship only.
@@ -172,13 +172,13 @@ impl Document {
     pub fn add(&mut self, method: VerificationMethod, relationships: &[Relationship]) {
         for relationship in relationships {
             self.references_mut(*relationship)
-                .push(Reference::Id(method.id.clone()));
+                .push(KeyReference::Id(method.id.clone()));
         }
         self.verification_method.push(method);
     }
 
     /// The references of a relationship.
-    pub fn references(&self, relationship: Relationship) -> &[Reference] {
+    pub fn references(&self, relationship: Relationship) -> &[KeyReference] {
         match relationship {
             Relationship::Authentication => &self.authentication,
             Relationship::AssertionMethod => &self.assertion_method,
@@ -188,7 +188,7 @@ impl Document {
         }
     }
 
-    fn references_mut(&mut self, relationship: Relationship) -> &mut Vec<Reference> {
+    fn references_mut(&mut self, relationship: Relationship) -> &mut Vec<KeyReference> {
         match relationship {
             Relationship::Authentication => &mut self.authentication,
             Relationship::AssertionMethod => &mut self.assertion_method,
@@ -221,8 +221,8 @@ impl Document {
             .iter()
             .filter_map(|reference| {
                 let method = match reference {
-                    Reference::Embedded(method) => method,
-                    Reference::Id(id) => self
+                    KeyReference::Embedded(method) => method,
+                    KeyReference::Id(id) => self
                         .verification_method
                         .iter()
                         .find(|method| method.id == *id)?,
@@ -237,8 +237,8 @@ impl Document {
             self.references(relationship)
                 .iter()
                 .filter_map(|reference| match reference {
-                    Reference::Embedded(method) => Some(method.as_ref()),
-                    Reference::Id(_) => None,
+                    KeyReference::Embedded(method) => Some(method.as_ref()),
+                    KeyReference::Id(_) => None,
                 })
         });
         self.verification_method.iter().chain(embedded)
@@ -246,16 +246,16 @@ impl Document {
 
     fn method<'a>(
         &'a self,
-        reference: &'a Reference,
+        reference: &'a KeyReference,
         id: &DidUrl,
     ) -> Option<&'a VerificationMethod> {
         match reference {
-            Reference::Embedded(method) => (method.id == *id).then_some(method.as_ref()),
-            Reference::Id(listed) if listed == id => self
+            KeyReference::Embedded(method) => (method.id == *id).then_some(method.as_ref()),
+            KeyReference::Id(listed) if listed == id => self
                 .verification_method
                 .iter()
                 .find(|method| method.id == *id),
-            Reference::Id(_) => None,
+            KeyReference::Id(_) => None,
         }
     }
 }

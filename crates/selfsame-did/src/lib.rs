@@ -25,10 +25,10 @@ mod resolution;
 
 pub use did::{Did, DidUrl, SyntaxError};
 pub use document::{
-    Document, DocumentError, Material, Reference, Relationship, Representation, Service,
+    Document, DocumentError, KeyReference, Material, Relationship, Representation, Service,
     VerificationMethod,
 };
-pub use method::{Plan, cheqd, jwk, key, selfsame, web};
+pub use method::{ResolutionPlan, cheqd, jwk, key, selfsame, web};
 pub use resolution::{
     AsOf, DocumentMetadata, Options, Resolution, ResolutionError, ResolutionMetadata,
 };

@@ -29,7 +29,7 @@ pub struct Method {
     /// Where its documents come from.
     pub origin: Origin,
     /// Validates a DID and plans how to resolve it.
-    pub plan: fn(&Did, &Options) -> Result<Plan, ResolutionError>,
+    pub plan: fn(&Did, &Options) -> Result<ResolutionPlan, ResolutionError>,
     /// Reads what [`Plan::Fetch`] fetched; `None` for a method that never plans that.
     pub read: Option<fn(&Did, &[u8]) -> Resolution>,
     /// How a key becomes a DID; `None` if the DID depends on more than the key.
@@ -71,7 +71,7 @@ pub struct Binary {
 
 /// The next action to resolve a DID.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Plan {
+pub enum ResolutionPlan {
     /// Nothing: the DID itself contained everything.
     Done(Box<Resolution>),
     /// Fetch this URL over HTTPS and pass the body to [`Methods::read`].
@@ -129,13 +129,13 @@ impl Methods {
     }
 
     /// Plans how to resolve `did`. Pass an error to [`Resolution::failed`]: it is the result of the resolution.
-    pub fn plan(self, did: &Did, options: &Options) -> Result<Plan, ResolutionError> {
+    pub fn plan(self, did: &Did, options: &Options) -> Result<ResolutionPlan, ResolutionError> {
         if options.version_id.is_some() && options.version_time.is_some() {
             return Err(ResolutionError::InvalidOptions);
         }
         match self.of(did) {
             Some(method) => (method.plan)(did, options),
-            None => Ok(Plan::Resolver(did.clone())),
+            None => Ok(ResolutionPlan::Resolver(did.clone())),
         }
     }
 
@@ -191,13 +191,13 @@ impl Did {
     }
 
     /// Plans how to resolve it, by the methods of [`METHODS`].
-    pub fn plan(&self, options: &Options) -> Result<Plan, ResolutionError> {
+    pub fn plan(&self, options: &Options) -> Result<ResolutionPlan, ResolutionError> {
         METHODS.plan(self, options)
     }
 }
 
-fn done(resolution: Resolution) -> Plan {
-    Plan::Done(Box::new(resolution))
+fn done(resolution: Resolution) -> ResolutionPlan {
+    ResolutionPlan::Done(Box::new(resolution))
 }
 
 #[cfg(test)]

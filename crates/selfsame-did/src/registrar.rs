@@ -38,7 +38,7 @@ impl Operation {
 
 /// A request to a registrar.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct RegistrarRequest<'a> {
     /// The requested operation.
     pub operation: Operation,
     /// The DID that the operation is for.
@@ -53,7 +53,7 @@ pub struct Request<'a> {
     pub signatures: Vec<(SigningRequest, Vec<u8>)>,
 }
 
-impl Request<'_> {
+impl RegistrarRequest<'_> {
     /// The request body.
     pub fn to_value(&self) -> Value {
         let mut options = self.options.clone();
@@ -108,7 +108,7 @@ const ALGORITHM: &str = "EdDSA";
 
 /// An answer of a registrar.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Answer {
+pub enum RegistrarAnswer {
     /// The operation is done.
     Finished,
     /// The operation is still running; ask again.
@@ -157,7 +157,7 @@ pub enum AnswerError {
     Unsupported,
 }
 
-impl Answer {
+impl RegistrarAnswer {
     /// Parses an answer about `did`.
     pub fn parse(bytes: &[u8], did: &Did) -> Result<Self, AnswerError> {
         let malformed = AnswerError::Malformed;

@@ -4,7 +4,8 @@
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_did::method::{self, METHODS, Method, Methods, OfKey, Origin};
 use selfsame_did::{
-    Did, Document, Options, Plan, Relationship, Resolution, ResolutionError, VerificationMethod,
+    Did, Document, Options, Relationship, Resolution, ResolutionError, ResolutionPlan,
+    VerificationMethod,
 };
 
 const METHOD: Method = Method {
@@ -27,7 +28,7 @@ fn create(key: &PublicKey) -> Did {
     Did::parse(&did).unwrap()
 }
 
-fn plan(did: &Did, options: &Options) -> Result<Plan, ResolutionError> {
+fn plan(did: &Did, options: &Options) -> Result<ResolutionPlan, ResolutionError> {
     let key = PublicKey::from_multikey(did.method_id());
     let key = key.map_err(|_| ResolutionError::InvalidDid)?;
     let id = did.with_fragment("toy").unwrap();
@@ -35,7 +36,7 @@ fn plan(did: &Did, options: &Options) -> Result<Plan, ResolutionError> {
     let method = VerificationMethod::json_web_key(id, &key);
     document.add(method, &Relationship::SIGNING);
     let found = Resolution::found(document, options.accept);
-    Ok(Plan::Done(Box::new(found)))
+    Ok(ResolutionPlan::Done(Box::new(found)))
 }
 
 fn key() -> PublicKey {
@@ -47,7 +48,7 @@ fn key() -> PublicKey {
 fn a_toy_method_resolves_like_the_others_once_it_is_in_the_table() {
     let did = create(&key());
     let plan = WITH_TOY.plan(&did, &Options::default()).unwrap();
-    let Plan::Done(resolution) = plan else {
+    let ResolutionPlan::Done(resolution) = plan else {
         panic!("{plan:?}")
     };
     let document = resolution.document_of(&did).unwrap();
@@ -66,5 +67,5 @@ fn a_did_that_the_toy_method_does_not_take_is_invalid() {
 fn a_method_outside_of_the_table_is_left_to_another_resolver() {
     let did = create(&key());
     let planned = METHODS.plan(&did, &Options::default());
-    assert_eq!(planned, Ok(Plan::Resolver(did)));
+    assert_eq!(planned, Ok(ResolutionPlan::Resolver(did)));
 }

@@ -31,7 +31,7 @@ pub struct Bodies {
 }
 
 /// The part of the room, and of its network's share, that a body takes while it is held.
-pub struct Taken {
+pub struct TakenRoom {
     room: Option<OwnedSemaphorePermit>,
     share: Share,
 }
@@ -57,9 +57,13 @@ impl Bodies {
     ///
     /// # Errors
     /// If the body does not arrive in its time or is cut off, and if there is no room for it.
-    pub async fn whole(&self, request: Request, most: usize) -> Result<(Request, Taken), Problem> {
+    pub async fn whole(
+        &self,
+        request: Request,
+        most: usize,
+    ) -> Result<(Request, TakenRoom), Problem> {
         let peer = request.extensions().get::<Peer>().copied();
-        let mut taken = Taken {
+        let mut taken = TakenRoom {
             room: None,
             share: self.shares.open(peer.and_then(Peer::bounded)),
         };
@@ -89,7 +93,7 @@ impl Bodies {
         &self,
         body: Body,
         most: usize,
-        taken: &mut Taken,
+        taken: &mut TakenRoom,
     ) -> Result<Option<Bytes>, Problem> {
         let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         if announced > most {
@@ -109,7 +113,7 @@ impl Bodies {
         Ok(Some(whole.freeze()))
     }
 
-    fn take(&self, taken: &mut Taken, bytes: usize) -> Result<(), Problem> {
+    fn take(&self, taken: &mut TakenRoom, bytes: usize) -> Result<(), Problem> {
         let amount = u32::try_from(bytes).unwrap_or(u32::MAX);
         let more = taken
             .share

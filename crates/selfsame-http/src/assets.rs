@@ -7,7 +7,7 @@ use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use selfsame_crypto::{encoding, hash};
 
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 
 /// One embedded file.
 pub struct Asset {
@@ -47,7 +47,7 @@ impl Assets {
     ///
     /// # Errors
     /// If there is no such file or version.
-    pub fn serve(&self, version: &str, name: &str) -> Answer {
+    pub fn serve(&self, version: &str, name: &str) -> Handled {
         let mut files = self.files.iter();
         let file = files.find(|file| file.name == name && version == self.version());
         let Some(file) = file else {

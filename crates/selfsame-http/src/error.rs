@@ -10,7 +10,7 @@ use selfsame_driver::{Error, ErrorKind};
 use serde_json::json;
 
 /// The result of a handler.
-pub type Answer<T = Response> = Result<T, Problem>;
+pub type Handled<T = Response> = Result<T, Problem>;
 
 /// The format of an error.
 #[derive(Clone, Copy, Debug)]

@@ -8,19 +8,19 @@ use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 /// The body, and the value that it holds.
-pub struct Held<T> {
+pub struct GuardedBody<T> {
     body: Body,
     _held: T,
 }
 
-impl<T> Held<T> {
+impl<T> GuardedBody<T> {
     /// A body that drops `held` at its end.
     pub fn new(body: Body, held: T) -> Self {
         Self { body, _held: held }
     }
 }
 
-impl<T: Unpin> HttpBody for Held<T> {
+impl<T: Unpin> HttpBody for GuardedBody<T> {
     type Data = Bytes;
     type Error = axum::Error;
 

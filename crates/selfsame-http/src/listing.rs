@@ -29,14 +29,14 @@ pub struct Page {
 /// Pagination of a list on a page. Other query parameters, such as those that name where the person came from, are
 /// ignored.
 #[derive(Deserialize)]
-pub struct At {
+pub struct ListPosition {
     after: Option<String>,
     #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
     limit: Option<usize>,
 }
 
-impl From<At> for Paging {
-    fn from(At { after, limit }: At) -> Self {
+impl From<ListPosition> for Paging {
+    fn from(ListPosition { after, limit }: ListPosition) -> Self {
         Self { after, limit }
     }
 }

@@ -14,7 +14,7 @@ pub struct Peer {
 
 /// The unit of counting: an IPv4 address, or the /64 of an IPv6 address, since a single host may use all of a /64.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Network(IpAddr);
+pub struct AddressBlock(IpAddr);
 
 impl Peer {
     /// The peer that this proxy asks for: the last address of `X-Forwarded-For`, which the proxy wrote itself, or the
@@ -55,8 +55,8 @@ impl Peer {
     }
 
     /// The network that it is counted as.
-    pub fn network(self) -> Network {
-        Network(match self.address {
+    pub fn network(self) -> AddressBlock {
+        AddressBlock(match self.address {
             IpAddr::V4(_) => self.address,
             IpAddr::V6(address) => {
                 let [a, b, c, d, ..] = address.segments();
@@ -67,7 +67,7 @@ impl Peer {
 
     /// The network whose share is limited. `None` for this machine: a peer on it, such as a proxy that names no
     /// client, speaks for many.
-    pub fn bounded(self) -> Option<Network> {
+    pub fn bounded(self) -> Option<AddressBlock> {
         (!self.address.is_loopback()).then(|| self.network())
     }
 }
@@ -132,7 +132,7 @@ impl Range {
     }
 }
 
-impl std::fmt::Display for Network {
+impl std::fmt::Display for AddressBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }

@@ -15,10 +15,10 @@ const BEAT: Duration = Duration::from_secs(1);
 
 /// The heartbeats of all event loops. Clones share their state.
 #[derive(Clone, Default)]
-pub struct Pulse(Arc<Inner>);
+pub struct Pulse(Arc<PulseState>);
 
 #[derive(Default)]
-struct Inner {
+struct PulseState {
     /// Seconds, as the watching thread counts them. If the process or the machine was suspended, that thread was too,
     /// so no loop is late because of it.
     seconds: AtomicU64,

@@ -9,23 +9,23 @@ use http::{HeaderValue, StatusCode};
 use selfsame_driver::Error;
 use serde::Serialize;
 
-use crate::error::Answer;
+use crate::error::Handled;
 
 /// Cache lifetime of public documents, in seconds.
 const DOCUMENT_AGE: &str = "public, max-age=300";
 
 /// A JSON response, as handlers return it.
-pub fn json<T: Serialize>(body: &T) -> Answer {
+pub fn json<T: Serialize>(body: &T) -> Handled {
     Ok(axum::Json(body).into_response())
 }
 
 /// A JSON response for a resource that was created.
-pub fn created<T: Serialize>(body: &T) -> Answer {
+pub fn created<T: Serialize>(body: &T) -> Handled {
     Ok((StatusCode::CREATED, axum::Json(body)).into_response())
 }
 
 /// A response without a body, after success.
-pub fn done() -> Answer {
+pub fn done() -> Handled {
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -33,7 +33,7 @@ pub fn done() -> Answer {
 ///
 /// # Errors
 /// If it cannot be serialised.
-pub fn document<T: Serialize>(content_type: &'static str, body: &T) -> Answer {
+pub fn document<T: Serialize>(content_type: &'static str, body: &T) -> Handled {
     let body = serde_json::to_vec(body).map_err(Error::internal)?;
     Ok(ready(content_type, &body.into()))
 }

@@ -46,7 +46,7 @@ const SPARE_TIME: Duration = Duration::from_secs(3);
 
 /// What the accept loop serves, and its settings.
 #[derive(Clone)]
-pub struct Service {
+pub struct HttpService {
     /// Answers the requests.
     pub router: Router,
     /// The handshake of a connection.
@@ -63,7 +63,7 @@ pub struct Service {
     pub stopping: watch::Sender<bool>,
 }
 
-impl Service {
+impl HttpService {
     /// Whether the peer is a proxy that names its clients.
     fn is_proxy(&self, peer: Peer) -> bool {
         match self.door {
@@ -95,11 +95,11 @@ impl Service {
 /// If the threads can't be started.
 pub async fn serve(
     listener: TcpListener,
-    service: Service,
+    service: HttpService,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let threads = Threads::start(&service.pulse)?;
-    let room = Room::of(&service.limits);
+    let room = ConnectionRoom::of(&service.limits);
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
     loop {
@@ -196,19 +196,19 @@ impl Door {
 }
 
 /// The limits of connections.
-struct Room {
+struct ConnectionRoom {
     ordinary: Arc<Semaphore>,
     spare: Arc<Semaphore>,
 }
 
 /// A connection's place within the limits.
-struct Place {
+struct ConnectionPlace {
     /// Whether it may use [`supervision::PATHS`] only.
     spare: bool,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Room {
+impl ConnectionRoom {
     fn of(limits: &ConnectionLimits) -> Self {
         Self {
             ordinary: Arc::new(Semaphore::new(limits.open)),
@@ -216,12 +216,12 @@ impl Room {
         }
     }
 
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<ConnectionPlace> {
         [(&self.ordinary, false), (&self.spare, true)]
             .into_iter()
             .find_map(|(room, spare)| {
                 let permit = Arc::clone(room).try_acquire_owned().ok()?;
-                Some(Place {
+                Some(ConnectionPlace {
                     spare,
                     _permit: permit,
                 })
@@ -242,7 +242,7 @@ struct Caller {
 struct Connection {
     stream: TcpStream,
     peer: Peer,
-    place: Place,
+    place: ConnectionPlace,
     _share: Share,
     _seat: Seat,
     watcher: Watcher,
@@ -278,7 +278,7 @@ fn no_room(version: Version) -> Response {
     }
 }
 
-async fn connection(connection: Connection, service: Service) {
+async fn connection(connection: Connection, service: HttpService) {
     let Connection {
         stream,
         peer,
@@ -311,7 +311,7 @@ async fn encrypted(
     stream: TcpStream,
     acceptor: &TlsAcceptor,
     caller: Caller,
-    service: &Service,
+    service: &HttpService,
     watcher: Watcher,
 ) {
     let handshake = tokio::time::timeout(service.limits.handshake, acceptor.accept(stream));
@@ -335,7 +335,7 @@ async fn between_nodes(
     stream: TcpStream,
     acceptor: &Acceptor,
     caller: Caller,
-    service: &Service,
+    service: &HttpService,
     watcher: Watcher,
 ) {
     // It has its own time-out, so that it can tell the peer.
@@ -372,7 +372,7 @@ async fn between_nodes(
 /// The result of a handshake; `None` once the server stops, since there is no request yet. Places beyond the limit
 /// are few, and a silent peer would occupy one.
 async fn unless_over<T>(
-    service: &Service,
+    service: &HttpService,
     spare: bool,
     handshake: impl Future<Output = T>,
 ) -> Option<T> {
@@ -394,7 +394,7 @@ enum Version {
     Http2,
 }
 
-async fn talk<I>(io: I, version: Version, caller: Caller, service: &Service, watcher: Watcher)
+async fn talk<I>(io: I, version: Version, caller: Caller, service: &HttpService, watcher: Watcher)
 where
     I: Read + Write + Send + Unpin + 'static,
 {
@@ -488,9 +488,9 @@ mod tests {
     use super::*;
     use crate::peer::Proxies;
 
-    fn service(each: usize) -> Service {
+    fn service(each: usize) -> HttpService {
         let who = |Extension(peer): Extension<Peer>| async move { peer.address().to_string() };
-        Service {
+        HttpService {
             router: Router::new()
                 .route("/who", get(who))
                 .route("/slow", get(std::future::pending::<()>)),
@@ -512,7 +512,7 @@ mod tests {
     }
 
     /// An HTTP/2 connection from this address.
-    async fn connect(service: &Service, from: [u8; 4]) -> SendRequest<Body> {
+    async fn connect(service: &HttpService, from: [u8; 4]) -> SendRequest<Body> {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (service, caller) = (service.clone(), service.caller(peer(from), false));
         tokio::spawn(async move {

@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::peer::Network;
+use crate::peer::AddressBlock;
 
 /// Beyond this number of networks, those whose window is over are removed; beyond twice the number, all are.
 const NETWORKS: usize = 65_536;
 
 /// The number of units that each network holds.
 #[derive(Clone, Default)]
-pub struct Shares(Arc<Mutex<HashMap<Network, usize>>>);
+pub struct Shares(Arc<Mutex<HashMap<AddressBlock, usize>>>);
 
 /// The units of one holder, until it is dropped.
 pub struct Share {
     of: Shares,
     /// `None` is not counted.
-    network: Option<Network>,
+    network: Option<AddressBlock>,
     held: usize,
 }
 
 impl Shares {
     /// An empty share of this network.
-    pub fn open(&self, network: Option<Network>) -> Share {
+    pub fn open(&self, network: Option<AddressBlock>) -> Share {
         Share {
             of: self.clone(),
             network,
@@ -34,12 +34,12 @@ impl Shares {
     }
 
     /// One unit, if the network holds fewer than `most`.
-    pub fn one(&self, network: Option<Network>, most: usize) -> Option<Share> {
+    pub fn one(&self, network: Option<AddressBlock>, most: usize) -> Option<Share> {
         let mut share = self.open(network);
         share.grow(1, most).then_some(share)
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<Network, usize>> {
+    fn held(&self) -> MutexGuard<'_, HashMap<AddressBlock, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,7 +79,7 @@ impl Drop for Share {
 
 /// How often each network did something since its window began.
 #[derive(Default)]
-pub struct Rates(Mutex<HashMap<Network, (Instant, usize)>>);
+pub struct Rates(Mutex<HashMap<AddressBlock, (Instant, usize)>>);
 
 impl Rates {
     /// Counts one more.
@@ -88,7 +88,7 @@ impl Rates {
     /// If it was done `most` times in this window already: the seconds to wait.
     pub fn count(
         &self,
-        network: Option<Network>,
+        network: Option<AddressBlock>,
         most: usize,
         window: Duration,
     ) -> Result<(), u64> {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::peer::Peer;
 
-    fn network(last: u8) -> Option<Network> {
+    fn network(last: u8) -> Option<AddressBlock> {
         Peer::from(SocketAddr::from(([203, 0, 113, last], 1))).bounded()
     }
 

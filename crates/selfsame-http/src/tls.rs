@@ -22,12 +22,12 @@ pub struct Tls {
     /// The chain in DER, the server's own certificate first.
     pub certificates: Vec<Vec<u8>>,
     config: Arc<ServerConfig>,
-    shown: Arc<Shown>,
+    shown: Arc<ShownCertificate>,
 }
 
 /// The certificate for new handshakes.
 #[derive(Debug)]
-struct Shown(RwLock<Arc<CertifiedKey>>);
+struct ShownCertificate(RwLock<Arc<CertifiedKey>>);
 
 /// A self-signed certificate, for the caller to store.
 pub struct SelfMade {
@@ -70,7 +70,7 @@ impl Tls {
         let certificates = chain.iter().map(|one| one.to_vec()).collect();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let pair = CertifiedKey::from_der(chain, key, &provider).map_err(TlsError::Unusable)?;
-        let shown = Arc::new(Shown(RwLock::new(Arc::new(pair))));
+        let shown = Arc::new(ShownCertificate(RwLock::new(Arc::new(pair))));
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(TlsError::Unusable)?
@@ -142,13 +142,13 @@ impl Tls {
     }
 }
 
-impl Shown {
+impl ShownCertificate {
     fn now(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl ResolvesServerCert for Shown {
+impl ResolvesServerCert for ShownCertificate {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(self.now())
     }

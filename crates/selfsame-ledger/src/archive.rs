@@ -10,7 +10,7 @@ use std::sync::Arc;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::{Handover, TrustRoot};
@@ -262,8 +262,8 @@ enum Frame {
     End(String),
 }
 
-impl Item for Frame {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Frame {
+    fn write(&self, to: &mut CborWriter) {
         match self {
             Self::Genesis(genesis) => {
                 to.array(2).text(DOMAIN).bytes(genesis);
@@ -290,7 +290,7 @@ impl Item for Frame {
         }
     }
 
-    fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> std::result::Result<Self, Malformed> {
         let length = from.array()?;
         match (from.text()?, length) {
             (DOMAIN, 2) => from.bytes().map(|genesis| Self::Genesis(genesis.to_vec())),

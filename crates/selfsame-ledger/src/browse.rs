@@ -17,7 +17,7 @@ use crate::view::browse::{
 };
 
 pub use object::state_key;
-pub use views::{Type, View};
+pub use views::{IndyLedger, Type};
 
 use finder::Finder;
 use selfsame_crypto::encoding::{base64_encode, hex_decode, hex_encode};
@@ -39,7 +39,7 @@ const CHANGES_MAX: usize = 1_024;
 
 /// The criteria of a search; at least one must be set.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Search<'a> {
+pub struct SearchCriteria<'a> {
     /// Words to find in the public text.
     pub text: Option<&'a str>,
     /// A kind of operation.
@@ -195,7 +195,7 @@ impl<'a> Browser<'a> {
     /// `BadRequest` for an empty search or a text that is too long, `Internal` if the store fails.
     pub async fn search(
         &self,
-        search: &Search<'_>,
+        search: &SearchCriteria<'_>,
         before: Option<u64>,
         count: u64,
     ) -> Result<FoundView> {
@@ -232,7 +232,7 @@ impl<'a> Browser<'a> {
     ///
     /// # Errors
     /// `BadRequest` for a text that is too long or, with a text, a page that is too far; `Internal` if the store fails.
-    pub async fn view(&self, view: View, page: &ViewPage<'_>) -> Result<FoundView> {
+    pub async fn view(&self, view: IndyLedger, page: &ViewPage<'_>) -> Result<FoundView> {
         checked(page.text)?;
         let skip = page.page.saturating_sub(1).saturating_mul(page.size);
         if page.text.is_some() && skip >= COUNTED_MAX {
@@ -267,7 +267,7 @@ impl<'a> Browser<'a> {
     ///
     /// # Errors
     /// `Internal` if the store fails.
-    pub async fn count(&self, view: View) -> Result<u64> {
+    pub async fn count(&self, view: IndyLedger) -> Result<u64> {
         let label = operations::view_label(view);
         Finder::new(self.ledger).count(label).await
     }

@@ -117,9 +117,9 @@ impl<'a> Subject<'a> {
 }
 
 /// Reads the tree and the keys in a ledger's file.
-struct Nodes<'a>(&'a LedgerFile);
+struct CheckedNodes<'a>(&'a LedgerFile);
 
-impl NodeRead for Nodes<'_> {
+impl NodeRead for CheckedNodes<'_> {
     fn node(&self, key: &[u8]) -> std::result::Result<Option<Vec<u8>>, ReadError> {
         self.0.node(key).map_err(unread)
     }

@@ -34,7 +34,7 @@ use crate::times::Times;
 use crate::view::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse, WitnessFigures};
 use crate::witnesses::Witnesses;
 use sequencer::{Beside, Queue, Sequencer};
-use signer::Signer;
+use signer::CheckpointSigner;
 
 pub(super) const GENESIS: &str = "genesis";
 /// The name of the only validator of an embedded registry.
@@ -93,7 +93,7 @@ impl Setup {
 pub struct Embedded {
     ledger: Ledger,
     queue: Queue,
-    signer: Arc<Signer>,
+    signer: Arc<CheckpointSigner>,
     clock: Clock,
 }
 
@@ -119,7 +119,7 @@ impl Embedded {
         let witnesses = setup.witnesses.map(|(net, witnesses)| {
             Witnesses::new(net, setup.clock.clone(), ledger.clone(), witnesses)
         });
-        let signer = Arc::new(Signer {
+        let signer = Arc::new(CheckpointSigner {
             keys: setup.keys,
             tenant: tenant()?,
             key,

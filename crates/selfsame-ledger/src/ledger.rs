@@ -12,7 +12,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_driver::room::Wanting;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::CborItem as _;
 use selfsame_proof::entries::ENTRIES_MAX;
 use selfsame_proof::log::{Hash, LogRead, consistency, leaf_hash};
 use selfsame_proof::read::{Bundle, Handover, MAX_HANDOVERS};
@@ -29,10 +29,10 @@ use selfsame_store::ledger::{
 pub use damage::Damage;
 pub use proven::standing;
 
-use crate::search::Search;
+use crate::search::TransactionSearch;
 use crate::view::{RegistryDelegation, RegistryEntry, RegistryUse};
 use crate::{entry, uses};
-use known::Known;
+use known::CachedDocuments;
 
 /// The key of the network's genesis in the ledger. No key of the machine's state begins like this.
 pub(crate) const OWNER: &[u8] = b"genesis";
@@ -49,8 +49,8 @@ const READS_MAX: usize = 8;
 pub struct Ledger {
     store: Arc<dyn LedgerStore>,
     machine: Arc<Machine>,
-    known: Known,
-    search: Search,
+    known: CachedDocuments,
+    search: TransactionSearch,
     damage: Damage,
     wanting: Wanting,
     newest: Newest,
@@ -74,8 +74,8 @@ impl Ledger {
         Ok(Self {
             store,
             machine,
-            known: Known::default(),
-            search: Search::default(),
+            known: CachedDocuments::default(),
+            search: TransactionSearch::default(),
             damage: Damage::default(),
             wanting: Wanting::default(),
             newest: Newest::of(head.map(|head| head.bytes)),
@@ -101,7 +101,7 @@ impl Ledger {
     }
 
     /// The search over its transactions.
-    pub(crate) fn search(&self) -> &Search {
+    pub(crate) fn search(&self) -> &TransactionSearch {
         &self.search
     }
 

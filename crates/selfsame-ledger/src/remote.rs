@@ -35,11 +35,11 @@ use crate::registry::{LocalRegistry, Registry, ServedRegistry};
 use crate::view::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use crate::{entry, uses};
 use fetch::Fetcher;
-use kept::Kept;
-use known::{Fetch as _, Known};
-use node::Node;
+use kept::StoredNetwork;
+use known::{Fetch as _, NetView};
+use node::Callee;
 use nodes::{For, Nodes, better};
-use watch::Watch;
+use watch::ComparisonWatch;
 
 /// Seconds after which the newest trust root is stored again if only its checkpoint is new.
 const KEPT_EVERY: u64 = 60;
@@ -58,11 +58,11 @@ pub struct Remote {
     witnesses: WitnessQuorum,
     store: Store,
     clock: Clock,
-    network: OnceCell<Network>,
+    network: OnceCell<RemoteNetwork>,
 }
 
 /// The settings and parts of a [`Remote`].
-pub struct Setup {
+pub struct RemoteSetup {
     /// The client that makes the calls.
     pub net: Net,
     /// The clock.
@@ -80,10 +80,10 @@ pub struct Setup {
 }
 
 /// The network once its genesis is known.
-struct Network {
-    known: Known,
-    kept: Kept,
-    watch: Watch,
+struct RemoteNetwork {
+    known: NetView,
+    kept: StoredNetwork,
+    watch: ComparisonWatch,
     /// The trust root that was stored last.
     written: Mutex<Option<TrustRoot>>,
     /// Set once validators are found to have signed two histories. Then the network is no longer used.
@@ -93,8 +93,8 @@ struct Network {
 impl Remote {
     /// A registry at these nodes; none is called yet.
     #[must_use]
-    pub fn new(setup: Setup) -> Self {
-        let node = |at| Node::new(setup.net.clone(), at);
+    pub fn new(setup: RemoteSetup) -> Self {
+        let node = |at| Callee::new(setup.net.clone(), at);
         let nodes = setup.nodes.into_iter().map(node).collect();
         let nodes = Nodes::new(nodes, setup.clock.clone());
         if nodes.places() < 2 && setup.standstill > STANDSTILL_ALONE {
@@ -121,7 +121,7 @@ impl Remote {
 
     /// The network, as long as its validators have signed one history only. Its genesis is fetched once: it never
     /// changes, since another genesis would be another network.
-    async fn network(&self) -> Result<&Network> {
+    async fn network(&self) -> Result<&RemoteNetwork> {
         let network = self.network.get_or_try_init(|| self.opened()).await?;
         match network.fork.get() {
             None => Ok(network),
@@ -129,7 +129,7 @@ impl Remote {
         }
     }
 
-    async fn opened(&self) -> Result<Network> {
+    async fn opened(&self) -> Result<RemoteNetwork> {
         let mut failed = None;
         for node in self.nodes.turn(For::Reads)? {
             let genesis = match node.genesis().await {
@@ -170,8 +170,8 @@ impl Remote {
     }
 
     /// Continues from the pinned trust root or the stored one, whichever is newer.
-    async fn open(&self, genesis: Genesis) -> Result<Network> {
-        let kept = Kept::new(self.store.clone(), genesis.network())?;
+    async fn open(&self, genesis: Genesis) -> Result<RemoteNetwork> {
+        let kept = StoredNetwork::new(self.store.clone(), genesis.network())?;
         let pinned = match &self.pin {
             Some(Pin::Trust(root)) => root.clone(),
             _ => trust_root(&genesis),
@@ -197,8 +197,8 @@ impl Remote {
             }
             None => (pinned, String::new()),
         };
-        Ok(Network {
-            known: Known::new(
+        Ok(RemoteNetwork {
+            known: NetView::new(
                 genesis,
                 root,
                 note,
@@ -206,13 +206,13 @@ impl Remote {
                 self.witnesses.clone(),
             ),
             kept,
-            watch: Watch::default(),
+            watch: ComparisonWatch::default(),
             written: Mutex::default(),
             fork: OnceCell::new_with(fork),
         })
     }
 
-    fn fetcher<'r>(&'r self, network: &'r Network) -> Fetcher<'r> {
+    fn fetcher<'r>(&'r self, network: &'r RemoteNetwork) -> Fetcher<'r> {
         Fetcher {
             remote: self,
             network,
@@ -220,7 +220,7 @@ impl Remote {
     }
 
     /// Stores the present trust root, if that is worth a write. A reader that can't store it still reads.
-    async fn keep(&self, network: &Network) {
+    async fn keep(&self, network: &RemoteNetwork) {
         let (Some((_, note)), trust) = (network.known.newest(), network.known.trust()) else {
             return;
         };
@@ -241,7 +241,7 @@ impl Remote {
     }
 
     /// Stops using the network until the operator acts. The log and the store get both notes as evidence.
-    async fn stop(&self, network: &Network, fork: Fork) -> Error {
+    async fn stop(&self, network: &RemoteNetwork, fork: Fork) -> Error {
         tracing::error!(
             first = fork.notes[0],
             second = fork.notes[1],
@@ -258,7 +258,7 @@ impl Remote {
     }
 }
 
-impl Network {
+impl RemoteNetwork {
     fn written(&self) -> MutexGuard<'_, Option<TrustRoot>> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -293,19 +293,19 @@ impl ServedRegistry for Remote {
     /// The answer of the first node that answers. The reader must verify it.
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
         self.network().await?;
-        let read = |node: Arc<Node>| async move { node.read(key, trusted_height).await };
+        let read = |node: Arc<Callee>| async move { node.read(key, trusted_height).await };
         self.nodes.ask(read).await
     }
 
     async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads> {
         self.network().await?;
-        let read = |node: Arc<Node>| async move { node.reads(key, trusted_height).await };
+        let read = |node: Arc<Callee>| async move { node.reads(key, trusted_height).await };
         self.nodes.ask(read).await
     }
 
     async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
         self.network().await?;
-        let prove = |node: Arc<Node>| async move { node.consistency(old, new).await };
+        let prove = |node: Arc<Callee>| async move { node.consistency(old, new).await };
         self.nodes.ask(prove).await
     }
 
@@ -315,7 +315,7 @@ impl ServedRegistry for Remote {
         // Updates the set of validators, who sign the checkpoint.
         fetcher.fetch(&network.known, STATE_KEY).await?;
         let known = &network.known;
-        let status = |node: Arc<Node>| async move {
+        let status = |node: Arc<Callee>| async move {
             let status = node.status().await?;
             checked(status, known)
         };
@@ -340,7 +340,7 @@ impl ServedRegistry for Remote {
 
     async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
         self.network().await?;
-        let read = |node: Arc<Node>| async move { node.proven(numbers, trusted_height).await };
+        let read = |node: Arc<Callee>| async move { node.proven(numbers, trusted_height).await };
         self.nodes.ask(read).await
     }
 }
@@ -434,7 +434,7 @@ impl Registry for Remote {
 }
 
 /// The status, if trusted validators signed its checkpoint and the checkpoint matches the fields beside it.
-fn checked(status: RegistryStatus, known: &Known) -> Result<RegistryStatus> {
+fn checked(status: RegistryStatus, known: &NetView) -> Result<RegistryStatus> {
     let trust = known.trust();
     let refused = |error| Error::upstream(format!("the registry's checkpoint is refused: {error}"));
     let note = SignedNote::parse(&status.checkpoint).map_err(refused)?;

@@ -16,11 +16,15 @@ impl NetworkRules for MachineRules {
     }
 
     fn resolve(&self, state: &dyn KnownState, did: &Did) -> Resolution {
-        self.0.resolve(&Known(state), did, &Options::default())
+        self.0
+            .resolve(&KnownStateRead(state), did, &Options::default())
     }
 
     fn anchor(&self, state: &dyn KnownState, issuer: &Did, list: &str) -> Option<ListAnchor> {
-        let anchor = self.0.status_anchor(&Known(state), issuer, list).ok()??;
+        let anchor = self
+            .0
+            .status_anchor(&KnownStateRead(state), issuer, list)
+            .ok()??;
         Some(ListAnchor {
             digest: anchor.digest,
             issued: anchor.issued,
@@ -32,9 +36,9 @@ impl NetworkRules for MachineRules {
     }
 }
 
-struct Known<'a>(&'a dyn KnownState);
+struct KnownStateRead<'a>(&'a dyn KnownState);
 
-impl StateRead for Known<'_> {
+impl StateRead for KnownStateRead<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         let known = self.0.get(key);
         known.ok_or_else(|| StateError("the value is not known".to_owned()))

@@ -11,16 +11,16 @@ const NOTHING: u64 = u64::MAX;
 
 /// The index of a ledger's transactions. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Search(Arc<Inner>);
+pub(crate) struct TransactionSearch(Arc<SearchIndex>);
 
-struct Inner {
+struct SearchIndex {
     index: OnceLock<Index>,
     /// The last transaction in the index. Reading it does not wait for a task that writes.
     reached: AtomicU64,
     turn: Arc<Mutex<()>>,
 }
 
-impl Default for Inner {
+impl Default for SearchIndex {
     fn default() -> Self {
         Self {
             index: OnceLock::new(),
@@ -30,7 +30,7 @@ impl Default for Inner {
     }
 }
 
-impl Search {
+impl TransactionSearch {
     /// The index, once it is open.
     pub(crate) fn index(&self) -> Option<&Index> {
         self.0.index.get()

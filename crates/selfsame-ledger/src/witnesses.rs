@@ -8,7 +8,9 @@ use futures_util::future::join_all;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::{Error, Result};
-use selfsame_net::{Authorization, Body, Call, Limits, Method, Net, NetError, Request, Response};
+use selfsame_net::{
+    Authorization, Body, Call, CallLimits, Method, Net, NetError, Request, Response,
+};
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::witness::{
     ADD_CHECKPOINT, AddCheckpoint, MAX_ANSWER_BYTES, SIZE_MEDIA_TYPE, parse_size, take_cosignature,
@@ -32,10 +34,10 @@ pub(super) struct Witnesses {
     net: Net,
     clock: Clock,
     ledger: Ledger,
-    each: Vec<One>,
+    each: Vec<OneWitness>,
 }
 
-struct One {
+struct OneWitness {
     at: RegistryWitness,
     call: Url,
     seen: Mutex<Seen>,
@@ -47,7 +49,7 @@ struct Seen {
     /// The number of entries of the log that it cosigned last, as far as known.
     size: Option<u64>,
     /// What it did last.
-    did: Option<Did>,
+    did: Option<WitnessResult>,
     /// How often in a row it did not answer in time.
     late: u32,
     /// It is not called before this time.
@@ -56,15 +58,15 @@ struct Seen {
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Did {
+enum WitnessResult {
     Cosign,
     Refuse,
     NotAnswer,
 }
 
 /// Why there is no cosignature.
-struct Failed {
-    did: Did,
+struct Unwitnessed {
+    did: WitnessResult,
     late: bool,
     why: String,
 }
@@ -80,7 +82,7 @@ impl Witnesses {
         ledger: Ledger,
         witnesses: Vec<RegistryWitness>,
     ) -> Result<Self> {
-        let each = witnesses.into_iter().map(One::new);
+        let each = witnesses.into_iter().map(OneWitness::new);
         Ok(Self {
             net,
             clock,
@@ -93,7 +95,7 @@ impl Witnesses {
     /// at most; later answers are left out. Returns the time of the latest cosignature.
     pub(super) async fn show(&self, note: &mut SignedNote, size: u64) -> Option<UnixTime> {
         let now = self.clock.now();
-        let awake: Vec<&One> = self.each.iter().filter(|one| one.is_awake(now)).collect();
+        let awake: Vec<&OneWitness> = self.each.iter().filter(|one| one.is_awake(now)).collect();
         let shown = awake.iter().map(|one| self.show_to(one, note, size));
         let answers = join_all(shown).await;
         let now = self.clock.now();
@@ -101,7 +103,7 @@ impl Witnesses {
         for (one, answer) in awake.into_iter().zip(answers) {
             let taken = answer.and_then(|answer| {
                 let taken = take_cosignature(note, &answer, &one.at.key, now.plus(SKEW));
-                taken.map_err(|error| Failed::refusal(error.to_string()))
+                taken.map_err(|error| Unwitnessed::refusal(error.to_string()))
             });
             latest = latest.max(taken.as_ref().ok().copied());
             one.did(taken.map(|_| size), now);
@@ -111,32 +113,32 @@ impl Witnesses {
 
     /// The figures of each witness since the start.
     pub(super) fn figures(&self) -> Vec<WitnessFigures> {
-        let figures = |one: &One| one.seen().figures.clone();
+        let figures = |one: &OneWitness| one.seen().figures.clone();
         self.each.iter().map(figures).collect()
     }
 
     async fn show_to(
         &self,
-        one: &One,
+        one: &OneWitness,
         note: &SignedNote,
         size: u64,
-    ) -> std::result::Result<String, Failed> {
+    ) -> std::result::Result<String, Unwitnessed> {
         let asked = tokio::time::timeout(WITHIN, self.ask(one, note, size));
-        asked.await.unwrap_or_else(|_| Err(Failed::late()))
+        asked.await.unwrap_or_else(|_| Err(Unwitnessed::late()))
     }
 
     /// Calls a witness, and again if it answers with the size that it has seen of the log.
     async fn ask(
         &self,
-        one: &One,
+        one: &OneWitness,
         note: &SignedNote,
         size: u64,
-    ) -> std::result::Result<String, Failed> {
+    ) -> std::result::Result<String, Unwitnessed> {
         // "If a client doesn't have information on the latest cosigned checkpoint, it MAY initially make a request with
         // a old size of zero to obtain it" (C2SP tlog-witness, add-checkpoint).
         let mut old = one.seen().size.filter(|seen| *seen <= size).unwrap_or(0);
         for _ in 0..CALLS_MAX {
-            let ours = |error: &dyn std::fmt::Display| Failed::refusal(error.to_string());
+            let ours = |error: &dyn std::fmt::Display| Unwitnessed::refusal(error.to_string());
             let proof = self.ledger.consistency(old, size).map_err(|e| ours(&e))?;
             let call = AddCheckpoint::new(old, proof, note.clone()).map_err(|e| ours(&e))?;
             let response = self.call(&one.call, &call).await?;
@@ -146,24 +148,28 @@ impl Witnesses {
                 status => return Err(refusal(status)),
             }
             if old > size {
-                return Err(Failed::refusal(format!(
+                return Err(Unwitnessed::refusal(format!(
                     "it has seen {old} entries of this log, but the log has {size}"
                 )));
             }
             one.seen().size = Some(old);
         }
-        Err(Failed::refusal(
+        Err(Unwitnessed::refusal(
             "it answers with a different size each time".to_owned(),
         ))
     }
 
-    async fn call(&self, url: &Url, call: &AddCheckpoint) -> std::result::Result<Response, Failed> {
+    async fn call(
+        &self,
+        url: &Url,
+        call: &AddCheckpoint,
+    ) -> std::result::Result<Response, Unwitnessed> {
         let body = Body::Bytes {
             content_type: "text/plain; charset=utf-8".to_owned(),
             bytes: call.to_string().into_bytes(),
         };
         let request = Request {
-            limits: Some(Limits {
+            limits: Some(CallLimits {
                 max_body: MAX_ANSWER_BYTES,
                 total_timeout: WITHIN,
             }),
@@ -177,9 +183,9 @@ impl Witnesses {
             request,
         };
         self.net.call(call).await.map_err(|error| match error {
-            NetError::TimedOut => Failed::late(),
-            other => Failed {
-                did: Did::NotAnswer,
+            NetError::TimedOut => Unwitnessed::late(),
+            other => Unwitnessed {
+                did: WitnessResult::NotAnswer,
                 late: false,
                 why: other.to_string(),
             },
@@ -187,7 +193,7 @@ impl Witnesses {
     }
 }
 
-impl One {
+impl OneWitness {
     fn new(at: RegistryWitness) -> Result<Self> {
         let mut call = at.url.clone();
         match call.path_segments_mut() {
@@ -220,7 +226,7 @@ impl One {
     }
 
     /// Records what a witness did, and logs it if it did something else before.
-    fn did(&self, done: std::result::Result<u64, Failed>, now: UnixTime) {
+    fn did(&self, done: std::result::Result<u64, Unwitnessed>, now: UnixTime) {
         let name = self.at.key.name();
         let mut seen = self.seen();
         let before = seen.did;
@@ -228,13 +234,13 @@ impl One {
             Ok(size) => {
                 seen.size = Some(size);
                 seen.figures.cosigned = seen.figures.cosigned.saturating_add(1);
-                (Did::Cosign, String::new())
+                (WitnessResult::Cosign, String::new())
             }
-            Err(Failed { did, why, .. }) if did == Did::Refuse => {
+            Err(Unwitnessed { did, why, .. }) if did == WitnessResult::Refuse => {
                 seen.figures.refused = seen.figures.refused.saturating_add(1);
                 (did, why)
             }
-            Err(Failed { did, why, late }) => {
+            Err(Unwitnessed { did, why, late }) => {
                 seen.figures.silent = seen.figures.silent.saturating_add(1);
                 if late {
                     seen.late = seen.late.saturating_add(1);
@@ -242,7 +248,7 @@ impl One {
                 (did, why)
             }
         };
-        if did != Did::NotAnswer {
+        if did != WitnessResult::NotAnswer {
             seen.late = 0;
         }
         seen.rests_until = now.plus(rest(seen.late));
@@ -250,11 +256,11 @@ impl One {
         drop(seen);
         match (before == Some(did), did) {
             (true, _) => {}
-            (false, Did::Cosign) => tracing::info!(witness = name, "a witness cosigns"),
-            (false, Did::Refuse) => {
+            (false, WitnessResult::Cosign) => tracing::info!(witness = name, "a witness cosigns"),
+            (false, WitnessResult::Refuse) => {
                 tracing::warn!(witness = name, why, "a witness does not cosign");
             }
-            (false, Did::NotAnswer) => {
+            (false, WitnessResult::NotAnswer) => {
                 tracing::warn!(witness = name, why, "a witness does not answer");
             }
         }
@@ -265,10 +271,10 @@ impl One {
     }
 }
 
-impl Failed {
+impl Unwitnessed {
     fn refusal(why: String) -> Self {
         Self {
-            did: Did::Refuse,
+            did: WitnessResult::Refuse,
             late: false,
             why,
         }
@@ -276,7 +282,7 @@ impl Failed {
 
     fn late() -> Self {
         Self {
-            did: Did::NotAnswer,
+            did: WitnessResult::NotAnswer,
             late: true,
             why: "no answer within a second".to_owned(),
         }
@@ -291,21 +297,23 @@ fn rest(late: u32) -> u64 {
     }
 }
 
-fn text(response: &Response) -> std::result::Result<String, Failed> {
+fn text(response: &Response) -> std::result::Result<String, Unwitnessed> {
     let text = String::from_utf8(response.body.to_vec());
-    text.map_err(|_| Failed::refusal("its answer is not text".to_owned()))
+    text.map_err(|_| Unwitnessed::refusal("its answer is not text".to_owned()))
 }
 
-fn size_of(response: &Response) -> std::result::Result<u64, Failed> {
+fn size_of(response: &Response) -> std::result::Result<u64, Unwitnessed> {
     if response.media_type().as_deref() != Some(SIZE_MEDIA_TYPE) {
-        return Err(Failed::refusal("its answer contains no size".to_owned()));
+        return Err(Unwitnessed::refusal(
+            "its answer contains no size".to_owned(),
+        ));
     }
-    parse_size(&text(response)?).map_err(|error| Failed::refusal(error.to_string()))
+    parse_size(&text(response)?).map_err(|error| Unwitnessed::refusal(error.to_string()))
 }
 
 /// The meaning of each status (C2SP tlog-witness, add-checkpoint).
-fn refusal(status: u16) -> Failed {
-    Failed::refusal(match status {
+fn refusal(status: u16) -> Unwitnessed {
+    Unwitnessed::refusal(match status {
         403 => "403: it does not know the log's key".to_owned(),
         404 => "404: it does not know the log".to_owned(),
         422 => "422: this log does not continue the one that it cosigned before".to_owned(),

@@ -64,10 +64,10 @@ pub struct Cache<K, V> {
     entries: Arc<Mutex<Entries<K, V>>>,
 }
 
-type Found<V> = Result<(Arc<V>, UnixTime), NetError>;
+type FoundValue<V> = Result<(Arc<V>, UnixTime), NetError>;
 
 struct Entries<K, V> {
-    kept: HashMap<K, Kept<V>>,
+    kept: HashMap<K, CachedValue<V>>,
     flights: HashMap<K, Flying<V>>,
     /// Keys by the tick of their last use, least recently used first.
     by_use: BTreeMap<u64, K>,
@@ -82,8 +82,8 @@ const OVERHEAD: usize = 512;
 /// An entry may take at most one part in this many of all bytes.
 const LARGEST_SHARE: usize = 8;
 
-struct Kept<V> {
-    found: Found<V>,
+struct CachedValue<V> {
+    found: FoundValue<V>,
     since: UnixTime,
     until: UnixTime,
     /// The time from which it may be fetched again before it expires: some time after a failed fetch.
@@ -95,13 +95,13 @@ struct Kept<V> {
 
 struct Flying<V> {
     number: u64,
-    landing: watch::Receiver<Option<Found<V>>>,
+    landing: watch::Receiver<Option<FoundValue<V>>>,
 }
 
 enum Turn<V> {
-    Found(Found<V>),
-    Follow(watch::Receiver<Option<Found<V>>>),
-    Lead(u64, watch::Sender<Option<Found<V>>>),
+    Found(FoundValue<V>),
+    Follow(watch::Receiver<Option<FoundValue<V>>>),
+    Lead(u64, watch::Sender<Option<FoundValue<V>>>),
 }
 
 impl<K, V> Clone for Cache<K, V> {
@@ -179,7 +179,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
                     Err(_) => continue,
                 },
             };
-            let flight = Flight {
+            let flight = RunningFetch {
                 cache: self,
                 key,
                 number,
@@ -238,7 +238,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
     }
 
     /// What was found, and for how many seconds it lasts.
-    fn judge(&self, fetched: Result<Fresh<V>, NetError>, now: UnixTime) -> (Found<V>, u64) {
+    fn judge(&self, fetched: Result<Fresh<V>, NetError>, now: UnixTime) -> (FoundValue<V>, u64) {
         match fetched {
             Ok(fresh) => {
                 let ttl = match fresh.negative {
@@ -258,7 +258,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
     }
 }
 
-impl<V> Kept<V> {
+impl<V> CachedValue<V> {
     /// An entry from the future was stored before the clock was set back, so its age is unknown.
     fn lasts(&self, now: UnixTime) -> bool {
         (self.since..self.until).contains(&now)
@@ -276,7 +276,12 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Entries<K, V> {
         }
     }
 
-    fn touch(&mut self, key: &K, now: UnixTime, outdated: Option<UnixTime>) -> Option<Found<V>> {
+    fn touch(
+        &mut self,
+        key: &K,
+        now: UnixTime,
+        outdated: Option<UnixTime>,
+    ) -> Option<FoundValue<V>> {
         let tick = self.next_tick();
         let kept = self.kept.get_mut(key)?;
         let is_outdated = outdated.is_some_and(|at| kept.since <= at) && now >= kept.anew_from;
@@ -290,7 +295,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Entries<K, V> {
         Some(kept.found.clone())
     }
 
-    fn keep(&mut self, key: &K, kept: Kept<V>, settings: &CacheSettings) {
+    fn keep(&mut self, key: &K, kept: CachedValue<V>, settings: &CacheSettings) {
         self.remove(key);
         let is_full = |entries: &Self| {
             entries.kept.len() >= settings.capacity
@@ -330,15 +335,15 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Entries<K, V> {
 }
 
 /// A running fetch. When it ends, even by cancellation, the next one can start.
-struct Flight<'a, K: AsRef<str> + Clone + Eq + Hash, V> {
+struct RunningFetch<'a, K: AsRef<str> + Clone + Eq + Hash, V> {
     cache: &'a Cache<K, V>,
     key: &'a K,
     number: u64,
 }
 
-impl<K: AsRef<str> + Clone + Eq + Hash, V> Flight<'_, K, V> {
+impl<K: AsRef<str> + Clone + Eq + Hash, V> RunningFetch<'_, K, V> {
     /// Caches the result, or on failure leaves a cached value that still lasts. Returns the one to give to the callers.
-    fn keep(&self, found: Found<V>, seconds: u64, now: UnixTime) -> Found<V> {
+    fn keep(&self, found: FoundValue<V>, seconds: u64, now: UnixTime) -> FoundValue<V> {
         let settings = &self.cache.settings;
         let value = found
             .as_ref()
@@ -358,7 +363,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Flight<'_, K, V> {
         let has_room = bytes <= settings.max_bytes / LARGEST_SHARE;
         if seconds > 0 && settings.capacity > 0 && has_room {
             let tick = entries.next_tick();
-            let kept = Kept {
+            let kept = CachedValue {
                 found: found.clone(),
                 since: now,
                 until: now.plus(seconds),
@@ -373,7 +378,7 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Flight<'_, K, V> {
     }
 }
 
-impl<K: AsRef<str> + Clone + Eq + Hash, V> Drop for Flight<'_, K, V> {
+impl<K: AsRef<str> + Clone + Eq + Hash, V> Drop for RunningFetch<'_, K, V> {
     fn drop(&mut self) {
         let mut entries = self.cache.lock();
         if entries.is_flying(self.key, self.number) {

@@ -19,7 +19,7 @@ use crate::error::NetError;
 use crate::gate::Gates;
 use crate::guard::{self, Reach};
 use crate::local::PerThread;
-use crate::message::{Authorization, Body, Call, Limits, Method, Request, Response};
+use crate::message::{Authorization, Body, Call, CallLimits, Method, Request, Response};
 use crate::node::{NodeConnector, SecureNode};
 use crate::resolver::{ResolveError, Resolver};
 use crate::settings::Settings;
@@ -33,9 +33,9 @@ type NodePool = Client<NodeConnector, Full<Bytes>>;
 
 /// Makes outbound calls. Cheap to clone; all clones share connections and limits.
 #[derive(Clone)]
-pub struct Net(Arc<Inner>);
+pub struct Net(Arc<NetParts>);
 
-struct Inner {
+struct NetParts {
     own: PerThread<Pool>,
     public: PerThread<Pool>,
     /// Origins reached by connectors of their own instead of certificates.
@@ -43,7 +43,7 @@ struct Inner {
     settings: Settings,
     own_origins: Vec<Origin>,
     gates: Gates,
-    limits: Limits,
+    limits: CallLimits,
     max_redirects: u8,
     requests: AtomicU64,
 }
@@ -67,7 +67,7 @@ impl Net {
             let resolver = Resolver::new(reach, Arc::clone(&hosts));
             pool(&settings, tls.clone(), reach, resolver)
         };
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(NetParts {
             own: PerThread::new(|| pool(Reach::Own)),
             public: PerThread::new(|| pool(Reach::Public)),
             gates: Gates::new(settings.max_in_flight, settings.max_waiting),
@@ -165,7 +165,7 @@ impl Net {
         answer
     }
 
-    async fn follow(&self, call: Call<'_>, limits: Limits) -> Result<Response, NetError> {
+    async fn follow(&self, call: Call<'_>, limits: CallLimits) -> Result<Response, NetError> {
         let mut redirects = allowed_redirects(&call, self.0.max_redirects);
         let headers = request_headers(&call)?;
         let (content_type, body) = call.body.encode()?;
@@ -184,8 +184,8 @@ impl Net {
         let mut url = std::borrow::Cow::Borrowed(call.url);
         loop {
             let location = match self.exchange(&url, reach, &outgoing).await? {
-                Answer::Final(response) => return Ok(response),
-                Answer::Redirect { status, location } => {
+                ClientAnswer::Final(response) => return Ok(response),
+                ClientAnswer::Redirect { status, location } => {
                     redirects = redirects
                         .checked_sub(1)
                         .ok_or(NetError::Redirected { status })?;
@@ -206,7 +206,7 @@ impl Net {
         url: &Url,
         reach: Reach,
         outgoing: &Outgoing,
-    ) -> Result<Answer, NetError> {
+    ) -> Result<ClientAnswer, NetError> {
         // GETs have a separate gate. A verifier checking what wallets post fetches lists and DIDs, perhaps from the
         // origin that receives all the posts, and must not wait for these to end.
         let repeatable = outgoing.method == Method::Get;
@@ -231,7 +231,7 @@ impl Net {
                 .get(header::LOCATION)
                 .and_then(|l| l.to_str().ok())
             {
-                Some(location) => Ok(Answer::Redirect {
+                Some(location) => Ok(ClientAnswer::Redirect {
                     status,
                     location: location.to_owned(),
                 }),
@@ -249,11 +249,11 @@ impl Net {
             ));
         }
         let body = read(body, outgoing.limits.max_body).await?;
-        Response::new(status, &head.headers, body).map(Answer::Final)
+        Response::new(status, &head.headers, body).map(ClientAnswer::Final)
     }
 }
 
-enum Answer {
+enum ClientAnswer {
     Final(Response),
     Redirect { status: u16, location: String },
 }
@@ -262,7 +262,7 @@ struct Outgoing {
     method: Method,
     headers: HeaderMap,
     body: Bytes,
-    limits: Limits,
+    limits: CallLimits,
 }
 
 impl Outgoing {

@@ -1,13 +1,13 @@
 //! Errors of calls, and who must act on them.
 
-use crate::guard::Refusal;
+use crate::guard::GuardRefusal;
 
 /// Why a call failed. Contains no body, header or query of the call.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NetError {
     /// The URL points to an address that this instance does not call.
     #[error("address refused: {0}")]
-    Refused(Refusal),
+    Refused(GuardRefusal),
     /// Too many calls to this origin are in progress.
     #[error("too many calls to this origin are under way")]
     Busy {

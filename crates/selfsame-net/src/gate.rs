@@ -27,7 +27,7 @@ struct Gate {
 
 /// A slot for a call in progress; released when dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct CallSlot {
     _permit: OwnedSemaphorePermit,
     _gate: Arc<Gate>,
 }
@@ -41,7 +41,7 @@ impl Gates {
         }
     }
 
-    pub(crate) async fn enter(&self, origin: &str) -> Result<Place, NetError> {
+    pub(crate) async fn enter(&self, origin: &str) -> Result<CallSlot, NetError> {
         let gate = self.gate(origin);
         let permit = match Arc::clone(&gate.places).try_acquire_owned() {
             Ok(permit) => permit,
@@ -53,7 +53,7 @@ impl Gates {
                     .map_err(|_| NetError::Busy { retry_after: 1 })?
             }
         };
-        Ok(Place {
+        Ok(CallSlot {
             _permit: permit,
             _gate: gate,
         })

@@ -9,7 +9,7 @@ pub const MAX_URL_BYTES: usize = 8 * 1024;
 
 /// Why an address is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum Refusal {
+pub enum GuardRefusal {
     /// Neither https nor an own origin with http.
     #[error("only https is called")]
     Scheme,
@@ -46,35 +46,35 @@ pub enum Reach {
 }
 
 /// Checks a URL before its name is resolved.
-pub fn check_url(url: &Url, own_origins: &[Origin]) -> Result<Reach, Refusal> {
+pub fn check_url(url: &Url, own_origins: &[Origin]) -> Result<Reach, GuardRefusal> {
     if url.as_str().len() > MAX_URL_BYTES {
-        return Err(Refusal::TooLong);
+        return Err(GuardRefusal::TooLong);
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Refusal::UserInfo);
+        return Err(GuardRefusal::UserInfo);
     }
     if is_web(url) && own_origins.contains(&url.origin()) {
         return Ok(Reach::Own);
     }
     if url.scheme() != "https" {
-        return Err(Refusal::Scheme);
+        return Err(GuardRefusal::Scheme);
     }
     if !is_allowed_port(url.port()) {
-        return Err(Refusal::Port);
+        return Err(GuardRefusal::Port);
     }
-    match url.host().ok_or(Refusal::Host)? {
-        Host::Domain(name) if is_local_name(name) => Err(Refusal::LocalName),
+    match url.host().ok_or(GuardRefusal::Host)? {
+        Host::Domain(name) if is_local_name(name) => Err(GuardRefusal::LocalName),
         Host::Domain(_) => Ok(Reach::Public),
         Host::Ipv4(address) if is_public_v4(address) => Ok(Reach::Public),
         Host::Ipv6(address) if is_public_v6(address) => Ok(Reach::Public),
-        Host::Ipv4(_) | Host::Ipv6(_) => Err(Refusal::Address),
+        Host::Ipv4(_) | Host::Ipv6(_) => Err(GuardRefusal::Address),
     }
 }
 
 /// Checks the target of a redirect like a first URL. In addition, an own origin may be reached only from an own origin.
-pub fn check_hop(from: Reach, to: &Url, own_origins: &[Origin]) -> Result<Reach, Refusal> {
+pub fn check_hop(from: Reach, to: &Url, own_origins: &[Origin]) -> Result<Reach, GuardRefusal> {
     match (from, check_url(to, own_origins)?) {
-        (Reach::Public, Reach::Own) => Err(Refusal::Inward),
+        (Reach::Public, Reach::Own) => Err(GuardRefusal::Inward),
         (_, reach) => Ok(reach),
     }
 }
@@ -162,7 +162,7 @@ fn is_isatap(address: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    fn check(url: &str) -> Result<Reach, Refusal> {
+    fn check(url: &str) -> Result<Reach, GuardRefusal> {
         let own = [Url::parse("http://127.0.0.1:7380/").unwrap().origin()];
         check_url(&Url::parse(url).unwrap(), &own)
     }
@@ -183,12 +183,12 @@ mod tests {
     #[test]
     fn plain_http_is_for_the_exact_own_origin() {
         assert_eq!(check("http://127.0.0.1:7380/a"), Ok(Reach::Own));
-        assert_eq!(check("http://127.0.0.1:7381/a"), Err(Refusal::Scheme));
-        assert_eq!(check("http://localhost:7380/a"), Err(Refusal::Scheme));
-        assert_eq!(check("http://issuer.example/"), Err(Refusal::Scheme));
-        assert_eq!(check("https://127.0.0.1:7380/"), Err(Refusal::Address));
-        assert_eq!(check("file:///etc/passwd"), Err(Refusal::Scheme));
-        assert_eq!(check("ftp://issuer.example/"), Err(Refusal::Scheme));
+        assert_eq!(check("http://127.0.0.1:7381/a"), Err(GuardRefusal::Scheme));
+        assert_eq!(check("http://localhost:7380/a"), Err(GuardRefusal::Scheme));
+        assert_eq!(check("http://issuer.example/"), Err(GuardRefusal::Scheme));
+        assert_eq!(check("https://127.0.0.1:7380/"), Err(GuardRefusal::Address));
+        assert_eq!(check("file:///etc/passwd"), Err(GuardRefusal::Scheme));
+        assert_eq!(check("ftp://issuer.example/"), Err(GuardRefusal::Scheme));
     }
 
     #[test]
@@ -197,9 +197,12 @@ mod tests {
         assert_eq!(check("http://2130706433:7380/"), Ok(Reach::Own));
         assert_eq!(
             check("http://127.0.0.1:7380@evil.example/"),
-            Err(Refusal::UserInfo)
+            Err(GuardRefusal::UserInfo)
         );
-        assert_eq!(check("http://u:p@127.0.0.1:7380/"), Err(Refusal::UserInfo));
+        assert_eq!(
+            check("http://u:p@127.0.0.1:7380/"),
+            Err(GuardRefusal::UserInfo)
+        );
     }
 
     #[test]
@@ -253,7 +256,7 @@ mod tests {
         ] {
             assert_eq!(
                 check(&format!("https://{host}/")),
-                Err(Refusal::Address),
+                Err(GuardRefusal::Address),
                 "{host}"
             );
         }
@@ -266,7 +269,7 @@ mod tests {
         let outward = Url::parse("https://issuer.example/").unwrap();
         assert_eq!(
             check_hop(Reach::Public, &inward, &own),
-            Err(Refusal::Inward)
+            Err(GuardRefusal::Inward)
         );
         assert_eq!(check_hop(Reach::Own, &inward, &own), Ok(Reach::Own));
         assert_eq!(check_hop(Reach::Own, &outward, &own), Ok(Reach::Public));
@@ -308,7 +311,7 @@ mod tests {
         ] {
             assert_eq!(
                 check(&format!("https://{host}/")),
-                Err(Refusal::LocalName),
+                Err(GuardRefusal::LocalName),
                 "{host}"
             );
         }
@@ -316,11 +319,17 @@ mod tests {
 
     #[test]
     fn system_ports_and_user_info_and_long_urls_are_refused() {
-        assert_eq!(check("https://issuer.example:22/"), Err(Refusal::Port));
-        assert_eq!(check("https://issuer.example:0/"), Err(Refusal::Port));
-        assert_eq!(check("https://u@issuer.example/"), Err(Refusal::UserInfo));
-        assert_eq!(check("https://:p@issuer.example/"), Err(Refusal::UserInfo));
+        assert_eq!(check("https://issuer.example:22/"), Err(GuardRefusal::Port));
+        assert_eq!(check("https://issuer.example:0/"), Err(GuardRefusal::Port));
+        assert_eq!(
+            check("https://u@issuer.example/"),
+            Err(GuardRefusal::UserInfo)
+        );
+        assert_eq!(
+            check("https://:p@issuer.example/"),
+            Err(GuardRefusal::UserInfo)
+        );
         let long = format!("https://issuer.example/{}", "a".repeat(MAX_URL_BYTES));
-        assert_eq!(check(&long), Err(Refusal::TooLong));
+        assert_eq!(check(&long), Err(GuardRefusal::TooLong));
     }
 }

@@ -11,14 +11,14 @@ use crate::error::NetError;
 
 /// Limits of one call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Limits {
+pub struct CallLimits {
     /// Maximum length of the answer's body, in bytes.
     pub max_body: usize,
     /// Maximum time from the call to the last byte of the answer, including redirects and waiting.
     pub total_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for CallLimits {
     fn default() -> Self {
         Self {
             max_body: 1 << 20,
@@ -33,7 +33,7 @@ pub struct Request<'a> {
     /// The `Accept` header.
     pub accept: Option<&'a str>,
     /// Limits in place of the instance's defaults.
-    pub limits: Option<Limits>,
+    pub limits: Option<CallLimits>,
     /// The maximum number of redirects followed; 0 by default.
     pub redirects: u8,
 }

@@ -12,7 +12,7 @@ use std::vec;
 use hyper_util::client::legacy::connect::dns::Name;
 use tower::Service;
 
-use crate::guard::{self, Reach, Refusal};
+use crate::guard::{self, GuardRefusal, Reach};
 
 /// Maximum number of addresses tried for one name.
 const MAX_ADDRESSES: usize = 16;
@@ -28,7 +28,7 @@ pub(crate) enum ResolveError {
     #[error("unknown host")]
     Unknown,
     #[error("{0}")]
-    Refused(Refusal),
+    Refused(GuardRefusal),
 }
 
 impl Resolver {
@@ -53,7 +53,7 @@ impl Resolver {
             .filter(|address| self.reach == Reach::Own || guard::is_public(address.ip()))
             .collect();
         if allowed.is_empty() {
-            return Err(ResolveError::Refused(Refusal::Address));
+            return Err(ResolveError::Refused(GuardRefusal::Address));
         }
         Ok(allowed.into_iter())
     }
@@ -95,7 +95,7 @@ mod tests {
         let inward = resolver(Reach::Public, &["127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"]);
         assert_eq!(
             resolve(inward).await,
-            Err(ResolveError::Refused(Refusal::Address))
+            Err(ResolveError::Refused(GuardRefusal::Address))
         );
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use url::Origin;
 
-use crate::message::Limits;
+use crate::message::CallLimits;
 
 /// Settings of [`crate::Net`].
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Settings {
     /// Maximum time to connect to each address.
     pub connect_timeout: Duration,
     /// Default limits of a call.
-    pub limits: Limits,
+    pub limits: CallLimits,
     /// Maximum number of redirects of a GET, even if it requests more.
     pub max_redirects: u8,
     /// Maximum number of calls in progress to one origin.
@@ -44,7 +44,7 @@ impl Default for Settings {
             native_roots: true,
             hosts: BTreeMap::new(),
             connect_timeout: Duration::from_secs(5),
-            limits: Limits::default(),
+            limits: CallLimits::default(),
             max_redirects: 3,
             max_in_flight: 64,
             max_waiting: 2_048,

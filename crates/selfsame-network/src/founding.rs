@@ -26,7 +26,7 @@ const P2P: u16 = 26_656;
 const BESIDE: u16 = 100;
 
 /// What network is to be made.
-pub struct Plan {
+pub struct FoundingPlan {
     /// The number of validators; of four, one may fail, of seven two, of ten three.
     pub validators: u16,
     /// The network's name, for people.
@@ -42,13 +42,13 @@ pub struct Plan {
 /// A network that continues an instance's registry, before that registry is read. Nothing is written yet.
 pub struct Continuation {
     directory: PathBuf,
-    places: Vec<Place>,
+    places: Vec<NodeAddresses>,
     founding: Founding,
 }
 
 /// A new network.
 #[derive(Serialize)]
-pub struct Made {
+pub struct NewNetwork {
     /// The network's name in DIDs: the digest of its genesis.
     pub network: String,
     /// The file of the trust root, which readers pin.
@@ -71,7 +71,7 @@ pub struct MadeNode {
 }
 
 /// The addresses of a node.
-pub struct Place {
+pub struct NodeAddresses {
     /// The address for readers and writers.
     pub http: SocketAddr,
     /// The addresses of the engine.
@@ -82,7 +82,7 @@ pub struct Place {
 ///
 /// # Errors
 /// If no ports are free.
-pub fn place(host: Option<IpAddr>, port: u16) -> Result<Place, NetworkError> {
+pub fn place(host: Option<IpAddr>, port: u16) -> Result<NodeAddresses, NetworkError> {
     let places = match host {
         Some(host) => apart(&[host], port),
         None => on_this_machine(port, 1)?,
@@ -91,12 +91,12 @@ pub fn place(host: Option<IpAddr>, port: u16) -> Result<Place, NetworkError> {
     place.ok_or_else(|| NetworkError::ours("a node has a place"))
 }
 
-impl Plan {
+impl FoundingPlan {
     /// Creates the network.
     ///
     /// # Errors
     /// If the folder exists already or can't be written, or if the plan is impossible.
-    pub fn create(&self) -> Result<Made, NetworkError> {
+    pub fn create(&self) -> Result<NewNetwork, NetworkError> {
         let places = self.places()?;
         let members = Self::members(&places);
         let trustee = PrivateKey::generate(KeyType::Ed25519)
@@ -119,7 +119,7 @@ impl Plan {
     /// Prepares a network that continues an instance's registry.
     ///
     /// # Errors
-    /// As [`Plan::create`].
+    /// As [`FoundingPlan::create`].
     pub fn continuation(&self) -> Result<Continuation, NetworkError> {
         let places = self.places()?;
         let founding = Founding::new(&self.directory, &Self::members(&places))?;
@@ -130,7 +130,7 @@ impl Plan {
         })
     }
 
-    fn places(&self) -> Result<Vec<Place>, NetworkError> {
+    fn places(&self) -> Result<Vec<NodeAddresses>, NetworkError> {
         let count = usize::from(self.validators);
         if self.hosts.is_empty() {
             return on_this_machine(self.port, self.validators);
@@ -145,7 +145,7 @@ impl Plan {
         Ok(apart(&self.hosts, self.port))
     }
 
-    fn members(places: &[Place]) -> Vec<Member> {
+    fn members(places: &[NodeAddresses]) -> Vec<Member> {
         let numbered = places.iter().zip(1..);
         numbered
             .map(|(place, number)| Member {
@@ -162,7 +162,7 @@ impl Continuation {
     ///
     /// # Errors
     /// If the folder can't be written, or the registry was carried over before.
-    pub async fn of(self, embedded: &Embedded) -> Result<Made, NetworkError> {
+    pub async fn of(self, embedded: &Embedded) -> Result<NewNetwork, NetworkError> {
         let validators = self.founding.validators()?;
         let trustee = embedded.trustee().await?;
         self.founding.keep()?;
@@ -186,14 +186,14 @@ impl Continuation {
 }
 
 /// CometBFT's default ports on each host; further nodes on the same host get the ports after them.
-fn apart(hosts: &[IpAddr], port: u16) -> Vec<Place> {
+fn apart(hosts: &[IpAddr], port: u16) -> Vec<NodeAddresses> {
     let mut seen: BTreeMap<IpAddr, u16> = BTreeMap::new();
     let mut places = Vec::with_capacity(hosts.len());
     for host in hosts {
         let before = seen.entry(*host).or_default();
         let http = port.saturating_add(*before);
         let p2p = P2P.saturating_add(before.saturating_mul(2));
-        places.push(Place {
+        places.push(NodeAddresses {
             http: SocketAddr::new(*host, http),
             engine: Addresses {
                 p2p: SocketAddr::new(*host, p2p),
@@ -220,8 +220,8 @@ fn finish(
     directory: &Path,
     network: &Network,
     root: &TrustRoot,
-    places: &[Place],
-) -> Result<Made, NetworkError> {
+    places: &[NodeAddresses],
+) -> Result<NewNetwork, NetworkError> {
     let trust_root = directory.join(TRUST_ROOT);
     private_file::write(&trust_root, &root.to_bytes())?;
     let mut nodes = Vec::with_capacity(places.len());
@@ -233,7 +233,7 @@ fn finish(
             p2p: place.engine.p2p,
         });
     }
-    Ok(Made {
+    Ok(NewNetwork {
         network: network.genesis().network().to_string(),
         trust_root,
         trustee_key: directory.join(TRUSTEE),
@@ -242,7 +242,7 @@ fn finish(
 }
 
 /// Consecutive ports from the given one if they are free, otherwise any free ports.
-fn on_this_machine(port: u16, count: u16) -> Result<Vec<Place>, NetworkError> {
+fn on_this_machine(port: u16, count: u16) -> Result<Vec<NodeAddresses>, NetworkError> {
     let at = |port: Option<u16>| Some(SocketAddr::new(LOOPBACK, port?));
     let wished = (0..count).map(|number| {
         let http = port.checked_add(number)?;
@@ -264,7 +264,7 @@ fn on_this_machine(port: u16, count: u16) -> Result<Vec<Place>, NetworkError> {
         }
         let [http, p2p, rpc] = addresses;
         let engine = Addresses { p2p, rpc };
-        places.push(Place { http, engine });
+        places.push(NodeAddresses { http, engine });
     }
     Ok(places)
 }
@@ -275,8 +275,8 @@ mod tests {
 
     use super::*;
 
-    fn plan(directory: PathBuf, hosts: &[&str], validators: u16) -> Plan {
-        Plan {
+    fn plan(directory: PathBuf, hosts: &[&str], validators: u16) -> FoundingPlan {
+        FoundingPlan {
             validators,
             name: "test".to_owned(),
             hosts: hosts.iter().map(|host| host.parse().unwrap()).collect(),

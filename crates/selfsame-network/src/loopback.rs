@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::directory::{NETWORK_FOLDER, UNFINISHED_NETWORK};
 use crate::files::{self, Serve, TRUST_ROOT, trust_root};
-use crate::founding::Plan;
+use crate::founding::FoundingPlan;
 use crate::{Believed, NetworkError, NodeClient};
 
 /// How long the nodes may take until the network has signed a checkpoint.
@@ -171,7 +171,7 @@ fn make(data: &Path, network: &Path, validators: u16, port: u16) -> Result<(), N
     if unfinished.exists() {
         std::fs::remove_dir_all(&unfinished)?;
     }
-    let plan = Plan {
+    let plan = FoundingPlan {
         validators,
         name: "loopback".to_owned(),
         hosts: Vec::new(),

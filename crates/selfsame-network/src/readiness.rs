@@ -8,7 +8,7 @@ use selfsame_proof::read::TrustRoot;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::standing::{Standing, ask};
+use crate::standing::{NodeStanding, ask};
 use crate::{Believed, NetworkError};
 
 /// How long to wait for late validators: without transactions, a block is made every 30 s.
@@ -62,7 +62,11 @@ impl Candidacy {
 }
 
 /// What prevents it: the new node's lag, or validators that signed none of the checkpoints seen.
-fn obstacle(network: &Standing, newcomer: &Standing, signed: &BTreeSet<String>) -> Option<String> {
+fn obstacle(
+    network: &NodeStanding,
+    newcomer: &NodeStanding,
+    signed: &BTreeSet<String>,
+) -> Option<String> {
     let lag = network.height.saturating_sub(newcomer.height);
     if lag > 0 {
         return Some(format!("the new node is {lag} blocks behind"));

@@ -20,7 +20,7 @@ const SKEW: u64 = 60;
 
 /// The state of the network, as a node proves it.
 #[derive(Clone, Serialize)]
-pub struct Standing {
+pub struct NodeStanding {
     /// The block of its newest checkpoint.
     pub height: u64,
     /// The number of transactions up to there.
@@ -85,7 +85,7 @@ pub(crate) async fn ask(
     url: &Url,
     root: &mut Option<TrustRoot>,
     believed: &Believed,
-) -> Result<(Standing, Option<TrustRoot>), NetworkError> {
+) -> Result<(NodeStanding, Option<TrustRoot>), NetworkError> {
     let client = NodeClient::new(url, believed)?;
     let own = genesis_of(&client).await?;
     let root = root.get_or_insert_with(|| own.clone());
@@ -104,7 +104,7 @@ pub(crate) async fn ask(
     let set = ValidatorSet::from_bytes(set)
         .map_err(|malformed| NetworkError::no(format!("its validators: {malformed}")))?;
     let trust = report.trust.clone();
-    let standing = Standing {
+    let standing = NodeStanding {
         height: as_of.height,
         transactions: as_of.size,
         time: as_of.time.rfc3339(),
@@ -174,8 +174,8 @@ pub(crate) mod tests {
     use super::*;
 
     /// A standing with this age and height, for tests.
-    pub fn standing((age_s, height): (u64, u64)) -> Standing {
-        Standing {
+    pub fn standing((age_s, height): (u64, u64)) -> NodeStanding {
+        NodeStanding {
             height,
             transactions: 1,
             time: String::new(),

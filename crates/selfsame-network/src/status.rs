@@ -8,7 +8,7 @@ use selfsame_proof::read::{Relation, TrustRoot, compare, compare_by_entry};
 use serde::Serialize;
 use url::Url;
 
-use crate::standing::{Standing, ask, genesis_of, network_of, url_of};
+use crate::standing::{NodeStanding, ask, genesis_of, network_of, url_of};
 use crate::{Believed, NetworkError, NodeClient};
 
 /// Maximum age of the newest checkpoint of a network, in seconds, as for readers. On an idle network the age reaches 90
@@ -53,7 +53,7 @@ pub struct SeenNode {
     pub problem: Option<String>,
     /// What it proves.
     #[serde(flatten)]
-    pub standing: Option<Standing>,
+    pub standing: Option<NodeStanding>,
     /// What only its operator may see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<NodeHealth>,

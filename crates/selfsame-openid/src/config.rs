@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 pub use selfsame_accounts::Registration;
-pub use wallet::{Bound, WalletConfig};
+pub use wallet::WalletConfig;
 
 /// The settings of the three roles.
 #[derive(Clone, Debug, Default)]

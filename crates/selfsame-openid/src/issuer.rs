@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use selfsame_did::Did;
 use selfsame_driver::Result;
-use selfsame_openid4vc::issuer::Settings;
+use selfsame_openid4vc::issuer::IssuerSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -36,7 +36,7 @@ pub(crate) use protocol::GRANT;
 pub struct Issuer {
     shared: Arc<Shared>,
     context: Arc<Context>,
-    settings: Settings,
+    settings: IssuerSettings,
     published: Published,
     identity: Arc<Identity>,
     lists: Arc<Lists>,
@@ -47,7 +47,7 @@ pub struct Issuer {
 
 /// The contents of a credential, kept from the offer to its issuance.
 #[derive(Clone, Deserialize, Serialize)]
-struct Subject {
+struct CredentialSubject {
     template: String,
     format: String,
     claims: Map<String, Value>,
@@ -67,7 +67,7 @@ impl Issuer {
     ) -> Result<Self> {
         let published = Published::new(&context, &signing::published_key(&context, &identity))?;
         let key = shared.instance_key("issuer").await?;
-        let settings = Settings {
+        let settings = IssuerSettings {
             metadata: published.issuer.clone(),
             key,
             nonce_lifetime: 300,
@@ -114,7 +114,11 @@ impl Issuer {
     pub fn is_for_few(&self) -> bool {
         let formats = &self.context.config.issuer.formats;
         formats.iter().any(|format| {
-            let by = signing::signatory(&self.context, &self.identity, signing::Kind::of(*format));
+            let by = signing::signatory(
+                &self.context,
+                &self.identity,
+                signing::CredentialKind::of(*format),
+            );
             Did::parse(&by.issuer).is_ok_and(|did| did.origin().is_registry())
         })
     }

@@ -15,7 +15,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, jwk};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
-use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, State};
+use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, VerificationState};
 use selfsame_store::Record;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ pub struct Verifier {
 /// A request as it is stored.
 #[derive(Deserialize, Serialize)]
 pub struct RequestRecord {
-    state: State,
+    state: VerificationState,
     title: String,
     created: UnixTime,
     /// Maximum age of a status list in seconds, if the request sets one.
@@ -90,7 +90,10 @@ pub struct RequestRecord {
 /// If the record is not a request.
 pub(crate) fn is_open(record: &Record) -> Result<bool> {
     let kept: RequestRecord = decode(&record.value)?;
-    Ok(matches!(kept.state, State::Created(_) | State::Fetched(_)))
+    Ok(matches!(
+        kept.state,
+        VerificationState::Created(_) | VerificationState::Fetched(_)
+    ))
 }
 
 impl Verifier {
@@ -168,20 +171,22 @@ impl Verifier {
         let left = record.state.asked().expires.0;
         let left = left.saturating_sub(self.shared.clock.now().0);
         let (state, verdict, error) = match &record.state {
-            State::Created(_) | State::Fetched(_) if left == 0 => {
+            VerificationState::Created(_) | VerificationState::Fetched(_) if left == 0 => {
                 (RequestState::Expired, None, None)
             }
-            State::Created(_) => (RequestState::Created, None, None),
-            State::Fetched(_) => (RequestState::Fetched, None, None),
-            State::Answered(_) if record.spending.as_ref().is_some_and(Spending::holds_back) => {
+            VerificationState::Created(_) => (RequestState::Created, None, None),
+            VerificationState::Fetched(_) => (RequestState::Fetched, None, None),
+            VerificationState::Answered(_)
+                if record.spending.as_ref().is_some_and(Spending::holds_back) =>
+            {
                 (RequestState::Spending, None, None)
             }
-            State::Answered(answered) => (
+            VerificationState::Answered(answered) => (
                 RequestState::Answered,
                 Some(verdict(&answered.judged)),
                 None,
             ),
-            State::Declined(Declined { error, .. }) => {
+            VerificationState::Declined(Declined { error, .. }) => {
                 (RequestState::Declined, None, Some(error.clone()))
             }
         };
@@ -195,7 +200,7 @@ impl Verifier {
             verdict,
             error,
             refused: match &record.state {
-                State::Fetched(fetched) => fetched.refused.as_deref().map(refused),
+                VerificationState::Fetched(fetched) => fetched.refused.as_deref().map(refused),
                 _ => None,
             },
             spending: record.spending.as_ref().map(Spending::view),

@@ -63,7 +63,7 @@ impl Wallet {
     pub fn new(shared: Arc<Shared>, context: Arc<Context>) -> Self {
         let transport = transport(&shared);
         Self {
-            accounts: Accounts::new(selfsame_accounts::Parts {
+            accounts: Accounts::new(selfsame_accounts::AccountsParts {
                 store: shared.store.clone(),
                 clock: shared.clock.clone(),
                 work: shared.work.clone(),

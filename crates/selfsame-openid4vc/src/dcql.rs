@@ -15,10 +15,10 @@ mod select;
 mod tests;
 
 pub use authority::authority_keys;
-pub use check::{Answer, Unmet, check, mismatch};
+pub use check::{CheckedAnswer, Unmet, check, mismatch};
 pub use matching::{Candidate, Mismatch, narrowest_type};
 pub use parse::{DcqlError, Fault};
 pub use query::{
-    ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, Meta, Query, TrustedAuthority,
+    ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, DcqlQuery, Meta, TrustedAuthority,
 };
 pub use select::{Match, QueryMatches, Selection, SetMatches, select};

@@ -21,10 +21,10 @@ use crate::{error::Error, wire::request::Request};
 
 /// The state of a request, stored as a record so that it survives a restart.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum State {
+pub enum PresentationState {
     /// The request is authentic and waits for the person's decision.
     #[serde(rename = "asked/1")]
-    Asked(Asked),
+    Asked(AwaitingConsent),
     /// The presentations are being sent.
     #[serde(rename = "answering/1")]
     Answering(Answering),
@@ -41,7 +41,7 @@ pub enum State {
 
 /// A request that waits for the person's decision.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Asked {
+pub struct AwaitingConsent {
     /// The request.
     pub request: Request,
     /// The verifier that sent the request.
@@ -164,20 +164,20 @@ pub struct Delivery {
 
 /// What a step gives.
 #[derive(Clone, Debug)]
-pub struct Next {
+pub struct HolderNext {
     /// The new state.
-    pub state: State,
+    pub state: PresentationState,
     /// The answer to deliver; none once it is delivered.
     pub delivery: Option<Delivery>,
 }
 
-impl Next {
-    fn delivering(state: State, delivery: Delivery) -> Self {
+impl HolderNext {
+    fn delivering(state: PresentationState, delivery: Delivery) -> Self {
         let delivery = Some(delivery);
         Self { state, delivery }
     }
 
-    fn ended(state: State) -> Self {
+    fn ended(state: PresentationState) -> Self {
         let delivery = None;
         Self { state, delivery }
     }
@@ -185,24 +185,33 @@ impl Next {
 
 /// Takes one step. On an error the state stays as it is.
 pub fn step(
-    state: &State,
+    state: &PresentationState,
     input: Input<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<HolderNext>, Error> {
     match (state, input) {
-        (State::Asked(asked), Input::Present(choices)) => {
+        (PresentationState::Asked(asked), Input::Present(choices)) => {
             response::present(asked, choices, evidence, ctx)
         }
-        (State::Asked(asked), Input::Decline) => response::decline(asked, ctx).map(Step::Done),
-        (State::Answering(Answering { verifier, .. }), Input::Delivered { status, body }) => Ok(
-            Step::Done(response::delivered(verifier, true, status, body)),
-        ),
-        (State::Declining(Declining { verifier }), Input::Delivered { status, body }) => Ok(
-            Step::Done(response::delivered(verifier, false, status, body)),
-        ),
+        (PresentationState::Asked(asked), Input::Decline) => {
+            response::decline(asked, ctx).map(Step::Done)
+        }
         (
-            State::Answering(Answering { verifier, .. }) | State::Declining(Declining { verifier }),
+            PresentationState::Answering(Answering { verifier, .. }),
+            Input::Delivered { status, body },
+        ) => Ok(Step::Done(response::delivered(
+            verifier, true, status, body,
+        ))),
+        (
+            PresentationState::Declining(Declining { verifier }),
+            Input::Delivered { status, body },
+        ) => Ok(Step::Done(response::delivered(
+            verifier, false, status, body,
+        ))),
+        (
+            PresentationState::Answering(Answering { verifier, .. })
+            | PresentationState::Declining(Declining { verifier }),
             Input::Unreachable(reason),
         ) => Ok(Step::Done(response::unreachable(verifier, reason))),
         _ => Err(Error::State(

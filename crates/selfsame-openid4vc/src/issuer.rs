@@ -1,6 +1,6 @@
 //! The credential issuer's side of OpenID4VCI: offers, tokens, nonces, credentials.
 //!
-//! An offer and each access token issued for it are separate records, each a [`State`]; [`redeem`] takes the steps of the
+//! An offer and each access token issued for it are separate records, each a [`IssuanceState`]; [`redeem`] takes the steps of the
 //! first kind, [`issue`] those of the second.
 
 pub mod credential;
@@ -24,7 +24,7 @@ use crate::{
 
 /// The issuer's configuration.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct IssuerSettings {
     /// The metadata that the issuer publishes and enforces.
     pub metadata: IssuerMetadata,
     /// The key that authenticates nonces and transaction codes.
@@ -41,7 +41,7 @@ pub struct Settings {
     pub round_times_to: u64,
 }
 
-impl Settings {
+impl IssuerSettings {
     /// The expiry time that a credential states: rounded down like its other times, unless it would then be expired
     /// from the start.
     #[must_use]
@@ -53,7 +53,7 @@ impl Settings {
 
 /// The state of an issuance, stored as a record so that it survives a restart.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum State {
+pub enum IssuanceState {
     /// The code can be redeemed.
     #[serde(rename = "offered/1")]
     Offered(Offered),
@@ -166,7 +166,7 @@ pub struct Given {
 #[derive(Clone, Debug)]
 pub struct Redemption {
     /// The offer's next state.
-    pub state: State,
+    pub state: IssuanceState,
     /// The access token, or why there is none.
     pub outcome: Result<Redeemed, Error>,
 }
@@ -184,7 +184,7 @@ pub struct Redeemed {
 #[derive(Clone, Debug)]
 pub struct Issuance {
     /// The grant's next state.
-    pub state: State,
+    pub state: IssuanceState,
     /// Nonces to mark as used. If one is marked already, nothing is stored and the answer is `invalid_nonce`.
     pub spent: Vec<nonce::Spent>,
     /// The credentials issued; none if the answer is one that was given before.
@@ -198,15 +198,15 @@ pub struct Issuance {
 /// # Errors
 /// RFC 6749 §5.2; [`Error::State`] if the record is not an offer.
 pub fn redeem(
-    state: &State,
+    state: &IssuanceState,
     request: &TokenRequest,
-    settings: &Settings,
+    settings: &IssuerSettings,
     ctx: &Ctx,
 ) -> Result<Redemption, Error> {
     match state {
-        State::Offered(offered) => token::redeem(offered, request, settings, ctx),
-        State::Closed(closed) => Err(token::refuse_closed(closed)),
-        State::Granted(_) => Err(Error::State("this record is an access token")),
+        IssuanceState::Offered(offered) => token::redeem(offered, request, settings, ctx),
+        IssuanceState::Closed(closed) => Err(token::refuse_closed(closed)),
+        IssuanceState::Granted(_) => Err(Error::State("this record is an access token")),
     }
 }
 
@@ -215,13 +215,15 @@ pub fn redeem(
 /// # Errors
 /// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1; [`Error::State`] if the record is not an access token.
 pub fn issue(
-    state: &State,
-    asked: &credential::Asked<'_>,
+    state: &IssuanceState,
+    asked: &credential::CredentialAsked<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<Issuance>, Error> {
     match state {
-        State::Granted(granted) => credential::issue(granted, asked, evidence, ctx),
-        State::Offered(_) | State::Closed(_) => Err(Error::State("this record is an offer")),
+        IssuanceState::Granted(granted) => credential::issue(granted, asked, evidence, ctx),
+        IssuanceState::Offered(_) | IssuanceState::Closed(_) => {
+            Err(Error::State("this record is an offer"))
+        }
     }
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::{
-    dcql::Query,
+    dcql::DcqlQuery,
     error::Error,
     wire::{
         request::{ClientMetadata, RequestUriMethod},
@@ -25,7 +25,7 @@ use crate::{
 
 /// The state of a request, stored as a record so that it survives a restart.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum State {
+pub enum VerificationState {
     /// The request was created.
     #[serde(rename = "created/1")]
     Created(Created),
@@ -34,7 +34,7 @@ pub enum State {
     Fetched(Fetched),
     /// A wallet has answered, and the answer was verified.
     #[serde(rename = "answered/1")]
-    Answered(Box<Answered>),
+    Answered(Box<AnsweredRequest>),
     /// A wallet has declined.
     #[serde(rename = "declined/1")]
     Declined(Declined),
@@ -68,7 +68,7 @@ pub struct RefusedAnswers {
 
 /// A request that was answered.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Answered {
+pub struct AnsweredRequest {
     /// The request.
     pub asked: Asked,
     /// The presentations.
@@ -112,7 +112,7 @@ pub struct Asked {
     /// The value that the answer must repeat.
     pub state: String,
     /// The DCQL query.
-    pub query: Query,
+    pub query: DcqlQuery,
     /// The formats and algorithms that this verifier can check.
     pub metadata: ClientMetadata,
     /// The time at which the request expires.
@@ -185,15 +185,15 @@ pub enum Reply {
 
 /// What a step gives.
 #[derive(Clone, Debug)]
-pub struct Next {
+pub struct VerifierNext {
     /// The new state.
-    pub state: State,
+    pub state: VerificationState,
     /// The reply to the wallet; none if no wallet asks.
     pub reply: Option<Reply>,
 }
 
-impl Next {
-    fn replying(state: State, reply: Reply) -> Self {
+impl VerifierNext {
+    fn replying(state: VerificationState, reply: Reply) -> Self {
         let reply = Some(reply);
         Self { state, reply }
     }
@@ -201,46 +201,48 @@ impl Next {
 
 /// Takes one step. On an error the state stays as it is.
 pub fn step(
-    state: &State,
+    state: &VerificationState,
     input: Input<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<VerifierNext>, Error> {
     match (state, input) {
         (
-            State::Created(_) | State::Fetched(_),
+            VerificationState::Created(_) | VerificationState::Fetched(_),
             Input::Fetch {
                 signer,
                 wallet_nonce,
             },
         ) => request::object(&open(state), signer, wallet_nonce, evidence, ctx),
-        (State::Created(Created { asked }), Input::Response { .. })
+        (VerificationState::Created(Created { asked }), Input::Response { .. })
             if asked.request_uri.is_some() =>
         {
             Err(Error::invalid_request(
                 "the request has not been fetched yet",
             ))
         }
-        (State::Created(_) | State::Fetched(_), Input::Response { response, policy }) => {
-            response::take(&open(state), response, policy, evidence, ctx)
-        }
-        (State::Answered(answered), Input::Recheck { policy }) => {
+        (
+            VerificationState::Created(_) | VerificationState::Fetched(_),
+            Input::Response { response, policy },
+        ) => response::take(&open(state), response, policy, evidence, ctx),
+        (VerificationState::Answered(answered), Input::Recheck { policy }) => {
             response::recheck(answered, policy, evidence, ctx)
         }
-        (State::Answered(_) | State::Declined(_), Input::Fetch { .. }) => {
+        (VerificationState::Answered(_) | VerificationState::Declined(_), Input::Fetch { .. }) => {
             Err(Error::Expired("the request has been answered"))
         }
-        (State::Answered(_) | State::Declined(_), Input::Response { .. }) => {
-            Err(Error::invalid_request("the request has been answered"))
-        }
+        (
+            VerificationState::Answered(_) | VerificationState::Declined(_),
+            Input::Response { .. },
+        ) => Err(Error::invalid_request("the request has been answered")),
         (_, Input::Recheck { .. }) => Err(Error::State("there is no answer to verify again")),
     }
 }
 
 /// The state of an open request once a wallet has it.
-fn open(state: &State) -> Fetched {
+fn open(state: &VerificationState) -> Fetched {
     let refused = match state {
-        State::Fetched(fetched) => fetched.refused.clone(),
+        VerificationState::Fetched(fetched) => fetched.refused.clone(),
         _ => None,
     };
     Fetched {
@@ -249,7 +251,7 @@ fn open(state: &State) -> Fetched {
     }
 }
 
-impl State {
+impl VerificationState {
     /// The request.
     pub fn asked(&self) -> &Asked {
         match self {

@@ -22,14 +22,14 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 pub use self::token::{Accept, begin, kinds_of_keys};
-use crate::{error::Error, wire::credential::Wanted};
+use crate::{error::Error, wire::credential::WantedCredential};
 
 /// How many nonces the wallet fetches for one credential before it gives up.
 const MAX_NONCES: u32 = 3;
 
 /// The state of receiving credentials, stored as a record so that it survives a restart.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum State {
+pub enum ReceivingState {
     /// The code is being sent to the token endpoint.
     #[serde(rename = "redeeming/1")]
     Redeeming(Redeeming),
@@ -51,7 +51,7 @@ pub enum State {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Redeeming {
     /// The credentials to request.
-    pub plan: Plan,
+    pub plan: CredentialPlan,
     /// Whether a transaction code was sent with it.
     pub with_tx_code: bool,
     /// A nonce that was fetched in advance.
@@ -63,14 +63,14 @@ pub struct Redeeming {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Proving {
     /// The state of the remaining requests.
-    pub progress: Progress,
+    pub progress: RequestsProgress,
 }
 
 /// A credential request that is being sent.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Requesting {
     /// The state of the remaining requests; the first ask is the one being sent.
-    pub progress: Progress,
+    pub progress: RequestsProgress,
 }
 
 /// All credentials have been received.
@@ -97,7 +97,7 @@ pub struct Failed {
 
 /// The credentials to request, and the issuer to request them from.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Plan {
+pub struct CredentialPlan {
     /// The credential issuer's identifier.
     pub issuer: String,
     /// Its credential endpoint.
@@ -136,14 +136,14 @@ pub struct Binding {
 
 /// The progress of the credential requests.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Progress {
+pub struct RequestsProgress {
     /// The credentials still to request; the first ask is the current one.
-    pub plan: Plan,
+    pub plan: CredentialPlan,
     /// The access token.
     #[serde(with = "secret")]
     pub token: SecretString,
     /// How the credential request names each ask, in the same order.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<WantedCredential>,
     /// How many nonces were fetched for the current ask.
     pub nonces: u32,
     /// The credentials received so far.
@@ -165,9 +165,9 @@ pub struct ReceivedCredential {
     pub kid: Option<String>,
 }
 
-impl State {
+impl ReceivingState {
     /// The answer to the call that this state waits for, as the next input.
-    pub const fn answered<'a>(&self, answer: Answer<'a>) -> Input<'a> {
+    pub const fn answered<'a>(&self, answer: HttpAnswer<'a>) -> Input<'a> {
         match self {
             Self::Proving(_) => Input::Nonce(answer),
             Self::Requesting(_) => Input::Credential(answer),
@@ -190,7 +190,7 @@ impl State {
 
     /// Takes the nonce endpoint's answer before the code is redeemed. An unusable answer is ignored: the wallet then
     /// fetches a nonce after it has the token.
-    pub fn take_nonce(&mut self, answer: Answer<'_>) {
+    pub fn take_nonce(&mut self, answer: HttpAnswer<'_>) {
         if let Self::Redeeming(redeeming) = self {
             redeeming.nonce = nonce::read(answer).ok();
         }
@@ -201,18 +201,18 @@ impl State {
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
     /// The token endpoint's answer.
-    Token(Answer<'a>),
+    Token(HttpAnswer<'a>),
     /// The nonce endpoint's answer.
-    Nonce(Answer<'a>),
+    Nonce(HttpAnswer<'a>),
     /// The credential endpoint's answer.
-    Credential(Answer<'a>),
+    Credential(HttpAnswer<'a>),
     /// The issuer did not answer, for this reason.
     Unreachable(&'a str),
 }
 
 /// An HTTP answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer<'a> {
+pub struct HttpAnswer<'a> {
     /// The status code.
     pub status: u16,
     /// The content type.
@@ -223,7 +223,7 @@ pub struct Answer<'a> {
 
 /// A call to the issuer, to be stored together with the new state.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum Call {
+pub enum WalletCall {
     /// Post the form to the token endpoint; only once, since the code is for a single use.
     RedeemToken {
         /// The token endpoint.
@@ -249,7 +249,7 @@ pub enum Call {
     },
 }
 
-impl Call {
+impl WalletCall {
     /// Whether the call can be repeated without harm.
     pub const fn may_be_repeated(&self) -> bool {
         matches!(self, Self::FetchNonce { .. })
@@ -258,18 +258,18 @@ impl Call {
 
 /// What a step gives.
 #[derive(Clone, Debug)]
-pub struct Next {
+pub struct WalletNext {
     /// The new state.
-    pub state: State,
+    pub state: ReceivingState,
     /// The next call.
-    pub call: Option<Call>,
+    pub call: Option<WalletCall>,
     /// The credentials received, to be kept.
     pub received: Vec<ReceivedCredential>,
 }
 
-impl Next {
+impl WalletNext {
     /// A state that waits for the answer to this call.
-    fn calling(state: State, call: Call) -> Self {
+    fn calling(state: ReceivingState, call: WalletCall) -> Self {
         Self {
             state,
             call: Some(call),
@@ -278,7 +278,7 @@ impl Next {
     }
 
     /// A last state.
-    fn ended(state: State, received: Vec<ReceivedCredential>) -> Self {
+    fn ended(state: ReceivingState, received: Vec<ReceivedCredential>) -> Self {
         Self {
             state,
             call: None,
@@ -290,29 +290,31 @@ impl Next {
 /// Takes one step. If the issuer breaks the rules, the result is [`State::Failed`]; an error means that the input does
 /// not fit the state, or that this wallet has a fault.
 pub fn step(
-    state: &State,
+    state: &ReceivingState,
     input: &Input<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<WalletNext>, Error> {
     let next = match (state, input) {
-        (State::Redeeming(redeeming), Input::Token(answer)) => {
+        (ReceivingState::Redeeming(redeeming), Input::Token(answer)) => {
             token::redeemed(redeeming, *answer, evidence, ctx)
         }
-        (State::Proving(proving), Input::Nonce(answer)) => {
+        (ReceivingState::Proving(proving), Input::Nonce(answer)) => {
             nonce::fetched(proving, *answer, evidence, ctx)
         }
-        (State::Requesting(requesting), Input::Credential(answer)) => {
+        (ReceivingState::Requesting(requesting), Input::Credential(answer)) => {
             credential::answered(requesting, *answer, evidence, ctx)
         }
         (
-            State::Redeeming(_) | State::Proving(_) | State::Requesting(_),
+            ReceivingState::Redeeming(_)
+            | ReceivingState::Proving(_)
+            | ReceivingState::Requesting(_),
             Input::Unreachable(reason),
         ) => Err(Error::counterpart(
             format!("the issuer cannot be reached: {reason}"),
             "Try again later; if the offer works only once, ask the issuer for a new one.",
         )),
-        (State::Received(_) | State::Failed(_), _) => {
+        (ReceivingState::Received(_) | ReceivingState::Failed(_), _) => {
             return Err(Error::State("this receipt has ended"));
         }
         _ => return Err(Error::State("the answer is not the expected one")),
@@ -327,34 +329,44 @@ pub fn step(
 
 /// Requests the next credential. If the issuer has a nonce endpoint and the credential requires proofs, fetches a nonce
 /// first.
-fn ask(progress: Progress, evidence: &Evidence, ctx: &Ctx) -> Result<Step<Next>, Error> {
+fn ask(
+    progress: RequestsProgress,
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<Step<WalletNext>, Error> {
     let Some(current) = progress.plan.asks.first() else {
-        let Progress {
+        let RequestsProgress {
             plan, credentials, ..
         } = progress;
         let received = Received {
             issuer: plan.issuer,
             credentials: credentials.clone(),
         };
-        let state = State::Received(received);
-        return Ok(Step::Done(Next::ended(state, credentials)));
+        let state = ReceivingState::Received(received);
+        return Ok(Step::Done(WalletNext::ended(state, credentials)));
     };
     match &progress.plan.nonce_endpoint {
         Some(url) if !current.bindings.is_empty() => {
-            let call = Call::FetchNonce { url: url.clone() };
-            let state = State::Proving(Proving { progress });
-            Ok(Step::Done(Next::calling(state, call)))
+            let call = WalletCall::FetchNonce { url: url.clone() };
+            let state = ReceivingState::Proving(Proving { progress });
+            Ok(Step::Done(WalletNext::calling(state, call)))
         }
         _ => proof::request(progress, None, evidence, ctx),
     }
 }
 
-fn failed(state: &State, code: Option<String>, reason: String, advice: &str) -> Next {
+fn failed(
+    state: &ReceivingState,
+    code: Option<String>,
+    reason: String,
+    advice: &str,
+) -> WalletNext {
     let credentials = match state {
-        State::Proving(Proving { progress }) | State::Requesting(Requesting { progress }) => {
-            progress.credentials.clone()
+        ReceivingState::Proving(Proving { progress })
+        | ReceivingState::Requesting(Requesting { progress }) => progress.credentials.clone(),
+        ReceivingState::Redeeming(_) | ReceivingState::Received(_) | ReceivingState::Failed(_) => {
+            Vec::new()
         }
-        State::Redeeming(_) | State::Received(_) | State::Failed(_) => Vec::new(),
     };
     let failed = Failed {
         code,
@@ -363,5 +375,5 @@ fn failed(state: &State, code: Option<String>, reason: String, advice: &str) -> 
         credentials: credentials.clone(),
     };
     // Credentials that arrived before belong to the person, even if the rest failed.
-    Next::ended(State::Failed(failed), credentials)
+    WalletNext::ended(ReceivingState::Failed(failed), credentials)
 }

@@ -9,7 +9,7 @@ use selfsame_credential::{
     sd_jwt::{DigestAlgorithm, Processed, SdJwt},
 };
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, ctx::Ctx, time::UnixTime};
-use selfsame_openid4vc::dcql::{Candidate, Query, check, select};
+use selfsame_openid4vc::dcql::{Candidate, DcqlQuery, check, select};
 use serde_json::{Value, json};
 
 const VCT: &str = "https://credentials.example.com/identity_credential";
@@ -72,16 +72,16 @@ fn candidate(claims: &Value) -> Candidate<'_> {
     }
 }
 
-fn query(claims: &Value) -> Query {
+fn query(claims: &Value) -> DcqlQuery {
     let mut credential = json!({"id": "pid", "format": "dc+sd-jwt", "meta": {"vct_values": [VCT]}});
     if !claims.is_null() {
         credential["claims"] = claims.clone();
     }
-    Query::parse(&json!({"credentials": [credential]})).unwrap()
+    DcqlQuery::parse(&json!({"credentials": [credential]})).unwrap()
 }
 
 /// The content that the verifier sees; `None` if the wallet has nothing to present.
-fn present(held: &Held, query: &Query) -> Option<Processed> {
+fn present(held: &Held, query: &DcqlQuery) -> Option<Processed> {
     let selection = select(query, &[((), candidate(held.claims()))]);
     let chosen = selection.first_choice(true)?;
     let presented = held.sd_jwt().unwrap().present(&chosen[0].1.reveal).unwrap();
@@ -94,7 +94,7 @@ fn present(held: &Held, query: &Query) -> Option<Processed> {
 }
 
 /// Whether the content that the verifier sees satisfies a query.
-fn satisfies(seen: &Processed, query: &Query) -> bool {
+fn satisfies(seen: &Processed, query: &DcqlQuery) -> bool {
     let candidate = Candidate {
         withheld: Some(&seen.withheld),
         ..candidate(&seen.claims)

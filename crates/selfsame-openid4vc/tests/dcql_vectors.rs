@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use selfsame_credential::{ClaimPath, Format};
 use selfsame_crypto::encoding;
-use selfsame_openid4vc::dcql::{Candidate, Match, Mismatch, Query, check, select};
+use selfsame_openid4vc::dcql::{Candidate, DcqlQuery, Match, Mismatch, check, select};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ fn mismatch(found: &Mismatch) -> Value {
     }
 }
 
-fn run(file: &str, query: &Query, case: &Case) {
+fn run(file: &str, query: &DcqlQuery, case: &Case) {
     let what = format!("{file}: {}", case.name);
     let held: Vec<_> = case
         .held
@@ -141,7 +141,7 @@ fn the_specifications_queries_select_what_they_should() {
             continue;
         }
         let vector: Vector = serde_json::from_str(&read(&name)).unwrap();
-        let query = Query::parse(&vector.query).unwrap();
+        let query = DcqlQuery::parse(&vector.query).unwrap();
         assert_eq!(
             serde_json::to_value(&query).unwrap(),
             vector.query,
@@ -172,7 +172,7 @@ fn the_specifications_paths_lead_where_they_should() {
             holder_bound: true,
             authority_keys: Vec::new(),
         };
-        let selection = select(&Query::parse(&query).unwrap(), &[((), candidate)]);
+        let selection = select(&DcqlQuery::parse(&query).unwrap(), &[((), candidate)]);
         let places = match selection.queries[0].matches.as_slice() {
             [one] => one.reveal.clone(),
             _ => Vec::new(),

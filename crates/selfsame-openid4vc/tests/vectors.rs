@@ -6,13 +6,13 @@ use selfsame_openid4vc::{
     Transport,
     holder::request::open,
     verifier::request::wallet_nonce,
-    wallet::offer::{Source, locate},
+    wallet::offer::{OfferSource, locate},
     wire::{
         credential::CredentialRequest,
         metadata::{Configuration, IssuerMetadata},
         nonce::NonceResponse,
         offer::CredentialOffer,
-        response::{Answer, AuthorizationResponse, Receipt},
+        response::{AuthorizationResponse, Receipt, VpResponse},
     },
 };
 use serde_json::Value;
@@ -36,8 +36,8 @@ fn the_specifications_offers_are_read() {
         let offer = match case["link"].as_str() {
             None => CredentialOffer::parse(&bytes(&case["offer"])).unwrap(),
             Some(link) => match locate(link, &Transport::default()).unwrap() {
-                Source::Value(offer) => offer,
-                Source::Reference(url) => {
+                OfferSource::Value(offer) => offer,
+                OfferSource::Reference(url) => {
                     assert_eq!(url.as_str(), case["reference"]);
                     continue;
                 }
@@ -172,7 +172,7 @@ fn the_specifications_requests_are_opened_or_refused() {
     let form = expected["form"].as_str().unwrap();
     let response = AuthorizationResponse::parse(form.as_bytes()).unwrap();
     assert_eq!(response.state.as_deref(), expected["state"].as_str());
-    let Answer::Refused { error, description } = response.answer else {
+    let VpResponse::Refused { error, description } = response.answer else {
         panic!()
     };
     assert_eq!(error, expected["error"].as_str().unwrap());

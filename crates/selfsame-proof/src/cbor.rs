@@ -12,16 +12,16 @@ use minicbor::{Decoder, Encoder};
 pub struct Malformed(pub &'static str);
 
 /// A type with exactly one encoding.
-pub trait Item: Sized {
+pub trait CborItem: Sized {
     /// Writes the item.
-    fn write(&self, to: &mut Writer);
+    fn write(&self, to: &mut CborWriter);
 
     /// Reads an item and leaves the bytes after it.
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed>;
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed>;
 
     /// The item's encoding.
     fn to_cbor(&self) -> Vec<u8> {
-        let mut writer = Writer::new();
+        let mut writer = CborWriter::new();
         self.write(&mut writer);
         writer.finish()
     }
@@ -29,8 +29,8 @@ pub trait Item: Sized {
     /// Reads an item from all of `bytes`. Refuses any other encoding of the item: longer forms of lengths and numbers,
     /// indefinite lengths, trailing bytes.
     fn from_cbor(bytes: &[u8]) -> Result<Self, Malformed> {
-        let item = Self::read(&mut Reader(Decoder::new(bytes)))?;
-        let mut again = Writer::with_capacity(bytes.len());
+        let item = Self::read(&mut CborReader(Decoder::new(bytes)))?;
+        let mut again = CborWriter::with_capacity(bytes.len());
         item.write(&mut again);
         if again.finish() == bytes {
             Ok(item)
@@ -41,17 +41,17 @@ pub trait Item: Sized {
 }
 
 /// Encodes the output of `write`, for data that are never read back.
-pub fn encode(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
-    let mut writer = Writer::new();
+pub fn encode(write: impl FnOnce(&mut CborWriter)) -> Vec<u8> {
+    let mut writer = CborWriter::new();
     write(&mut writer);
     writer.finish()
 }
 
 /// Writes deterministic CBOR.
 #[derive(Debug)]
-pub struct Writer(Encoder<Vec<u8>>);
+pub struct CborWriter(Encoder<Vec<u8>>);
 
-impl Writer {
+impl CborWriter {
     fn new() -> Self {
         Self::with_capacity(0)
     }
@@ -118,7 +118,7 @@ impl Writer {
     }
 
     /// An array of items.
-    pub fn items<T: Item>(&mut self, items: &[T]) -> &mut Self {
+    pub fn items<T: CborItem>(&mut self, items: &[T]) -> &mut Self {
         self.array(items.len());
         for item in items {
             item.write(self);
@@ -127,7 +127,7 @@ impl Writer {
     }
 
     /// An item.
-    pub fn item<T: Item>(&mut self, item: &T) -> &mut Self {
+    pub fn item<T: CborItem>(&mut self, item: &T) -> &mut Self {
         item.write(self);
         self
     }
@@ -138,12 +138,12 @@ fn written<T>(result: Result<T, minicbor::encode::Error<Infallible>>) {
     debug_assert!(result.is_ok());
 }
 
-/// Reads the output of a [`Writer`]. Only [`Item::from_cbor`], which encodes the item again, ensures that the encoding
+/// Reads the output of a [`CborWriter`]. Only [`Item::from_cbor`], which encodes the item again, ensures that the encoding
 /// is the deterministic one.
 #[derive(Debug)]
-pub struct Reader<'b>(Decoder<'b>);
+pub struct CborReader<'b>(Decoder<'b>);
 
-impl<'b> Reader<'b> {
+impl<'b> CborReader<'b> {
     /// An array of a given length.
     pub fn tuple(&mut self, length: usize) -> Result<(), Malformed> {
         match self.array()? == length {
@@ -214,7 +214,7 @@ impl<'b> Reader<'b> {
     }
 
     /// An array of items.
-    pub fn items<T: Item>(&mut self) -> Result<Vec<T>, Malformed> {
+    pub fn items<T: CborItem>(&mut self) -> Result<Vec<T>, Malformed> {
         (0..self.array()?).map(|_| T::read(self)).collect()
     }
 
@@ -231,12 +231,12 @@ fn wrong(_: DecodeError) -> Malformed {
     Malformed("a value is missing or of another type")
 }
 
-impl Item for String {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for String {
+    fn write(&self, to: &mut CborWriter) {
         to.text(self);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.text().map(str::to_owned)
     }
 }
@@ -260,7 +260,7 @@ pub enum Any {
 }
 
 impl Any {
-    fn read_at(from: &mut Reader<'_>, depth: usize) -> Result<Self, Malformed> {
+    fn read_at(from: &mut CborReader<'_>, depth: usize) -> Result<Self, Malformed> {
         if depth > DEPTH_MAX {
             return Err(Malformed("arrays are too deep"));
         }
@@ -279,8 +279,8 @@ impl Any {
     }
 }
 
-impl Item for Any {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Any {
+    fn write(&self, to: &mut CborWriter) {
         match self {
             Self::Uint(value) => to.uint(*value),
             Self::Bool(value) => to.bool(*value),
@@ -290,7 +290,7 @@ impl Item for Any {
         };
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         Self::read_at(from, 0)
     }
 }
@@ -322,8 +322,8 @@ mod tests {
     #[derive(Debug, Eq, PartialEq)]
     struct Names(std::collections::BTreeMap<i64, String>);
 
-    impl Item for Names {
-        fn write(&self, to: &mut Writer) {
+    impl CborItem for Names {
+        fn write(&self, to: &mut CborWriter) {
             to.map(self.0.len());
             let (negative, positive) = (self.0.range(..0).rev(), self.0.range(0..));
             for (key, name) in positive.chain(negative) {
@@ -331,7 +331,7 @@ mod tests {
             }
         }
 
-        fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
             let mut names = Self(std::collections::BTreeMap::new());
             for _ in 0..from.map()? {
                 names.0.insert(from.int()?, from.text()?.to_owned());
@@ -363,11 +363,11 @@ mod tests {
 
     fn strings(bytes: &[u8]) -> Result<Vec<String>, Malformed> {
         struct Strings(Vec<String>);
-        impl Item for Strings {
-            fn write(&self, to: &mut Writer) {
+        impl CborItem for Strings {
+            fn write(&self, to: &mut CborWriter) {
                 to.items(&self.0);
             }
-            fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+            fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
                 from.items().map(Self)
             }
         }

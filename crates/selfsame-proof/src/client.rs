@@ -6,7 +6,9 @@ use std::sync::Arc;
 use selfsame_crypto::time::UnixTime;
 
 use crate::checkpoint::{Agreed, Standing};
-use crate::read::{Bundle, Known, Outcome, Policy, Question, Report, TrustRoot, judge_with};
+use crate::read::{
+    Bundle, Policy, Question, ReadOutcome, Report, TrustRoot, VerifiedCheckpoint, judge_with,
+};
 use crate::tree::{self, Proof};
 
 /// The number of verified checkpoints that are remembered.
@@ -18,7 +20,7 @@ pub struct Client {
     trust: TrustRoot,
     policy: Policy,
     /// Newest first.
-    known: VecDeque<Known>,
+    known: VecDeque<VerifiedCheckpoint>,
     /// The newest checkpoint seen, with its note.
     newest: Option<(Standing, String)>,
     /// Verified objects in two generations: the older is dropped when the younger is full.
@@ -48,7 +50,7 @@ pub struct Handed {
 
 /// An object and the checkpoint for which it is valid.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Found {
+pub struct ProvenObject {
     /// The object; `None` if it is proven absent.
     pub value: Option<Arc<[u8]>>,
     /// The newest checkpoint for which it is known to be valid.
@@ -106,7 +108,7 @@ impl Client {
     }
 
     /// The object under a key, if it has been verified and is recent enough; otherwise the caller must fetch it.
-    pub fn get(&self, key: &[u8], lasting: Lasting, now: UnixTime) -> Option<Found> {
+    pub fn get(&self, key: &[u8], lasting: Lasting, now: UnixTime) -> Option<ProvenObject> {
         let object = self.object(key)?;
         let as_of = self.holds_since(object);
         let usable = match lasting {
@@ -114,7 +116,7 @@ impl Client {
             Lasting::Forever => false,
             Lasting::Within(seconds) => now.0.saturating_sub(as_of.time.0) <= seconds,
         };
-        usable.then(|| Found {
+        usable.then(|| ProvenObject {
             value: object.value.clone(),
             as_of,
         })
@@ -182,11 +184,11 @@ impl Client {
         further: &[Object<'_>],
         handed: Handed,
         now: UnixTime,
-    ) -> Result<Standing, Outcome> {
+    ) -> Result<Standing, ReadOutcome> {
         let report = self.accept_handed(&first.key, first, handed, now);
         let as_of = match (report.outcome, report.as_of) {
-            (Outcome::Verified, Some(as_of)) => as_of,
-            (Outcome::Verified, None) => return Err(Outcome::Forged),
+            (ReadOutcome::Verified, Some(as_of)) => as_of,
+            (ReadOutcome::Verified, None) => return Err(ReadOutcome::Forged),
             (outcome, _) => return Err(outcome),
         };
         self.accept_further(further, as_of)?;
@@ -201,12 +203,12 @@ impl Client {
         &mut self,
         further: &[Object<'_>],
         as_of: Standing,
-    ) -> Result<(), Outcome> {
+    ) -> Result<(), ReadOutcome> {
         for object in further {
             let proven = tree::verify(&as_of.state, object.key, object.value, object.proof);
-            proven.map_err(|_| Outcome::Forged)?;
+            proven.map_err(|_| ReadOutcome::Forged)?;
             if self.is_overtaken(object.key, object.value, &as_of) {
-                return Err(Outcome::Untimely);
+                return Err(ReadOutcome::Untimely);
             }
             self.remember(object.key, object.value, as_of);
         }
@@ -241,7 +243,7 @@ impl Client {
         }
         if !is_known {
             self.known.truncate(KNOWN_MAX - 1);
-            self.known.push_front(Known {
+            self.known.push_front(VerifiedCheckpoint {
                 note: bundle.note.clone(),
                 agreed: Agreed {
                     standing: as_of,

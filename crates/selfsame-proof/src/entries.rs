@@ -1,7 +1,7 @@
 //! Transactions of the log with their proofs, as a node returns them: encoding and verification.
 
 use crate::ProofError;
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use crate::checkpoint::Standing;
 use crate::log::{leaf_hash, verify_inclusion};
 use crate::read::Bundle;
@@ -69,13 +69,13 @@ impl ProvenEntries {
     }
 }
 
-impl Item for ProvenEntries {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for ProvenEntries {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).text(DOMAIN).item(&self.bundle);
         to.items(&self.entries);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         from.domain(DOMAIN)?;
         let bundle = Bundle::read(from)?;

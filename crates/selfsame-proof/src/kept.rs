@@ -2,7 +2,7 @@
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use crate::read::TrustRoot;
 
 const DOMAIN: &str = "selfsame/fork/1";
@@ -25,19 +25,19 @@ pub struct Fork {
 
 /// The newest trust root, and the note of the newest checkpoint seen.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Trusted {
+pub struct TrustedRoot {
     /// The trust root.
     pub root: TrustRoot,
     /// The note.
     pub note: String,
 }
 
-impl Item for Trusted {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for TrustedRoot {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).bytes(&self.root.to_bytes()).text(&self.note);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             root: TrustRoot::from_bytes(from.bytes()?)?,
@@ -46,8 +46,8 @@ impl Item for Trusted {
     }
 }
 
-impl Item for Fork {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Fork {
+    fn write(&self, to: &mut CborWriter) {
         to.array(8)
             .text(DOMAIN)
             .uint(self.found.0)
@@ -58,7 +58,7 @@ impl Item for Fork {
         }
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(8)?;
         from.domain(DOMAIN)?;
         let (found, height) = (UnixTime(from.uint()?), from.uint()?);

@@ -41,20 +41,20 @@ pub(crate) struct Signature {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct VerifierKey {
     name: String,
-    kind: Kind,
+    kind: NoteKind,
     key_id: [u8; 4],
     key: PublicKey,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Kind {
+enum NoteKind {
     Ed25519,
     Cosignature,
 }
 
 /// A valid signature.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Signer<'k> {
+pub struct NoteSigner<'k> {
     /// The key that signed.
     pub key: &'k VerifierKey,
     /// When it was made, if it states a time: only signatures of witnesses do.
@@ -125,8 +125,8 @@ impl SignedNote {
 
     /// The keys among `keys` that signed, each once, with the latest time stated. Signatures of unknown keys are
     /// ignored; an invalid signature that names one of the keys is an error.
-    pub fn signers<'k>(&self, keys: &'k [VerifierKey]) -> Result<Vec<Signer<'k>>, ProofError> {
-        let mut signers: Vec<Signer<'k>> = Vec::new();
+    pub fn signers<'k>(&self, keys: &'k [VerifierKey]) -> Result<Vec<NoteSigner<'k>>, ProofError> {
+        let mut signers: Vec<NoteSigner<'k>> = Vec::new();
         for signature in &self.signatures {
             let Some(key) = keys.iter().find(|key| signature.names(key)) else {
                 continue;
@@ -134,7 +134,7 @@ impl SignedNote {
             let time = key.check(&self.text, &signature.bytes)?;
             match signers.iter_mut().find(|signer| signer.key == key) {
                 Some(signer) => signer.time = signer.time.max(time),
-                None => signers.push(Signer { key, time }),
+                None => signers.push(NoteSigner { key, time }),
             }
         }
         Ok(signers)
@@ -151,7 +151,7 @@ impl SignedNote {
     ) -> Result<Vec<(&'k VerifierKey, UnixTime)>, ProofError> {
         let signers = self.signers(witnesses)?.into_iter();
         let timely =
-            |Signer { key, time }| time.filter(|time| *time <= latest).map(|time| (key, time));
+            |NoteSigner { key, time }| time.filter(|time| *time <= latest).map(|time| (key, time));
         Ok(signers.filter_map(timely).collect())
     }
 
@@ -211,20 +211,20 @@ impl Signature {
 impl VerifierKey {
     /// An Ed25519 key with its name.
     pub fn new(name: &str, key: &PublicKey) -> Result<Self, ProofError> {
-        Self::of_kind(Kind::Ed25519, name, key)
+        Self::of_kind(NoteKind::Ed25519, name, key)
     }
 
     /// The Ed25519 key of a witness with its name.
     pub fn witness(name: &str, key: &PublicKey) -> Result<Self, ProofError> {
-        Self::of_kind(Kind::Cosignature, name, key)
+        Self::of_kind(NoteKind::Cosignature, name, key)
     }
 
     /// Whether this is the key of a witness.
     pub fn is_witness(&self) -> bool {
-        self.kind == Kind::Cosignature
+        self.kind == NoteKind::Cosignature
     }
 
-    fn of_kind(kind: Kind, name: &str, key: &PublicKey) -> Result<Self, ProofError> {
+    fn of_kind(kind: NoteKind, name: &str, key: &PublicKey) -> Result<Self, ProofError> {
         if !is_key_name(name) {
             return Err(ProofError::VerifierKey(
                 "its name is empty or has a space or a plus",
@@ -260,7 +260,7 @@ impl VerifierKey {
                 .verify(Algorithm::EdDsa, message, signature)
                 .map_err(|_| ProofError::BadSignature)
         };
-        if self.kind == Kind::Ed25519 {
+        if self.kind == NoteKind::Ed25519 {
             return verified(text.as_bytes(), signature).map(|()| None);
         }
         let (time, signature) = signature
@@ -294,8 +294,8 @@ impl FromStr for VerifierKey {
         };
         let typed = base64_decode(key).map_err(|_| bad("its key is not base64"))?;
         let (kind, raw) = match typed.split_first() {
-            Some((&ED25519, raw)) => (Kind::Ed25519, raw),
-            Some((&COSIGNATURE, raw)) => (Kind::Cosignature, raw),
+            Some((&ED25519, raw)) => (NoteKind::Ed25519, raw),
+            Some((&COSIGNATURE, raw)) => (NoteKind::Cosignature, raw),
             _ => return Err(bad("it is not an Ed25519 key")),
         };
         let key = PublicKey::from_multicodec(&[ED25519_MULTICODEC.as_slice(), raw].concat())
@@ -316,7 +316,7 @@ impl fmt::Display for VerifierKey {
     }
 }
 
-impl Kind {
+impl NoteKind {
     /// The signature type (C2SP signed-note).
     fn byte(self) -> u8 {
         match self {
@@ -339,7 +339,7 @@ fn raw_ed25519(key: &PublicKey) -> Result<Vec<u8>, ProofError> {
 }
 
 /// The first four bytes of SHA-256(name || 0x0A || signature type || public key).
-fn key_id(name: &str, kind: Kind, raw: &[u8]) -> [u8; 4] {
+fn key_id(name: &str, kind: NoteKind, raw: &[u8]) -> [u8; 4] {
     let [a, b, c, d, ..] = sha256_parts(&[name.as_bytes(), &[0x0a, kind.byte()], raw]);
     [a, b, c, d]
 }

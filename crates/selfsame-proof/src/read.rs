@@ -1,6 +1,6 @@
 //! Reads that prove themselves: the object, its proof in the state, and the validators' signatures on that state.
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use crate::tree::Proof;
 use crate::validators::ValidatorSet;
 
@@ -12,7 +12,7 @@ mod trust;
 
 pub use fork::{Relation, compare, compare_by_entry};
 pub(crate) use judge::judge_with;
-pub use judge::{Known, Outcome, Policy, Question, Report, Rule, judge};
+pub use judge::{Policy, Question, ReadOutcome, ReadRule, Report, VerifiedCheckpoint, judge};
 pub use trust::TrustRoot;
 
 /// Maximum length of a bundle, in bytes.
@@ -63,15 +63,15 @@ impl Bundle {
     }
 }
 
-impl Item for Bundle {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Bundle {
+    fn write(&self, to: &mut CborWriter) {
         to.array(6).text(DOMAIN).text(&self.note).bytes(&self.key);
         to.option(self.value.as_deref())
             .bytes(&self.proof.to_bytes());
         to.items(&self.handovers);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(6)?;
         from.domain(DOMAIN)?;
         let bundle = Self {
@@ -88,13 +88,13 @@ impl Item for Bundle {
     }
 }
 
-impl Item for Handover {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Handover {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).text(&self.note).item(&self.set);
         to.bytes(&self.proof.to_bytes());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             note: from.text()?.to_owned(),
@@ -104,6 +104,6 @@ impl Item for Handover {
     }
 }
 
-fn read_proof(from: &mut Reader<'_>) -> Result<Proof, Malformed> {
+fn read_proof(from: &mut CborReader<'_>) -> Result<Proof, Malformed> {
     Proof::from_bytes(from.bytes()?).map_err(|_| Malformed("a proof is malformed"))
 }

@@ -1,6 +1,6 @@
 //! An object with others that its reader needs next, under one checkpoint. Encoding only; the client judges them.
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use crate::client::Object;
 use crate::read::{Bundle, MAX_BUNDLE_BYTES};
 use crate::tree::Proof;
@@ -60,13 +60,13 @@ impl Read {
     }
 }
 
-impl Item for ProvenReads {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for ProvenReads {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).text(DOMAIN).item(&self.bundle);
         to.items(&self.further);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         from.domain(DOMAIN)?;
         let bundle = Bundle::read(from)?;
@@ -78,13 +78,13 @@ impl Item for ProvenReads {
     }
 }
 
-impl Item for Read {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Read {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).bytes(&self.key).option(self.value.as_deref());
         to.bytes(&self.proof.to_bytes());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             key: from.bytes()?.to_vec(),

@@ -10,7 +10,7 @@ use selfsame_crypto::hash::sha256;
 
 use crate::log::Hash;
 
-use node::{Child, Inner, Leaf, Node, nibble, node_key};
+use node::{Child, InnerNode, Leaf, TreeNode, nibble, node_key};
 
 mod memo;
 mod node;
@@ -22,7 +22,7 @@ mod walk;
 
 pub use crate::error::{ReadError, TreeError};
 pub use memo::Memo;
-pub use proof::{Neighbour, Path, Proof, verify};
+pub use proof::{Neighbour, Proof, SiblingPath, verify};
 pub use prove::{digest, prove};
 pub use walk::{Met, walk};
 
@@ -109,18 +109,18 @@ pub fn update<'w>(
     if !writes.is_empty() && before != Root::EMPTY && version <= before.version {
         return Err(TreeError::Version);
     }
-    let top = (before.hash != EMPTY).then_some(Child::Inner(Inner::of(before)));
+    let top = (before.hash != EMPTY).then_some(Child::Inner(InnerNode::of(before)));
     let root = match update.place(top, 0, &writes)? {
         None if before.hash == EMPTY => before,
         None => Root {
             version,
             hash: EMPTY,
         },
-        Some(Child::Inner(Inner { hash, version })) => Root { version, hash },
+        Some(Child::Inner(InnerNode { hash, version })) => Root { version, hash },
         // The root is always stored as a node, even with a single leaf.
         Some(Child::Leaf(leaf)) => {
             let path = leaf.path;
-            let mut node = Node::default();
+            let mut node = TreeNode::default();
             node.set(nibble(&path, 0), Some(Child::Leaf(leaf)));
             let hash = update.store(&node, &path, 0);
             Root { version, hash }
@@ -182,13 +182,13 @@ impl Update<'_> {
     /// Applies writes to a stored node.
     fn descend(
         &mut self,
-        inner: Inner,
+        inner: InnerNode,
         depth: usize,
         writes: &[Write],
     ) -> Result<Option<Child>, TreeError> {
         let path = writes.first().map_or(EMPTY, |write| write.path);
         let key = node_key(inner.version, &path, depth);
-        let mut node = Node::load(self.before, &key, depth, &inner.hash)?;
+        let mut node = TreeNode::load(self.before, &key, depth, &inner.hash)?;
         let mut changed = false;
         let same = |a: &Write, b: &Write| nibble(&a.path, depth) == nibble(&b.path, depth);
         for group in writes.chunk_by(same) {
@@ -218,7 +218,7 @@ impl Update<'_> {
             _ if depth >= DEPTH => return Err(TreeError::Damaged),
             [leaf, ..] => leaf.path,
         };
-        let mut node = Node::default();
+        let mut node = TreeNode::default();
         for group in leaves.chunk_by(|a, b| nibble(&a.path, depth) == nibble(&b.path, depth)) {
             let slot = group.first().map_or(0, |leaf| nibble(&leaf.path, depth));
             node.set(slot, self.build(group, depth.saturating_add(1))?);
@@ -226,14 +226,14 @@ impl Update<'_> {
         Ok(Some(self.stored(&node, &path, depth)))
     }
 
-    fn stored(&mut self, node: &Node, path: &Hash, depth: usize) -> Child {
-        Child::Inner(Inner {
+    fn stored(&mut self, node: &TreeNode, path: &Hash, depth: usize) -> Child {
+        Child::Inner(InnerNode {
             hash: self.store(node, path, depth),
             version: self.version,
         })
     }
 
-    fn store(&mut self, node: &Node, path: &Hash, depth: usize) -> Hash {
+    fn store(&mut self, node: &TreeNode, path: &Hash, depth: usize) -> Hash {
         let key = node_key(self.version, path, depth);
         self.nodes.push((key, node.to_bytes()));
         node.hash()

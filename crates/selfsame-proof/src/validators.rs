@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selfsame_crypto::{KeyType, PublicKey};
 
 use crate::ProofError;
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use crate::note::VerifierKey;
 
 /// The state key of the validator set.
@@ -156,12 +156,12 @@ impl Validator {
     }
 }
 
-impl Item for ValidatorSet {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for ValidatorSet {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).text(DOMAIN).items(&self.0);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         from.domain(DOMAIN)?;
         let set = Self(from.items::<Validator>()?.into());
@@ -170,8 +170,8 @@ impl Item for ValidatorSet {
     }
 }
 
-impl Item for Validator {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Validator {
+    fn write(&self, to: &mut CborWriter) {
         to.array(4)
             .text(&self.name)
             .bytes(self.key.bytes())
@@ -179,7 +179,7 @@ impl Item for Validator {
         to.option(self.consensus.as_ref().map(PublicKey::bytes));
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         let key = |bytes: &[u8]| {
             PublicKey::from_raw(KeyType::Ed25519, bytes)
                 .map_err(|_| Malformed("a validator's keys are Ed25519 keys"))

@@ -9,7 +9,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_tls::identity::Peer;
 use selfsame_tls::{ClientConfig, ServerConfig};
 use selfsame_tls_io::{
-    Acceptor, Carried, Clock, Connector, Error, Gather, Lapse, Watch, name_of, relay_until,
+    Acceptor, Carried, Connector, Error, Gather, HandshakeClock, Lapse, Watch, name_of, relay_until,
 };
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
@@ -60,7 +60,7 @@ pub struct Relay {
     /// Its counters.
     pub figures: Arc<Figures>,
     /// The time.
-    pub clock: Clock,
+    pub clock: HandshakeClock,
 }
 
 /// How a connection went.

@@ -37,12 +37,12 @@ pub struct Figures {
     reloaded: AtomicU64,
     not_reloaded: AtomicU64,
     refusals: Mutex<BTreeMap<Refused, u64>>,
-    peers: Mutex<BTreeMap<Known, u64>>,
+    peers: Mutex<BTreeMap<CountedPeer, u64>>,
 }
 
 /// A peer that was admitted, and how it authenticated.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct Known {
+struct CountedPeer {
     by: &'static str,
     name: String,
 }
@@ -116,7 +116,7 @@ impl Figures {
     /// Counts a peer by its name. Each name is a line in the metrics, and anyone with a credential may create names, so
     /// those beyond the limit are counted together.
     fn know(&self, kind: &PeerKind) {
-        let mut known = Known {
+        let mut known = CountedPeer {
             by: way_of(kind),
             name: name_of(kind),
         };
@@ -175,7 +175,7 @@ impl Figures {
 
     fn render_peers(&self, text: &mut String) {
         let peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        let labelled = |(Known { by, name }, count): (&Known, &u64)| {
+        let labelled = |(CountedPeer { by, name }, count): (&CountedPeer, &u64)| {
             (format!("by=\"{by}\",peer=\"{}\"", escaped(name)), *count)
         };
         let peers: Vec<(String, u64)> = peers.iter().map(labelled).collect();

@@ -1,6 +1,6 @@
 //! The author agreement: the text that authors have to accept before they write.
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::encoding::{optional, write_optional};
 use crate::receipt::{Receipt, Version};
@@ -44,13 +44,13 @@ impl Version for AgreementInForce {
     }
 }
 
-impl Item for AgreementInForce {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for AgreementInForce {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).item(&self.receipt);
         write_optional(to, self.agreement.as_ref());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             receipt: Receipt::read(from)?,
@@ -59,13 +59,13 @@ impl Item for AgreementInForce {
     }
 }
 
-impl Item for Agreement {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Agreement {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).text(&self.version).bytes(&self.digest);
         to.items(&self.mechanisms);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             version: from.text()?.to_owned(),
@@ -75,13 +75,13 @@ impl Item for Agreement {
     }
 }
 
-impl Item for Acceptance {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Acceptance {
+    fn write(&self, to: &mut CborWriter) {
         to.array(4).text(&self.version).bytes(&self.digest);
         to.text(&self.mechanism).uint(self.day);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(4)?;
         Ok(Self {
             version: from.text()?.to_owned(),

@@ -10,6 +10,6 @@ pub use definition::{Definition, PublishedDefinition, Succession};
 pub use name::ObjectName;
 pub(crate) use name::{DEFINITION, REGISTRY, SCHEMA};
 pub use registry::PublishedRegistry;
-pub(crate) use revocation::Bits;
+pub(crate) use revocation::RevokedBits;
 pub use revocation::{RevocationEntry, RevocationState, RevocationVersion};
 pub use schema::PublishedSchema;

@@ -1,6 +1,6 @@
 //! Authority: the roles of members, and one table of who may do what.
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::rules::Mode;
 
@@ -76,7 +76,7 @@ const MEMBER: Who = Who(1 | 2 | 4);
 const ANYBODY: Who = Who(1 | 2 | 4 | 8);
 
 /// One line of the table.
-struct Line {
+struct AuthorityLine {
     act: Act,
     /// Who may act on their own object: in mode `open`, in mode `endorsed`.
     own: [Who; 2],
@@ -88,8 +88,8 @@ struct Line {
     agreement: bool,
 }
 
-const fn own(act: Act, endorsed: Who) -> Line {
-    Line {
+const fn own(act: Act, endorsed: Who) -> AuthorityLine {
+    AuthorityLine {
         act,
         own: [ANYBODY, endorsed],
         other: [NOBODY, NOBODY],
@@ -98,8 +98,8 @@ const fn own(act: Act, endorsed: Who) -> Line {
     }
 }
 
-const fn governing(act: Act, who: Who) -> Line {
-    Line {
+const fn governing(act: Act, who: Who) -> AuthorityLine {
+    AuthorityLine {
         act,
         own: [who, who],
         other: [who, who],
@@ -113,26 +113,26 @@ const fn governing(act: Act, who: Who) -> Line {
 /// endorsers write DIDs for others, schemas and definitions; only the owner changes an object; a steward runs one
 /// validator of their own, a trustee may change any; trustees set rules and agreement. In mode `open` every registered
 /// DID may publish its own objects.
-const TABLE: [Line; 18] = [
-    Line {
+const TABLE: [AuthorityLine; 18] = [
+    AuthorityLine {
         other: [MEMBER, MEMBER],
         ..own(Act::CreateDid, MEMBER)
     },
     own(Act::ChangeDid, ANYBODY),
     own(Act::AnchorStatus, ANYBODY),
-    Line {
+    AuthorityLine {
         agreement: true,
         ..governing(Act::AddTrustee, TRUSTEE)
     },
-    Line {
+    AuthorityLine {
         agreement: true,
         ..governing(Act::AddSteward, TRUSTEE)
     },
-    Line {
+    AuthorityLine {
         agreement: true,
         ..governing(Act::AddEndorser, TRUSTEE_OR_STEWARD)
     },
-    Line {
+    AuthorityLine {
         agreement: true,
         ..governing(Act::TakeRole, TRUSTEE)
     },
@@ -142,17 +142,17 @@ const TABLE: [Line; 18] = [
     own(Act::ChangeRegistry, ANYBODY),
     own(Act::PublishResource, MEMBER),
     own(Act::Delegate, ANYBODY),
-    Line {
+    AuthorityLine {
         // Only as a delegate; the delegation itself is checked separately.
         other: [ANYBODY, ANYBODY],
         ..own(Act::Consume, ANYBODY)
     },
     governing(Act::SetAgreement, TRUSTEE),
-    Line {
+    AuthorityLine {
         own: [TRUSTEE_OR_STEWARD, TRUSTEE_OR_STEWARD],
         ..governing(Act::AddValidator, TRUSTEE)
     },
-    Line {
+    AuthorityLine {
         own: [TRUSTEE_OR_STEWARD, TRUSTEE_OR_STEWARD],
         ..governing(Act::RemoveValidator, TRUSTEE)
     },
@@ -188,7 +188,7 @@ impl Act {
         self.line().is_none_or(|line| line.agreement)
     }
 
-    fn line(self) -> Option<&'static Line> {
+    fn line(self) -> Option<&'static AuthorityLine> {
         TABLE.iter().find(|line| line.act == self)
     }
 }
@@ -225,12 +225,12 @@ impl Role {
     }
 }
 
-impl Item for Role {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Role {
+    fn write(&self, to: &mut CborWriter) {
         to.text(self.name());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         match from.text()? {
             "trustee" => Ok(Self::Trustee),
             "steward" => Ok(Self::Steward),

@@ -1,7 +1,7 @@
 //! Single use: a credential's handle is used up or revoked once.
 
 use selfsame_crypto::hash::sha256_parts;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::delegation::Action;
 use crate::encoding::{optional, write_optional};
@@ -48,14 +48,14 @@ pub fn use_digest(kind: &str, handle: &[u8; 32]) -> [u8; 32] {
     sha256_parts(&[DOMAIN, &length, kind.as_bytes(), handle])
 }
 
-impl Item for Consume {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Consume {
+    fn write(&self, to: &mut CborWriter) {
         to.array(5).item(&self.issuer).text(&self.kind);
         to.bytes(&self.handle).item(&self.action);
         write_optional(to, self.delegation.as_ref());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(5)?;
         Ok(Self {
             issuer: Identifier::read(from)?,
@@ -67,15 +67,15 @@ impl Item for Consume {
     }
 }
 
-impl Item for Consumption {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Consumption {
+    fn write(&self, to: &mut CborWriter) {
         to.array(5).item(&self.action).text(&self.kind);
         to.item(&self.by);
         write_optional(to, self.delegation.as_ref());
         to.item(&self.receipt);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(5)?;
         Ok(Self {
             action: Action::read(from)?,

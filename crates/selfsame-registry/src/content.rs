@@ -6,7 +6,7 @@ use selfsame_crypto::{KeyType, PublicKey};
 
 use crate::encoding::public_key;
 use crate::rules::Rules;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 const MAX_FRAGMENT_BYTES: usize = 64;
 const MAX_TYPE_BYTES: usize = 64;
@@ -76,7 +76,7 @@ pub enum ContentFault {
     #[error("a key has no use, or one its type is not made for")]
     Use,
     /// A key that is not a point of its curve, so that no private key belongs to it.
-    #[error("an Ed25519 key is no point of its curve, so nobody can sign with it")]
+    #[error("an Ed25519 key is not a point of its curve, so no private key belongs to it")]
     NoPoint,
     /// A service's type is malformed.
     #[error("a service has a malformed type")]
@@ -254,15 +254,15 @@ pub(crate) fn is_uri(text: &str, rules: &Rules) -> Result<(), ContentFault> {
     }
 }
 
-impl Item for Content {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Content {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3)
             .items(&self.keys)
             .items(&self.services)
             .items(&self.also_known_as);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             keys: from.items()?,
@@ -272,15 +272,15 @@ impl Item for Content {
     }
 }
 
-impl Item for Key {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Key {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3)
             .text(&self.id)
             .bytes(&self.public.to_multicodec())
             .uint(self.uses.0);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             id: from.text()?.to_owned(),
@@ -293,15 +293,15 @@ impl Item for Key {
     }
 }
 
-impl Item for Service {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Service {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3)
             .text(&self.id)
             .text(&self.kind)
             .text(&self.endpoint);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             id: from.text()?.to_owned(),

@@ -1,7 +1,7 @@
 //! Delegations: a delegate may use up or revoke an issuer's credentials, of some types, until a time.
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
@@ -50,12 +50,12 @@ pub(crate) fn is_type(kind: &str) -> bool {
     (1..=MAX_TYPE_BYTES).contains(&kind.len()) && plain
 }
 
-impl Item for Action {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Action {
+    fn write(&self, to: &mut CborWriter) {
         to.text(self.name());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         match from.text()? {
             "consume" => Ok(Self::Consume),
             "revoke" => Ok(Self::Revoke),
@@ -74,13 +74,13 @@ impl Action {
     }
 }
 
-impl Item for Delegation {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Delegation {
+    fn write(&self, to: &mut CborWriter) {
         to.array(5).text(&self.name).item(&self.to);
         to.items(&self.scope).item(&self.action).uint(self.until.0);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(5)?;
         Ok(Self {
             name: from.text()?.to_owned(),
@@ -92,13 +92,13 @@ impl Item for Delegation {
     }
 }
 
-impl Item for GivenDelegation {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for GivenDelegation {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).item(&self.delegation).item(&self.receipt);
         write_optional(to, self.withdrawn.as_ref());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             delegation: Delegation::read(from)?,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::anoncreds::{Definition, RevocationEntry};
 use crate::content::{Key, Service, Uses};
 use crate::network::{Agreement, Role};
-use crate::resource::{Data, Resource};
+use crate::resource::{Resource, ResourceData};
 use crate::single_use::{Consume, Delegation, use_digest};
 use crate::transaction::Signature;
 use crate::{Content, Identifier, Machine, Operation, Rules, StateError, Transaction};
@@ -274,8 +274,8 @@ fn revoked(entry: &RevocationEntry) -> Value {
 
 fn resource(resource: &Resource) -> Value {
     let bytes = match &resource.data {
-        Data::Bytes(bytes) => Some(bytes.len()),
-        Data::Digest(_) => None,
+        ResourceData::Bytes(bytes) => Some(bytes.len()),
+        ResourceData::Digest(_) => None,
     };
     json!({
         "name": resource.name,
@@ -335,7 +335,7 @@ mod tests {
 
     use selfsame_crypto::encoding::hex_decode;
     use selfsame_crypto::{KeyType, PrivateKey};
-    use selfsame_proof::cbor::Item as _;
+    use selfsame_proof::cbor::CborItem as _;
     use selfsame_proof::validators::ValidatorSet;
 
     use super::*;

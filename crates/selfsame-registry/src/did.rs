@@ -1,6 +1,6 @@
 //! DIDs: their versions, as they stand in the registry.
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::content::Content;
 use crate::encoding::{optional, write_optional};
@@ -20,13 +20,13 @@ impl Version for DidVersion {
     }
 }
 
-impl Item for DidVersion {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for DidVersion {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).item(&self.receipt);
         write_optional(to, self.content.as_ref());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             receipt: Receipt::read(from)?,

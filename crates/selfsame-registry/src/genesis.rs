@@ -11,7 +11,7 @@ use crate::authority::Role;
 use crate::encoding::public_key;
 use crate::identifier::Identifier;
 use crate::rules::Rules;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 const DOMAIN: &str = "selfsame/genesis/1";
 const MAX_NAME_BYTES: usize = 64;
@@ -155,15 +155,15 @@ impl Genesis {
     }
 }
 
-impl Item for Genesis {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Genesis {
+    fn write(&self, to: &mut CborWriter) {
         to.array(6).text(DOMAIN).text(&self.name).uint(self.time.0);
         to.items(&self.members)
             .item(&self.validators)
             .item(&self.rules);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(6)?;
         from.domain(DOMAIN)?;
         let genesis = Self {
@@ -177,14 +177,14 @@ impl Item for Genesis {
     }
 }
 
-impl Item for Member {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Member {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2)
             .bytes(&self.key.to_multicodec())
             .item(&self.role);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             key: public_key(from)?,

@@ -1,6 +1,6 @@
 //! Governance: the validators, as they were set.
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use selfsame_proof::validators::ValidatorSet;
 
 use crate::receipt::{Receipt, Version};
@@ -20,12 +20,12 @@ impl Version for ValidatorChange {
     }
 }
 
-impl Item for ValidatorChange {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for ValidatorChange {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).item(&self.set).item(&self.receipt);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             set: ValidatorSet::read(from)?,

@@ -6,7 +6,7 @@ use selfsame_proof::log::Frontier;
 use selfsame_proof::tree::Root;
 
 use crate::genesis::Genesis;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 const DOMAIN: &str = "selfsame/head/1";
 
@@ -67,21 +67,21 @@ impl Head {
     }
 }
 
-impl Item for Head {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Head {
+    fn write(&self, to: &mut CborWriter) {
         to.array(6).text(DOMAIN).uint(self.height).uint(self.time.0);
         to.bytes(&self.log.to_bytes());
         to.uint(self.tree.version).bytes(&self.tree.hash);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(6)?;
         from.domain(DOMAIN)?;
         Ok(Self {
             height: from.uint()?,
             time: UnixTime(from.uint()?),
             log: Frontier::from_bytes(from.bytes()?)
-                .map_err(|_| Malformed("a log frontier is none"))?,
+                .map_err(|_| Malformed("the log frontier is malformed"))?,
             tree: Root {
                 version: from.uint()?,
                 hash: from.array_of()?,

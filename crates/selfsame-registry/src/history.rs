@@ -8,17 +8,17 @@ use crate::authority::Role;
 use crate::identifier::Identifier;
 use crate::member::Membership;
 use crate::receipt::{Receipt, Version};
-use crate::state::{Key, Overlay, StateError, StateRead, read};
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use crate::state::{Overlay, StateError, StateKey, StateRead, read};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 /// The number of the present version, and whether no further version can follow it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Present {
+pub(crate) struct PresentVersion {
     pub(crate) version: u64,
     pub(crate) deactivated: bool,
 }
 
-impl Present {
+impl PresentVersion {
     /// A version that others may follow.
     pub(crate) fn open(version: u64) -> Self {
         Self {
@@ -31,12 +31,12 @@ impl Present {
 /// The versions under one key.
 pub(crate) struct History<'a, T> {
     state: &'a dyn StateRead,
-    key: Key<'a>,
+    key: StateKey<'a>,
     records: PhantomData<T>,
 }
 
 impl<'a, T: Version> History<'a, T> {
-    pub(crate) fn new(state: &'a dyn StateRead, key: Key<'a>) -> Self {
+    pub(crate) fn new(state: &'a dyn StateRead, key: StateKey<'a>) -> Self {
         Self {
             state,
             key,
@@ -45,7 +45,7 @@ impl<'a, T: Version> History<'a, T> {
     }
 
     /// The number of the present version; `None` if there is no version.
-    pub(crate) fn present(&self) -> Result<Option<Present>, StateError> {
+    pub(crate) fn present(&self) -> Result<Option<PresentVersion>, StateError> {
         read(self.state, &self.key)
     }
 
@@ -64,7 +64,7 @@ impl<'a, T: Version> History<'a, T> {
 
     /// The version with this number; an error if it is missing.
     pub(crate) fn version(&self, number: u64) -> Result<T, StateError> {
-        read(self.state, &Key::Version(&self.key, number))?
+        read(self.state, &StateKey::Version(&self.key, number))?
             .ok_or_else(|| StateError(format!("version {number} of {} is missing", self.key)))
     }
 
@@ -111,24 +111,29 @@ impl<'a, T: Version> History<'a, T> {
 
 impl Overlay<'_> {
     /// Puts a further version under a key, and says that it is the present one.
-    pub(crate) fn put_version(&mut self, key: &Key<'_>, present: Present, item: &impl Version) {
+    pub(crate) fn put_version(
+        &mut self,
+        key: &StateKey<'_>,
+        present: PresentVersion,
+        item: &impl Version,
+    ) {
         self.put(key, &present);
-        self.put(&Key::Version(key, present.version), item);
+        self.put(&StateKey::Version(key, present.version), item);
     }
 }
 
 /// The role that a DID has now.
 pub(crate) fn role_of(state: &dyn StateRead, id: Identifier) -> Result<Option<Role>, StateError> {
-    let membership = History::<Membership>::new(state, Key::Role(id)).last()?;
+    let membership = History::<Membership>::new(state, StateKey::Role(id)).last()?;
     Ok(membership.and_then(|(_, membership)| membership.role))
 }
 
-impl Item for Present {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for PresentVersion {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).uint(self.version).bool(self.deactivated);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             version: from.uint()?,

@@ -7,7 +7,7 @@ use selfsame_crypto::encoding::{base58_decode, base58_encode};
 use selfsame_did::Did;
 use selfsame_did::selfsame::{self, Network};
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer, encode};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed, encode};
 
 const CONSENT: &str = "selfsame/registration/1";
 
@@ -57,12 +57,12 @@ impl fmt::Display for Identifier {
     }
 }
 
-impl Item for Identifier {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Identifier {
+    fn write(&self, to: &mut CborWriter) {
         to.bytes(&self.0);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.array_of().map(Self)
     }
 }

@@ -21,13 +21,13 @@ use crate::did::DidVersion;
 use crate::history::{History, role_of};
 use crate::identifier::Identifier;
 use crate::operation::{Operation, Since};
-use crate::proven::{Proven, Signed};
+use crate::proven::{ProvenSignatures, SignedBytes};
 use crate::receipt::Receipt;
 use crate::refusal::{
     AuthorFault, CheckError, DelegationFault, GovernanceFault, Refusal, SignatureFault,
 };
 use crate::rules::Rules;
-use crate::state::{Key, Overlay, StateError, StateRead, Used, Writes, read};
+use crate::state::{Overlay, StateError, StateKey, StateRead, Used, Writes, read};
 use crate::transaction::{Signature, Transaction};
 
 /// The block, the rules and the state that a transaction is checked against.
@@ -45,7 +45,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) seq_no: u64,
     /// Whether the author accepts the author agreement as it is in force.
     pub(crate) agreement: Result<(), Refusal>,
-    pub(crate) proven: &'a Proven,
+    pub(crate) proven: &'a ProvenSignatures,
     pub(crate) state: &'a dyn StateRead,
 }
 
@@ -59,12 +59,12 @@ pub(crate) enum Admission {
 
 /// A quota: how many operations a window may have, and the key of the record that counts them.
 struct Quota<'a> {
-    key: Key<'a>,
+    key: StateKey<'a>,
     limit: u64,
 }
 
 /// A transaction while its operations are applied: the state after the operations so far.
-struct Step<'a> {
+struct JudgedStep<'a> {
     at: Situation<'a>,
     author: Identifier,
     /// Whether a member vouches for the transaction.
@@ -85,7 +85,7 @@ impl<'a> Situation<'a> {
         self.is_signed_by_its_author(tx)?;
         self.is_signed_by_its_endorser(tx)?;
         let agreement = self.judge_acceptance(tx.body().agreement.as_ref())?;
-        let mut step = Step {
+        let mut step = JudgedStep {
             at: Situation { agreement, ..*self },
             author: tx.body().author,
             endorsed: tx.body().endorser.is_some(),
@@ -95,11 +95,14 @@ impl<'a> Situation<'a> {
         for (place, operation) in tx.body().operations.iter().enumerate() {
             step.take(place, operation)?;
         }
-        let Step {
+        let JudgedStep {
             receipt, mut to, ..
         } = step;
-        to.put(&Key::Nonce(tx.body().author, tx.body().nonce), &receipt);
-        to.put(&Key::AuthorQuota(tx.body().author), &used);
+        to.put(
+            &StateKey::Nonce(tx.body().author, tx.body().nonce),
+            &receipt,
+        );
+        to.put(&StateKey::AuthorQuota(tx.body().author), &used);
         Ok(Admission::New(receipt, to.writes))
     }
 
@@ -127,7 +130,7 @@ impl<'a> Situation<'a> {
     }
 
     fn nonce_is_new_or_the_same(&self, tx: &Transaction) -> Result<Option<Receipt>, CheckError> {
-        let nonce = Key::Nonce(tx.body().author, tx.body().nonce);
+        let nonce = StateKey::Nonce(tx.body().author, tx.body().nonce);
         match read::<Receipt>(self.state, &nonce)? {
             Some(receipt) if receipt.tx_hash == tx.hash() => Ok(Some(receipt)),
             Some(_) => Err(Refusal::NonceUsed.into()),
@@ -145,7 +148,7 @@ impl<'a> Situation<'a> {
     /// Every operation counts. Gives the quota's use after this transaction.
     fn author_has_quota_left(&self, tx: &Transaction) -> Result<Used, CheckError> {
         let quota = Quota {
-            key: Key::AuthorQuota(tx.body().author),
+            key: StateKey::AuthorQuota(tx.body().author),
             limit: self.rules.author_quota,
         };
         let operations = u64::try_from(tx.body().operations.len()).unwrap_or(u64::MAX);
@@ -211,7 +214,7 @@ impl<'a> Situation<'a> {
         signatures: &[Signature],
         content: &Content,
     ) -> Result<(), Refusal> {
-        let signed = Signed {
+        let signed = SignedBytes {
             hash: tx.hash(),
             bytes: tx.unsigned_bytes(),
         };
@@ -238,7 +241,7 @@ impl<'a> Situation<'a> {
     }
 }
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     fn take(&mut self, place: usize, operation: &Operation) -> Result<(), CheckError> {
         match operation {
             Operation::CreateDid(content) => self.create_did(place, content),
@@ -300,7 +303,7 @@ impl Step<'_> {
     fn delegation_of(&self, issuer: Identifier, name: &str) -> Result<GivenDelegation, CheckError> {
         // The name becomes part of a key of the state.
         let given = match is_fragment(name) {
-            true => read(&self.to, &Key::Delegation(issuer, name))?,
+            true => read(&self.to, &StateKey::Delegation(issuer, name))?,
             false => None,
         };
         given.ok_or_else(|| Refusal::Delegation(DelegationFault::Unknown).into())
@@ -309,7 +312,7 @@ impl Step<'_> {
 
 /// The present version of a DID that is not deactivated.
 fn active(state: &dyn StateRead, id: Identifier) -> Result<u64, CheckError> {
-    match History::<DidVersion>::new(state, Key::Did(id)).present()? {
+    match History::<DidVersion>::new(state, StateKey::Did(id)).present()? {
         None => Err(Refusal::Author(AuthorFault::Unknown).into()),
         Some(present) if present.deactivated => {
             Err(Refusal::Author(AuthorFault::Deactivated).into())
@@ -321,7 +324,7 @@ fn active(state: &dyn StateRead, id: Identifier) -> Result<u64, CheckError> {
 /// The present content of a DID that is not deactivated.
 fn content_of(state: &dyn StateRead, id: Identifier) -> Result<Content, CheckError> {
     let version = active(state, id)?;
-    let history = History::<DidVersion>::new(state, Key::Did(id));
+    let history = History::<DidVersion>::new(state, StateKey::Did(id));
     match history.version(version)?.content {
         Some(content) => Ok(content),
         None => Err(StateError("an active DID has no content".to_owned()).into()),

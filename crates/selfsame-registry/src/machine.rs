@@ -16,7 +16,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_did::selfsame::{Network, prefix};
-use selfsame_proof::cbor::{Item as _, Malformed};
+use selfsame_proof::cbor::{CborItem as _, Malformed};
 use selfsame_proof::log::{Frontier, Kept, leaf_hash};
 use selfsame_proof::tree::{self, NodeRead};
 
@@ -26,17 +26,17 @@ use crate::did::DidVersion;
 use crate::genesis::Genesis;
 use crate::governance::ValidatorChange;
 use crate::head::Head;
-use crate::history::Present;
+use crate::history::PresentVersion;
 use crate::identifier::Identifier;
 use crate::judge::{Admission, Situation};
 use crate::member::{Count, Membership};
 use crate::operation::{Operation, Since};
-use crate::proven::Proven;
+use crate::proven::ProvenSignatures;
 use crate::receipt::Receipt;
 use crate::refusal::{ApplyError, CheckError, ReadError, Refusal};
 use crate::rules::{MACHINE_VERSION, Rules, Schedule};
 use crate::state::{
-    Key, Overlay, StateError, StateRead, Writes, divide, is_mark, never_changes, read,
+    Overlay, StateError, StateKey, StateRead, Writes, divide, is_mark, never_changes, read,
 };
 use crate::transaction::Transaction;
 
@@ -46,7 +46,7 @@ pub struct Machine {
     genesis: Genesis,
     network: Network,
     first: Writes,
-    proven: Proven,
+    proven: ProvenSignatures,
     known: u64,
     since: Since,
 }
@@ -96,7 +96,7 @@ pub struct Applied {
 }
 
 /// A block's transactions one after the other, before the tree.
-struct Judged {
+struct JudgedBlock {
     height: u64,
     results: Vec<Result<Receipt, Refusal>>,
     logged: Vec<usize>,
@@ -114,7 +114,7 @@ impl Machine {
             genesis,
             network,
             first,
-            proven: Proven::default(),
+            proven: ProvenSignatures::default(),
             known: MACHINE_VERSION,
             since: Operation::since,
         }
@@ -183,7 +183,7 @@ impl Machine {
     /// The keys that the reader of an object asks for next: those of its present version and its first. Empty for an
     /// object that does not lead to others.
     pub fn further(key: &[u8], object: &[u8]) -> Vec<Vec<u8>> {
-        let present = Present::from_cbor(object);
+        let present = PresentVersion::from_cbor(object);
         let Some(present) = present.ok().filter(|_| Self::leads_further(key)) else {
             return Vec::new();
         };
@@ -226,7 +226,7 @@ impl Machine {
         state: &dyn StateRead,
         nodes: &dyn NodeRead,
     ) -> Result<Applied, ApplyError> {
-        let Judged {
+        let JudgedBlock {
             height,
             results,
             logged,
@@ -268,13 +268,13 @@ impl Machine {
         head: &Head,
         block: &Block<'_>,
         state: &dyn StateRead,
-    ) -> Result<Judged, ApplyError> {
+    ) -> Result<JudgedBlock, ApplyError> {
         if block.time < head.time {
             return Err(ApplyError::Time);
         }
         let state = self.begun(state);
         let start = self.situation(head, block.time, &state)?;
-        let mut room = Room::of(&start.rules);
+        let mut room = BlockRoom::of(&start.rules);
         let mut overlay = Overlay::new(&state);
         if head.height == 0 {
             overlay.writes.clone_from(&self.first);
@@ -306,7 +306,7 @@ impl Machine {
             };
             results.push(result);
         }
-        Ok(Judged {
+        Ok(JudgedBlock {
             height: start.height,
             results,
             logged,
@@ -331,7 +331,7 @@ impl Machine {
         state: &'a dyn StateRead,
     ) -> Result<Situation<'a>, StateError> {
         let height = head.height.saturating_add(1);
-        let schedule: Schedule = read(state, &Key::Rules)?.unwrap_or_default();
+        let schedule: Schedule = read(state, &StateKey::Rules)?.unwrap_or_default();
         let situation = Situation {
             rules: schedule.at(height).unwrap_or(*self.genesis.rules()),
             known: self.known,
@@ -363,13 +363,17 @@ fn first_objects(genesis: &Genesis) -> Writes {
         set: genesis.validators().clone(),
         receipt,
     };
-    to.put(&Key::Rules, &Schedule::of(*genesis.rules()));
-    to.put(&Key::Validators, &change.set);
-    to.put_version(&Key::ValidatorChanges, Present::open(1), &change);
+    to.put(&StateKey::Rules, &Schedule::of(*genesis.rules()));
+    to.put(&StateKey::Validators, &change.set);
+    to.put_version(
+        &StateKey::ValidatorChanges,
+        PresentVersion::open(1),
+        &change,
+    );
     let trustees = genesis.members().iter();
     let trustees = trustees.filter(|member| member.role == Role::Trustee);
     let trustees = u64::try_from(trustees.count()).unwrap_or(u64::MAX);
-    to.put(&Key::Trustees, &Count(trustees));
+    to.put(&StateKey::Trustees, &Count(trustees));
     for member in genesis.members() {
         let Some(id) = member.id() else { continue };
         let membership = Membership {
@@ -377,23 +381,23 @@ fn first_objects(genesis: &Genesis) -> Writes {
             by: None,
             receipt,
         };
-        to.put_version(&Key::Role(id), Present::open(1), &membership);
+        to.put_version(&StateKey::Role(id), PresentVersion::open(1), &membership);
         let version = DidVersion {
             content: Some(Content::of_key("key-1", member.key.clone())),
             receipt,
         };
-        to.put_version(&Key::Did(id), Present::open(1), &version);
+        to.put_version(&StateKey::Did(id), PresentVersion::open(1), &version);
     }
     to.writes
 }
 
 /// The room left in a block.
-struct Room {
+struct BlockRoom {
     transactions: u64,
     bytes: u64,
 }
 
-impl Room {
+impl BlockRoom {
     fn of(rules: &Rules) -> Self {
         Self {
             transactions: rules.max_block_transactions,

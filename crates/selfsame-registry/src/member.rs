@@ -1,6 +1,6 @@
 //! Members: their roles, and the transactions that gave or took them.
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::authority::Role;
 use crate::encoding::{optional, write_optional};
@@ -22,12 +22,12 @@ pub struct Membership {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Count(pub(crate) u64);
 
-impl Item for Count {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Count {
+    fn write(&self, to: &mut CborWriter) {
         to.uint(self.0);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.uint().map(Self)
     }
 }
@@ -38,14 +38,14 @@ impl Version for Membership {
     }
 }
 
-impl Item for Membership {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Membership {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).item(&self.receipt);
         write_optional(to, self.role.as_ref());
         write_optional(to, self.by.as_ref());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             receipt: Receipt::read(from)?,

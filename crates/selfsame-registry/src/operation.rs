@@ -2,7 +2,7 @@
 
 use selfsame_crypto::PublicKey;
 use selfsame_crypto::time::UnixTime;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use selfsame_proof::validators::Validator;
 
 use crate::agreement::Agreement;
@@ -129,8 +129,8 @@ impl Operation {
     }
 }
 
-impl Item for Operation {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Operation {
+    fn write(&self, to: &mut CborWriter) {
         match self {
             Self::CreateDid(content) => to.array(2).uint(1).item(content),
             Self::UpdateDid { version, content } => {
@@ -177,7 +177,7 @@ impl Item for Operation {
         };
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         Ok(match (from.array()?, from.uint()?) {
             (2, 1) => Self::CreateDid(Content::read(from)?),
             (3, 2) => Self::UpdateDid {

@@ -17,7 +17,7 @@ const HALF_MAX: usize = 8_192;
 /// The latest valid signatures; clones share them. The validity of a signature depends only on the bytes of its digest,
 /// so an answer from here is the one that a verification would give. An invalid signature is never stored.
 #[derive(Clone, Default)]
-pub(crate) struct Proven(Arc<Mutex<Halves>>);
+pub(crate) struct ProvenSignatures(Arc<Mutex<Halves>>);
 
 /// A signature that is found in the older half moves to the newer one; when that is full it becomes the older one.
 #[derive(Default)]
@@ -27,17 +27,17 @@ struct Halves {
 }
 
 /// The bytes that a signature is over, and their SHA-256.
-pub(crate) struct Signed<'a> {
+pub(crate) struct SignedBytes<'a> {
     pub(crate) hash: [u8; 32],
     pub(crate) bytes: &'a [u8],
 }
 
-impl Proven {
+impl ProvenSignatures {
     /// Checks that a signature over these bytes is by this key.
     pub(crate) fn verify(
         &self,
         key: &PublicKey,
-        signed: &Signed<'_>,
+        signed: &SignedBytes<'_>,
         signature: &Signature,
     ) -> Result<(), Refusal> {
         let algorithm = key.key_type().default_algorithm();
@@ -82,7 +82,7 @@ impl Halves {
     }
 }
 
-impl fmt::Debug for Proven {
+impl fmt::Debug for ProvenSignatures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Proven")
     }
@@ -103,10 +103,10 @@ mod tests {
     fn a_signature_that_was_good_is_good_for_the_same_bytes_and_key_alone() {
         for kind in [KeyType::Ed25519, KeyType::P256] {
             let [key, other] = [(); 2].map(|()| PrivateKey::generate(kind).unwrap());
-            let (proven, signature) = (Proven::default(), signed(&key, b"yes"));
+            let (proven, signature) = (ProvenSignatures::default(), signed(&key, b"yes"));
             let verify = |key: &PrivateKey, bytes: &[u8], signature: &Signature| {
                 let hash = sha256(bytes);
-                proven.verify(key.public(), &Signed { hash, bytes }, signature)
+                proven.verify(key.public(), &SignedBytes { hash, bytes }, signature)
             };
             for _ in 0..2 {
                 assert_eq!(verify(&key, b"yes", &signature), Ok(()));

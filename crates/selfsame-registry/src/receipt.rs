@@ -1,7 +1,7 @@
 //! Receipts: the number, block and time at which a transaction was accepted.
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use serde::{Deserialize, Serialize};
 
 /// The record that a transaction was accepted, and its place in the log.
@@ -19,13 +19,13 @@ pub struct Receipt {
 }
 
 /// A numbered record that never changes.
-pub(crate) trait Version: Item {
+pub(crate) trait Version: CborItem {
     /// The transaction that made it.
     fn receipt(&self) -> &Receipt;
 }
 
-impl Item for Receipt {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Receipt {
+    fn write(&self, to: &mut CborWriter) {
         to.array(4)
             .uint(self.seq_no)
             .uint(self.height)
@@ -33,7 +33,7 @@ impl Item for Receipt {
             .bytes(&self.tx_hash);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(4)?;
         Ok(Self {
             seq_no: from.uint()?,

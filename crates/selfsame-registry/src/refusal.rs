@@ -281,7 +281,7 @@ pub enum DelegationFault {
     #[error("the name was used for another delegation")]
     NameUsed,
     /// The delegate is another DID, or is not registered.
-    #[error("the delegation is for somebody else, or for nobody registered")]
+    #[error("the delegation is for another DID, or for a DID that is not registered")]
     Delegate,
     /// The delegation has expired.
     #[error("the delegation has expired")]

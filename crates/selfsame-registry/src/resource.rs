@@ -6,7 +6,7 @@ use std::fmt;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_did::Did;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::encoding::{optional, write_optional};
 use crate::receipt::{Receipt, Version};
@@ -31,12 +31,12 @@ pub struct Resource {
     /// Other URIs of the same resource.
     pub also_known_as: Vec<String>,
     /// Its bytes, or their digest.
-    pub data: Data,
+    pub data: ResourceData,
 }
 
 /// The bytes of a resource, or their digest if they are kept elsewhere.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Data {
+pub enum ResourceData {
     /// The bytes.
     Bytes(Vec<u8>),
     /// Their SHA-256.
@@ -77,12 +77,12 @@ pub struct LinkedResource {
 }
 
 /// A version of a name and type: the resource's UUID.
-pub(crate) struct Link {
+pub(crate) struct VersionLink {
     pub(crate) id: ResourceId,
     pub(crate) receipt: Receipt,
 }
 
-impl Data {
+impl ResourceData {
     /// SHA-256 of the bytes.
     pub fn digest(&self) -> [u8; 32] {
         match self {
@@ -105,18 +105,18 @@ impl fmt::Display for ResourceId {
     }
 }
 
-impl Item for ResourceId {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for ResourceId {
+    fn write(&self, to: &mut CborWriter) {
         to.bytes(&self.0);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.array_of().map(Self)
     }
 }
 
-impl Item for Resource {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Resource {
+    fn write(&self, to: &mut CborWriter) {
         to.array(7).item(&self.id).text(&self.name).text(&self.kind);
         write_optional(to, self.version.as_ref());
         to.text(&self.media_type)
@@ -124,7 +124,7 @@ impl Item for Resource {
             .item(&self.data);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(7)?;
         Ok(Self {
             id: ResourceId::read(from)?,
@@ -133,20 +133,20 @@ impl Item for Resource {
             version: optional(from)?,
             media_type: from.text()?.to_owned(),
             also_known_as: from.items()?,
-            data: Data::read(from)?,
+            data: ResourceData::read(from)?,
         })
     }
 }
 
-impl Item for Data {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for ResourceData {
+    fn write(&self, to: &mut CborWriter) {
         match self {
             Self::Bytes(bytes) => to.array(2).uint(0).bytes(bytes),
             Self::Digest(digest) => to.array(2).uint(1).bytes(digest),
         };
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         match from.uint()? {
             0 => Ok(Self::Bytes(from.bytes()?.to_vec())),
@@ -156,14 +156,14 @@ impl Item for Data {
     }
 }
 
-impl Item for PublishedResource {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for PublishedResource {
+    fn write(&self, to: &mut CborWriter) {
         to.array(4).item(&self.resource).uint(self.number);
         write_optional(to, self.previous.as_ref());
         to.item(&self.receipt);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(4)?;
         Ok(Self {
             resource: Resource::read(from)?,
@@ -174,18 +174,18 @@ impl Item for PublishedResource {
     }
 }
 
-impl Version for Link {
+impl Version for VersionLink {
     fn receipt(&self) -> &Receipt {
         &self.receipt
     }
 }
 
-impl Item for Link {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for VersionLink {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).item(&self.id).item(&self.receipt);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             id: ResourceId::read(from)?,

@@ -1,6 +1,6 @@
 //! A network's rules: who may write, and the limits.
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 const LIMITS: usize = 18;
 /// The newest machine version of this program. A change to the result of any transaction or block needs a new version,
@@ -152,12 +152,12 @@ impl Mode {
     }
 }
 
-impl Item for Mode {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Mode {
+    fn write(&self, to: &mut CborWriter) {
         to.text(self.name());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         match from.text()? {
             "open" => Ok(Self::Open),
             "endorsed" => Ok(Self::Endorsed),
@@ -166,15 +166,15 @@ impl Item for Mode {
     }
 }
 
-impl Item for Rules {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Rules {
+    fn write(&self, to: &mut CborWriter) {
         to.array(LIMITS.saturating_add(1)).item(&self.mode);
         for (_, limit) in self.named_limits() {
             to.uint(limit);
         }
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(LIMITS.saturating_add(1))?;
         let rules = Self {
             mode: Mode::read(from)?,
@@ -227,16 +227,16 @@ impl Schedule {
     }
 }
 
-impl Item for Schedule {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Schedule {
+    fn write(&self, to: &mut CborWriter) {
         to.array(self.0.len());
         for (from, rules) in &self.0 {
             to.array(2).uint(*from).item(rules);
         }
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let entry = |from: &mut Reader<'_>| {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
+        let entry = |from: &mut CborReader<'_>| {
             from.tuple(2)?;
             Ok((from.uint()?, Rules::read(from)?))
         };

@@ -9,7 +9,7 @@ use selfsame_crypto::hash::sha256;
 use crate::anoncreds::ObjectName;
 use crate::identifier::Identifier;
 use crate::resource::ResourceId;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 /// Changes of the state, by key.
 pub type Writes = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -51,11 +51,11 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    pub(crate) fn has(&self, key: &Key<'_>) -> Result<bool, StateError> {
+    pub(crate) fn has(&self, key: &StateKey<'_>) -> Result<bool, StateError> {
         Ok(self.get(key.to_string().as_bytes())?.is_some())
     }
 
-    pub(crate) fn put(&mut self, key: &Key<'_>, item: &impl Item) {
+    pub(crate) fn put(&mut self, key: &StateKey<'_>, item: &impl CborItem) {
         self.writes
             .insert(key.to_string().into_bytes(), item.to_cbor());
     }
@@ -93,7 +93,7 @@ pub(crate) fn never_changes(key: &[u8]) -> bool {
 
 /// The keys of the state. Text from outside is in them as a digest, or is checked to have no slash.
 #[derive(Clone, Copy)]
-pub(crate) enum Key<'a> {
+pub(crate) enum StateKey<'a> {
     Did(Identifier),
     List(Identifier, &'a str),
     Role(Identifier),
@@ -115,10 +115,10 @@ pub(crate) enum Key<'a> {
     AuthorQuota(Identifier),
     CreationQuota,
     /// A numbered version of the record under another key.
-    Version(&'a Key<'a>, u64),
+    Version(&'a StateKey<'a>, u64),
 }
 
-impl fmt::Display for Key<'_> {
+impl fmt::Display for StateKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Did(id) => write!(f, "did/{id}"),
@@ -153,7 +153,10 @@ fn digest(texts: &[&str]) -> String {
     hex_encode(&sha256(texts.join("\0").as_bytes()))
 }
 
-pub(crate) fn read<T: Item>(state: &dyn StateRead, key: &Key<'_>) -> Result<Option<T>, StateError> {
+pub(crate) fn read<T: CborItem>(
+    state: &dyn StateRead,
+    key: &StateKey<'_>,
+) -> Result<Option<T>, StateError> {
     match state.get(key.to_string().as_bytes())? {
         Some(bytes) => Ok(Some(T::from_cbor(&bytes)?)),
         None => Ok(None),
@@ -167,12 +170,12 @@ pub(crate) struct Used {
     pub(crate) count: u64,
 }
 
-impl Item for Used {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Used {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).uint(self.window).uint(self.count);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             window: from.uint()?,

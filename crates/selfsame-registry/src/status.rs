@@ -1,7 +1,7 @@
 //! Status lists: which list an issuer anchored under a URI, and when.
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::receipt::{Receipt, Version};
 
@@ -24,8 +24,8 @@ impl Version for Anchor {
     }
 }
 
-impl Item for Anchor {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Anchor {
+    fn write(&self, to: &mut CborWriter) {
         to.array(4)
             .text(&self.list)
             .bytes(&self.digest)
@@ -33,7 +33,7 @@ impl Item for Anchor {
             .item(&self.receipt);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(4)?;
         Ok(Self {
             list: from.text()?.to_owned(),

@@ -8,7 +8,7 @@ use crate::agreement::Acceptance;
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
 use crate::operation::{Operation, Since};
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 /// Maximum size of a transaction that is read, whatever the network's rules.
 pub const MAX_TRANSACTION_BYTES: usize = 256 * 1024;
@@ -186,15 +186,15 @@ impl Transaction {
     }
 }
 
-impl Item for Transaction {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Transaction {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3)
             .bytes(&self.unsigned.bytes)
             .items(&self.signatures)
             .items(&self.endorsements);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         let bytes = from.bytes()?.to_vec();
         let body = Body::from_cbor(&bytes)?;
@@ -218,12 +218,12 @@ impl Item for Transaction {
     }
 }
 
-impl Item for Signature {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Signature {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).text(&self.key).bytes(&self.bytes);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             key: from.text()?.to_owned(),
@@ -232,8 +232,8 @@ impl Item for Signature {
     }
 }
 
-impl Item for Body {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Body {
+    fn write(&self, to: &mut CborWriter) {
         to.array(7)
             .text(DOMAIN)
             .text(&self.network)
@@ -243,7 +243,7 @@ impl Item for Body {
         write_optional(to, self.agreement.as_ref());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(7)?;
         from.domain(DOMAIN)?;
         let network = from.text()?.to_owned();

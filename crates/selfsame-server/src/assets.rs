@@ -2,7 +2,7 @@
 
 use selfsame_http::assets::{Asset, Assets};
 
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::Path;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -70,6 +70,6 @@ pub fn url(name: &str) -> String {
 }
 
 /// Serves one asset.
-pub async fn serve(Path((version, name)): Path<(String, String)>) -> Answer {
+pub async fn serve(Path((version, name)): Path<(String, String)>) -> Handled {
     ASSETS.serve(&version, &name)
 }

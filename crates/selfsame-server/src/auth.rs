@@ -15,7 +15,7 @@ pub use selfsame_http::redirect::{back_to, next};
 use selfsame_openid::view::wallet::Person;
 
 use crate::cookie::{self, Jar};
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::server::Server;
 
 /// Whom the request speaks for. The gate of the route group places it in the request's extensions.
@@ -78,7 +78,7 @@ enum Credentials {
 }
 
 /// Lets only the operator in.
-pub async fn operator(server: &Server, request: Request, next: Next) -> Answer {
+pub async fn operator(server: &Server, request: Request, next: Next) -> Handled {
     let (credentials, seat) = match credentials(request.headers(), server.cookies().operator()) {
         Some(Credentials::Bearer(token)) if server.app().operator().is_token(&token) => (
             Credentials::Bearer(token),
@@ -106,7 +106,7 @@ pub async fn operator(server: &Server, request: Request, next: Next) -> Answer {
 }
 
 /// Whether the operator asks, by token or by a browser's session. Use only for requests that change nothing.
-pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Answer<bool> {
+pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Handled<bool> {
     Ok(match credentials(headers, server.cookies().operator()) {
         Some(Credentials::Bearer(token)) => server.app().operator().is_token(&token),
         Some(Credentials::Cookie(session)) => server.app().operator().is_session(&session).await?,
@@ -115,7 +115,7 @@ pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Answer<bool> {
 }
 
 /// Lets only people with an account in.
-pub async fn person(server: &Server, request: Request, next: Next) -> Answer {
+pub async fn person(server: &Server, request: Request, next: Next) -> Handled {
     let Some(credentials) = credentials(request.headers(), server.cookies().person()) else {
         return sign_in_first(&request, "/wallet/sign-in", "sign in to the wallet first");
     };
@@ -145,7 +145,7 @@ pub async fn person(server: &Server, request: Request, next: Next) -> Answer {
 }
 
 /// Lets anyone in, but binds the sign-in forms to the browser that they were shown in.
-pub async fn visitor(server: &Server, request: Request, next: Next) -> Answer {
+pub async fn visitor(server: &Server, request: Request, next: Next) -> Handled {
     let name = server.cookies().visitor();
     let known = cookie::read(request.headers(), name);
     let secret = known.clone().unwrap_or_else(form::fresh_secret);
@@ -186,7 +186,7 @@ async fn person_of(server: &Server, session: &str) -> Option<Person> {
     server.wallet().ok()?.accounts().person(session).await.ok()
 }
 
-async fn proceed(credentials: Credentials, seat: Seat, request: Request, next: Next) -> Answer {
+async fn proceed(credentials: Credentials, seat: Seat, request: Request, next: Next) -> Handled {
     let request = match credentials {
         Credentials::Bearer(_) => request,
         Credentials::Cookie(_) => form::checked(request, seat.form()).await?,
@@ -216,7 +216,7 @@ pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
 }
 
 /// Programs get an error; browsers that read a page are sent to the sign-in page and back.
-fn sign_in_first(request: &Request, door: &'static str, reason: &str) -> Answer {
+fn sign_in_first(request: &Request, door: &'static str, reason: &str) -> Handled {
     let path = request.uri().path();
     // An event stream that is redirected to a page fails without a reason.
     if path.starts_with("/api/") || writes(request) || follows(request.headers()) {

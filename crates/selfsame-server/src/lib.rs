@@ -31,7 +31,7 @@ pub use selfsame_http::origin::{Origin, OriginError};
 pub use selfsame_http::peer::{Proxies, ProxyError};
 pub use selfsame_http::serve::{NodePeer, Nodes};
 pub use selfsame_http::tls::{SelfMade, Tls, TlsError};
-pub use settings::{Limits, Settings};
+pub use settings::{ServerLimits, ServerSettings};
 pub use start::serve;
 
 // What nearly every handler names.

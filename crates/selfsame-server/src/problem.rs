@@ -6,7 +6,7 @@ use crate::error::Problem;
 
 #[derive(Template)]
 #[template(path = "problem.html")]
-struct Page<'a> {
+struct ProblemPage<'a> {
     status: u16,
     title: &'a str,
     reason: &'a str,
@@ -19,7 +19,7 @@ struct Page<'a> {
 pub fn page(problem: &Problem) -> String {
     let status = problem.status();
     let wait = problem.retry_after().and_then(minutes);
-    let page = Page {
+    let page = ProblemPage {
         status: status.as_u16(),
         title: match status.as_u16() {
             401 => "Please sign in",

@@ -12,60 +12,64 @@ use selfsame_app::config::Roles;
 use crate::audience::Audience;
 use crate::server::Server;
 use crate::supervision;
-use group::{Group, Lane};
+use group::{Lane, Routes};
 
 /// Every group of addresses that an instance with these roles serves.
-pub fn groups(roles: &Roles) -> Vec<Group> {
+pub fn groups(roles: &Roles) -> Vec<Routes> {
     let mut groups = vec![
-        Group::of(Audience::Supervisor, protocol::supervisor()),
-        Group::of(Audience::Public, pages::public()),
-        Group::of(Audience::Stream, pages::public_streams()),
-        Group::of(Audience::Doorway, pages::operator_door()),
+        Routes::of(Audience::Supervisor, protocol::supervisor()),
+        Routes::of(Audience::Public, pages::public()),
+        Routes::of(Audience::Stream, pages::public_streams()),
+        Routes::of(Audience::Doorway, pages::operator_door()),
     ];
-    groups.push(Group::of(Audience::Operator, pages::operator()));
-    groups.push(Group::of(Audience::OperatorApi, api::instance()));
-    groups.push(Group::of(Audience::PublicApi, protocol::resolver()));
+    groups.push(Routes::of(Audience::Operator, pages::operator()));
+    groups.push(Routes::of(Audience::OperatorApi, api::instance()));
+    groups.push(Routes::of(Audience::PublicApi, protocol::resolver()));
     if roles.issuer {
-        groups.push(Group::of(Audience::Operator, pages::issuer()));
-        groups.push(Group::of(Audience::OperatorApi, api::issuer()));
-        groups.push(Group::of(Audience::Protocol, protocol::issuance()));
-        groups.push(Group::of(Audience::PublicApi, protocol::status_lists()).along(Lane::Lists));
+        groups.push(Routes::of(Audience::Operator, pages::issuer()));
+        groups.push(Routes::of(Audience::OperatorApi, api::issuer()));
+        groups.push(Routes::of(Audience::Protocol, protocol::issuance()));
+        groups.push(Routes::of(Audience::PublicApi, protocol::status_lists()).along(Lane::Lists));
     }
     if roles.verifier {
-        groups.push(Group::of(Audience::Operator, pages::verifier()));
-        groups.push(Group::of(Audience::OperatorStream, api::verifier_streams()));
-        groups.push(Group::of(Audience::OperatorApi, api::verifier()));
-        groups.push(Group::of(Audience::OperatorWait, api::verifier_waits()));
-        groups.push(Group::of(Audience::Public, pages::same_device()));
-        groups.push(Group::of(Audience::Protocol, protocol::presentation()));
-        groups.push(Group::of(Audience::Protocol, protocol::answers()).along(Lane::Answers));
+        groups.push(Routes::of(Audience::Operator, pages::verifier()));
+        groups.push(Routes::of(
+            Audience::OperatorStream,
+            api::verifier_streams(),
+        ));
+        groups.push(Routes::of(Audience::OperatorApi, api::verifier()));
+        groups.push(Routes::of(Audience::OperatorWait, api::verifier_waits()));
+        groups.push(Routes::of(Audience::Public, pages::same_device()));
+        groups.push(Routes::of(Audience::Protocol, protocol::presentation()));
+        groups.push(Routes::of(Audience::Protocol, protocol::answers()).along(Lane::Answers));
     }
     if roles.wallet {
-        groups.push(Group::of(Audience::Doorway, pages::wallet_door()));
-        groups.push(Group::of(Audience::Person, pages::wallet()));
-        groups.push(Group::of(Audience::DoorwayApi, api::wallet_door()));
-        groups.push(Group::of(Audience::PersonApi, api::wallet()));
-        groups.push(Group::of(Audience::OperatorApi, api::invitations()));
-        groups.push(Group::of(Audience::Operator, pages::invitations()));
+        groups.push(Routes::of(Audience::Doorway, pages::wallet_door()));
+        groups.push(Routes::of(Audience::Person, pages::wallet()));
+        groups.push(Routes::of(Audience::DoorwayApi, api::wallet_door()));
+        groups.push(Routes::of(Audience::PersonApi, api::wallet()));
+        groups.push(Routes::of(Audience::OperatorApi, api::invitations()));
+        groups.push(Routes::of(Audience::Operator, pages::invitations()));
     }
     if roles.registry {
-        groups.push(Group::of(Audience::Public, pages::registry()));
-        groups.push(Group::of(Audience::Stream, pages::registry_streams()));
-        groups
-            .push(Group::of(Audience::PublicApi, protocol::registry_reads()).along(Lane::Registry));
-        groups.push(Group::of(Audience::Protocol, protocol::registry_engine()));
-        groups.push(Group::of(Audience::PublicApi, protocol::von_network()));
-        groups.push(Group::of(
+        groups.push(Routes::of(Audience::Public, pages::registry()));
+        groups.push(Routes::of(Audience::Stream, pages::registry_streams()));
+        groups.push(
+            Routes::of(Audience::PublicApi, protocol::registry_reads()).along(Lane::Registry),
+        );
+        groups.push(Routes::of(Audience::Protocol, protocol::registry_engine()));
+        groups.push(Routes::of(Audience::PublicApi, protocol::von_network()));
+        groups.push(Routes::of(
             Audience::Registrant,
             protocol::von_network_writes(),
         ));
-        groups.push(Group::of(
+        groups.push(Routes::of(
             Audience::RegistrantPage,
             pages::registry_writes(),
         ));
-        groups.push(Group::of(Audience::OperatorApi, api::registry()));
+        groups.push(Routes::of(Audience::OperatorApi, api::registry()));
     } else {
-        groups.push(Group::of(Audience::Public, pages::registry_elsewhere()));
+        groups.push(Routes::of(Audience::Public, pages::registry_elsewhere()));
     }
     groups
 }

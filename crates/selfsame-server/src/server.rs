@@ -20,22 +20,22 @@ use tokio::sync::watch;
 
 use crate::cookie::Names;
 use crate::counters::Tallies;
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::figures;
 use crate::peer::Peer;
-use crate::settings::Limits;
+use crate::settings::ServerLimits;
 
 /// The window in which one network's new wallets are counted.
 const REGISTRATIONS_WINDOW: Duration = Duration::from_secs(3600);
 
 /// The HTTP server of one process.
 #[derive(Clone)]
-pub struct Server(Arc<Inner>);
+pub struct Server(Arc<ServerParts>);
 
-struct Inner {
+struct ServerParts {
     app: Arc<App>,
     origin: Origin,
-    limits: Limits,
+    limits: ServerLimits,
     bodies: Bodies,
     registrations: Rates,
     backups: Option<Backups>,
@@ -51,14 +51,14 @@ impl Server {
     /// A server for this application.
     pub(crate) fn new(
         app: Arc<App>,
-        limits: Limits,
+        limits: ServerLimits,
         backups: Option<Backups>,
         open_registration: bool,
     ) -> Result<Self, OriginError> {
         let origin = Origin::of(&app.config().origin)?;
         let figures = Figures::install();
         figures::describe();
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(ServerParts {
             app,
             cookies: Names::of(&origin),
             origin,
@@ -79,22 +79,22 @@ impl Server {
     }
 
     /// The issuer, if this instance is one.
-    pub(crate) fn issuer(&self) -> Answer<&Issuer> {
+    pub(crate) fn issuer(&self) -> Handled<&Issuer> {
         self.0.app.issuer().map_err(Problem::from)
     }
 
     /// The wallet, if this instance keeps people's credentials.
-    pub(crate) fn wallet(&self) -> Answer<&Arc<Wallet>> {
+    pub(crate) fn wallet(&self) -> Handled<&Arc<Wallet>> {
         self.0.app.wallet().map_err(Problem::from)
     }
 
     /// The verifier, if this instance is one.
-    pub(crate) fn verifier(&self) -> Answer<&Arc<Verifier>> {
+    pub(crate) fn verifier(&self) -> Handled<&Arc<Verifier>> {
         self.0.app.verifier().map_err(Problem::from)
     }
 
     /// The registry, wherever it is.
-    pub(crate) fn registry(&self) -> Answer<&Arc<dyn Registry>> {
+    pub(crate) fn registry(&self) -> Handled<&Arc<dyn Registry>> {
         self.0.app.registry().map_err(Problem::from)
     }
 
@@ -107,7 +107,7 @@ impl Server {
         &self.0.origin
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &ServerLimits {
         &self.0.limits
     }
 
@@ -120,7 +120,7 @@ impl Server {
     ///
     /// # Errors
     /// If its network has reached the maximum for an hour.
-    pub(crate) fn count_registration(&self, peer: Peer) -> Answer<()> {
+    pub(crate) fn count_registration(&self, peer: Peer) -> Handled<()> {
         let (rates, most) = (&self.0.registrations, self.limits().registrations_each);
         let counted = rates.count(peer.bounded(), most, REGISTRATIONS_WINDOW);
         counted.map_err(|seconds| {

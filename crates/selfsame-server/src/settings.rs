@@ -9,7 +9,7 @@ use selfsame_http::tls::Tls;
 
 /// The server's settings, beside the application's own configuration.
 #[derive(Debug, Default)]
-pub struct Settings {
+pub struct ServerSettings {
     /// The certificate, if this server ends TLS.
     pub tls: Option<Tls>,
     /// A second listener, for nodes that authenticate with DIDs and credentials.
@@ -19,7 +19,7 @@ pub struct Settings {
     /// Whether to serve plain http to other machines.
     pub plain_anywhere: bool,
     /// All limits.
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// Where backups of the instance are written, if the operator may request them.
     pub backups: Option<Backups>,
     /// Whether anyone may register DIDs at `/register`; otherwise only the operator.
@@ -28,7 +28,7 @@ pub struct Settings {
 
 /// All limits of the server.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections, and the requests that arrive on them.
     pub connections: ConnectionLimits,
     /// How long one request may take after it has arrived.
@@ -62,7 +62,7 @@ pub struct Limits {
     pub abroad_each: usize,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         let patience = Duration::from_secs(20);
         Self {

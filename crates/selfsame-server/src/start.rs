@@ -5,13 +5,13 @@ use std::io;
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_http::serve::{self, Door, Nodes, Service, health};
+use selfsame_http::serve::{self, Door, HttpService, Nodes, health};
 use selfsame_http::shares::Shares;
 use tokio::net::TcpListener;
 
 use crate::router;
 use crate::server::Server;
-use crate::settings::Settings;
+use crate::settings::ServerSettings;
 
 /// Serves the application on `listener` until `stop` is done and open requests have ended.
 ///
@@ -20,10 +20,10 @@ use crate::settings::Settings;
 pub async fn serve(
     listener: TcpListener,
     app: Arc<App>,
-    settings: Settings,
+    settings: ServerSettings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let Settings {
+    let ServerSettings {
         tls,
         nodes,
         limits,
@@ -41,7 +41,7 @@ pub async fn serve(
     }
     .map_err(io::Error::other)?;
     let door = Door::of(tls.as_ref(), origin);
-    let service = Service {
+    let service = HttpService {
         router: router::build(&server),
         door,
         limits: server.limits().connections.clone(),
@@ -72,7 +72,7 @@ pub async fn serve(
             acceptor,
         }) => {
             let door = Door::Nodes(acceptor);
-            let for_nodes = Service {
+            let for_nodes = HttpService {
                 door,
                 ..service.clone()
             };

@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use selfsame_http::supervision;
 
 use crate::auth;
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::figures;
 use crate::peer::Peer;
 use crate::server::Server;
@@ -37,7 +37,7 @@ pub async fn metrics(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
     headers: HeaderMap,
-) -> Answer {
+) -> Handled {
     if peer.is_here() || auth::is_operator(&server, &headers).await? {
         return Ok(figures(State(server)).await);
     }

@@ -20,11 +20,11 @@ use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
 use http::request::Parts;
 use selfsame_app::config::Roles;
-pub use selfsame_http::listing::At;
+pub use selfsame_http::listing::ListPosition;
 use selfsame_ledger::config::RegistryConfig;
 
 use crate::auth::{self, Seat};
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::server::Server;
 
 /// What every page shows around its content.
@@ -45,7 +45,7 @@ pub struct Frame {
 }
 
 /// An entry of the main navigation.
-pub struct Entry {
+pub struct NavigationEntry {
     /// Its link.
     pub href: &'static str,
     /// Its label.
@@ -78,7 +78,7 @@ impl Frame {
     }
 
     /// The main navigation, by the instance's roles.
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<NavigationEntry> {
         let roles = &self.roles;
         [
             ("issuer", "/issuer", "Issuer", roles.issuer),
@@ -94,7 +94,7 @@ impl Frame {
         ]
         .into_iter()
         .filter(|(.., here)| *here)
-        .map(|(section, href, label, _)| Entry {
+        .map(|(section, href, label, _)| NavigationEntry {
             href,
             label,
             current: section == self.section,
@@ -172,7 +172,7 @@ fn section(path: &str) -> &'static str {
 }
 
 /// A page as a response.
-pub fn html(page: &impl Template) -> Answer {
+pub fn html(page: &impl Template) -> Handled {
     match page.render() {
         Ok(text) => Ok(Html(text).into_response()),
         Err(error) => Err(selfsame_driver::Error::internal(error).into()),

@@ -149,7 +149,7 @@ pub struct SealedBatch {
 
 /// The result of a batch.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Outcome {
+pub struct BatchOutcome {
     /// The reserved counter ranges, in the order of the batch.
     pub reserved: Vec<Range<u64>>,
     /// The number of records and letters purged.
@@ -212,7 +212,7 @@ pub trait Backend: Send + Sync {
         None
     }
     /// Writes all or nothing. On success the batch is durable, unless it is deferred.
-    async fn commit(&self, batch: SealedBatch) -> Result<Outcome>;
+    async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome>;
     /// Due entries that are first in their lane, those due longest first.
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>>;
     /// The entry, if it is due and first in its lane.

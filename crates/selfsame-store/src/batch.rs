@@ -21,12 +21,12 @@ pub struct Committed {
 #[derive(Clone)]
 pub struct Batch {
     tenant: TenantId,
-    pub(crate) steps: Vec<(TenantId, Step)>,
+    pub(crate) steps: Vec<(TenantId, BatchStep)>,
     pub(crate) deferred: bool,
 }
 
 #[derive(Clone)]
-pub(crate) enum Step {
+pub(crate) enum BatchStep {
     Expect {
         kind: String,
         id: String,
@@ -76,7 +76,7 @@ impl Batch {
     /// Adds a condition. If it does not hold, nothing of the batch is written.
     #[must_use]
     pub fn expect(self, kind: &str, id: &str, expect: Expect) -> Self {
-        self.step(Step::Expect {
+        self.step(BatchStep::Expect {
             kind: kind.to_owned(),
             id: id.to_owned(),
             expect,
@@ -86,7 +86,7 @@ impl Batch {
     /// Writes a whole record.
     #[must_use]
     pub fn put(self, put: Put) -> Self {
-        self.step(Step::Put(put))
+        self.step(BatchStep::Put(put))
     }
 
     /// Writes a new value if the record has not changed since it was read. Its tags and expiry stay.
@@ -99,7 +99,7 @@ impl Batch {
     #[must_use]
     pub fn update_version(self, kind: &str, id: &str, version: u64, value: Vec<u8>) -> Self {
         let (kind, id) = (kind.to_owned(), id.to_owned());
-        self.step(Step::Update {
+        self.step(BatchStep::Update {
             kind,
             id,
             version,
@@ -110,7 +110,7 @@ impl Batch {
     /// Deletes a record. Deleting an absent record is not an error.
     #[must_use]
     pub fn delete(self, kind: &str, id: &str) -> Self {
-        self.step(Step::Delete {
+        self.step(BatchStep::Delete {
             kind: kind.to_owned(),
             id: id.to_owned(),
         })
@@ -119,25 +119,25 @@ impl Batch {
     /// Adds a call, which is executed at least once after the commit.
     #[must_use]
     pub fn enqueue(self, entry: NewOutbox) -> Self {
-        self.step(Step::Enqueue(entry))
+        self.step(BatchStep::Enqueue(entry))
     }
 
     /// Removes a call that has been executed. A conflict if the entry is no longer pending.
     #[must_use]
     pub fn settle(self, id: OutboxId) -> Self {
-        self.step(Step::Settle(id))
+        self.step(BatchStep::Settle(id))
     }
 
     /// Postpones the call until this time.
     #[must_use]
     pub fn retry(self, id: OutboxId, not_before: UnixTime) -> Self {
-        self.step(Step::Retry { id, not_before })
+        self.step(BatchStep::Retry { id, not_before })
     }
 
     /// Gives up the call: it becomes a dead letter. The reason is stored unencrypted.
     #[must_use]
     pub fn bury(self, id: OutboxId, reason: impl Into<String>) -> Self {
-        self.step(Step::Bury {
+        self.step(BatchStep::Bury {
             id,
             reason: reason.into(),
         })
@@ -146,7 +146,7 @@ impl Batch {
     /// Makes a dead letter pending again, behind the pending entries with its destination and subject.
     #[must_use]
     pub fn replay(self, id: OutboxId) -> Self {
-        self.step(Step::Replay(id))
+        self.step(BatchStep::Replay(id))
     }
 
     /// Adds the writes of another batch, each for its own tenant. This batch decides whether the commit waits for the
@@ -170,7 +170,7 @@ impl Batch {
         self.steps.is_empty()
     }
 
-    fn step(mut self, step: Step) -> Self {
+    fn step(mut self, step: BatchStep) -> Self {
         self.steps.push((self.tenant.clone(), step));
         self
     }

@@ -25,6 +25,6 @@ pub use meter::Meter;
 pub use outbox::{DeadLetter, Leased, NewOutbox, OutboxEntry};
 pub use record::{Expect, MAX_PAGE, Page, Put, Record, Tag};
 pub use sqlite::Sqlite;
-pub use store::{Clock, Store};
+pub use store::{ClockFn, Store};
 pub use tenant::TenantId;
 pub use vault::Vault;

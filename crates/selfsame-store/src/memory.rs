@@ -10,7 +10,8 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::backend::OutboxId;
 use crate::backend::{
-    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
+    Backend, Backlog, BatchOutcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
+    Weight,
 };
 use crate::error::Result;
 use crate::meter::{Meter, timed};
@@ -82,12 +83,12 @@ impl Backend for Memory {
         Ok(self.state().weight(tenant, kind, most))
     }
 
-    async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
+    async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
         let mut state = self.state();
         for write in &batch.writes {
             state.judge(write, batch.now)?;
         }
-        let mut outcome = Outcome::default();
+        let mut outcome = BatchOutcome::default();
         let ((), took) = timed(|| {
             batch
                 .writes

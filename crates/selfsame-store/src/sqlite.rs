@@ -20,7 +20,8 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::backend::OutboxId;
 use crate::backend::{
-    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
+    Backend, Backlog, BatchOutcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
+    Weight,
 };
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
@@ -255,7 +256,7 @@ impl Backend for Sqlite {
         self.writer.generation()
     }
 
-    async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
+    async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
         self.writer.commit(batch).await
     }
 

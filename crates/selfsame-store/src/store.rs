@@ -15,7 +15,7 @@ use std::time::Duration;
 use selfsame_crypto::time::UnixTime;
 
 use crate::backend::{
-    Backend, DEAD_LETTER_SECONDS, Outcome, Place, SealedBatch, SealedRecord, Weight, Write,
+    Backend, BatchOutcome, DEAD_LETTER_SECONDS, Place, SealedBatch, SealedRecord, Weight, Write,
 };
 use crate::batch::{Batch, Committed};
 use crate::error::{Result, StoreError};
@@ -29,16 +29,16 @@ const OWN_KINDS: &str = "selfsame.";
 pub(crate) const KEY_KIND: &str = "selfsame.key";
 
 /// Returns the current time, for the expiry of records.
-pub type Clock = Arc<dyn Fn() -> UnixTime + Send + Sync>;
+pub type ClockFn = Arc<dyn Fn() -> UnixTime + Send + Sync>;
 
 /// Encrypted records, their outbox and counters. Clones share one store.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store(Arc<StoreParts>);
 
-struct Inner {
+struct StoreParts {
     backend: Arc<dyn Backend>,
     vault: Vault,
-    clock: Clock,
+    clock: ClockFn,
     leases: Leases,
     fresh: Fresh,
     counters: allocate::Counters,
@@ -63,10 +63,10 @@ impl Store {
     pub async fn open_with_clock(
         backend: Arc<dyn Backend>,
         vault: Vault,
-        clock: Clock,
+        clock: ClockFn,
     ) -> Result<Self> {
         let counters = allocate::Counters::default();
-        let store = Self(Arc::new(Inner {
+        let store = Self(Arc::new(StoreParts {
             backend,
             vault,
             clock,
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// Lets the back end write, and notes whether the disk was full.
-    async fn write(&self, batch: SealedBatch) -> Result<Outcome> {
+    async fn write(&self, batch: SealedBatch) -> Result<BatchOutcome> {
         let outcome = self.0.backend.commit(batch).await;
         match &outcome {
             Ok(_) => self.0.full.store(false, Ordering::Relaxed),

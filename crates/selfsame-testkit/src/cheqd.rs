@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use selfsame_bench::fake_server::{Asked, FakeServer, Reply};
+use selfsame_bench::fake_server::{FakeServer, ReceivedRequest, Reply};
 use serde_json::{Value, json};
 use url::Url;
 
-pub use ledger::{Ledger, Version};
+pub use ledger::{FakeLedger, FakeVersion};
 
 /// The media type of the resolver's envelope.
 const ENVELOPE: &str = "application/ld+json;profile=\"https://w3id.org/did-resolution\"";
 
 /// A fault of the fake network.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Fault {
+pub enum FakeFault {
     /// No fault.
     #[default]
     None,
@@ -53,9 +53,9 @@ pub enum Fault {
     Waits(u64),
 }
 
-struct Shared {
-    ledger: Mutex<Ledger>,
-    fault: Mutex<Fault>,
+struct CheqdShared {
+    ledger: Mutex<FakeLedger>,
+    fault: Mutex<FakeFault>,
     delay: Mutex<Duration>,
     resolved: AtomicU64,
     registered: AtomicU64,
@@ -64,7 +64,7 @@ struct Shared {
 /// The running fake network; dropping it stops it.
 pub struct Cheqd {
     late: FakeServer,
-    shared: Arc<Shared>,
+    shared: Arc<CheqdShared>,
 }
 
 impl Cheqd {
@@ -73,7 +73,7 @@ impl Cheqd {
     /// # Panics
     /// If no port is free.
     pub async fn start() -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(CheqdShared {
             ledger: Mutex::default(),
             fault: Mutex::default(),
             delay: Mutex::default(),
@@ -96,7 +96,7 @@ impl Cheqd {
     }
 
     /// Sets the fault that all further answers have.
-    pub fn fault(&self, fault: Fault) {
+    pub fn fault(&self, fault: FakeFault) {
         *lock(&self.shared.fault) = fault;
     }
 
@@ -106,7 +106,7 @@ impl Cheqd {
     }
 
     /// The network's contents.
-    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
+    pub fn ledger(&self) -> MutexGuard<'_, FakeLedger> {
         lock(&self.shared.ledger)
     }
 
@@ -121,8 +121,8 @@ impl Cheqd {
     }
 }
 
-impl Shared {
-    fn answer(&self, asked: &Asked) -> Reply {
+impl CheqdShared {
+    fn answer(&self, asked: &ReceivedRequest) -> Reply {
         let fault = lock(&self.fault).clone();
         let mut reply = match asked.path.strip_prefix("/1.0/identifiers/") {
             Some(path) => {
@@ -135,33 +135,33 @@ impl Shared {
             }
         };
         reply.after = match fault {
-            Fault::Late(more) => more,
+            FakeFault::Late(more) => more,
             _ => *lock(&self.delay),
         };
         reply
     }
 
-    fn resolve(&self, path: &str, asked: &Asked, fault: &Fault) -> Reply {
+    fn resolve(&self, path: &str, asked: &ReceivedRequest, fault: &FakeFault) -> Reply {
         let ledger = lock(&self.ledger);
         if let Some((did, resource)) = path.split_once("/resources/") {
             return match resource.strip_suffix("/metadata") {
                 Some(id) => ledger.resource_metadata(did, id),
-                None => ledger.resource(did, resource, fault == &Fault::Malformed),
+                None => ledger.resource(did, resource, fault == &FakeFault::Malformed),
             };
         }
         match fault {
-            Fault::Redirect(to) => Reply {
+            FakeFault::Redirect(to) => Reply {
                 location: Some(to.clone()),
                 ..plain(302, "text/plain", "")
             },
-            Fault::Elsewhere => plain(404, "text/html", "<h1>Not Found</h1>"),
-            Fault::Broken => plain(500, "text/plain", "Internal Server Error"),
-            Fault::Oversized => plain(200, ENVELOPE, &" ".repeat((1 << 20) + 1)),
-            Fault::Malformed => plain(200, ENVELOPE, r#"{"didDocument":{},"didDocument":{}}"#),
+            FakeFault::Elsewhere => plain(404, "text/html", "<h1>Not Found</h1>"),
+            FakeFault::Broken => plain(500, "text/plain", "Internal Server Error"),
+            FakeFault::Oversized => plain(200, ENVELOPE, &" ".repeat((1 << 20) + 1)),
+            FakeFault::Malformed => plain(200, ENVELOPE, r#"{"didDocument":{},"didDocument":{}}"#),
             _ => {
-                let other = (fault == &Fault::WrongVersion).then_some("another");
+                let other = (fault == &FakeFault::WrongVersion).then_some("another");
                 let (status, mut result) = ledger.resolve(path, asked.query.as_deref(), other);
-                if fault == &Fault::WrongId && status == 200 {
+                if fault == &FakeFault::WrongId && status == 200 {
                     result["didDocument"]["id"] = json!(format!("{path}0"));
                 }
                 answered(status, ENVELOPE, &result)
@@ -169,21 +169,21 @@ impl Shared {
         }
     }
 
-    fn register(&self, asked: &Asked, fault: &Fault) -> Reply {
-        if fault == &Fault::LosesRequests {
+    fn register(&self, asked: &ReceivedRequest, fault: &FakeFault) -> Reply {
+        if fault == &FakeFault::LosesRequests {
             return Reply::default();
         }
         let Ok(body) = serde_json::from_slice::<Value>(&asked.body) else {
             return plain(400, "text/plain", "no JSON");
         };
         let is_signed = body["secret"]["signingResponse"].is_object();
-        if fault == &Fault::LosesSignatures && is_signed {
+        if fault == &FakeFault::LosesSignatures && is_signed {
             return Reply::default();
         }
         let operation = asked.path.strip_prefix("/1.0/").unwrap_or_default();
         let (status, answer) = lock(&self.ledger).register(operation, &body, fault);
         let is_done = answer["didState"]["state"] == "finished";
-        if fault == &Fault::LosesAnswers && is_done {
+        if fault == &FakeFault::LosesAnswers && is_done {
             return Reply::default();
         }
         answered(status, "application/json", &answer)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use selfsame_bench::fake_server::{Asked, FakeServer, Reply};
+use selfsame_bench::fake_server::{FakeServer, ReceivedRequest, Reply};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
@@ -36,17 +36,17 @@ pub enum Manner {
 /// A running witness; dropping it stops it.
 pub struct Witness {
     late: FakeServer,
-    shared: Arc<Shared>,
+    shared: Arc<WitnessShared>,
 }
 
-struct Shared {
+struct WitnessShared {
     name: String,
     private: PrivateKey,
     key: VerifierKey,
-    inner: Mutex<Inner>,
+    inner: Mutex<WitnessParts>,
 }
 
-struct Inner {
+struct WitnessParts {
     manner: Manner,
     /// The time of its clock.
     now: UnixTime,
@@ -66,11 +66,11 @@ impl Witness {
     pub async fn start(name: &str, now: UnixTime) -> Self {
         let private = PrivateKey::generate(KeyType::Ed25519).expect("there is randomness");
         let key = VerifierKey::witness(name, private.public()).expect("it is a name");
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(WitnessShared {
             name: name.to_owned(),
             private,
             key,
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(WitnessParts {
                 manner: Manner::Honest,
                 now,
                 logs: BTreeMap::new(),
@@ -125,17 +125,17 @@ impl Witness {
         self.inner().answered.clone()
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, WitnessParts> {
         self.shared.inner()
     }
 }
 
-impl Shared {
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+impl WitnessShared {
+    fn inner(&self) -> MutexGuard<'_, WitnessParts> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, asked: &Asked) -> Reply {
+    fn answer(&self, asked: &ReceivedRequest) -> Reply {
         // Check and record are one step, so that two simultaneous requests cannot move the recorded size back.
         let mut inner = self.inner();
         let mut reply = match inner.manner {
@@ -152,7 +152,7 @@ impl Shared {
     }
 
     /// Answers in the order of the specification (C2SP tlog-witness, add-checkpoint).
-    fn judged(&self, inner: &mut Inner, asked: &Asked) -> Reply {
+    fn judged(&self, inner: &mut WitnessParts, asked: &ReceivedRequest) -> Reply {
         if asked.method != "POST" || asked.path != "/add-checkpoint" {
             return said(404, "");
         }
@@ -193,7 +193,7 @@ impl Shared {
         said(200, &line)
     }
 
-    fn cosign(&self, inner: &Inner, note: &SignedNote) -> String {
+    fn cosign(&self, inner: &WitnessParts, note: &SignedNote) -> String {
         let text = std::str::from_utf8(note.signing_bytes()).expect("a note is text");
         let text = match inner.manner {
             Manner::SignsAnother => format!("{text}another line\n"),

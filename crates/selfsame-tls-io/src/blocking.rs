@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use selfsame_tls::evidence::Answer;
+use selfsame_tls::evidence::NeedAnswer;
 use selfsame_tls::identity::Peer;
 use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
 
@@ -15,7 +15,7 @@ use crate::error::{Error, to_io};
 use crate::farewell::{FAREWELL, MOST_LATE};
 use crate::gather::GatherBlocking;
 use crate::session::Session;
-use crate::settings::{Clock, Settings};
+use crate::settings::{HandshakeClock, HandshakeSettings};
 
 const CHUNK: usize = 16 * 1024;
 /// How often the handshake checks whether the evidence took too long.
@@ -84,7 +84,7 @@ impl<T: Read + Write> Transport for Plain<T> {
 pub fn accept<S: Transport, G: GatherBlocking + ?Sized>(
     stream: S,
     config: &Arc<ServerConfig>,
-    settings: &Settings<G>,
+    settings: &HandshakeSettings<G>,
 ) -> Result<Stream<S>, Error> {
     let session = Session::new(Connection::server(config, &(settings.clock)()));
     handshake(session, stream, settings, &mut |_| Ok(()))
@@ -99,7 +99,7 @@ pub fn accept<S: Transport, G: GatherBlocking + ?Sized>(
 pub fn accept_early<S: Transport, G: GatherBlocking + ?Sized>(
     stream: S,
     config: &Arc<ServerConfig>,
-    settings: &Settings<G>,
+    settings: &HandshakeSettings<G>,
     mut answer: impl FnMut(&Peer, &[u8]) -> Vec<u8>,
 ) -> Result<Stream<S>, Error> {
     let session = Session::new(Connection::server(config, &(settings.clock)()));
@@ -115,7 +115,7 @@ pub fn accept_early<S: Transport, G: GatherBlocking + ?Sized>(
 pub fn connect<S: Transport, G: GatherBlocking + ?Sized>(
     stream: S,
     config: &Arc<ClientConfig>,
-    settings: &Settings<G>,
+    settings: &HandshakeSettings<G>,
 ) -> Result<Stream<S>, Error> {
     let session = Session::new(Connection::client(config, &(settings.clock)())?);
     handshake(session, stream, settings, &mut |_| Ok(()))
@@ -129,7 +129,7 @@ pub fn connect<S: Transport, G: GatherBlocking + ?Sized>(
 pub fn connect_early<S: Transport, G: GatherBlocking + ?Sized>(
     stream: S,
     config: &Arc<ClientConfig>,
-    settings: &Settings<G>,
+    settings: &HandshakeSettings<G>,
     data: &[u8],
 ) -> Result<(Stream<S>, bool), Error> {
     let mut session = Session::new(Connection::client(config, &(settings.clock)())?);
@@ -146,7 +146,7 @@ pub fn connect_early<S: Transport, G: GatherBlocking + ?Sized>(
 pub struct Stream<S> {
     stream: S,
     session: Session,
-    clock: Clock,
+    clock: HandshakeClock,
     peer: Arc<Peer>,
     /// Why accepted data could not be sent; the next call returns it.
     late: Option<io::Error>,
@@ -261,7 +261,7 @@ fn send<S: Transport>(session: &mut Session, stream: &mut S) -> io::Result<()> {
 fn handshake<S, G, E>(
     mut session: Session,
     mut stream: S,
-    settings: &Settings<G>,
+    settings: &HandshakeSettings<G>,
     early: &mut E,
 ) -> Result<Stream<S>, Error>
 where
@@ -290,7 +290,7 @@ where
 fn drive<S, G, E>(
     session: &mut Session,
     stream: &mut S,
-    settings: &Settings<G>,
+    settings: &HandshakeSettings<G>,
     early: &mut E,
 ) -> Result<Arc<Peer>, Error>
 where
@@ -377,14 +377,14 @@ impl Deadline {
 
 /// Needs being gathered, each on its own thread.
 struct Gathering<'a, G: ?Sized> {
-    settings: &'a Settings<G>,
+    settings: &'a HandshakeSettings<G>,
     asked: HashSet<Need>,
-    sender: Sender<Answer>,
-    answers: Receiver<Answer>,
+    sender: Sender<NeedAnswer>,
+    answers: Receiver<NeedAnswer>,
 }
 
 impl<'a, G: GatherBlocking + ?Sized> Gathering<'a, G> {
-    fn new(settings: &'a Settings<G>) -> Self {
+    fn new(settings: &'a HandshakeSettings<G>) -> Self {
         let (sender, answers) = mpsc::channel();
         Self {
             settings,
@@ -410,7 +410,7 @@ impl<'a, G: GatherBlocking + ?Sized> Gathering<'a, G> {
     }
 
     /// The next answer, if it arrives in time.
-    fn wait(&self, time: Duration) -> Option<Answer> {
+    fn wait(&self, time: Duration) -> Option<NeedAnswer> {
         self.answers.recv_timeout(time).ok()
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use selfsame_crypto::time::UnixTime;
-use selfsame_tls::evidence::Answer;
+use selfsame_tls::evidence::NeedAnswer;
 use selfsame_tls::identity::Peer;
 use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
@@ -19,9 +19,9 @@ use tokio::sync::{Semaphore, watch};
 use crate::error::Error;
 use crate::farewell::{FAREWELL, flush, leave};
 use crate::gather::Gather;
-use crate::room::{Bounds, Handshakes, Seat};
+use crate::room::{Bounds, HandshakeSeat, Handshakes};
 use crate::session::Session;
-use crate::settings::Settings;
+use crate::settings::HandshakeSettings;
 use crate::stream::Stream;
 use crate::watch::{AT_ONCE, Lapse, Watch, Watched};
 
@@ -30,13 +30,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const CHUNK: usize = 16 * 1024;
 
 /// A configuration shared by clones, which can be replaced for later handshakes.
-struct Shared<T> {
+struct ReplaceableConfig<T> {
     config: watch::Sender<Arc<T>>,
     /// Limits how many open connections are judged again at the same time.
     at_once: Arc<Semaphore>,
 }
 
-impl<T> Shared<T> {
+impl<T> ReplaceableConfig<T> {
     fn new(config: Arc<T>) -> Self {
         Self {
             config: watch::Sender::new(config),
@@ -56,7 +56,7 @@ impl<T> Shared<T> {
     fn watched<'a, G: ?Sized>(
         &'a self,
         peer: &'a Peer,
-        settings: &'a Settings<G>,
+        settings: &'a HandshakeSettings<G>,
     ) -> Watched<'a, T, G> {
         Watched {
             peer,
@@ -67,7 +67,7 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T> Clone for Shared<T> {
+impl<T> Clone for ReplaceableConfig<T> {
     fn clone(&self) -> Self {
         Self {
             config: self.config.clone(),
@@ -78,22 +78,22 @@ impl<T> Clone for Shared<T> {
 
 /// Accepts TLS connections from clients.
 pub struct Acceptor<G: ?Sized = dyn Gather> {
-    config: Shared<ServerConfig>,
-    settings: Settings<G>,
+    config: ReplaceableConfig<ServerConfig>,
+    settings: HandshakeSettings<G>,
     handshakes: Handshakes,
 }
 
 /// Opens TLS connections to a server.
 pub struct Connector<G: ?Sized = dyn Gather> {
-    config: Shared<ClientConfig>,
-    settings: Settings<G>,
+    config: ReplaceableConfig<ClientConfig>,
+    settings: HandshakeSettings<G>,
 }
 
 impl<G: Gather + ?Sized> Acceptor<G> {
     /// An acceptor. All its connections, and those of its clones, share the configuration's limits.
-    pub fn new(config: Arc<ServerConfig>, settings: Settings<G>) -> Self {
+    pub fn new(config: Arc<ServerConfig>, settings: HandshakeSettings<G>) -> Self {
         Self {
-            config: Shared::new(config),
+            config: ReplaceableConfig::new(config),
             settings,
             handshakes: Handshakes::new(Bounds::default()),
         }
@@ -145,7 +145,12 @@ impl<G: Gather + ?Sized> Acceptor<G> {
     }
 
     /// Makes the handshake that holds this place. The place is freed when the handshake is done.
-    async fn seated<S, E>(&self, seat: Seat, stream: S, early: &mut E) -> Result<Stream<S>, Error>
+    async fn seated<S, E>(
+        &self,
+        seat: HandshakeSeat,
+        stream: S,
+        early: &mut E,
+    ) -> Result<Stream<S>, Error>
     where
         S: AsyncRead + AsyncWrite + Unpin,
         E: FnMut(&mut Session) -> Result<(), Error>,
@@ -189,8 +194,8 @@ impl<G: Gather + ?Sized> Acceptor<G> {
 
 impl<G: Gather + ?Sized> Connector<G> {
     /// A connector to the server that the configuration expects.
-    pub fn new(config: Arc<ClientConfig>, settings: Settings<G>) -> Self {
-        let config = Shared::new(config);
+    pub fn new(config: Arc<ClientConfig>, settings: HandshakeSettings<G>) -> Self {
+        let config = ReplaceableConfig::new(config);
         Self { config, settings }
     }
 
@@ -278,7 +283,7 @@ impl<G: ?Sized> Clone for Connector<G> {
 async fn handshake<S, G, E>(
     mut session: Session,
     mut stream: S,
-    settings: &Settings<G>,
+    settings: &HandshakeSettings<G>,
     early: &mut E,
 ) -> Result<Stream<S>, Error>
 where
@@ -301,7 +306,7 @@ where
 async fn drive<S, G, E>(
     session: &mut Session,
     stream: &mut S,
-    settings: &Settings<G>,
+    settings: &HandshakeSettings<G>,
     early: &mut E,
 ) -> Result<(), Error>
 where
@@ -341,6 +346,6 @@ where
     }
 }
 
-async fn ask<G: Gather + ?Sized>(gather: &G, need: Need, now: UnixTime) -> Answer {
+async fn ask<G: Gather + ?Sized>(gather: &G, need: Need, now: UnixTime) -> NeedAnswer {
     gather.gather(&need, now).await
 }

@@ -35,8 +35,8 @@ pub use gather::{Gather, GatherBlocking, Offline};
 pub use handshake::{Acceptor, Connector};
 pub use name::name_of;
 pub use relay::{Carried, relay, relay_until};
-pub use room::{Bounds, Full, Place, Room};
-pub use settings::{Clock, Settings, system_clock};
+pub use room::{Bounds, Full, Room, RoomPlace};
+pub use settings::{HandshakeClock, HandshakeSettings, system_clock};
 pub use stream::Stream;
 pub use watch::{Lapse, Watch};
 

@@ -12,9 +12,9 @@ use crate::error::Error;
 
 /// What counts as one address: an IPv4 address, or the /64 that an IPv6 customer gets (RFC 6177 §2).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-struct Origin(IpAddr);
+struct AddressOrigin(IpAddr);
 
-impl From<IpAddr> for Origin {
+impl From<IpAddr> for AddressOrigin {
     fn from(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -34,20 +34,20 @@ pub struct Room(Arc<Connections>);
 struct Connections {
     most: usize,
     share: usize,
-    taken: Mutex<Taken>,
+    taken: Mutex<TakenPlace>,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct TakenPlace {
     all: usize,
-    of: HashMap<Origin, usize>,
+    of: HashMap<AddressOrigin, usize>,
 }
 
 /// A connection's place, freed on drop.
 #[derive(Debug)]
-pub struct Place {
+pub struct RoomPlace {
     room: Arc<Connections>,
-    origin: Origin,
+    origin: AddressOrigin,
 }
 
 /// Why no place is free.
@@ -72,8 +72,8 @@ impl Room {
     ///
     /// # Errors
     /// If no place is free.
-    pub fn take(&self, from: IpAddr) -> Result<Place, Full> {
-        let origin = Origin::from(from);
+    pub fn take(&self, from: IpAddr) -> Result<RoomPlace, Full> {
+        let origin = AddressOrigin::from(from);
         let mut taken = lock(&self.0.taken);
         if taken.all >= self.0.most {
             return Err(Full::All);
@@ -86,11 +86,11 @@ impl Room {
         *count = count.saturating_add(1);
         drop(taken);
         let room = Arc::clone(&self.0);
-        Ok(Place { room, origin })
+        Ok(RoomPlace { room, origin })
     }
 }
 
-impl Drop for Place {
+impl Drop for RoomPlace {
     fn drop(&mut self) {
         let mut taken = lock(&self.room.taken);
         taken.all = taken.all.saturating_sub(1);
@@ -128,10 +128,10 @@ impl Default for Bounds {
 
 /// The handshakes that an acceptor and its clones have in progress.
 #[derive(Clone, Debug)]
-pub(crate) struct Handshakes(Arc<Waiting>);
+pub(crate) struct Handshakes(Arc<WaitingConnection>);
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingConnection {
     bounds: Bounds,
     seats: Mutex<Seats>,
 }
@@ -145,15 +145,15 @@ struct Seats {
 
 #[derive(Debug)]
 struct Sitting {
-    origin: Option<Origin>,
+    origin: Option<AddressOrigin>,
     has_said_hello: bool,
     gives_way: Arc<Notify>,
 }
 
 /// A handshake's place.
 #[derive(Debug)]
-pub(crate) struct Seat {
-    waiting: Arc<Waiting>,
+pub(crate) struct HandshakeSeat {
+    waiting: Arc<WaitingConnection>,
     number: u64,
     gives_way: Arc<Notify>,
 }
@@ -161,12 +161,12 @@ pub(crate) struct Seat {
 impl Handshakes {
     pub(crate) fn new(bounds: Bounds) -> Self {
         let seats = Mutex::default();
-        Self(Arc::new(Waiting { bounds, seats }))
+        Self(Arc::new(WaitingConnection { bounds, seats }))
     }
 
     /// Takes a place. If none is free, the oldest handshake that has not sent its hello loses its own.
-    pub(crate) fn enter(&self, from: Option<IpAddr>) -> Result<Seat, Error> {
-        let (origin, bounds) = (from.map(Origin::from), self.0.bounds);
+    pub(crate) fn enter(&self, from: Option<IpAddr>) -> Result<HandshakeSeat, Error> {
+        let (origin, bounds) = (from.map(AddressOrigin::from), self.0.bounds);
         let mut seats = lock(&self.0.seats);
         let of_origin = |sitting: &Sitting| origin.is_some() && sitting.origin == origin;
         if seats.taken.values().filter(|one| of_origin(one)).count() >= bounds.share {
@@ -184,7 +184,7 @@ impl Handshakes {
         };
         seats.taken.insert(number, sitting);
         drop(seats);
-        Ok(Seat {
+        Ok(HandshakeSeat {
             waiting: Arc::clone(&self.0),
             number,
             gives_way,
@@ -204,7 +204,7 @@ impl Seats {
     }
 }
 
-impl Seat {
+impl HandshakeSeat {
     /// Marks the client as having sent its hello, so that it keeps the place.
     pub(crate) fn said_hello(&self) {
         if let Some(sitting) = lock(&self.waiting.seats).taken.get_mut(&self.number) {
@@ -227,7 +227,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for HandshakeSeat {
     fn drop(&mut self) {
         lock(&self.waiting.seats).taken.remove(&self.number);
     }

@@ -3,7 +3,7 @@
 use std::io;
 
 use selfsame_crypto::ctx::Ctx;
-use selfsame_tls::evidence::Answer;
+use selfsame_tls::evidence::NeedAnswer;
 use selfsame_tls::identity::Peer;
 use selfsame_tls::{Connection, Error, Need, Refusal};
 
@@ -74,7 +74,7 @@ impl Session {
         self.settle(received)
     }
 
-    pub(crate) fn provide(&mut self, answer: Answer, ctx: &Ctx) -> Result<(), Error> {
+    pub(crate) fn provide(&mut self, answer: NeedAnswer, ctx: &Ctx) -> Result<(), Error> {
         let provided = self.connection.provide(&answer.into(), ctx);
         self.settle(provided)
     }

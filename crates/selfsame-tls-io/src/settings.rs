@@ -9,10 +9,10 @@ use selfsame_crypto::seal::random_seed;
 use selfsame_crypto::time::UnixTime;
 
 /// Returns the current time and fresh randomness.
-pub type Clock = Arc<dyn Fn() -> Ctx + Send + Sync>;
+pub type HandshakeClock = Arc<dyn Fn() -> Ctx + Send + Sync>;
 
 /// The system's time and randomness.
-pub fn system_clock() -> Clock {
+pub fn system_clock() -> HandshakeClock {
     Arc::new(|| Ctx::new(system_now(), random_seed()))
 }
 
@@ -26,9 +26,9 @@ fn system_now() -> UnixTime {
 }
 
 /// How a handshake is run; `G` is a [`crate::Gather`] or a [`crate::GatherBlocking`].
-pub struct Settings<G: ?Sized> {
+pub struct HandshakeSettings<G: ?Sized> {
     /// Source of time and randomness.
-    pub clock: Clock,
+    pub clock: HandshakeClock,
     /// Time-out of the whole handshake. Keep it longer than the patience of [`selfsame_tls::Limits`]; otherwise a peer
     /// whose evidence does not arrive is cut off without an alert.
     pub handshake: Duration,
@@ -36,14 +36,14 @@ pub struct Settings<G: ?Sized> {
     pub gather: Arc<G>,
 }
 
-impl<G> Settings<G> {
+impl<G> HandshakeSettings<G> {
     /// Uses the system's clock and 15 seconds for a handshake.
     pub fn new(gather: G) -> Self {
         Self::of(Arc::new(gather))
     }
 }
 
-impl<G: ?Sized> Settings<G> {
+impl<G: ?Sized> HandshakeSettings<G> {
     /// Like `Settings::new`, with a shared gatherer.
     pub fn of(gather: Arc<G>) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl<G: ?Sized> Settings<G> {
     }
 }
 
-impl<G: ?Sized> Clone for Settings<G> {
+impl<G: ?Sized> Clone for HandshakeSettings<G> {
     fn clone(&self) -> Self {
         Self {
             clock: Arc::clone(&self.clock),
@@ -64,7 +64,7 @@ impl<G: ?Sized> Clone for Settings<G> {
     }
 }
 
-impl<G: ?Sized> fmt::Debug for Settings<G> {
+impl<G: ?Sized> fmt::Debug for HandshakeSettings<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
             .field("handshake", &self.handshake)

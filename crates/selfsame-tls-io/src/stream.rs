@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::error::{Error, to_io};
 use crate::farewell::{FAREWELL, leave};
 use crate::session::Session;
-use crate::settings::Clock;
+use crate::settings::HandshakeClock;
 use crate::watch::Lapse;
 
 /// Bytes read from the socket at a time.
@@ -26,7 +26,7 @@ const CHUNK: usize = 16 * 1024;
 pub struct Stream<S> {
     stream: S,
     session: Session,
-    clock: Clock,
+    clock: HandshakeClock,
     peer: Arc<Peer>,
     reader: Option<Waker>,
     writer: Option<Waker>,
@@ -48,7 +48,7 @@ impl<S: std::fmt::Debug> std::fmt::Debug for Stream<S> {
 }
 
 impl<S> Stream<S> {
-    pub(crate) fn new(session: Session, stream: S, clock: Clock) -> Result<Self, Error> {
+    pub(crate) fn new(session: Session, stream: S, clock: HandshakeClock) -> Result<Self, Error> {
         let missing = selfsame_tls::Error::Misused("the handshake is not done yet");
         let peer = Arc::new(session.peer().ok_or(missing)?.clone());
         Ok(Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use selfsame_crypto::time::UnixTime;
-use selfsame_tls::evidence::{Answer, Evidence, Failure};
+use selfsame_tls::evidence::{Failure, HandshakeEvidence, NeedAnswer};
 use selfsame_tls::identity::{Again, Peer};
 use selfsame_tls::{Alert, ClientConfig, Need, Refusal, ServerConfig};
 use tokio::sync::Semaphore;
@@ -13,7 +13,7 @@ use tokio::sync::watch::Receiver;
 use tokio::time::{sleep, timeout};
 
 use crate::gather::Gather;
-use crate::settings::Settings;
+use crate::settings::HandshakeSettings;
 
 /// Peers judged at the same time per acceptor or connector: a change of its configuration triggers a judgement of all.
 pub(crate) const AT_ONCE: usize = 16;
@@ -71,17 +71,17 @@ impl Lapse {
 
 /// A configuration that can judge a connected peer again.
 pub(crate) trait Judge: Send + Sync {
-    fn again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again;
+    fn again(&self, peer: &Peer, evidence: &HandshakeEvidence, now: UnixTime) -> Again;
 }
 
 impl Judge for ServerConfig {
-    fn again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
+    fn again(&self, peer: &Peer, evidence: &HandshakeEvidence, now: UnixTime) -> Again {
         self.judge_again(peer, evidence, now)
     }
 }
 
 impl Judge for ClientConfig {
-    fn again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
+    fn again(&self, peer: &Peer, evidence: &HandshakeEvidence, now: UnixTime) -> Again {
         self.judge_again(peer, evidence, now)
     }
 }
@@ -89,7 +89,7 @@ impl Judge for ClientConfig {
 /// A peer that is watched, and how it is judged.
 pub(crate) struct Watched<'a, T, G: ?Sized> {
     pub peer: &'a Peer,
-    pub settings: &'a Settings<G>,
+    pub settings: &'a HandshakeSettings<G>,
     pub at_once: &'a Semaphore,
     pub config: Receiver<Arc<T>>,
 }
@@ -132,7 +132,7 @@ impl<T: Judge, G: Gather + ?Sized> Watched<'_, T, G> {
     async fn judged(&self) -> Again {
         let _one_of_few = self.at_once.acquire().await;
         let config = Arc::clone(&self.config.borrow());
-        let mut evidence = Evidence::default();
+        let mut evidence = HandshakeEvidence::default();
         for _ in 0..MAX_ROUNDS {
             let now = (self.settings.clock)().now();
             match config.again(self.peer, &evidence, now) {
@@ -147,7 +147,11 @@ impl<T: Judge, G: Gather + ?Sized> Watched<'_, T, G> {
     }
 }
 
-async fn ask<G: Gather + ?Sized>(settings: &Settings<G>, need: Need, now: UnixTime) -> Answer {
+async fn ask<G: Gather + ?Sized>(
+    settings: &HandshakeSettings<G>,
+    need: Need,
+    now: UnixTime,
+) -> NeedAnswer {
     let answer = timeout(settings.handshake, settings.gather.gather(&need, now)).await;
-    answer.unwrap_or_else(|_| Answer::failed(need, Failure::TimedOut, now))
+    answer.unwrap_or_else(|_| NeedAnswer::failed(need, Failure::TimedOut, now))
 }

@@ -7,7 +7,7 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::key;
 use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples};
 use selfsame_tls::{ClientAuth, ClientConfig, Config, ServerConfig, SigningKey};
-use selfsame_tls_io::{Acceptor, Connector, Offline, Settings};
+use selfsame_tls_io::{Acceptor, Connector, HandshakeSettings, Offline};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -53,8 +53,8 @@ async fn a_hundred_megabytes_go_through_without_being_kept() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let one = TcpStream::connect(listener.local_addr().unwrap());
     let (one, other) = tokio::join!(one, listener.accept());
-    let connector = Connector::new(wants, Settings::new(Offline));
-    let acceptor = Acceptor::new(takes, Settings::new(Offline));
+    let connector = Connector::new(wants, HandshakeSettings::new(Offline));
+    let acceptor = Acceptor::new(takes, HandshakeSettings::new(Offline));
     let (one, other) = tokio::join!(
         connector.connect(one.unwrap()),
         acceptor.accept(other.unwrap().0)

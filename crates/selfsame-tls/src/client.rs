@@ -11,8 +11,8 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::{CertificateRequest, Extensions, Message, Mode, SsiParameters};
 use crate::config::ClientConfig;
 use crate::core::Core;
-use crate::handshake::{Next, Progress, proof_in, verify_finished};
-use crate::identity::{Claim, Peer, Side, Standing, to_sign};
+use crate::handshake::{HandshakeNext, HandshakeProgress, proof_in, verify_finished};
+use crate::identity::{Claim, ClaimStanding, Peer, Side, to_sign};
 use crate::named::Scheme;
 use crate::schedule::Application;
 
@@ -21,7 +21,7 @@ use types::Chosen;
 
 /// The message that the client awaits.
 #[derive(Debug)]
-pub(crate) enum State {
+pub(crate) enum ClientState {
     /// ServerHello or HelloRetryRequest.
     ServerHello(Box<AwaitServerHello>),
     /// EncryptedExtensions.
@@ -36,20 +36,21 @@ pub(crate) enum State {
     Evidence(Box<AwaitEvidence>),
 }
 
-pub(crate) type Step = Result<Next<State>, Refusal>;
+pub(crate) type ClientStep = Result<HandshakeNext<ClientState>, Refusal>;
 
 /// Sends the hello.
 pub(crate) fn start(
     core: &mut Core,
     config: &Arc<ClientConfig>,
     ctx: &selfsame_crypto::ctx::Ctx,
-) -> Result<State, Refusal> {
-    AwaitServerHello::start(core, config, ctx).map(|state| State::ServerHello(Box::new(state)))
+) -> Result<ClientState, Refusal> {
+    AwaitServerHello::start(core, config, ctx)
+        .map(|state| ClientState::ServerHello(Box::new(state)))
 }
 
-impl State {
+impl ClientState {
     /// Takes the next message, whose bytes are `raw`.
-    pub(crate) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    pub(crate) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> ClientStep {
         match self {
             Self::ServerHello(state) => state.receive(core, message, raw),
             Self::EncryptedExtensions(state) => state.receive(core, message, raw),
@@ -61,18 +62,18 @@ impl State {
     }
 
     /// Checks whether evidence has arrived.
-    pub(crate) fn resume(self, core: &mut Core) -> Step {
+    pub(crate) fn resume(self, core: &mut Core) -> ClientStep {
         match self {
             Self::Proof(mut state) => {
                 state.claim.advance(core, &state.config.server)?;
-                Ok(Next::State(Self::Proof(state)))
+                Ok(HandshakeNext::State(Self::Proof(state)))
             }
             Self::Finished(mut state) => {
                 state.standing.advance(core, Some(&state.config.server))?;
-                Ok(Next::State(Self::Finished(state)))
+                Ok(HandshakeNext::State(Self::Finished(state)))
             }
             Self::Evidence(state) => state.resume(core),
-            other => Ok(Next::State(other)),
+            other => Ok(HandshakeNext::State(other)),
         }
     }
 
@@ -85,7 +86,7 @@ const UNEXPECTED: Refusal = Refusal::unexpected("a message that the client does 
 
 /// What the server asks of the client.
 #[derive(Debug)]
-pub(crate) enum Request {
+pub(crate) enum RequestedCertificate {
     Certificate {
         schemes: Vec<Scheme>,
         /// Whether the server reads revocation lists.
@@ -100,7 +101,7 @@ pub(crate) enum Request {
 #[derive(Debug)]
 pub(crate) struct AwaitEncryptedExtensions {
     config: Arc<ClientConfig>,
-    progress: Progress,
+    progress: HandshakeProgress,
     /// The server, if the handshake resumes, and the status epoch in which it was proved.
     resumed: Option<(Peer, u64)>,
     /// Early data, if it was offered.
@@ -108,7 +109,7 @@ pub(crate) struct AwaitEncryptedExtensions {
 }
 
 impl AwaitEncryptedExtensions {
-    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> ClientStep {
         let Message::EncryptedExtensions(extensions) = message else {
             return Err(UNEXPECTED);
         };
@@ -125,33 +126,37 @@ impl AwaitEncryptedExtensions {
         self.progress.transcript.add(raw);
         // In a handshake that resumes, no identity is shown or asked for (§2.2).
         if let Some((peer, epoch)) = self.resumed {
-            return Ok(Next::State(State::Finished(Box::new(AwaitFinished {
+            return Ok(HandshakeNext::State(ClientState::Finished(Box::new(
+                AwaitFinished {
+                    config: self.config,
+                    progress: self.progress,
+                    request: None,
+                    standing: ClaimStanding::Proved(peer),
+                    epoch,
+                },
+            ))));
+        }
+        Ok(HandshakeNext::State(ClientState::Identity(Box::new(
+            AwaitIdentity {
                 config: self.config,
                 progress: self.progress,
+                chosen,
                 request: None,
-                standing: Standing::Proved(peer),
-                epoch,
-            }))));
-        }
-        Ok(Next::State(State::Identity(Box::new(AwaitIdentity {
-            config: self.config,
-            progress: self.progress,
-            chosen,
-            request: None,
-        }))))
+            },
+        ))))
     }
 }
 
 #[derive(Debug)]
 pub(crate) struct AwaitIdentity {
     config: Arc<ClientConfig>,
-    progress: Progress,
+    progress: HandshakeProgress,
     chosen: Chosen,
-    request: Option<Request>,
+    request: Option<RequestedCertificate>,
 }
 
 impl AwaitIdentity {
-    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> ClientStep {
         match (message, &self.request) {
             (Message::CertificateRequest(request), None) => {
                 let kind = certificate_request(&request)?;
@@ -169,33 +174,38 @@ impl AwaitIdentity {
                 let policy = &self.config.server;
                 let claim = Claim::judge(core, policy, mode, message, Side::Server)?;
                 self.progress.transcript.add(raw);
-                return Ok(Next::State(State::Proof(Box::new(AwaitProof {
-                    config: self.config,
-                    progress: self.progress,
-                    request: self.request,
-                    claim,
-                }))));
+                return Ok(HandshakeNext::State(ClientState::Proof(Box::new(
+                    AwaitProof {
+                        config: self.config,
+                        progress: self.progress,
+                        request: self.request,
+                        claim,
+                    },
+                ))));
             }
             _ => return Err(UNEXPECTED),
         }
         self.progress.transcript.add(raw);
-        Ok(Next::State(State::Identity(Box::new(self))))
+        Ok(HandshakeNext::State(ClientState::Identity(Box::new(self))))
     }
 }
 
 /// Reads a CertificateRequest (RFC 8446 §4.3.2).
-fn certificate_request(request: &CertificateRequest) -> Result<Request, Refusal> {
+fn certificate_request(request: &CertificateRequest) -> Result<RequestedCertificate, Refusal> {
     if !request.context.is_empty() {
         return Err(Refusal::illegal("a request context in a handshake"));
     }
-    Ok(Request::Certificate {
+    Ok(RequestedCertificate::Certificate {
         schemes: schemes(&request.extensions)?,
         reads_crls: request.extensions.reads_crls(),
     })
 }
 
 /// Reads an SSIRequest: if we offered a mode of DIDs, it has that mode and no methods but those offered (paper §IV-B).
-fn ssi_request(extensions: &Extensions, offered: &SsiParameters) -> Result<Request, Refusal> {
+fn ssi_request(
+    extensions: &Extensions,
+    offered: &SsiParameters,
+) -> Result<RequestedCertificate, Refusal> {
     let wanted = extensions.ssi().ok_or(Refusal::new(
         Alert::MissingExtension,
         "an SSIRequest without ssi_parameters",
@@ -209,7 +219,7 @@ fn ssi_request(extensions: &Extensions, offered: &SsiParameters) -> Result<Reque
         }
     };
     match fits {
-        true => Ok(Request::Ssi {
+        true => Ok(RequestedCertificate::Ssi {
             asked: wanted.clone(),
             schemes,
         }),
@@ -230,13 +240,13 @@ fn schemes(extensions: &Extensions) -> Result<Vec<Scheme>, Refusal> {
 #[derive(Debug)]
 pub(crate) struct AwaitProof {
     config: Arc<ClientConfig>,
-    progress: Progress,
-    request: Option<Request>,
+    progress: HandshakeProgress,
+    request: Option<RequestedCertificate>,
     claim: Claim,
 }
 
 impl AwaitProof {
-    fn receive(mut self, message: Message, raw: &[u8]) -> Step {
+    fn receive(mut self, message: Message, raw: &[u8]) -> ClientStep {
         let mode = self.claim.mode();
         let profile = self.config.common.profile;
         let proof = proof_in(message, mode, profile).ok_or(UNEXPECTED)?;
@@ -245,27 +255,29 @@ impl AwaitProof {
         let standing = self.claim.prove(proof, signed)?;
         self.progress.transcript.add(raw);
         let epoch = self.config.common.epoch();
-        Ok(Next::State(State::Finished(Box::new(AwaitFinished {
-            config: self.config,
-            progress: self.progress,
-            request: self.request,
-            standing,
-            epoch,
-        }))))
+        Ok(HandshakeNext::State(ClientState::Finished(Box::new(
+            AwaitFinished {
+                config: self.config,
+                progress: self.progress,
+                request: self.request,
+                standing,
+                epoch,
+            },
+        ))))
     }
 }
 
 #[derive(Debug)]
 pub(crate) struct AwaitFinished {
     config: Arc<ClientConfig>,
-    progress: Progress,
-    request: Option<Request>,
-    standing: Standing,
+    progress: HandshakeProgress,
+    request: Option<RequestedCertificate>,
+    standing: ClaimStanding,
     epoch: u64,
 }
 
 impl AwaitFinished {
-    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> ClientStep {
         let Message::Finished(mac) = message else {
             return Err(UNEXPECTED);
         };
@@ -290,20 +302,22 @@ impl AwaitFinished {
 #[derive(Debug)]
 pub(crate) struct AwaitEvidence {
     config: Arc<ClientConfig>,
-    progress: Progress,
-    request: Option<Request>,
-    standing: Standing,
+    progress: HandshakeProgress,
+    request: Option<RequestedCertificate>,
+    standing: ClaimStanding,
     epoch: u64,
     application: Application,
 }
 
 impl AwaitEvidence {
-    fn resume(mut self, core: &mut Core) -> Step {
+    fn resume(mut self, core: &mut Core) -> ClientStep {
         let policy = Some(&self.config.server);
         self.standing = self.standing.settle(core, policy)?;
         match self.standing {
-            Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
-            Standing::Proved(peer) => {
+            ClaimStanding::Waiting(_) => {
+                Ok(HandshakeNext::State(ClientState::Evidence(Box::new(self))))
+            }
+            ClaimStanding::Proved(peer) => {
                 let (config, request) = (&self.config, self.request.as_ref());
                 let flight = finish::Flight {
                     config,

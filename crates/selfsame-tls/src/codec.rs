@@ -11,12 +11,14 @@ mod record;
 mod ssi;
 mod writer;
 
-pub use certificate::{Certificate, CertificateEntry, CertificateRequest, Proof, Ticket};
-pub use extension::{Extension, Extensions, KeyShare, Place};
+pub use certificate::{
+    CertificateChain, CertificateEntry, CertificateRequest, CertificateVerify, Ticket,
+};
+pub use extension::{Extension, ExtensionPlace, Extensions, KeyShare};
 pub use hello::{ClientHello, ServerHello};
 pub use message::Message;
 pub use psk::{OfferedPsks, PskIdentity};
-pub use record::{ContentType, Header, MAX_CIPHERTEXT, MAX_PLAINTEXT};
+pub use record::{ContentType, MAX_CIPHERTEXT, MAX_PLAINTEXT, RecordHeader};
 pub use ssi::{DidMessage, Mode, SsiParameters, Staple, Vc, VcMessage};
 
 pub(crate) use did::{from_binary, to_binary};
@@ -24,7 +26,7 @@ pub(crate) use extension::{PSK_DHE_KE, X509};
 pub(crate) use message::{HEADER as MESSAGE_HEADER, MESSAGE_HASH};
 pub(crate) use record::HEADER as RECORD_HEADER;
 
-pub(crate) use reader::Reader;
+pub(crate) use reader::CodecReader;
 pub(crate) use writer::Writer;
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use crate::codec::{ContentType, Message};
 use crate::config::{ClientConfig, ServerConfig};
 use crate::core::Core;
 use crate::error::Error;
-use crate::evidence::{Answer, Evidence, Failure, Need};
-use crate::handshake::{Done, Next};
+use crate::evidence::{Failure, HandshakeEvidence, Need, NeedAnswer};
+use crate::handshake::{Done, HandshakeNext};
 use crate::identity::Peer;
 use crate::named::{Group, Suite};
 use crate::record_layer::Record;
@@ -24,7 +24,7 @@ const MAX_IDLE_RECORDS: u32 = 32;
 #[derive(Debug)]
 pub struct Connection {
     core: Core,
-    machine: Machine,
+    machine: ConnectionMachine,
     incoming: Vec<u8>,
     has_peer_closed: bool,
     has_closed: bool,
@@ -34,9 +34,9 @@ pub struct Connection {
 }
 
 #[derive(Debug)]
-enum Machine {
-    Client(client::State),
-    Server(server::State),
+enum ConnectionMachine {
+    Client(client::ClientState),
+    Server(server::ServerState),
     Open(Box<Done>),
     Failed(Error),
 }
@@ -49,7 +49,7 @@ impl Connection {
         core.is_client = true;
         core.records.pad_to(common.padding);
         let state = client::start(&mut core, config, ctx)?;
-        Ok(Self::new(core, Machine::Client(state)))
+        Ok(Self::new(core, ConnectionMachine::Client(state)))
     }
 
     /// A server. `ctx` must not be used for another connection.
@@ -57,10 +57,10 @@ impl Connection {
         let common = &config.common;
         let mut core = Core::new(common.profile, common.limits.clone(), ctx.now());
         core.records.pad_to(common.padding);
-        Self::new(core, Machine::Server(server::start(config, ctx)))
+        Self::new(core, ConnectionMachine::Server(server::start(config, ctx)))
     }
 
-    fn new(core: Core, machine: Machine) -> Self {
+    fn new(core: Core, machine: ConnectionMachine) -> Self {
         Self {
             core,
             machine,
@@ -89,7 +89,7 @@ impl Connection {
         match self.has_peer_closed {
             true => Ok(()),
             false => {
-                self.machine = Machine::Failed(Error::Truncated);
+                self.machine = ConnectionMachine::Failed(Error::Truncated);
                 Err(Error::Truncated)
             }
         }
@@ -112,7 +112,7 @@ impl Connection {
     }
 
     /// Supplies evidence, perhaps for only some of the needs. Answers to anything else are ignored.
-    pub fn provide(&mut self, evidence: &Evidence, ctx: &Ctx) -> Result<(), Error> {
+    pub fn provide(&mut self, evidence: &HandshakeEvidence, ctx: &Ctx) -> Result<(), Error> {
         self.failed()?;
         self.core.now = ctx.now();
         for need in self.core.needs().to_vec() {
@@ -131,7 +131,7 @@ impl Connection {
             return Ok(());
         }
         for need in self.core.needs().to_vec() {
-            let nothing = Answer::failed(need, Failure::TimedOut, ctx.now());
+            let nothing = NeedAnswer::failed(need, Failure::TimedOut, ctx.now());
             self.core.answer(nothing);
         }
         self.run()
@@ -162,7 +162,7 @@ impl Connection {
     /// of the server's ticket keys later (§2.3).
     pub fn send_early(&mut self, data: &[u8]) -> Result<usize, Error> {
         self.failed()?;
-        if !matches!(self.machine, Machine::Client(_)) || self.has_closed {
+        if !matches!(self.machine, ConnectionMachine::Client(_)) || self.has_closed {
             return Ok(0);
         }
         let data = data.get(..self.core.early.room).unwrap_or(data);
@@ -175,7 +175,7 @@ impl Connection {
     /// Bytes that [`Connection::send_early`] still accepts.
     pub fn early_room(&self) -> usize {
         match &self.machine {
-            Machine::Client(_) => self.core.early.room,
+            ConnectionMachine::Client(_) => self.core.early.room,
             _ => 0,
         }
     }
@@ -190,8 +190,8 @@ impl Connection {
     /// That it is connected now is certain only once the handshake is done.
     pub fn early_peer(&self) -> Option<&Peer> {
         match &self.machine {
-            Machine::Server(state) => state.early_peer(),
-            Machine::Open(done) if !self.core.is_client && self.core.early.is_taken => {
+            ConnectionMachine::Server(state) => state.early_peer(),
+            ConnectionMachine::Open(done) if !self.core.is_client && self.core.early.is_taken => {
                 Some(&done.peer)
             }
             _ => None,
@@ -254,7 +254,7 @@ impl Connection {
 
     /// Whether the handshake is done and the peer was accepted.
     pub fn is_open(&self) -> bool {
-        matches!(self.machine, Machine::Open(_))
+        matches!(self.machine, ConnectionMachine::Open(_))
     }
 
     /// Whether the peer has said that it sends no more.
@@ -280,9 +280,9 @@ impl Connection {
 
     fn open(&self) -> Result<&Done, Error> {
         match &self.machine {
-            Machine::Open(done) => Ok(done),
-            Machine::Failed(error) => Err(*error),
-            Machine::Client(_) | Machine::Server(_) => {
+            ConnectionMachine::Open(done) => Ok(done),
+            ConnectionMachine::Failed(error) => Err(*error),
+            ConnectionMachine::Client(_) | ConnectionMachine::Server(_) => {
                 Err(Error::Misused("the handshake is not done yet"))
             }
         }
@@ -290,7 +290,7 @@ impl Connection {
 
     fn failed(&self) -> Result<(), Error> {
         match &self.machine {
-            Machine::Failed(error) => Err(*error),
+            ConnectionMachine::Failed(error) => Err(*error),
             _ => Ok(()),
         }
     }
@@ -305,7 +305,7 @@ impl Connection {
         self.core.settle();
         self.incoming.clear();
         self.core.early.came.clear();
-        self.machine = Machine::Failed(error);
+        self.machine = ConnectionMachine::Failed(error);
         error
     }
 
@@ -338,21 +338,25 @@ impl Connection {
     /// Whether the handshake is suspended until evidence arrives; bytes received until then are kept, within the limit.
     pub fn is_suspended(&self) -> bool {
         match &self.machine {
-            Machine::Client(state) => state.is_suspended(),
-            Machine::Server(state) => state.is_suspended(),
-            Machine::Open(_) | Machine::Failed(_) => false,
+            ConnectionMachine::Client(state) => state.is_suspended(),
+            ConnectionMachine::Server(state) => state.is_suspended(),
+            ConnectionMachine::Open(_) | ConnectionMachine::Failed(_) => false,
         }
     }
 
     fn take(&mut self, record: Record) -> Result<(), Error> {
         match record.content {
             ContentType::ChangeCipherSpec => match &self.machine {
-                Machine::Server(state) if state.has_no_hello() => Err(OUT_OF_PLACE.into()),
-                Machine::Client(_) | Machine::Server(_) => {
+                ConnectionMachine::Server(state) if state.has_no_hello() => {
+                    Err(OUT_OF_PLACE.into())
+                }
+                ConnectionMachine::Client(_) | ConnectionMachine::Server(_) => {
                     self.core.receive_ccs()?;
                     Ok(self.count_idle()?)
                 }
-                Machine::Open(_) | Machine::Failed(_) => Err(OUT_OF_PLACE.into()),
+                ConnectionMachine::Open(_) | ConnectionMachine::Failed(_) => {
+                    Err(OUT_OF_PLACE.into())
+                }
             },
             ContentType::Alert => self.take_alert(&record.bytes),
             ContentType::ApplicationData => self.take_data(&record.bytes).map_err(Error::from),
@@ -385,8 +389,8 @@ impl Connection {
 
     fn take_data(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         let is_early = match &self.machine {
-            Machine::Open(_) => false,
-            Machine::Server(state) if state.early_peer().is_some() => true,
+            ConnectionMachine::Open(_) => false,
+            ConnectionMachine::Server(state) if state.early_peer().is_some() => true,
             _ => return Err(Refusal::unexpected("data before the handshake is done")),
         };
         self.core.check_between_messages()?;
@@ -422,25 +426,29 @@ impl Connection {
     fn take_message(&mut self, message: Message, raw: &[u8]) -> Result<(), Refusal> {
         let core = &mut self.core;
         // If a step fails, this state remains.
-        let machine = std::mem::replace(&mut self.machine, Machine::Failed(IN_BETWEEN));
+        let machine = std::mem::replace(&mut self.machine, ConnectionMachine::Failed(IN_BETWEEN));
         self.machine = match machine {
-            Machine::Client(state) => Machine::of_client(state.receive(core, message, raw)?),
-            Machine::Server(state) => Machine::of_server(state.receive(core, message, raw)?),
-            Machine::Open(done) => {
-                self.machine = Machine::Open(done);
+            ConnectionMachine::Client(state) => {
+                ConnectionMachine::of_client(state.receive(core, message, raw)?)
+            }
+            ConnectionMachine::Server(state) => {
+                ConnectionMachine::of_server(state.receive(core, message, raw)?)
+            }
+            ConnectionMachine::Open(done) => {
+                self.machine = ConnectionMachine::Open(done);
                 return self.take_late(message);
             }
-            failed @ Machine::Failed(_) => failed,
+            failed @ ConnectionMachine::Failed(_) => failed,
         };
         Ok(())
     }
 
     fn resume(&mut self) -> Result<(), Refusal> {
         let core = &mut self.core;
-        let machine = std::mem::replace(&mut self.machine, Machine::Failed(IN_BETWEEN));
+        let machine = std::mem::replace(&mut self.machine, ConnectionMachine::Failed(IN_BETWEEN));
         self.machine = match machine {
-            Machine::Client(state) => Machine::of_client(state.resume(core)?),
-            Machine::Server(state) => Machine::of_server(state.resume(core)?),
+            ConnectionMachine::Client(state) => ConnectionMachine::of_client(state.resume(core)?),
+            ConnectionMachine::Server(state) => ConnectionMachine::of_server(state.resume(core)?),
             other => other,
         };
         Ok(())
@@ -465,7 +473,7 @@ impl Connection {
             }
             Message::NewSessionTicket(ticket) if self.core.is_client => {
                 self.count_idle()?;
-                let Machine::Open(done) = &self.machine else {
+                let ConnectionMachine::Open(done) = &self.machine else {
                     return Ok(());
                 };
                 match &done.tickets {
@@ -490,18 +498,18 @@ const OUT_OF_PLACE: Refusal =
     Refusal::unexpected("a change_cipher_spec before the first hello or after the handshake");
 const IN_BETWEEN: Error = Error::Misused("a step of the handshake failed");
 
-impl Machine {
-    fn of_client(next: Next<client::State>) -> Self {
+impl ConnectionMachine {
+    fn of_client(next: HandshakeNext<client::ClientState>) -> Self {
         match next {
-            Next::State(state) => Self::Client(state),
-            Next::Done(done) => Self::Open(done),
+            HandshakeNext::State(state) => Self::Client(state),
+            HandshakeNext::Done(done) => Self::Open(done),
         }
     }
 
-    fn of_server(next: Next<server::State>) -> Self {
+    fn of_server(next: HandshakeNext<server::ServerState>) -> Self {
         match next {
-            Next::State(state) => Self::Server(state),
-            Next::Done(done) => Self::Open(done),
+            HandshakeNext::State(state) => Self::Server(state),
+            HandshakeNext::Done(done) => Self::Open(done),
         }
     }
 }

@@ -7,7 +7,7 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::alert::{Alert, Refusal};
 use crate::codec::{ContentType, MESSAGE_HEADER, Message};
-use crate::evidence::{Answer, Evidence, Need};
+use crate::evidence::{HandshakeEvidence, Need, NeedAnswer};
 use crate::profile::Profile;
 use crate::record_layer::RecordLayer;
 use crate::schedule::Traffic;
@@ -60,20 +60,20 @@ impl Slots {
         self.taken.load(Ordering::Relaxed)
     }
 
-    fn take(&self) -> Option<Slot> {
+    fn take(&self) -> Option<CoreSlot> {
         let more = |taken: usize| taken.checked_add(1).filter(|taken| *taken <= self.most);
         let taken = self
             .taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        taken.ok().map(|_| Slot(Arc::clone(&self.taken)))
+        taken.ok().map(|_| CoreSlot(Arc::clone(&self.taken)))
     }
 }
 
 /// A place, freed on drop.
 #[derive(Debug)]
-struct Slot(Arc<AtomicUsize>);
+struct CoreSlot(Arc<AtomicUsize>);
 
-impl Drop for Slot {
+impl Drop for CoreSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -81,12 +81,12 @@ impl Drop for Slot {
 
 /// The needs passed to the driver, and since when.
 #[derive(Debug)]
-struct Asked {
+struct AskedNeeds {
     needs: Vec<Need>,
     since: UnixTime,
     /// Whether the handshake does not wait for them yet.
     is_ahead: bool,
-    _slot: Slot,
+    _slot: CoreSlot,
 }
 
 /// Early data at either end (RFC 8446 §2.3).
@@ -106,11 +106,11 @@ pub(crate) struct Core {
     pub(crate) profile: &'static Profile,
     pub(crate) limits: Limits,
     pub(crate) records: RecordLayer,
-    pub(crate) evidence: Evidence,
+    pub(crate) evidence: HandshakeEvidence,
     pub(crate) now: UnixTime,
     pub(crate) is_client: bool,
     pub(crate) early: EarlyFlow,
-    asked: Option<Asked>,
+    asked: Option<AskedNeeds>,
     has_news: bool,
     joined: Vec<u8>,
     flight: Vec<u8>,
@@ -123,7 +123,7 @@ impl Core {
             profile,
             limits,
             records: RecordLayer::default(),
-            evidence: Evidence::default(),
+            evidence: HandshakeEvidence::default(),
             now,
             is_client: false,
             early: EarlyFlow::default(),
@@ -246,7 +246,7 @@ impl Core {
         }
         let slot = self.limits.suspended.take();
         let slot = slot.ok_or(Refusal::internal("too many handshakes wait for evidence"))?;
-        self.asked = Some(Asked {
+        self.asked = Some(AskedNeeds {
             needs: new,
             since: self.now,
             is_ahead: false,
@@ -259,7 +259,7 @@ impl Core {
     /// passed on when it is needed.
     pub(crate) fn ask_ahead(&mut self, need: Need) {
         if let Some(slot) = self.limits.suspended.take() {
-            self.asked = Some(Asked {
+            self.asked = Some(AskedNeeds {
                 needs: vec![need],
                 since: self.now,
                 is_ahead: true,
@@ -269,7 +269,7 @@ impl Core {
     }
 
     /// Takes an answer if it answers a current need.
-    pub(crate) fn answer(&mut self, answer: Answer) {
+    pub(crate) fn answer(&mut self, answer: NeedAnswer) {
         let Some(asked) = &mut self.asked else {
             return;
         };

@@ -15,7 +15,7 @@ pub const MAX_CRL_BYTES: usize = 4 * 1024 * 1024;
 /// conclusions drawn from them.
 pub trait AtHand: Debug + Send + Sync {
     /// The answer to `need`, with its true age; `None` if it is not available or not fresh enough.
-    fn at_hand(&self, need: &Need, now: UnixTime) -> Option<Answer>;
+    fn at_hand(&self, need: &Need, now: UnixTime) -> Option<NeedAnswer>;
 }
 
 /// A piece of evidence that is needed. Fetching it again does no harm.
@@ -33,7 +33,7 @@ pub enum Need {
 /// The answer to a need.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Answer {
+pub enum NeedAnswer {
     /// To [`Need::Did`].
     Did(Did, Found<Arc<Resolution>>),
     /// To [`Need::StatusList`].
@@ -82,14 +82,14 @@ pub enum Source {
 
 /// All evidence gathered so far. A later answer to the same need replaces the earlier one.
 #[derive(Clone, Debug, Default)]
-pub struct Evidence {
-    answers: Vec<Answer>,
+pub struct HandshakeEvidence {
+    answers: Vec<NeedAnswer>,
 }
 
 /// A certificate revocation list, parsed but not yet trusted: its signature is verified together with the chain.
 pub struct Crl(CertRevocationList<'static>);
 
-impl Answer {
+impl NeedAnswer {
     /// The need that this answers.
     pub fn need(&self) -> Need {
         match self {
@@ -157,23 +157,23 @@ impl Source {
     }
 }
 
-impl Evidence {
+impl HandshakeEvidence {
     /// Adds an answer.
-    pub fn add(&mut self, answer: Answer) {
+    pub fn add(&mut self, answer: NeedAnswer) {
         let need = answer.need();
         self.answers.retain(|known| !known.is_to(&need));
         self.answers.push(answer);
     }
 
     /// The answer to `need`, good or bad.
-    pub fn answer(&self, need: &Need) -> Option<&Answer> {
+    pub fn answer(&self, need: &Need) -> Option<&NeedAnswer> {
         self.answers.iter().find(|answer| answer.is_to(need))
     }
 
     /// The resolution of `did`, if there is an answer.
     pub fn did(&self, did: &Did) -> Option<&Found<Arc<Resolution>>> {
         self.answers.iter().find_map(|answer| match answer {
-            Answer::Did(of, found) if of == did => Some(found),
+            NeedAnswer::Did(of, found) if of == did => Some(found),
             _ => None,
         })
     }
@@ -181,7 +181,7 @@ impl Evidence {
     /// The status list at `uri`, if there is an answer.
     pub fn status_list(&self, uri: &str) -> Option<&Found<Arc<List>>> {
         self.answers.iter().find_map(|answer| match answer {
-            Answer::StatusList(of, found) if of == uri => Some(found),
+            NeedAnswer::StatusList(of, found) if of == uri => Some(found),
             _ => None,
         })
     }
@@ -189,36 +189,36 @@ impl Evidence {
     /// The revocation list at `uri`, if there is an answer.
     pub fn crl(&self, uri: &str) -> Option<&Found<Arc<Crl>>> {
         self.answers.iter().find_map(|answer| match answer {
-            Answer::Crl(of, found) if of == uri => Some(found),
+            NeedAnswer::Crl(of, found) if of == uri => Some(found),
             _ => None,
         })
     }
 }
 
-impl From<Answer> for Evidence {
-    fn from(answer: Answer) -> Self {
+impl From<NeedAnswer> for HandshakeEvidence {
+    fn from(answer: NeedAnswer) -> Self {
         let answers = vec![answer];
         Self { answers }
     }
 }
 
-impl Extend<Answer> for Evidence {
-    fn extend<I: IntoIterator<Item = Answer>>(&mut self, answers: I) {
+impl Extend<NeedAnswer> for HandshakeEvidence {
+    fn extend<I: IntoIterator<Item = NeedAnswer>>(&mut self, answers: I) {
         answers.into_iter().for_each(|answer| self.add(answer));
     }
 }
 
-impl FromIterator<Answer> for Evidence {
-    fn from_iter<I: IntoIterator<Item = Answer>>(answers: I) -> Self {
+impl FromIterator<NeedAnswer> for HandshakeEvidence {
+    fn from_iter<I: IntoIterator<Item = NeedAnswer>>(answers: I) -> Self {
         let mut evidence = Self::default();
         evidence.extend(answers);
         evidence
     }
 }
 
-impl IntoIterator for Evidence {
-    type Item = Answer;
-    type IntoIter = std::vec::IntoIter<Answer>;
+impl IntoIterator for HandshakeEvidence {
+    type Item = NeedAnswer;
+    type IntoIter = std::vec::IntoIter<NeedAnswer>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.answers.into_iter()

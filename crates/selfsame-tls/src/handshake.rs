@@ -4,8 +4,8 @@ use selfsame_crypto::hash::ct_eq;
 
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
-    Certificate, CertificateEntry, DidMessage, Extensions, Message, Mode, Proof, SsiParameters, Vc,
-    VcMessage,
+    CertificateChain, CertificateEntry, CertificateVerify, DidMessage, Extensions, Message, Mode,
+    SsiParameters, Vc, VcMessage,
 };
 use crate::core::Core;
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, to_sign};
@@ -21,7 +21,7 @@ pub(crate) const TLS_1_3: u16 = 0x0304;
 
 /// The result of a step.
 #[derive(Debug)]
-pub(crate) enum Next<S> {
+pub(crate) enum HandshakeNext<S> {
     /// Another state of the handshake.
     State(S),
     /// The handshake is complete.
@@ -42,7 +42,7 @@ pub(crate) struct Done {
 
 /// A handshake after both hellos.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct HandshakeProgress {
     pub(crate) cipher: Cipher,
     pub(crate) group: Group,
     pub(crate) transcript: Transcript,
@@ -50,7 +50,7 @@ pub(crate) struct Progress {
     pub(crate) protocol: Option<Vec<u8>>,
 }
 
-impl Progress {
+impl HandshakeProgress {
     pub(crate) fn new(
         cipher: Cipher,
         group: Group,
@@ -93,21 +93,21 @@ impl<'a, I> Selected<'a, I> {
     }
 }
 
-fn prove(key: &SigningKey, scheme: Scheme, message: &[u8]) -> Result<Proof, Refusal> {
+fn prove(key: &SigningKey, scheme: Scheme, message: &[u8]) -> Result<CertificateVerify, Refusal> {
     let signature = key.sign(scheme, message)?;
-    Ok(Proof { scheme, signature })
+    Ok(CertificateVerify { scheme, signature })
 }
 
 /// Queues Certificate and CertificateVerify; without an identity, an empty Certificate. Adds revocation lists if the
 /// peer reads them.
 pub(crate) fn send_certificate(
     core: &mut Core,
-    progress: &mut Progress,
+    progress: &mut HandshakeProgress,
     own: Option<Selected<'_, CertificateIdentity>>,
     side: Side,
     reads_crls: bool,
 ) -> Result<(), Refusal> {
-    let mut certificate = Certificate::default();
+    let mut certificate = CertificateChain::default();
     if let Some(own) = &own {
         certificate.entries = own.identity.entries(reads_crls);
     }
@@ -122,7 +122,7 @@ pub(crate) fn send_certificate(
 
 /// The credential in a Certificate of that type (profile `draft`): exactly one entry, without extensions.
 pub(crate) fn credential_in(
-    certificate: Certificate,
+    certificate: CertificateChain,
     profile: &Profile,
 ) -> Result<Message, Refusal> {
     if !certificate.context.is_empty() {
@@ -142,7 +142,11 @@ pub(crate) fn credential_in(
 }
 
 /// The proof in a message, if it is of the type that follows an identity of this mode.
-pub(crate) fn proof_in(message: Message, mode: Mode, profile: &Profile) -> Option<Proof> {
+pub(crate) fn proof_in(
+    message: Message,
+    mode: Mode,
+    profile: &Profile,
+) -> Option<CertificateVerify> {
     let is_certificate = mode == Mode::Certificate || profile.certificate_type().is_some();
     match message {
         Message::CertificateVerify(proof) if is_certificate => Some(proof),
@@ -155,7 +159,7 @@ pub(crate) fn proof_in(message: Message, mode: Mode, profile: &Profile) -> Optio
 /// type and CertificateVerify.
 pub(crate) fn send_ssi(
     core: &mut Core,
-    progress: &mut Progress,
+    progress: &mut HandshakeProgress,
     own: Selected<'_, SsiIdentity>,
     asked: &SsiParameters,
     side: Side,
@@ -190,7 +194,7 @@ pub(crate) fn send_ssi(
             };
             let entries = vec![entry];
             let context = Vec::new();
-            Message::Certificate(Certificate { context, entries })
+            Message::Certificate(CertificateChain { context, entries })
         }
         message => message,
     };
@@ -206,7 +210,7 @@ pub(crate) fn send_ssi(
 /// Queues Finished and sends the flight.
 pub(crate) fn send_finished(
     core: &mut Core,
-    progress: &mut Progress,
+    progress: &mut HandshakeProgress,
     traffic: &Traffic,
 ) -> Result<(), Refusal> {
     let transcript = progress.transcript.hash();

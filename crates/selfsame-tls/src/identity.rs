@@ -24,10 +24,10 @@ pub use credential::Credential;
 pub use ledger::{KnownState, Ledger, ListAnchor, NetworkRules, StaplePolicy};
 pub use members::{MEMBERSHIP, Members};
 pub use own::{CertificateIdentity, Crls, Identities, SsiIdentity, Staples};
-pub use policy::{Expected, IdentityPolicy, PeerPolicy, TrustedIssuer};
+pub use policy::{ExpectedPeer, IdentityPolicy, PeerPolicy, TrustedIssuer};
 pub use staple::Stapling;
 pub use status::StatusPolicy;
 pub use vc::{PaperContent, PaperVc};
 
 pub(crate) use again::again;
-pub(crate) use claim::{Claim, NOT_EXPECTED, Side, Standing, to_sign};
+pub(crate) use claim::{Claim, ClaimStanding, NOT_EXPECTED, Side, to_sign};

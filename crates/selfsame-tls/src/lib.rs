@@ -46,6 +46,6 @@ pub use alert::{Alert, Refusal};
 pub use config::{ClientAuth, ClientConfig, Config, ServerConfig};
 pub use connection::Connection;
 pub use error::{ConfigError, Error};
-pub use evidence::{Evidence, Need};
+pub use evidence::{HandshakeEvidence, Need};
 pub use named::{Group, Scheme, Suite, VcFormat};
 pub use provider::SigningKey;

@@ -195,9 +195,9 @@ impl fmt::Debug for KeyExchange {
 }
 
 /// The shared secret, wiped on drop.
-pub(crate) struct Shared(SharedSecret);
+pub(crate) struct AgreedSecret(SharedSecret);
 
-impl Shared {
+impl AgreedSecret {
     pub(crate) fn bytes(&self) -> &[u8] {
         self.0.secret_bytes()
     }
@@ -236,19 +236,19 @@ impl KeyExchange {
     }
 
     /// Completes the exchange with a peer's share, for the group or its classical component.
-    pub(crate) fn complete(self, named: Group, peer: &[u8]) -> Result<Shared, Refusal> {
+    pub(crate) fn complete(self, named: Group, peer: &[u8]) -> Result<AgreedSecret, Refusal> {
         let secret = match self.share().0 == named {
             true => self.0.complete(peer),
             false => self.0.complete_hybrid_component(peer),
         };
-        secret.map(Shared).map_err(|_| BAD_SHARE)
+        secret.map(AgreedSecret).map_err(|_| BAD_SHARE)
     }
 
     /// Answers a peer's share: returns our share and the secret.
-    pub(crate) fn answer(named: Group, peer: &[u8]) -> Result<(Vec<u8>, Shared), Refusal> {
+    pub(crate) fn answer(named: Group, peer: &[u8]) -> Result<(Vec<u8>, AgreedSecret), Refusal> {
         let group = group(named).ok_or(FAILED)?;
         let done = group.start_and_complete(peer).map_err(|_| BAD_SHARE)?;
-        Ok((done.pub_key, Shared(done.secret)))
+        Ok((done.pub_key, AgreedSecret(done.secret)))
     }
 }
 

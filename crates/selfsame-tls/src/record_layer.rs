@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::alert::{Alert, Refusal};
-use crate::codec::{ContentType, Header, MAX_PLAINTEXT, RECORD_HEADER};
+use crate::codec::{ContentType, MAX_PLAINTEXT, RECORD_HEADER, RecordHeader};
 use crate::provider::{Opener, Sealer};
 use crate::schedule::Traffic;
 
@@ -50,7 +50,7 @@ impl<T> Keyed<T> {
 }
 
 /// What was read.
-enum Taken {
+enum TakenRecord {
     Record(Record),
     Skipped,
     Incomplete,
@@ -93,21 +93,21 @@ impl RecordLayer {
     pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Result<Option<Record>, Refusal> {
         loop {
             match self.take(cursor)? {
-                Taken::Record(record) => return Ok(Some(record)),
-                Taken::Incomplete => return Ok(None),
-                Taken::Skipped => {}
+                TakenRecord::Record(record) => return Ok(Some(record)),
+                TakenRecord::Incomplete => return Ok(None),
+                TakenRecord::Skipped => {}
             }
         }
     }
 
-    fn take(&mut self, cursor: &mut Cursor) -> Result<Taken, Refusal> {
+    fn take(&mut self, cursor: &mut Cursor) -> Result<TakenRecord, Refusal> {
         let rest = self.incoming.get_mut(cursor.read..).unwrap_or_default();
         let Some((header, rest)) = rest.split_first_chunk_mut::<RECORD_HEADER>() else {
-            return Ok(Taken::Incomplete);
+            return Ok(TakenRecord::Incomplete);
         };
-        let header = Header::parse(*header)?;
+        let header = RecordHeader::parse(*header)?;
         let Some(bytes) = rest.get_mut(..header.length) else {
-            return Ok(Taken::Incomplete);
+            return Ok(TakenRecord::Incomplete);
         };
         let whole = RECORD_HEADER.saturating_add(header.length);
         cursor.read = cursor.read.saturating_add(whole);
@@ -118,7 +118,7 @@ impl RecordLayer {
                         && self.early >= skipped(header.length) =>
                 {
                     self.early = self.early.saturating_sub(skipped(header.length));
-                    return Ok(Taken::Skipped);
+                    return Ok(TakenRecord::Skipped);
                 }
                 opened => {
                     // The first record that decrypts is of the client's second flight.
@@ -127,7 +127,7 @@ impl RecordLayer {
                 }
             },
             (_, ContentType::ChangeCipherSpec) => {
-                return compatible(bytes).map(Taken::Record);
+                return compatible(bytes).map(TakenRecord::Record);
             }
             (Some(_), _) => {
                 return Err(Refusal::unexpected(
@@ -136,7 +136,7 @@ impl RecordLayer {
             }
             (None, ContentType::ApplicationData) if self.early >= skipped(header.length) => {
                 self.early = self.early.saturating_sub(skipped(header.length));
-                return Ok(Taken::Skipped);
+                return Ok(TakenRecord::Skipped);
             }
             (None, ContentType::ApplicationData) => {
                 return Err(Refusal::unexpected(
@@ -148,7 +148,7 @@ impl RecordLayer {
                 bytes: bytes.to_vec(),
             },
         };
-        check(record).map(Taken::Record)
+        check(record).map(TakenRecord::Record)
     }
 
     /// Skips up to this many bytes of early data: records that do not decrypt, up to the first that does, or protected
@@ -180,7 +180,7 @@ impl RecordLayer {
         version: u16,
         bytes: &[u8],
     ) -> Result<(), Refusal> {
-        let header = Header {
+        let header = RecordHeader {
             content,
             version,
             length: bytes.len(),

@@ -20,8 +20,8 @@ pub use sessions::Sessions;
 pub use strikes::{StrikeRegister, Strikes};
 pub use ticket_keys::TicketKeys;
 
-pub(crate) use early::Offer as EarlyOffer;
-pub(crate) use sessions::{Collector, Session};
+pub(crate) use early::EarlyOffer;
+pub(crate) use sessions::{Collector, TicketSession};
 pub(crate) use ticket::Ticketed;
 pub(crate) use ticket_keys::MAX_TICKETS;
 

@@ -11,11 +11,13 @@ use std::sync::Arc;
 use selfsame_crypto::ctx::Ctx;
 
 use crate::alert::{Alert, Refusal};
-use crate::codec::{Certificate, Message, Mode};
+use crate::codec::{CertificateChain, Message, Mode};
 use crate::config::ServerConfig;
 use crate::core::Core;
-use crate::handshake::{Done, Next, Progress, credential_in, proof_in, verify_finished};
-use crate::identity::{Claim, Peer, Side, Standing, to_sign};
+use crate::handshake::{
+    Done, HandshakeNext, HandshakeProgress, credential_in, proof_in, verify_finished,
+};
+use crate::identity::{Claim, ClaimStanding, Peer, Side, to_sign};
 use crate::schedule::Application;
 
 use early::AwaitEndOfEarlyData;
@@ -26,7 +28,7 @@ pub(crate) use early::TOO_MUCH;
 
 /// The message that the server awaits.
 #[derive(Debug)]
-pub(crate) enum State {
+pub(crate) enum ServerState {
     /// The first or second ClientHello.
     ClientHello(Box<AwaitClientHello>),
     /// The client's identity, of the kind that was requested.
@@ -41,16 +43,16 @@ pub(crate) enum State {
     Evidence(Box<AwaitEvidence>),
 }
 
-pub(crate) type Step = Result<Next<State>, Refusal>;
+pub(crate) type ServerStep = Result<HandshakeNext<ServerState>, Refusal>;
 
 /// Starts by waiting for a client.
-pub(crate) fn start(config: &Arc<ServerConfig>, ctx: &Ctx) -> State {
-    State::ClientHello(Box::new(AwaitClientHello::start(config, ctx)))
+pub(crate) fn start(config: &Arc<ServerConfig>, ctx: &Ctx) -> ServerState {
+    ServerState::ClientHello(Box::new(AwaitClientHello::start(config, ctx)))
 }
 
-impl State {
+impl ServerState {
     /// Takes the next message, whose bytes are `raw`.
-    pub(crate) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    pub(crate) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> ServerStep {
         match self {
             Self::ClientHello(state) => state.receive(core, message, raw),
             Self::Identity(state) => state.receive(core, message, raw),
@@ -62,20 +64,20 @@ impl State {
     }
 
     /// Checks whether evidence has arrived.
-    pub(crate) fn resume(self, core: &mut Core) -> Step {
+    pub(crate) fn resume(self, core: &mut Core) -> ServerStep {
         match self {
             Self::Proof(mut state) => {
                 let policy = state.sent.config.clients.policy().ok_or(UNEXPECTED)?;
                 state.claim.advance(core, policy)?;
-                Ok(Next::State(Self::Proof(state)))
+                Ok(HandshakeNext::State(Self::Proof(state)))
             }
             Self::Finished(mut state) => {
                 let policy = state.sent.config.clients.policy();
                 state.standing.advance(core, policy)?;
-                Ok(Next::State(Self::Finished(state)))
+                Ok(HandshakeNext::State(Self::Finished(state)))
             }
             Self::Evidence(state) => state.resume(core),
-            other => Ok(Next::State(other)),
+            other => Ok(HandshakeNext::State(other)),
         }
     }
 
@@ -102,7 +104,7 @@ const UNEXPECTED: Refusal = Refusal::unexpected("a message that the server does 
 #[derive(Debug)]
 pub(crate) struct Sent {
     config: Arc<ServerConfig>,
-    progress: Progress,
+    progress: HandshakeProgress,
     application: Application,
     /// What is needed to issue tickets, if the client gets any.
     issuing: Option<Issuing>,
@@ -116,13 +118,13 @@ pub(crate) struct AwaitIdentity {
 }
 
 impl AwaitIdentity {
-    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> ServerStep {
         let policy = self.sent.config.clients.policy().ok_or(UNEXPECTED)?;
         let profile = core.profile;
         let by_type = profile.certificate_type().is_some() && self.mode == Mode::Vc;
         let message = match message {
             Message::Certificate(certificate)
-                if by_type && certificate != Certificate::default() =>
+                if by_type && certificate != CertificateChain::default() =>
             {
                 credential_in(certificate, profile)?
             }
@@ -138,7 +140,7 @@ impl AwaitIdentity {
             return Err(UNEXPECTED);
         }
         let is_nobody = |message: &Message| match message {
-            Message::Certificate(certificate) => *certificate == Certificate::default(),
+            Message::Certificate(certificate) => *certificate == CertificateChain::default(),
             _ => false,
         };
         if is_nobody(&message) {
@@ -147,23 +149,22 @@ impl AwaitIdentity {
         let claim = Claim::judge(core, policy, Some(self.mode), message, Side::Client)?;
         self.sent.progress.transcript.add(raw);
         let sent = self.sent;
-        Ok(Next::State(State::Proof(Box::new(AwaitProof {
-            sent,
-            claim,
-        }))))
+        Ok(HandshakeNext::State(ServerState::Proof(Box::new(
+            AwaitProof { sent, claim },
+        ))))
     }
 
     /// Accepts a client without a certificate, which has nothing to prove (RFC 8446 §4.4.2.4).
-    fn let_in_nobody(mut self, raw: &[u8]) -> Step {
+    fn let_in_nobody(mut self, raw: &[u8]) -> ServerStep {
         if self.sent.config.clients.is_required() {
             let reason = "the client has no certificate";
             return Err(Refusal::new(Alert::CertificateRequired, reason));
         }
         self.sent.progress.transcript.add(raw);
-        let standing = Standing::Proved(Peer::anonymous());
+        let standing = ClaimStanding::Proved(Peer::anonymous());
         let sent = self.sent;
         let state = AwaitFinished { sent, standing };
-        Ok(Next::State(State::Finished(Box::new(state))))
+        Ok(HandshakeNext::State(ServerState::Finished(Box::new(state))))
     }
 }
 
@@ -174,7 +175,7 @@ pub(crate) struct AwaitProof {
 }
 
 impl AwaitProof {
-    fn receive(mut self, message: Message, raw: &[u8]) -> Step {
+    fn receive(mut self, message: Message, raw: &[u8]) -> ServerStep {
         let mode = self.claim.mode();
         let profile = self.sent.config.common.profile;
         let proof = proof_in(message, mode, profile).ok_or(UNEXPECTED)?;
@@ -184,18 +185,18 @@ impl AwaitProof {
         self.sent.progress.transcript.add(raw);
         let sent = self.sent;
         let state = AwaitFinished { sent, standing };
-        Ok(Next::State(State::Finished(Box::new(state))))
+        Ok(HandshakeNext::State(ServerState::Finished(Box::new(state))))
     }
 }
 
 #[derive(Debug)]
 pub(crate) struct AwaitFinished {
     sent: Sent,
-    standing: Standing,
+    standing: ClaimStanding,
 }
 
 impl AwaitFinished {
-    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> ServerStep {
         let Message::Finished(mac) = message else {
             return Err(UNEXPECTED);
         };
@@ -211,20 +212,22 @@ impl AwaitFinished {
 #[derive(Debug)]
 pub(crate) struct AwaitEvidence {
     sent: Sent,
-    standing: Standing,
+    standing: ClaimStanding,
 }
 
 impl AwaitEvidence {
-    fn resume(mut self, core: &mut Core) -> Step {
+    fn resume(mut self, core: &mut Core) -> ServerStep {
         let policy = self.sent.config.clients.policy();
         self.standing = self.standing.settle(core, policy)?;
         match self.standing {
-            Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
-            Standing::Proved(peer) => {
+            ClaimStanding::Waiting(_) => {
+                Ok(HandshakeNext::State(ServerState::Evidence(Box::new(self))))
+            }
+            ClaimStanding::Proved(peer) => {
                 if let Some(issuing) = &self.sent.issuing {
                     issuing.send(core, &self.sent, &peer)?;
                 }
-                Ok(Next::Done(Box::new(Done {
+                Ok(HandshakeNext::Done(Box::new(Done {
                     exporter: self.sent.application.exporter,
                     peer,
                     protocol: self.sent.progress.protocol,

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selfsame_abci::{Engine, Home, Node, Setup, Signer};
+use selfsame_abci::{CheckpointKey, Engine, Home, Node, Setup};
 use selfsame_app::backup::Backups;
 use selfsame_app::config::{Config, Roles};
 use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
@@ -18,7 +18,7 @@ use selfsame_ledger::config::{
 };
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
-use selfsame_server::{Limits, Nodes, Origin, OriginError};
+use selfsame_server::{Nodes, Origin, OriginError, ServerLimits};
 use selfsame_store::{Store, TenantId};
 use selfsame_tls::{ClientConfig, ServerConfig};
 use selfsame_tls_io::{Acceptor, Connector};
@@ -95,7 +95,7 @@ pub struct Launch {
     /// Whether plain http is served to other machines.
     pub plain_anywhere: bool,
     /// Limits for all clients together, and for one address.
-    pub limits: Limits,
+    pub limits: ServerLimits,
     /// A directory that is removed with the instance.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -155,7 +155,7 @@ impl Launch {
             renews_token: false,
             health: None,
             plain_anywhere: false,
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
             temporary: None,
         }
     }
@@ -218,7 +218,7 @@ impl Launch {
             Some(settings) => settings.open(&app, &net).await?,
             None => None,
         };
-        let settings = selfsame_server::Settings {
+        let settings = selfsame_server::ServerSettings {
             tls,
             nodes,
             health,
@@ -454,7 +454,7 @@ impl Validating {
         let key = self.home.checkpoint_key()?;
         let handle = KeyHandle::of(key.public());
         keys.import(&tenant, key).await?;
-        let signer = Signer {
+        let signer = CheckpointKey {
             name: self.home.name().to_owned(),
             keys,
             tenant,

@@ -16,7 +16,7 @@ use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_tls::identity::StaplePolicy;
-use selfsame_tls_io::{Gather, Settings as Connections};
+use selfsame_tls_io::{Gather, HandshakeSettings as Connections};
 use tokio::task::JoinHandle;
 use url::Url;
 

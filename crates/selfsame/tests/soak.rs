@@ -65,7 +65,7 @@ async fn instance() -> (Arc<App>, Store) {
     };
     let (app, _) = App::open(config, parts).await.unwrap();
     clock.set(app.clock().clone()).unwrap();
-    let settings = selfsame_server::Settings::default();
+    let settings = selfsame_server::ServerSettings::default();
     let served = selfsame_server::serve(listener, app.clone(), settings, std::future::pending());
     tokio::spawn(served);
     app.start().await.unwrap();

@@ -10,10 +10,10 @@ const LEFT_OUT_MAX: usize = 8_192;
 
 /// The transactions that must be judged again.
 #[derive(Default)]
-pub(super) struct Doubts(Mutex<State>);
+pub(super) struct Doubts(Mutex<DoubtState>);
 
 #[derive(Default)]
-struct State {
+struct DoubtState {
     /// The authors in the last block: their other waiting transactions may build on the state before it.
     authors: HashSet<Identifier>,
     /// Transactions that this node left out of a proposal because the machine would have refused them there.
@@ -54,7 +54,7 @@ impl Doubts {
         self.state().left_out.remove(&transaction.hash());
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DoubtState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

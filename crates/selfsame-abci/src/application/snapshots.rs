@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use selfsame_crypto::hash::sha256;
 use selfsame_ledger::Ledger;
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::CborItem as _;
 use selfsame_proof::checkpoint::Standing;
 use selfsame_store::ledger::MemoryLedger;
 use tendermint::abci::request::{ApplySnapshotChunk, LoadSnapshotChunk, OfferSnapshot};
@@ -15,7 +15,7 @@ use tendermint::abci::response;
 use tendermint::abci::response::ApplySnapshotChunkResult as Applied;
 use tendermint::abci::types::Snapshot;
 
-use super::replay::{Refused, Replay};
+use super::replay::{RefusedSnapshot, Replay};
 use super::{Application, Halt, answers};
 use crate::notes::Noted;
 use crate::signer::signers;
@@ -34,11 +34,11 @@ pub(super) struct Snapshots {
     /// Blocks with complete checkpoints, oldest first.
     noted: Mutex<VecDeque<Arc<Noted>>>,
     cuts: Mutex<Cuts>,
-    taken: tokio::sync::Mutex<Option<Taken>>,
+    taken: tokio::sync::Mutex<Option<TakenSnapshot>>,
 }
 
 /// A snapshot that is being taken. It is kept apart from the ledger until all of it is verified.
-struct Taken {
+struct TakenSnapshot {
     manifest: Manifest,
     standing: Standing,
     next: usize,
@@ -151,7 +151,7 @@ impl Application {
         }
         let manifest = match described(request) {
             Ok(manifest) => manifest,
-            Err(Refused(reason)) => {
+            Err(RefusedSnapshot(reason)) => {
                 tracing::warn!(height = %snapshot.height, reason, "a snapshot is refused");
                 return Ok(response::OfferSnapshot::Reject);
             }
@@ -160,7 +160,7 @@ impl Application {
         let (manifest, standing) = manifest;
         let staged = Ledger::open(Arc::new(MemoryLedger::new()), self.ledger.machine().clone());
         let replay = Replay::new(staged.map_err(|error| Halt(error.reason))?)?;
-        *self.snapshots.taken.lock().await = Some(Taken {
+        *self.snapshots.taken.lock().await = Some(TakenSnapshot {
             manifest,
             standing,
             next: 0,
@@ -180,7 +180,7 @@ impl Application {
         };
         let is_last = match taking.add(request).await {
             Ok(is_last) => is_last,
-            Err(Refused(reason)) => {
+            Err(RefusedSnapshot(reason)) => {
                 tracing::warn!(
                     chunk = request.index,
                     sender = request.sender,
@@ -203,7 +203,7 @@ impl Application {
 
     /// Moves the verified snapshot into the ledger. If the ledger has blocks of its own, they must equal the
     /// snapshot's.
-    async fn put(&self, taken: Taken) -> Result<(), Halt> {
+    async fn put(&self, taken: TakenSnapshot) -> Result<(), Halt> {
         let failed = |error: selfsame_driver::Error| Halt(error.reason);
         let (staged, own) = (taken.replay.ledger, self.ledger.clone());
         let own_head = own.head().map_err(failed)?;
@@ -223,7 +223,7 @@ impl Application {
         for height in own_head.height.saturating_add(1)..=taken.standing.height {
             let block = stored(&staged, &handovers, height).map_err(failed)?;
             let put = replay.add(&block).await;
-            put.map_err(|Refused(reason)| Halt(format!("block {height}: {reason}")))?;
+            put.map_err(|RefusedSnapshot(reason)| Halt(format!("block {height}: {reason}")))?;
         }
         let (ledger, head) = (replay.ledger, replay.head);
         let set = signers(&ledger, &head).map_err(failed)?;
@@ -239,21 +239,25 @@ impl Application {
     }
 }
 
-impl Taken {
+impl TakenSnapshot {
     /// Adds a chunk. Returns whether it was the last and everything is verified.
-    async fn add(&mut self, request: &ApplySnapshotChunk) -> Result<bool, Refused> {
+    async fn add(&mut self, request: &ApplySnapshotChunk) -> Result<bool, RefusedSnapshot> {
         let index = usize::try_from(request.index).unwrap_or(usize::MAX);
         let hash = self.manifest.chunks.get(index);
         if index != self.next || request.chunk.len() > CHUNK_MAX {
-            return Err(Refused("a chunk is out of order or too long".to_owned()));
+            return Err(RefusedSnapshot(
+                "a chunk is out of order or too long".to_owned(),
+            ));
         }
         if hash != Some(&sha256(&request.chunk)) {
-            return Err(Refused("a chunk does not match its hash".to_owned()));
+            return Err(RefusedSnapshot(
+                "a chunk does not match its hash".to_owned(),
+            ));
         }
         let chunk = Chunk::from_cbor(&request.chunk);
-        let chunk = chunk.map_err(|malformed| Refused(malformed.to_string()))?;
+        let chunk = chunk.map_err(|malformed| RefusedSnapshot(malformed.to_string()))?;
         if chunk.first != self.replay.head.height.saturating_add(1) {
-            return Err(Refused(
+            return Err(RefusedSnapshot(
                 "a chunk does not continue the previous one".to_owned(),
             ));
         }
@@ -261,7 +265,9 @@ impl Taken {
             self.replay.add(block).await?;
             let (head, whole) = (&self.replay.head, &self.standing);
             if head.height > whole.height || head.log.size() > whole.size {
-                return Err(Refused("it continues after its last block".to_owned()));
+                return Err(RefusedSnapshot(
+                    "it continues after its last block".to_owned(),
+                ));
             }
         }
         self.next = index.saturating_add(1);
@@ -274,13 +280,15 @@ impl Taken {
 }
 
 /// The manifest and state of an offer, if they match the state that the engine has verified.
-fn described(request: &OfferSnapshot) -> Result<(Manifest, Standing), Refused> {
-    let (snapshot, refused) = (&request.snapshot, |reason: &str| Refused(reason.to_owned()));
+fn described(request: &OfferSnapshot) -> Result<(Manifest, Standing), RefusedSnapshot> {
+    let (snapshot, refused) = (&request.snapshot, |reason: &str| {
+        RefusedSnapshot(reason.to_owned())
+    });
     if snapshot.hash.as_ref() != sha256(&snapshot.metadata) {
         return Err(refused("its description does not match its hash"));
     }
     let manifest = Manifest::from_cbor(&snapshot.metadata);
-    let manifest = manifest.map_err(|malformed| Refused(malformed.to_string()))?;
+    let manifest = manifest.map_err(|malformed| RefusedSnapshot(malformed.to_string()))?;
     if manifest.chunks.is_empty() || u32::try_from(manifest.chunks.len()) != Ok(snapshot.chunks) {
         return Err(refused("its number of chunks is wrong"));
     }

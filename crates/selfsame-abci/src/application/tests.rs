@@ -83,9 +83,9 @@ impl World {
         let ledger = Ledger::open(kept.clone(), machine).unwrap();
         let head = ledger.head().unwrap();
         let notes = Notes::new(&genesis, head, genesis.validators().clone()).unwrap();
-        let parts = Parts {
+        let parts = ApplicationParts {
             ledger,
-            waiting: Waiting::new(8),
+            waiting: WaitingSubmitters::new(8),
             notes: Arc::new(notes),
             misbehaviours: Arc::new(Misbehaviours::kept_in(homes[n].misbehaviour())),
             peers: Arc::new(Peers::of(&homes[n])),
@@ -211,14 +211,14 @@ fn network(at: &Path) -> Genesis {
     network.genesis().clone()
 }
 
-async fn signer(home: &Home) -> Signer {
+async fn signer(home: &Home) -> CheckpointKey {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
     let (keys, tenant) = (Keys::new(store), TenantId::parse("registry").unwrap());
     let key = home.checkpoint_key().unwrap();
     let handle = KeyHandle::of(key.public());
     keys.import(&tenant, key).await.unwrap();
-    Signer {
+    CheckpointKey {
         name: home.name().to_owned(),
         keys,
         tenant,

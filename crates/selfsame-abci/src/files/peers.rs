@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
 
-use super::{Home, NODE, Node, read_node};
+use super::{Home, NODE, NodeEntry, read_node};
 use crate::notes::replace;
 
 /// The maximum number of admitted nodes.
@@ -102,7 +102,7 @@ impl Home {
 
     fn change(&self, act: impl FnOnce(&mut Vec<String>)) -> Result<()> {
         let file = self.path.join(NODE);
-        let mut node: Node = read_node(&file)?;
+        let mut node: NodeEntry = read_node(&file)?;
         act(&mut node.peers);
         if node.peers.len() > PEERS_MAX {
             return Err(Error::bad_request(format!(
@@ -113,7 +113,7 @@ impl Home {
     }
 }
 
-fn write(file: &Path, node: &Node) -> Result<()> {
+fn write(file: &Path, node: &NodeEntry) -> Result<()> {
     let text = serde_json::to_string_pretty(node).map_err(Error::internal)?;
     replace(file, &text).map_err(|error| Error::internal(format!("{}: {error}", file.display())))
 }

@@ -6,7 +6,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_ledger::trust_root;
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::SignedNote;
-use selfsame_proof::read::Outcome;
+use selfsame_proof::read::ReadOutcome;
 
 use crate::TURN;
 use crate::cluster::Cluster;
@@ -42,9 +42,9 @@ async fn fault_nodes_whose_clocks_are_wrong_by_minutes_write_and_sign_with_the_o
         // forged.
         let key = known.state_key();
         for (wrong_by, outcome) in [
-            (0, Outcome::Verified),
-            (MINUTES, Outcome::Untimely),
-            (-MINUTES, Outcome::Untimely),
+            (0, ReadOutcome::Verified),
+            (MINUTES, ReadOutcome::Untimely),
+            (-MINUTES, ReadOutcome::Untimely),
         ] {
             let (_, judged, _) = node.judged(&key, &trust, wrong_by).await;
             assert_eq!(judged, outcome, "wrong by {wrong_by} s");

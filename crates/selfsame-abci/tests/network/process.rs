@@ -11,7 +11,7 @@ use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_did::Did;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::trust_root;
-use selfsame_proof::read::{Bundle, Outcome, Policy, Question, TrustRoot, judge};
+use selfsame_proof::read::{Bundle, Policy, Question, ReadOutcome, TrustRoot, judge};
 use selfsame_registry::{Genesis, Transaction};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
@@ -159,7 +159,7 @@ impl NodeProcess {
     /// The node's answer as judged by a reader with this trust root, and the trust root it leads to.
     pub async fn reads(&self, key: &[u8], trust: &TrustRoot) -> (Option<Vec<u8>>, TrustRoot) {
         let (bundle, outcome, led_to) = self.judged(key, trust, 0).await;
-        assert_eq!(outcome, Outcome::Verified);
+        assert_eq!(outcome, ReadOutcome::Verified);
         (bundle.value, led_to.unwrap())
     }
 
@@ -169,7 +169,7 @@ impl NodeProcess {
         key: &[u8],
         trust: &TrustRoot,
         wrong_by: i64,
-    ) -> (Bundle, Outcome, Option<TrustRoot>) {
+    ) -> (Bundle, ReadOutcome, Option<TrustRoot>) {
         let bundle = self
             .ask(&format!("read {}", hex_encode(key)))
             .await

@@ -57,7 +57,7 @@ pub(super) async fn work(
                     if under_way.has_room(&tenant, is_call) {
                         let shared = app.shared.clone();
                         let task = running.spawn(async move { shared.perform(&leased).await });
-                        under_way.0.push(Place {
+                        under_way.0.push(UnderWayCall {
                             tenant,
                             is_call,
                             task,
@@ -102,9 +102,9 @@ impl Quiet {
 
 /// The entries in progress.
 #[derive(Default)]
-struct UnderWay(Vec<Place>);
+struct UnderWay(Vec<UnderWayCall>);
 
-struct Place {
+struct UnderWayCall {
     tenant: TenantId,
     is_call: bool,
     task: AbortHandle,
@@ -149,7 +149,7 @@ mod tests {
             if under_way.has_room(&tenant, is_call) {
                 let task = tokio::spawn(std::future::pending::<()>()).abort_handle();
                 let tenant = tenant.clone();
-                under_way.0.push(Place {
+                under_way.0.push(UnderWayCall {
                     tenant,
                     is_call,
                     task,

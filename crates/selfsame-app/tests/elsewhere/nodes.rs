@@ -9,7 +9,9 @@ use selfsame_did::{Did, key};
 use selfsame_net::{Net, NetError, Request, SecureNode, Settings};
 use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples};
 use selfsame_tls::{Alert, ClientAuth, ClientConfig, Config, ServerConfig, SigningKey};
-use selfsame_tls_io::{Acceptor, Connector, Gather, Offline, Settings as Driven, tls_error};
+use selfsame_tls_io::{
+    Acceptor, Connector, Gather, HandshakeSettings as Driven, Offline, tls_error,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use url::Url;

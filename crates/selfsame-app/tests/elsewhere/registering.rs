@@ -3,7 +3,7 @@
 use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
-use selfsame_testkit::cheqd::Fault;
+use selfsame_testkit::cheqd::FakeFault;
 use serde_json::Value;
 
 use crate::world::{World, new};
@@ -92,7 +92,7 @@ async fn only_keys_that_the_network_knows_are_made_and_only_with_a_registrar() {
 #[tokio::test]
 async fn a_change_whose_answer_is_lost_is_made_once() {
     let mut world = World::start().await;
-    world.cheqd.fault(Fault::LosesAnswers);
+    world.cheqd.fault(FakeFault::LosesAnswers);
     let error = world.app.dids().create(&new()).await.unwrap_err();
     assert!(
         matches!(error.kind, ErrorKind::Unavailable { .. }),
@@ -102,7 +102,7 @@ async fn a_change_whose_answer_is_lost_is_made_once() {
     assert_eq!(listed(&all), (1, "pending"));
     assert_eq!(versions(&world, &all[0].did), 1);
     // The registrar loses its jobs, and the process dies: the network still has the result.
-    world.cheqd.fault(Fault::None);
+    world.cheqd.fault(FakeFault::None);
     world.cheqd.ledger().forget_jobs();
     world.restart().await;
     let registered = world.cheqd.registered();
@@ -122,9 +122,9 @@ async fn a_change_whose_answer_is_lost_is_made_once() {
 async fn a_change_that_was_cut_off_is_finished_by_the_next_one() {
     let world = World::start().await;
     let made = world.app.dids().create(&new()).await.unwrap();
-    world.cheqd.fault(Fault::LosesAnswers);
+    world.cheqd.fault(FakeFault::LosesAnswers);
     world.app.dids().rotate(&made.did).await.unwrap_err();
-    world.cheqd.fault(Fault::None);
+    world.cheqd.fault(FakeFault::None);
     let rotated = world.app.dids().rotate(&made.did).await.unwrap();
     assert_eq!(
         rotated.document["assertionMethod"]
@@ -139,7 +139,7 @@ async fn a_change_that_was_cut_off_is_finished_by_the_next_one() {
 #[tokio::test]
 async fn what_never_reached_the_registrar_is_sent_again_by_the_outbox() {
     let world = World::start().await;
-    world.cheqd.fault(Fault::LosesRequests);
+    world.cheqd.fault(FakeFault::LosesRequests);
     let error = world.app.dids().create(&new()).await.unwrap_err();
     assert!(
         matches!(error.kind, ErrorKind::Unavailable { .. }),
@@ -147,7 +147,7 @@ async fn what_never_reached_the_registrar_is_sent_again_by_the_outbox() {
     );
     let pending = all_of(&world).await;
     assert_eq!(versions(&world, &pending[0].did), 0);
-    world.cheqd.fault(Fault::None);
+    world.cheqd.fault(FakeFault::None);
     world.app.start().await.unwrap();
     world.settle().await;
     let all = all_of(&world).await;
@@ -159,7 +159,7 @@ async fn what_never_reached_the_registrar_is_sent_again_by_the_outbox() {
 async fn what_the_registrar_refuses_is_undone() {
     let world = World::start().await;
     let made = world.app.dids().create(&new()).await.unwrap();
-    world.cheqd.fault(Fault::Refuses);
+    world.cheqd.fault(FakeFault::Refuses);
     let refused = world.app.dids().create(&new()).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::BadRequest);
     assert!(refused.reason.contains("the network refuses"), "{refused}");
@@ -168,7 +168,7 @@ async fn what_the_registrar_refuses_is_undone() {
     let all = all_of(&world).await;
     assert_eq!(listed(&all), (1, "active"));
     assert_eq!(all[0].key, made.key);
-    world.cheqd.fault(Fault::None);
+    world.cheqd.fault(FakeFault::None);
     world.app.dids().rotate(&made.did).await.unwrap();
     assert_eq!(versions(&world, &made.did), 2);
 }
@@ -176,7 +176,7 @@ async fn what_the_registrar_refuses_is_undone() {
 #[tokio::test]
 async fn nothing_is_signed_but_what_was_meant_and_by_the_keys_it_takes() {
     let world = World::start().await;
-    for fault in [Fault::AddsItsKey, Fault::NamesOtherKey] {
+    for fault in [FakeFault::AddsItsKey, FakeFault::NamesOtherKey] {
         world.cheqd.fault(fault.clone());
         let error = world.app.dids().create(&new()).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Upstream, "{fault:?}");
@@ -193,7 +193,7 @@ async fn nothing_is_signed_but_what_was_meant_and_by_the_keys_it_takes() {
 #[tokio::test]
 async fn a_registrar_that_wants_to_be_waited_for_is() {
     let world = World::start().await;
-    world.cheqd.fault(Fault::Waits(2));
+    world.cheqd.fault(FakeFault::Waits(2));
     let made = world.app.dids().create(&new()).await.unwrap();
     assert_eq!(
         (made.state.as_str(), versions(&world, &made.did)),
@@ -204,9 +204,9 @@ async fn a_registrar_that_wants_to_be_waited_for_is() {
 #[tokio::test]
 async fn signatures_that_were_lost_are_sent_again_in_a_new_job() {
     let mut world = World::start().await;
-    world.cheqd.fault(Fault::LosesSignatures);
+    world.cheqd.fault(FakeFault::LosesSignatures);
     world.app.dids().create(&new()).await.unwrap_err();
-    world.cheqd.fault(Fault::None);
+    world.cheqd.fault(FakeFault::None);
     world.cheqd.ledger().forget_jobs();
     world.restart().await;
     world.app.start().await.unwrap();
@@ -220,9 +220,9 @@ async fn signatures_that_were_lost_are_sent_again_in_a_new_job() {
 async fn a_refusal_counts_once_nothing_that_was_sent_before_can_still_be_made() {
     let world = World::start().await;
     let made = world.app.dids().create(&new()).await.unwrap();
-    world.cheqd.fault(Fault::LosesSignatures);
+    world.cheqd.fault(FakeFault::LosesSignatures);
     world.app.dids().rotate(&made.did).await.unwrap_err();
-    world.cheqd.fault(Fault::Refuses);
+    world.cheqd.fault(FakeFault::Refuses);
     world.cheqd.ledger().forget_jobs();
     // The next change finishes this one first; whether it was made is not known yet.
     let error = world.app.dids().rotate(&made.did).await.unwrap_err();
@@ -241,18 +241,18 @@ async fn a_refusal_counts_once_nothing_that_was_sent_before_can_still_be_made() 
 #[tokio::test]
 async fn while_nobody_tells_whether_a_change_was_made_it_is_not_sent_again() {
     let world = World::start().await;
-    world.cheqd.fault(Fault::LosesAnswers);
+    world.cheqd.fault(FakeFault::LosesAnswers);
     world.app.dids().create(&new()).await.unwrap_err();
     let did = all_of(&world).await[0].did.clone();
     let registered = world.cheqd.registered();
-    world.cheqd.fault(Fault::Broken);
+    world.cheqd.fault(FakeFault::Broken);
     let error = world.app.dids().rotate(&did).await.unwrap_err();
     assert!(
         matches!(error.kind, ErrorKind::Unavailable { .. }),
         "{error:?}"
     );
     assert_eq!(world.cheqd.registered(), registered);
-    world.cheqd.fault(Fault::None);
+    world.cheqd.fault(FakeFault::None);
     world.app.dids().rotate(&did).await.unwrap();
     assert_eq!(versions(&world, &did), 2);
 }

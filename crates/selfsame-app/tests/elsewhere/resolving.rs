@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use selfsame_did::cheqd::resource::wanted;
 use selfsame_did::{DidUrl, Options, ResolutionError};
-use selfsame_testkit::cheqd::Fault;
+use selfsame_testkit::cheqd::FakeFault;
 use selfsame_testkit::fake_server::{FakeServer, Reply};
 use serde_json::json;
 
@@ -86,7 +86,7 @@ async fn a_version_is_found_by_its_name_and_by_its_time() {
 async fn a_resolver_can_not_make_us_believe_another_document_or_version() {
     let world = World::start().await;
     world.cheqd.ledger().write(DID, "v1", document(DID));
-    for fault in [Fault::WrongId, Fault::Malformed] {
+    for fault in [FakeFault::WrongId, FakeFault::Malformed] {
         world.cheqd.fault(fault.clone());
         let refused = world.resolve(DID).await;
         let error = refused.document().err();
@@ -97,7 +97,7 @@ async fn a_resolver_can_not_make_us_believe_another_document_or_version() {
         );
         world.app.clock().advance(60);
     }
-    world.cheqd.fault(Fault::WrongVersion);
+    world.cheqd.fault(FakeFault::WrongVersion);
     let first = Options {
         version_id: Some("v1".to_owned()),
         ..Options::default()
@@ -113,7 +113,11 @@ async fn a_resolver_can_not_make_us_believe_another_document_or_version() {
 async fn what_is_no_answer_is_a_failure_of_the_resolver_and_not_of_the_did() {
     let world = World::start().await;
     world.cheqd.ledger().write(DID, "v1", document(DID));
-    for fault in [Fault::Elsewhere, Fault::Broken, Fault::Oversized] {
+    for fault in [
+        FakeFault::Elsewhere,
+        FakeFault::Broken,
+        FakeFault::Oversized,
+    ] {
         world.cheqd.fault(fault.clone());
         let failed = world.resolve(DID).await;
         assert_eq!(
@@ -123,7 +127,7 @@ async fn what_is_no_answer_is_a_failure_of_the_resolver_and_not_of_the_did() {
         );
         world.app.clock().advance(60);
     }
-    world.cheqd.fault(Fault::None);
+    world.cheqd.fault(FakeFault::None);
     assert!(world.resolve(DID).await.document().is_ok());
 }
 
@@ -137,7 +141,9 @@ async fn an_answer_beyond_the_deadline_is_none() {
         })
         .await;
         world.cheqd.ledger().write(DID, "v1", document(DID));
-        world.cheqd.fault(Fault::Late(Duration::from_millis(late)));
+        world
+            .cheqd
+            .fault(FakeFault::Late(Duration::from_millis(late)));
         let found = world.resolve(DID).await;
         let error = (!is_answered).then_some(ResolutionError::InternalError);
         assert_eq!(found.metadata.error, error, "{timeout}");
@@ -167,7 +173,7 @@ async fn a_resolver_can_not_send_us_elsewhere() {
         // A redirect to the resolver itself is refused too: the resolver must answer itself.
         format!("{}1.0/identifiers/{DID}", world.cheqd.address()),
     ] {
-        world.cheqd.fault(Fault::Redirect(to.clone()));
+        world.cheqd.fault(FakeFault::Redirect(to.clone()));
         let failed = world.resolve(DID).await;
         assert_eq!(
             failed.metadata.error,
@@ -282,7 +288,7 @@ async fn a_linked_resource_is_found_by_path_and_by_name_and_must_have_its_checks
     let other = linked("/resources/e733ebb7-c8dd-41ed-9d42-33bceea70952").await;
     assert_eq!(other, Err(ResolutionError::NotFound));
     world.app.clock().advance(61);
-    world.cheqd.fault(Fault::Malformed);
+    world.cheqd.fault(FakeFault::Malformed);
     assert_eq!(
         linked(&path).await,
         Err(ResolutionError::InvalidDidDocument)

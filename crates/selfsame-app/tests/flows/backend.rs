@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{
-    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
-    Window,
+    Backend, Backlog, BatchOutcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
+    Weight, Window,
 };
 use selfsame_store::{Memory, Meter, OutboxId, Result, StoreError, TenantId};
 
@@ -55,7 +55,7 @@ impl Backend for Slow {
         self.0.weight(tenant, kind, most).await
     }
 
-    async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
+    async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
         tokio::time::sleep(COMMIT).await;
         if self.1.load(Ordering::SeqCst) {
             return Err(StoreError::Full("no room".to_owned()));

@@ -11,11 +11,11 @@ use selfsame_driver::paging::Paging;
 use selfsame_driver::{ErrorKind, Result};
 use selfsame_oauth::TokenResponse;
 use selfsame_openid::config::IssuerConfig;
-use selfsame_openid::issuer::lists::Face;
+use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_openid::view::wallet::AcceptOffer;
 use selfsame_openid4vc::Transport;
-use selfsame_openid4vc::wallet::offer::{Source, locate};
+use selfsame_openid4vc::wallet::offer::{OfferSource, locate};
 use selfsame_openid4vc::wire::metadata::Configuration;
 
 use std::sync::Arc;
@@ -27,7 +27,7 @@ const TASKS: usize = 32;
 
 fn token_request(site: &Site, link: &str) -> Vec<u8> {
     let transport = Transport::with_plain_origins([&site.origin]);
-    let Source::Value(offer) = locate(link, &transport).unwrap() else {
+    let OfferSource::Value(offer) = locate(link, &transport).unwrap() else {
         panic!("the offer is in the link");
     };
     let code = offer
@@ -350,7 +350,7 @@ async fn a_list_that_was_signed_before_the_clock_was_set_back_is_signed_anew() {
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
     let issuer = site.app.issuer().unwrap();
     site.app.clock().advance(3_600);
-    issuer.lists().serve(0, Face::Token).await.unwrap();
+    issuer.lists().serve(0, ListFace::Token).await.unwrap();
 
     site.app.clock().set_back(3_600);
     let id = issuer.issued(None, &Paging::default()).await.unwrap().items[0]
@@ -374,7 +374,7 @@ async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first
         last = lists.place().await.unwrap().list;
     }
     assert_eq!(last, 0);
-    assert!(lists.serve(1, Face::Token).await.is_err());
+    assert!(lists.serve(1, ListFace::Token).await.is_err());
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let offer = site.offer("immunization").await;
@@ -382,8 +382,8 @@ async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
     for app in [site.app.clone(), site.reopened().await] {
         let lists = app.issuer().unwrap().lists();
-        lists.serve(1, Face::Token).await.unwrap();
-        assert!(lists.serve(2, Face::Token).await.is_err());
+        lists.serve(1, ListFace::Token).await.unwrap();
+        assert!(lists.serve(2, ListFace::Token).await.is_err());
     }
 }
 
@@ -391,8 +391,8 @@ async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first
 async fn served_as_withdrawn(app: &App, id: &str) -> bool {
     let issuer = app.issuer().unwrap();
     let index = issuer.issued_credential(id).await.unwrap().status_index;
-    let served = issuer.lists().serve(0, Face::Token).await.unwrap();
-    let uri = issuer.lists().uri(0, Face::Token);
+    let served = issuer.lists().serve(0, ListFace::Token).await.unwrap();
+    let uri = issuer.lists().uri(0, ListFace::Token);
     let now = app.clock().now();
     let list = List::parse(&uri, None, &served.body, now).unwrap();
     list.get(index).unwrap() != Value::Valid
@@ -411,10 +411,10 @@ async fn a_change_of_status_is_shown_as_not_yet_published_for_a_second_at_most()
         let of = async || issuer.issued(None, &Paging::default()).await.unwrap().items[0].clone();
         assert!(of().await.published);
         let faces = [
-            Face::Token,
-            Face::TokenOfW3c,
-            Face::Revocation,
-            Face::Suspension,
+            ListFace::Token,
+            ListFace::TokenOfW3c,
+            ListFace::Revocation,
+            ListFace::Suspension,
         ];
         // A second may pass in between.
         let mut seen = false;
@@ -453,7 +453,7 @@ async fn a_revocation_while_its_list_is_signed_is_out_within_a_second() {
         let serving = site.app.clone();
         let serving = tokio::spawn(async move {
             let issuer = serving.issuer().unwrap();
-            issuer.lists().serve(0, Face::Token).await.unwrap();
+            issuer.lists().serve(0, ListFace::Token).await.unwrap();
         });
         let revoked = issuer.set_status(&one.id, CredentialStatus::Revoked).await;
         revoked.unwrap();

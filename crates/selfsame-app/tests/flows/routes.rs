@@ -9,7 +9,7 @@ use selfsame_crypto::encoding::base64url_decode;
 use selfsame_did::{Did, Options};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_ledger::parse_transaction;
-use selfsame_openid::issuer::lists::Face;
+use selfsame_openid::issuer::lists::ListFace;
 use serde::Serialize;
 
 type Reply = http::Response<Full<Bytes>>;
@@ -80,7 +80,7 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
                 .await?,
         ),
         ["status", list, face @ ..] => {
-            let face = Face::parse(face.first().copied()).unwrap();
+            let face = ListFace::parse(face.first().copied()).unwrap();
             let list = app
                 .issuer()?
                 .lists()

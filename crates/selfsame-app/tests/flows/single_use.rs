@@ -15,7 +15,7 @@ use selfsame_openid::view::verifier::{
 };
 use selfsame_openid::view::wallet::Person;
 use selfsame_openid4vc::Transport;
-use selfsame_openid4vc::wallet::offer::{Source, locate};
+use selfsame_openid4vc::wallet::offer::{OfferSource, locate};
 use serde_json::json;
 
 use crate::network::{Member, clinic_and_pharmacies, newest};
@@ -541,7 +541,7 @@ async fn given_to_two_keys(clinic: &Member, template: &str) -> usize {
     let new = new_offer(template, "dc+sd-jwt");
     let offer = issuer.create_offer(&new).await.unwrap();
     let transport = Transport::with_plain_origins([&clinic.origin]);
-    let Source::Value(offer) = locate(&offer.uri, &transport).unwrap() else {
+    let OfferSource::Value(offer) = locate(&offer.uri, &transport).unwrap() else {
         panic!("the offer is in the link");
     };
     let grant = "urn:ietf:params:oauth:grant-type:pre-authorized_code";

@@ -8,7 +8,7 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_did::{Did, Options};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
-use selfsame_openid::issuer::lists::{Face, Kind, ListPlace};
+use selfsame_openid::issuer::lists::{CredentialKind, ListFace, ListPlace};
 use selfsame_openid::view::issuer::CredentialStatus;
 use selfsame_openid::view::verifier::{NewRequest, RequestState};
 use selfsame_openid::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
@@ -468,7 +468,7 @@ async fn a_w3c_credential_that_is_suspended_or_revoked_is_refused_in_both_format
         wallet.accept_offer(&person, &offer).await.unwrap();
         let issuer = site.app.issuer().unwrap();
         let place = ListPlace { list: 0, index: 1 };
-        let kind = Kind::of(format.parse().unwrap());
+        let kind = CredentialKind::of(format.parse().unwrap());
         let told = issuer.lists().entry(&place, kind);
         assert_eq!(told.member.unwrap().is_object(), is_one, "{format}");
         let issued = issuer.issued(None, &Paging::default()).await.unwrap();
@@ -703,7 +703,7 @@ async fn a_verifier_bounds_how_long_ago_a_status_list_was_signed() {
         let site = Site::signing_seldom(bound).await;
         let (app, person) = holder(&site, "immunization").await;
         let lists = site.app.issuer().unwrap().lists();
-        lists.serve(0, Face::Token).await.unwrap();
+        lists.serve(0, ListFace::Token).await.unwrap();
         // Clocks may differ by a minute; the issuer's list is older than that, and has not expired.
         site.app.clock().advance(61);
         app.clock().advance(61);

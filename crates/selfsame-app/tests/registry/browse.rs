@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use selfsame_crypto::encoding::{base64_decode, hex_decode};
 use selfsame_driver::ErrorKind;
 use selfsame_ledger::Registry;
-use selfsame_ledger::browse::{Browser, Search, Type, View, ViewPage};
+use selfsame_ledger::browse::{Browser, IndyLedger, SearchCriteria, Type, ViewPage};
 use selfsame_ledger::view::browse::FoundView;
 use selfsame_proof::log::{leaf_hash, node_hash};
-use selfsame_registry::resource::{Data, Resource, ResourceId};
+use selfsame_registry::resource::{Resource, ResourceData, ResourceId};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{Identifier, Operation, Unsigned};
 use selfsame_store::ledger::SqliteLedger;
@@ -24,14 +24,14 @@ fn resource(number: u8) -> Operation {
         version: Some("1".to_owned()),
         media_type: "text/plain".to_owned(),
         also_known_as: Vec::new(),
-        data: Data::Bytes(vec![number; 8]),
+        data: ResourceData::Bytes(vec![number; 8]),
     })
 }
 
 /// The hits once everything is searched: a query waits only briefly for the index to catch up with the log.
 async fn searched(
     browser: &Browser<'_>,
-    search: &Search<'_>,
+    search: &SearchCriteria<'_>,
     (before, count): (Option<u64>, u64),
 ) -> FoundView {
     loop {
@@ -43,7 +43,7 @@ async fn searched(
 }
 
 /// The hits of a page of a view, once everything is searched.
-async fn viewed(browser: &Browser<'_>, view: View, page: &ViewPage<'_>) -> FoundView {
+async fn viewed(browser: &Browser<'_>, view: IndyLedger, page: &ViewPage<'_>) -> FoundView {
     loop {
         let found = browser.view(view, page).await.unwrap();
         if found.searched == found.transactions {
@@ -80,9 +80,9 @@ async fn who_searches_while_the_index_is_made_is_told_so_at_once() {
     futures_util::future::join_all(submitted).await;
     world.ledger.reads_slowly(Duration::from_millis(500));
     let browser = Browser::of(&*registry).unwrap();
-    let created = Search {
+    let created = SearchCriteria {
         kind: Some("create_did"),
-        ..Search::default()
+        ..SearchCriteria::default()
     };
     // The first query starts building the index, and waits for it briefly.
     let begun = Instant::now();
@@ -106,9 +106,9 @@ async fn everything_is_found_by_kind_by_did_and_by_words_page_by_page() {
         let browser = Browser::of(&registry).unwrap();
         assert_eq!(browser.head().unwrap().1, 32);
 
-        let created = Search {
+        let created = SearchCriteria {
             kind: Some("create_did"),
-            ..Search::default()
+            ..SearchCriteria::default()
         };
         let mut seen = Vec::new();
         let mut before = None;
@@ -123,9 +123,9 @@ async fn everything_is_found_by_kind_by_did_and_by_words_page_by_page() {
         }
         assert_eq!(seen, (1..=30).rev().collect::<Vec<_>>());
 
-        let about = Search {
+        let about = SearchCriteria {
             did: Some(actor.did.as_str()),
-            ..Search::default()
+            ..SearchCriteria::default()
         };
         let page = searched(&browser, &about, (None, 50)).await;
         let found = |one: &selfsame_ledger::view::browse::OperationView| (one.seq_no, one.place);
@@ -133,9 +133,9 @@ async fn everything_is_found_by_kind_by_did_and_by_words_page_by_page() {
         assert_eq!(places, [(32, 1), (31, 3), (31, 2), (31, 1), (30, 1)]);
 
         // Only the last word may be incomplete: a "2" there would match one hash in sixteen.
-        let words = Search {
+        let words = SearchCriteria {
             text: Some("2 LEAFLET"),
-            ..Search::default()
+            ..SearchCriteria::default()
         };
         let page = searched(&browser, &words, (None, 50)).await;
         assert_eq!(page.items.iter().map(found).collect::<Vec<_>>(), [(31, 2)]);
@@ -143,7 +143,7 @@ async fn everything_is_found_by_kind_by_did_and_by_words_page_by_page() {
             page.items[0].said,
             "Publishes the resource leaflet 2 of type PatientInformation."
         );
-        let both = Search {
+        let both = SearchCriteria {
             kind: Some("update_did"),
             ..about
         };
@@ -151,20 +151,20 @@ async fn everything_is_found_by_kind_by_did_and_by_words_page_by_page() {
 
         // Later transactions are found as well.
         registry.submit(&actor.deactivate(3)).await.unwrap();
-        let ended = Search {
+        let ended = SearchCriteria {
             text: Some("ends"),
-            ..Search::default()
+            ..SearchCriteria::default()
         };
         assert_eq!(
             searched(&browser, &ended, (None, 50)).await.items[0].seq_no,
             33
         );
         for (search, what) in [
-            (Search::default(), "nothing"),
+            (SearchCriteria::default(), "nothing"),
             (
-                Search {
+                SearchCriteria {
                     text: Some(&"x".repeat(201)),
-                    ..Search::default()
+                    ..SearchCriteria::default()
                 },
                 "too much",
             ),
@@ -187,7 +187,7 @@ async fn indys_three_ledgers_are_views_with_pages_and_counts_from_the_genesis_on
         page,
         size: 10,
     };
-    let all = viewed(&browser, View::Domain, &page(None, None, 1)).await;
+    let all = viewed(&browser, IndyLedger::Domain, &page(None, None, 1)).await;
     // The trustee of the genesis, thirty DIDs, three resources, one rotation.
     assert_eq!((all.total, all.items.len()), (35, 10));
     assert_eq!(
@@ -195,24 +195,29 @@ async fn indys_three_ledgers_are_views_with_pages_and_counts_from_the_genesis_on
         (0, "member")
     );
     assert_eq!(all.items[1].seq_no, 1);
-    let last = viewed(&browser, View::Domain, &page(None, None, 4)).await;
+    let last = viewed(&browser, IndyLedger::Domain, &page(None, None, 4)).await;
     assert_eq!(
         last.items.iter().map(|one| one.seq_no).collect::<Vec<_>>(),
         [30, 31, 31, 31, 32]
     );
-    let past = viewed(&browser, View::Domain, &page(None, None, 5)).await;
+    let past = viewed(&browser, IndyLedger::Domain, &page(None, None, 5)).await;
     assert!(past.items.is_empty());
-    let attribs = viewed(&browser, View::Domain, &page(Some(Type::Attrib), None, 1)).await;
+    let attribs = viewed(
+        &browser,
+        IndyLedger::Domain,
+        &page(Some(Type::Attrib), None, 1),
+    )
+    .await;
     assert_eq!(attribs.total, 3);
     // Again the number is not the last word, where it would match hashes too.
     let words = page(Some(Type::Attrib), Some("3 leaflet"), 1);
-    let found = viewed(&browser, View::Domain, &words).await;
+    let found = viewed(&browser, IndyLedger::Domain, &words).await;
     assert_eq!((found.total, found.items[0].place), (1, 3));
-    let pool = viewed(&browser, View::Pool, &page(None, None, 1)).await;
+    let pool = viewed(&browser, IndyLedger::Pool, &page(None, None, 1)).await;
     assert_eq!((pool.total, pool.items[0].kind.as_str()), (1, "validator"));
-    assert_eq!(browser.count(View::Config).await.unwrap(), 1);
+    assert_eq!(browser.count(IndyLedger::Config).await.unwrap(), 1);
     let far = page(None, Some("leaflet"), 10_000);
-    let refused = browser.view(View::Domain, &far).await.unwrap_err();
+    let refused = browser.view(IndyLedger::Domain, &far).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::BadRequest);
 }
 
@@ -295,9 +300,9 @@ async fn a_transaction_and_an_object_come_with_proofs_that_hold() {
 #[tokio::test]
 async fn the_index_is_kept_beside_the_ledger_and_is_not_taken_for_that_of_another() {
     let directory = tempfile::tempdir().unwrap();
-    let all = Search {
+    let all = SearchCriteria {
         kind: Some("create_did"),
-        ..Search::default()
+        ..SearchCriteria::default()
     };
     for round in 0..2 {
         let name = directory.path().join(format!("ledger-{round}"));

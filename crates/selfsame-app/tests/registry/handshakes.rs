@@ -18,7 +18,7 @@ use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity
 use selfsame_tls::{
     Alert, ClientAuth, ClientConfig, Config, Error as TlsError, Limits, ServerConfig, SigningKey,
 };
-use selfsame_tls_io::{Acceptor, Connector, Error, Offline, Settings, tls_error};
+use selfsame_tls_io::{Acceptor, Connector, Error, HandshakeSettings, Offline, tls_error};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tracing::Dispatch;
@@ -201,10 +201,10 @@ fn told(error: Error) -> TlsError {
 
 fn settings<G: selfsame_tls_io::Gather + 'static>(
     gather: G,
-) -> Settings<dyn selfsame_tls_io::Gather> {
-    Settings {
+) -> HandshakeSettings<dyn selfsame_tls_io::Gather> {
+    HandshakeSettings {
         handshake: HANDSHAKE,
-        ..Settings::of(Arc::new(gather) as Arc<dyn selfsame_tls_io::Gather>)
+        ..HandshakeSettings::of(Arc::new(gather) as Arc<dyn selfsame_tls_io::Gather>)
     }
 }
 

@@ -14,7 +14,7 @@ use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_registry::Transaction;
 use selfsame_store::Store;
-use selfsame_testkit::fake_server::{Asked, FakeServer, Reply};
+use selfsame_testkit::fake_server::{FakeServer, ReceivedRequest, Reply};
 use tokio::runtime::Handle;
 use url::Url;
 
@@ -50,7 +50,7 @@ impl Liar {
             Arc::new(Mutex::new(Lie::None)),
         );
         let (shown, says) = (registry.clone(), lie.clone());
-        let answered = move |asked: &Asked| {
+        let answered = move |asked: &ReceivedRequest| {
             let lie = *says.lock().unwrap();
             let honest = || {
                 tokio::task::block_in_place(|| Handle::current().block_on(answer(&shown, asked)))

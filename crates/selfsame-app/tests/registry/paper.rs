@@ -11,7 +11,7 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::config::{Pin, RegistryNode, WitnessQuorum};
-use selfsame_ledger::remote::{Remote, Setup};
+use selfsame_ledger::remote::{Remote, RemoteSetup};
 use selfsame_ledger::{Ledger, log_origin};
 use selfsame_net::{Net, Settings};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
@@ -28,7 +28,7 @@ use selfsame_registry::{
 };
 use selfsame_store::ledger::MemoryLedger;
 use selfsame_store::{Memory, Store, Vault};
-use selfsame_testkit::fake_server::{Asked, FakeServer, Reply};
+use selfsame_testkit::fake_server::{FakeServer, ReceivedRequest, Reply};
 use url::Url;
 
 /// The seconds to wait that a busy node asks for.
@@ -321,7 +321,7 @@ impl History {
         }
     }
 
-    fn answer(&self, asked: &Asked, lie: Lie) -> Reply {
+    fn answer(&self, asked: &ReceivedRequest, lie: Lie) -> Reply {
         let query: Vec<_> =
             url::form_urlencoded::parse(asked.query.as_deref().unwrap_or("").as_bytes())
                 .into_owned()
@@ -478,7 +478,7 @@ pub fn patient_reader(
         own_origins: origins.iter().map(Url::origin).collect(),
         ..Settings::default()
     });
-    Remote::new(Setup {
+    Remote::new(RemoteSetup {
         net: net.unwrap(),
         clock: clock.clone(),
         store: store.clone(),

@@ -14,7 +14,7 @@ use selfsame_ledger::{
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::entries::MAX_BYTES;
 use selfsame_proof::note::VerifierKey;
-use selfsame_registry::resource::{Data, Resource, ResourceId};
+use selfsame_registry::resource::{Resource, ResourceData, ResourceId};
 use selfsame_registry::{Genesis, Operation};
 use selfsame_store::StoreError;
 use selfsame_store::ledger::SqliteLedger;
@@ -528,7 +528,7 @@ async fn transactions_that_are_too_long_for_one_answer_are_asked_for_in_several(
         version: None,
         media_type: "text/plain".to_owned(),
         also_known_as: Vec::new(),
-        data: Data::Bytes(vec![b'x'; 128 * 1024]),
+        data: ResourceData::Bytes(vec![b'x'; 128 * 1024]),
     });
     let long = author.transaction(1, resource);
     let number = registry.submit(&long).await.unwrap().seq_no;

@@ -4,7 +4,7 @@ use selfsame_app::tls::{Gatherer, Reuse, Stapler};
 use selfsame_did::{Did, Options};
 use selfsame_ledger::{Registry, ServedRegistry};
 use selfsame_tls::Alert;
-use selfsame_tls::evidence::{Answer, Failure, Need, Source};
+use selfsame_tls::evidence::{Failure, Need, NeedAnswer, Source};
 use selfsame_tls::identity::{Staple, StaplePolicy, Stapling, staple};
 use selfsame_tls::resumption::AtHand as _;
 use selfsame_tls_io::Gather;
@@ -65,7 +65,7 @@ async fn a_did_is_kept_for_as_long_as_it_may_be_and_asked_for_again_when_that_is
     let need = Need::Did(Did::parse(&made.did).unwrap());
     let gatherer = Gatherer::new(&app, Reuse::default());
     let asked = async |now| match gatherer.gather(&need, now).await {
-        Answer::Did(_, found) => found,
+        NeedAnswer::Did(_, found) => found,
         other => panic!("another answer: {other:?}"),
     };
     let now = app.clock().now();
@@ -110,9 +110,9 @@ async fn what_cannot_be_had_is_an_answer() {
         let answer = gatherer.gather(&need, app.clock().now()).await;
         assert_eq!(answer.need(), need);
         let failure = match answer {
-            Answer::Did(_, found) => found.value.err(),
-            Answer::StatusList(_, found) => found.value.err(),
-            Answer::Crl(_, found) => found.value.err(),
+            NeedAnswer::Did(_, found) => found.value.err(),
+            NeedAnswer::StatusList(_, found) => found.value.err(),
+            NeedAnswer::Crl(_, found) => found.value.err(),
             other => panic!("another answer: {other:?}"),
         };
         assert_eq!(failure, Some(Failure::Unavailable));

@@ -20,7 +20,7 @@ use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::{SignedNote, VerifierKey};
 use selfsame_registry::{Genesis, Transaction};
 use selfsame_store::ledger::MemoryLedger;
-use selfsame_testkit::fake_server::{Asked, FakeServer, Reply};
+use selfsame_testkit::fake_server::{FakeServer, ReceivedRequest, Reply};
 use selfsame_testkit::witness::{Manner, Witness};
 use tokio::runtime::Handle;
 use url::Url;
@@ -103,14 +103,14 @@ async fn write(registry: &Embedded) -> Did {
 /// The registry as a node over HTTP.
 async fn node(registry: &Arc<Embedded>) -> FakeServer {
     let registry = registry.clone();
-    let answer = move |asked: &Asked| {
+    let answer = move |asked: &ReceivedRequest| {
         let answered = answer(&registry, asked);
         tokio::task::block_in_place(|| Handle::current().block_on(answered))
     };
     FakeServer::start(answer).await.unwrap()
 }
 
-pub async fn answer(registry: &Embedded, asked: &Asked) -> Reply {
+pub async fn answer(registry: &Embedded, asked: &ReceivedRequest) -> Reply {
     let query = asked.query.as_deref().unwrap_or("").as_bytes();
     let query: Vec<_> = url::form_urlencoded::parse(query).into_owned().collect();
     let of = |name: &str| &query.iter().find(|(key, _)| key == name).unwrap().1;
@@ -152,7 +152,7 @@ pub async fn answer(registry: &Embedded, asked: &Asked) -> Reply {
 /// A reader of that node that requires this number of these witnesses.
 async fn reader(node: &FakeServer, clock: &Clock, (needed, of): (usize, &[&Witness])) -> Remote {
     let keys = of.iter().map(|witness| witness.key().clone()).collect();
-    Remote::new(remote::Setup {
+    Remote::new(remote::RemoteSetup {
         net: net(&[node.address()]),
         clock: clock.clone(),
         store: store().await,

@@ -20,7 +20,7 @@ use compare::{Comparison, Plan, compare};
 use ours::Ours;
 use rig::Wheel;
 use scene::Operation;
-use selfsame_bench::machine::Machine;
+use selfsame_bench::machine::BenchMachine;
 use selfsame_bench::report::{Bar, Figure, Report};
 use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 
@@ -126,7 +126,7 @@ fn measure(choice: &Choice) -> Report {
         } else {
             "anoncreds, portable path"
         },
-        machine: Machine::this(),
+        machine: BenchMachine::this(),
         quick: choice.quick,
         figures,
     }

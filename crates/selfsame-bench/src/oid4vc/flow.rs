@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::Error;
-use crate::client::Client;
+use crate::client::BenchClient;
 
 /// The study's credentials are W3C credentials in JWTs.
 pub const STUDY_FORMAT: &str = "jwt_vc_json";
 const TEMPLATE: &str = "immunization";
 
 /// Registers person `number` and returns the session's token.
-pub async fn register(client: &Client, number: usize) -> Result<String, Error> {
+pub async fn register(client: &BenchClient, number: usize) -> Result<String, Error> {
     let body = json!({"email": format!("person{number}@example.org"), "password": "correct horse battery staple"});
     let session = client.post("/api/wallet/register", "", &body).await?;
     text(&session, "token")
@@ -18,7 +18,7 @@ pub async fn register(client: &Client, number: usize) -> Result<String, Error> {
 
 /// Makes and accepts an offer, with the requests of the issuer's operator and of the wallet's person.
 pub async fn issue(
-    client: &Client,
+    client: &BenchClient,
     operator: &str,
     person: &str,
     format: &str,
@@ -37,7 +37,7 @@ pub async fn issue(
 
 /// Makes and answers a request, and checks that the verdict is valid.
 pub async fn verify(
-    client: &Client,
+    client: &BenchClient,
     operator: &str,
     person: &str,
     format: &str,

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::resolver::Resolver;
-use super::{Bench, Stage, flow};
+use super::resolver::FakeResolver;
+use super::{Oid4vcBench, Stage, flow};
 use crate::Error;
 use crate::report::Figure;
 use crate::statistics::Sample;
@@ -19,10 +19,10 @@ const STUDY: [(&str, Option<f64>, Option<f64>); 5] = [
 ];
 
 /// Measures issuance and verification for each method.
-pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
+pub async fn measure(bench: &mut Oid4vcBench<'_>) -> Result<(), Error> {
     for (method, study_issue, study_verify) in STUDY {
         let (issue, verify, note) = if method == "cheqd" {
-            let resolver = Resolver::start().await?;
+            let resolver = FakeResolver::start().await?;
             let stage = resolver.stage(bench).await?;
             let (issue, verify) = repeat(bench, stage, method, flow::STUDY_FORMAT).await?;
             let note = format!(
@@ -61,7 +61,7 @@ pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
 
 #[expect(clippy::disallowed_methods, reason = "latency is what is measured")]
 async fn repeat(
-    bench: &Bench<'_>,
+    bench: &Oid4vcBench<'_>,
     mut stage: Stage,
     name: &str,
     format: &str,
@@ -86,7 +86,7 @@ async fn repeat(
 }
 
 fn push(
-    bench: &mut Bench<'_>,
+    bench: &mut Oid4vcBench<'_>,
     name: &str,
     sample: &Sample,
     study: Option<f64>,

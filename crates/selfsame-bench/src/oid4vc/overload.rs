@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::users::{Flow, burst};
-use super::{Bench, Stage, flow};
+use super::{Oid4vcBench, Stage, flow};
 use crate::Error;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
@@ -13,7 +13,7 @@ const USERS: [usize; 3] = [100, 400, 1000];
 const STUDY_HALTS: f64 = 110.0;
 
 /// Measures both flows under load, then the first failure and the recovery.
-pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+pub async fn measure(bench: &mut Oid4vcBench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let each = bench.plan.requests_each;
     let mut failed_at_1000 = 0;
     for users in USERS {
@@ -53,7 +53,7 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
 }
 
 /// Doubles the users until a request fails or the plan's limit is reached.
-async fn until_failure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+async fn until_failure(bench: &mut Oid4vcBench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let mut users = 1000;
     let mut note = format!("none failed with {users} users, the most that were tried");
     while users * 2 <= bench.plan.users_max {
@@ -92,7 +92,7 @@ async fn until_failure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), E
 
 /// Measures the time until pairs are as fast as before the overload, without a restart.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-async fn recovery(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+async fn recovery(bench: &mut Oid4vcBench<'_>, stage: &mut Stage) -> Result<(), Error> {
     bench.progress.begin("recovery", 1);
     let usual = bench
         .figures

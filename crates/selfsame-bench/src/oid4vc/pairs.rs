@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Bench, Stage, flow};
+use super::{Oid4vcBench, Stage, flow};
 use crate::Error;
 use crate::chart::{Chart, Line};
-use crate::process::Server;
+use crate::process::ServerProcess;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
 /// The results of one run.
-struct Run {
+struct PairsRun {
     pairs: u64,
     pair_ms: f64,
     commits: u64,
@@ -34,7 +34,7 @@ struct Counted {
 }
 
 /// Measures all runs.
-pub async fn measure(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> {
+pub async fn measure(bench: &mut Oid4vcBench<'_>, stage: &Stage) -> Result<(), Error> {
     let person = flow::register(&stage.client, 1_000_000).await?;
     let mut runs = Vec::new();
     for number in 0..bench.plan.pair_runs {
@@ -101,13 +101,18 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> 
 }
 
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-async fn run(bench: &Bench<'_>, stage: &Stage, person: &str, number: usize) -> Result<Run, Error> {
+async fn run(
+    bench: &Oid4vcBench<'_>,
+    stage: &Stage,
+    person: &str,
+    number: usize,
+) -> Result<PairsRun, Error> {
     let plan = bench.plan;
     let seconds = plan.idle.as_secs() * 2 + plan.pairs_for.as_secs();
     bench
         .progress
         .begin(&format!("pairs, run {}", number + 1), seconds);
-    let mut watch = Watch::new();
+    let mut watch = LoadWatch::new();
     watch.idle(&stage.server, plan.idle, bench).await;
     let before = counted(stage).await?;
     let sent = stage.client.requests();
@@ -145,7 +150,7 @@ async fn run(bench: &Bench<'_>, stage: &Stage, person: &str, number: usize) -> R
         .skip(first_busy)
         .for_each(|(load, _)| busy.push(*load));
     let commits = after.commits - before.commits;
-    Ok(Run {
+    Ok(PairsRun {
         pairs,
         pair_ms: took.as_secs_f64() * 1e3 / pairs as f64,
         commits,
@@ -171,12 +176,12 @@ async fn counted(stage: &Stage) -> Result<Counted, Error> {
 }
 
 /// Reads the server's load once a second.
-struct Watch {
+struct LoadWatch {
     load: Vec<(f64, f64)>,
     last: Option<(Instant, f64)>,
 }
 
-impl Watch {
+impl LoadWatch {
     fn new() -> Self {
         Self {
             load: Vec::new(),
@@ -184,7 +189,7 @@ impl Watch {
         }
     }
 
-    async fn idle(&mut self, server: &Server, time: Duration, bench: &Bench<'_>) {
+    async fn idle(&mut self, server: &ServerProcess, time: Duration, bench: &Oid4vcBench<'_>) {
         for _ in 0..time.as_secs() * 20 {
             tokio::time::sleep(Duration::from_millis(50)).await;
             self.look(server, bench);
@@ -192,7 +197,7 @@ impl Watch {
     }
 
     #[expect(clippy::disallowed_methods, reason = "load is processor time by time")]
-    fn look(&mut self, server: &Server, bench: &Bench<'_>) {
+    fn look(&mut self, server: &ServerProcess, bench: &Oid4vcBench<'_>) {
         let now = Instant::now();
         let Some((then, cpu)) = self.last else {
             self.last = Some((now, server.usage().cpu_s));
@@ -209,13 +214,13 @@ impl Watch {
     }
 }
 
-fn sample(runs: &[Run], value: impl Fn(&Run) -> f64) -> Sample {
+fn sample(runs: &[PairsRun], value: impl Fn(&PairsRun) -> f64) -> Sample {
     let mut sample = Sample::default();
     runs.iter().for_each(|run| sample.push(value(run)));
     sample
 }
 
-fn chart(title: &str, runs: &[Run], value: impl Fn(&(f64, f64)) -> f64) -> Chart {
+fn chart(title: &str, runs: &[PairsRun], value: impl Fn(&(f64, f64)) -> f64) -> Chart {
     Chart {
         title: title.to_owned(),
         x: "seconds".to_owned(),

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Bench, Stage};
+use super::{Oid4vcBench, Stage};
 use crate::Error;
-use crate::client::Client;
+use crate::client::BenchClient;
 use crate::fake_server::{FakeServer, Reply};
 
 /// The delay of each answer. The study's resolver took two to three seconds. This delay has the order of magnitude of a
@@ -17,13 +17,13 @@ pub const DELAY: Duration = Duration::from_millis(250);
 const DID: &str = "did:cheqd:testnet:7bf81a20-633c-4cc7-bc4a-5a45801005e0";
 
 /// The running fake resolver.
-pub struct Resolver {
+pub struct FakeResolver {
     late: FakeServer,
     document: Arc<OnceLock<Value>>,
     asked: Arc<AtomicU64>,
 }
 
-impl Resolver {
+impl FakeResolver {
     /// Starts the resolver.
     pub async fn start() -> Result<Self, Error> {
         let document = Arc::new(OnceLock::new());
@@ -47,7 +47,7 @@ impl Resolver {
     }
 
     /// A server whose issuer has a DID on a ledger. This resolver serves its document, with the issuer's key.
-    pub async fn stage(&self, bench: &Bench<'_>) -> Result<Stage, Error> {
+    pub async fn stage(&self, bench: &Oid4vcBench<'_>) -> Result<Stage, Error> {
         let data = bench.scratch.join("latency-cheqd");
         let settings = format!("[issuer]\ndid = \"{DID}\"\n");
         let more = [
@@ -55,7 +55,7 @@ impl Resolver {
             self.late.address().to_owned(),
         ];
         let server = bench.program.start_with(&data, &settings, &more).await?;
-        let client = Client::new(&server.base);
+        let client = BenchClient::new(&server.base);
         let metadata = client.get("/.well-known/jwt-vc-issuer/issuer", "").await?;
         let key = metadata["jwks"]["keys"][0].clone();
         // This sets the document for the first time, since the server is new.

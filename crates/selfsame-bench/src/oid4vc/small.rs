@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Bench, users};
+use super::{Oid4vcBench, users};
 use crate::Error;
 use crate::report::{Bar, Figure};
 
@@ -12,11 +12,11 @@ const PERIOD_US: u64 = 100_000;
 const QUOTA_US: u64 = 50_000;
 
 /// Measures 1 to 40 users under the limits, or notes why they can't be set here.
-pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
+pub async fn measure(bench: &mut Oid4vcBench<'_>) -> Result<(), Error> {
     let mut stage = bench.stage("small", "").await?;
     // People register before the limits apply, since Argon2id is not measured.
     stage.people(40, bench.progress).await?;
-    let group = match Group::around(stage.server.id()) {
+    let group = match ControlGroup::around(stage.server.id()) {
         Ok(group) => group,
         Err(error) => {
             bench.figures.push(
@@ -48,7 +48,7 @@ pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
 }
 
 /// A control group that limits one process; removed when dropped.
-enum Group {
+enum ControlGroup {
     /// Version 2: one directory.
     Unified(PathBuf),
     /// Version 1: one directory for each controller.
@@ -60,7 +60,7 @@ enum Group {
     },
 }
 
-impl Group {
+impl ControlGroup {
     fn around(process: u32) -> std::io::Result<Self> {
         let name = format!("selfsame-bench-{process}");
         let root = Path::new("/sys/fs/cgroup");
@@ -119,7 +119,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ControlGroup {
     fn drop(&mut self) {
         // The group's process has ended, and an empty group can be removed.
         match self {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Bench, Stage, flow};
+use super::{Oid4vcBench, Stage, flow};
 use crate::Error;
 use crate::chart::{Chart, Line};
 use crate::report::{Bar, Figure};
@@ -52,7 +52,11 @@ pub struct Burst {
 }
 
 /// Measures both flows. `suffix` distinguishes the figures of another setting.
-pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage, suffix: &str) -> Result<(), Error> {
+pub async fn measure(
+    bench: &mut Oid4vcBench<'_>,
+    stage: &mut Stage,
+    suffix: &str,
+) -> Result<(), Error> {
     stage.people(40, bench.progress).await?;
     // Each person must hold a credential before verification is measured.
     let filled = burst(stage, Flow::Issue, 40, 1).await;

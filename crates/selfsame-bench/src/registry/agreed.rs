@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::Bench;
+use super::RegistryBench;
 use super::author::{Author, TRANSACTIONS};
-use super::network::{Network, Node};
+use super::network::{BenchNetwork, BenchNode};
 use crate::Error;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
@@ -66,7 +66,7 @@ enum Until {
 
 /// A network with an author that may write to it.
 struct Stage {
-    network: Network,
+    network: BenchNetwork,
     author: Author,
     /// The numbers of transactions and operations so far, including that of the author's DID.
     written: (u64, u64),
@@ -75,7 +75,7 @@ struct Stage {
 }
 
 /// Measures all figures of the network.
-pub async fn measure(bench: &mut Bench<'_>, network: Network) -> Result<(), Error> {
+pub async fn measure(bench: &mut RegistryBench<'_>, network: BenchNetwork) -> Result<(), Error> {
     let first = &network.nodes[0];
     let author = Author::register(&first.client, &first.token).await?;
     let mut stage = Stage {
@@ -93,7 +93,7 @@ pub async fn measure(bench: &mut Bench<'_>, network: Network) -> Result<(), Erro
 
 /// Measures the time of a single durable write, as the client sees it.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-async fn one_by_one(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+async fn one_by_one(bench: &mut RegistryBench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let plan = bench.plan.network;
     bench.progress.begin("agreed writes", plan.runs as u64);
     let (mut medians, mut tails) = (Sample::default(), Sample::default());
@@ -123,7 +123,7 @@ async fn one_by_one(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Erro
 
 /// Measures operations a second under a load, for the figure `name`, which must be at least `bar`.
 async fn rates(
-    bench: &mut Bench<'_>,
+    bench: &mut RegistryBench<'_>,
     stage: &mut Stage,
     load: Load,
     name: &str,
@@ -151,7 +151,7 @@ async fn rates(
 }
 
 /// Measures memory and disk after a load and a pause.
-async fn left_behind(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+async fn left_behind(bench: &mut RegistryBench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let plan = bench.plan.network;
     bench.progress.begin("load and rest", 2);
     let nodes = stage.network.nodes.len();
@@ -161,7 +161,7 @@ async fn left_behind(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
     tokio::time::sleep(plan.rest).await;
     bench.progress.advance(1);
     let (transactions, operations) = stage.written;
-    let each = |of: &dyn Fn(&Node) -> f64| -> f64 {
+    let each = |of: &dyn Fn(&BenchNode) -> f64| -> f64 {
         let nodes = stage.network.nodes.iter();
         nodes.map(of).fold(0.0, f64::max)
     };
@@ -170,7 +170,7 @@ async fn left_behind(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
         plan.rest.as_secs()
     );
     bench.figures.push(
-        Figure::new("rss_mb_pair", each(&Node::memory), "MB")
+        Figure::new("rss_mb_pair", each(&BenchNode::memory), "MB")
             .bar(Bar::AtMost(350.0))
             .note(after.clone()),
     );
@@ -197,7 +197,7 @@ async fn left_behind(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
 
 /// Measures the time from a node's start until it has everything that was written while it was stopped.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-async fn catching_up(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+async fn catching_up(bench: &mut RegistryBench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let plan = bench.plan.network;
     bench.progress.begin("catching up", plan.runs as u64);
     let (mut times, mut missed) = (Sample::default(), Sample::default());
@@ -275,13 +275,13 @@ impl Stage {
     }
 }
 
-async fn write(node: &Node, transaction: Vec<u8>) -> Result<u64, Error> {
+async fn write(node: &BenchNode, transaction: Vec<u8>) -> Result<u64, Error> {
     write_to(&node.client, &node.token, transaction).await
 }
 
 /// Writes a transaction and returns its number in the log.
 async fn write_to(
-    client: &crate::client::Client,
+    client: &crate::client::BenchClient,
     token: &str,
     transaction: Vec<u8>,
 ) -> Result<u64, Error> {

@@ -11,7 +11,7 @@ use selfsame_registry::transaction::Body;
 use selfsame_registry::{Content, Genesis, Identifier, Operation, Unsigned};
 
 use crate::Error;
-use crate::client::Client;
+use crate::client::BenchClient;
 
 /// The path to which transactions are posted.
 pub const TRANSACTIONS: &str = "/registry/transactions";
@@ -37,7 +37,7 @@ impl Author {
     ///
     /// # Errors
     /// If the registry refuses it.
-    pub async fn register(client: &Client, token: &str) -> Result<Self, Error> {
+    pub async fn register(client: &BenchClient, token: &str) -> Result<Self, Error> {
         let genesis = client.get_bytes("/registry/genesis").await?;
         let genesis = Genesis::from_bytes(&genesis).map_err(unreadable)?;
         let key = PrivateKey::generate(KeyType::Ed25519).map_err(unreadable)?;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use crate::Error;
-use crate::client::Client;
+use crate::client::BenchClient;
 use crate::process::{Program, family, usage};
 
 /// The number of validators.
@@ -26,41 +26,41 @@ const LEDGER: [&str; 2] = ["ledger.sqlite", "ledger.sqlite-wal"];
 const ENGINE: &str = "engine/data";
 
 /// A running network.
-pub struct Network {
+pub struct BenchNetwork {
     /// Its nodes.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<BenchNode>,
 }
 
 /// A node, which can be stopped and started.
-pub struct Node {
+pub struct BenchNode {
     /// A client of the node.
-    pub client: Client,
+    pub client: BenchClient,
     /// Its operator's token.
     pub token: String,
     home: PathBuf,
     executable: PathBuf,
-    running: Option<Running>,
+    running: Option<RunningHalf>,
 }
 
 /// Our half's process.
-struct Running {
+struct RunningHalf {
     child: Child,
     /// The node runs while this is open.
     leash: Option<ChildStdin>,
 }
 
 #[derive(Deserialize)]
-struct Made {
-    nodes: Vec<Place>,
+struct StartedNode {
+    nodes: Vec<NodePlace>,
 }
 
 #[derive(Deserialize)]
-struct Place {
+struct NodePlace {
     home: PathBuf,
     listen: String,
 }
 
-impl Network {
+impl BenchNetwork {
     /// Creates a network in a folder and starts its nodes.
     ///
     /// # Errors
@@ -75,9 +75,9 @@ impl Network {
             .arg(folder)
             .stderr(Stdio::inherit())
             .output()?;
-        let made: Made = serde_json::from_slice(&init.stdout)
+        let made: StartedNode = serde_json::from_slice(&init.stdout)
             .map_err(|_| Error::Server("no network could be made".to_owned()))?;
-        let mut nodes: Vec<Node> = made.nodes.into_iter().map(|at| at.node(program)).collect();
+        let mut nodes: Vec<BenchNode> = made.nodes.into_iter().map(|at| at.node(program)).collect();
         for node in &mut nodes {
             node.start()?;
         }
@@ -97,10 +97,10 @@ impl Network {
     }
 }
 
-impl Place {
-    fn node(self, program: &Program) -> Node {
-        Node {
-            client: Client::new(&format!("http://{}", self.listen)),
+impl NodePlace {
+    fn node(self, program: &Program) -> BenchNode {
+        BenchNode {
+            client: BenchClient::new(&format!("http://{}", self.listen)),
             token: String::new(),
             home: self.home,
             executable: program.executable.clone(),
@@ -109,7 +109,7 @@ impl Place {
     }
 }
 
-impl Node {
+impl BenchNode {
     /// Starts both halves of the node.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Node {
             .stderr(log)
             .spawn()?;
         let leash = child.stdin.take();
-        self.running = Some(Running { child, leash });
+        self.running = Some(RunningHalf { child, leash });
         Ok(())
     }
 
@@ -200,7 +200,7 @@ impl Node {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningHalf {
     fn drop(&mut self) {
         // The engine ends with our half, which holds a pipe to it.
         let _ = self.child.kill();

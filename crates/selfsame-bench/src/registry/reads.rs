@@ -8,7 +8,7 @@ use selfsame_proof::client::{Client as Reader, Lasting};
 use selfsame_proof::read::{Bundle, Policy};
 use tokio::task::JoinSet;
 
-use super::{Bench, Stage};
+use super::{RegistryBench, RegistryStage};
 use crate::Error;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
@@ -21,7 +21,7 @@ const READERS: u64 = 16;
 const MAX_AGE: u64 = 3_600;
 
 /// Measures all three figures.
-pub async fn measure(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> {
+pub async fn measure(bench: &mut RegistryBench<'_>, stage: &RegistryStage) -> Result<(), Error> {
     let bundles = fetch(stage).await?;
     bench.progress.begin("reads", bench.plan.runs as u64);
     let mut rates: [Sample; 3] = Default::default();
@@ -47,7 +47,7 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> 
 }
 
 /// The author's objects with the node's proofs, all under the newest checkpoint.
-async fn fetch(stage: &Stage) -> Result<Vec<Bundle>, Error> {
+async fn fetch(stage: &RegistryStage) -> Result<Vec<Bundle>, Error> {
     let mut bundles = Vec::new();
     for number in 0..OBJECTS {
         let bytes = stage.client.get_bytes(&path(stage, number)).await?;
@@ -59,14 +59,14 @@ async fn fetch(stage: &Stage) -> Result<Vec<Bundle>, Error> {
     Ok(bundles)
 }
 
-fn path(stage: &Stage, number: u64) -> String {
+fn path(stage: &RegistryStage, number: u64) -> String {
     let key = stage.author.anchor_key(number);
     format!("/registry/read?key={}", base64url_encode(&key))
 }
 
 /// Reads a second over HTTP, with their proofs.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-async fn served(stage: &Stage, length: Duration) -> Result<f64, Error> {
+async fn served(stage: &RegistryStage, length: Duration) -> Result<f64, Error> {
     let began = Instant::now();
     let mut readers = JoinSet::new();
     for reader in 0..READERS {
@@ -93,7 +93,7 @@ async fn served(stage: &Stage, length: Duration) -> Result<f64, Error> {
 
 /// Answers a second that one core checks if their checkpoint is known.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-fn checked(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64, Error> {
+fn checked(stage: &RegistryStage, bundles: &[Bundle], length: Duration) -> Result<f64, Error> {
     let (mut reader, now) = (reader(stage), now());
     let began = Instant::now();
     let mut checks = 0_u64;
@@ -112,7 +112,7 @@ fn checked(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64, E
 
 /// Objects a second that a reader answers from memory, with a check of their age each time.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-fn remembered(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64, Error> {
+fn remembered(stage: &RegistryStage, bundles: &[Bundle], length: Duration) -> Result<f64, Error> {
     let (mut reader, now) = (reader(stage), now());
     for bundle in bundles {
         reader.accept(&bundle.key, bundle, Lasting::Within(MAX_AGE), now);
@@ -132,7 +132,7 @@ fn remembered(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64
     Ok(reads as f64 / began.elapsed().as_secs_f64())
 }
 
-fn reader(stage: &Stage) -> Reader {
+fn reader(stage: &RegistryStage) -> Reader {
     let policy = Policy {
         max_age: Some(MAX_AGE),
         ..Policy::genuine(60)

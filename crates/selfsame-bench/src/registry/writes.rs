@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use super::author::{Author, TRANSACTIONS};
-use super::{Bench, Stage};
+use super::{RegistryBench, RegistryStage};
 use crate::Error;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
@@ -17,7 +17,10 @@ const WRITERS: usize = 8;
 
 /// Measures the time of a single durable write, as the client sees it.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-pub async fn singles(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+pub async fn singles(
+    bench: &mut RegistryBench<'_>,
+    stage: &mut RegistryStage,
+) -> Result<(), Error> {
     let (runs, each) = (bench.plan.runs, bench.plan.singles);
     bench.progress.begin("single writes", runs as u64);
     let (mut medians, mut tails) = (Sample::default(), Sample::default());
@@ -48,7 +51,7 @@ pub async fn singles(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
 }
 
 /// Measures operations a second if each transaction has many.
-pub async fn batches(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> {
+pub async fn batches(bench: &mut RegistryBench<'_>, stage: &RegistryStage) -> Result<(), Error> {
     let runs = bench.plan.runs;
     bench.progress.begin("batched writes", runs as u64);
     let mut rates = Sample::default();
@@ -69,7 +72,7 @@ pub async fn batches(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> 
 
 /// Each writer has one transaction of its own under way, and gets the next when it is answered.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-async fn batched(stage: &Stage, length: Duration) -> Result<f64, Error> {
+async fn batched(stage: &RegistryStage, length: Duration) -> Result<f64, Error> {
     let mut author = Author::register(&stage.client, &stage.server.operator).await?;
     let began = Instant::now();
     let mut writers = JoinSet::new();

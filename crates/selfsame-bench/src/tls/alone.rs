@@ -10,8 +10,8 @@ use selfsame_crypto::generate::random_seed;
 use selfsame_crypto::{Algorithm, KeyType, PrivateKey, PublicKey};
 use selfsame_did::{Did, key};
 use selfsame_tls::identity::{
-    CoseStatus, CoseSubject, CoseVc, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity,
-    Staples, TrustedIssuer,
+    CoseStatus, CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, PeerPolicy,
+    SsiIdentity, Staples, TrustedIssuer,
 };
 use selfsame_tls::profile::SELFSAME;
 use selfsame_tls::{
@@ -21,7 +21,7 @@ use selfsame_tls::{
 use super::cell::{Cell, Draw, Lookup, Way};
 use super::end::{clock, now};
 use super::ours::{Course, Ours, ctx, failed};
-use super::world::{ISSUER, Kind, World, issuer_key};
+use super::world::{ISSUER, KeyKind, World, issuer_key};
 use crate::Error;
 use crate::statistics::Sample;
 
@@ -39,9 +39,9 @@ pub fn signatures(world: &World, count: u64) -> Result<Signatures, Error> {
     let pkcs8 = world.servers.keys.first();
     let key = signing_key(pkcs8.ok_or_else(|| failed("no key"))?)?;
     let (scheme, bytes) = match world.kind {
-        Kind::Rsa => (SignatureScheme::RSA_PSS_SHA256, 270),
-        Kind::Ecdsa => (SignatureScheme::ECDSA_NISTP256_SHA256, 65),
-        Kind::Eddsa => (SignatureScheme::ED25519, 32),
+        KeyKind::Rsa => (SignatureScheme::RSA_PSS_SHA256, 270),
+        KeyKind::Ecdsa => (SignatureScheme::ECDSA_NISTP256_SHA256, 65),
+        KeyKind::Eddsa => (SignatureScheme::ED25519, 32),
     };
     let spki = key.public_key().ok_or_else(|| failed("no public key"))?;
     // The public key is the end of its SubjectPublicKeyInfo.
@@ -178,7 +178,7 @@ pub fn flights() -> Result<(usize, usize), Error> {
             vec![(issuer_key(), issuer.public().clone())],
         )
     };
-    let expected = Expected::Dids([identity.did.clone()].into());
+    let expected = ExpectedPeer::Dids([identity.did.clone()].into());
     let policy = IdentityPolicy::of_credentials(&["key"], vec![trusted], expected);
     let identity = SsiIdentity {
         vc: Some(draft.finish(&signature)),

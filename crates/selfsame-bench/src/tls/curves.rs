@@ -1,15 +1,15 @@
 //! Charts like the paper's figures 4 and 5: the distributions of measured times and of the model's estimates.
 
 use super::cell::{Cell, Lookup, Way};
-use super::figures::Found;
-use super::world::Kind;
+use super::figures::AlgorithmFigures;
+use super::world::KeyKind;
 use crate::chart::{Chart, Line};
 use crate::statistics::Sample;
 
-impl Found {
+impl AlgorithmFigures {
     /// Charts for credentials and DIDs, from a cache and from the registry. Each shows the measured times, the times
     /// with X.509, and the latter shifted to the model's estimate.
-    pub fn charts(&self, kind: Kind) -> Vec<Chart> {
+    pub fn charts(&self, kind: KeyKind) -> Vec<Chart> {
         let cached = self.charts_of(kind, Lookup::Cached);
         cached
             .into_iter()
@@ -17,7 +17,7 @@ impl Found {
             .collect()
     }
 
-    fn charts_of(&self, kind: Kind, lookup: Lookup) -> Vec<Chart> {
+    fn charts_of(&self, kind: KeyKind, lookup: Lookup) -> Vec<Chart> {
         let estimate = self.estimate(lookup);
         let unilateral = self.times(Lookup::Cached, Cell::alone(Way::X509));
         let mutual = self.times(Lookup::Cached, Cell::both(Way::X509, Way::X509));

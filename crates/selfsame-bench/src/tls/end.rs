@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The role of an end.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum EndRole {
     /// It listens and measures the time.
     Server,
     /// It connects.
@@ -43,7 +43,7 @@ pub enum Stack {
 
 /// An order for both ends.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Order {
+pub struct EndOrder {
     /// The TLS implementation.
     pub stack: Stack,
     /// How both sides authenticate.
@@ -58,7 +58,7 @@ pub struct Order {
 
 /// An end's answer to an order.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Outcome {
+pub struct EndOutcome {
     /// The times from the accepted stream to the open connection, in nanoseconds; only the server has them.
     pub nanoseconds: Vec<u64>,
     /// The times of requests to the registry for a DID, in nanoseconds.
@@ -85,18 +85,18 @@ pub struct Listening {
 /// If a handshake fails.
 pub fn play(world: &Path, port: Option<u16>, resolve: &Resolve<'_>) -> Result<(), Error> {
     let world = World::read(world)?;
-    let mut end = End {
+    let mut end = BenchEnd {
         ours: Ours::new(&world, resolve)?,
         theirs: Theirs::new(&world)?,
         held: Vec::new(),
     };
     let place = match port {
-        Some(port) => Place::Client(port),
-        None => Place::Server(TcpListener::bind("127.0.0.1:0")?),
+        Some(port) => EndPlace::Client(port),
+        None => EndPlace::Server(TcpListener::bind("127.0.0.1:0")?),
     };
     let port = match &place {
-        Place::Client(port) => *port,
-        Place::Server(listener) => listener.local_addr()?.port(),
+        EndPlace::Client(port) => *port,
+        EndPlace::Server(listener) => listener.local_addr()?.port(),
     };
     tell(&Listening { port })?;
     for line in std::io::stdin().lock().lines() {
@@ -114,21 +114,21 @@ fn tell(what: &impl Serialize) -> Result<(), Error> {
     Ok(output.flush()?)
 }
 
-enum Place {
+enum EndPlace {
     Server(TcpListener),
     Client(u16),
 }
 
-struct End<'r> {
+struct BenchEnd<'r> {
     ours: Ours<'r>,
     theirs: Theirs,
     held: Vec<(TcpStream, Connection)>,
 }
 
-impl End<'_> {
-    fn follow(&mut self, place: &Place, order: &Order) -> Result<Outcome, Error> {
+impl BenchEnd<'_> {
+    fn follow(&mut self, place: &EndPlace, order: &EndOrder) -> Result<EndOutcome, Error> {
         self.held.clear();
-        let mut outcome = Outcome::default();
+        let mut outcome = EndOutcome::default();
         let before = usage_of_this().rss_mb;
         for draw in &order.draws {
             let took = match order.stack {
@@ -136,7 +136,7 @@ impl End<'_> {
                 Stack::Rustls => self.one_of_theirs(place, order, *draw, &mut outcome)?,
                 Stack::Openssl => return Err(failed("this program has no OpenSSL")),
             };
-            if let Place::Server(_) = place {
+            if let EndPlace::Server(_) = place {
                 outcome.nanoseconds.push(nanoseconds(took));
             }
         }
@@ -147,10 +147,10 @@ impl End<'_> {
     /// Prepares everything before the stream exists, so that only the handshake is timed.
     fn one_of_ours(
         &mut self,
-        place: &Place,
-        order: &Order,
+        place: &EndPlace,
+        order: &EndOrder,
         draw: Draw,
-        outcome: &mut Outcome,
+        outcome: &mut EndOutcome,
     ) -> Result<Duration, Error> {
         let course = Course {
             cell: order.cell,
@@ -158,8 +158,8 @@ impl End<'_> {
             now: now(),
         };
         let mut connection = match place {
-            Place::Server(_) => self.ours.server(course, draw)?,
-            Place::Client(_) => self.ours.client(course, draw)?,
+            EndPlace::Server(_) => self.ours.server(course, draw)?,
+            EndPlace::Client(_) => self.ours.client(course, draw)?,
         };
         let mut stream = place.stream()?;
         let began = clock();
@@ -176,14 +176,14 @@ impl End<'_> {
 
     fn one_of_theirs(
         &self,
-        place: &Place,
-        order: &Order,
+        place: &EndPlace,
+        order: &EndOrder,
         draw: Draw,
-        outcome: &mut Outcome,
+        outcome: &mut EndOutcome,
     ) -> Result<Duration, Error> {
         let mut connection = match place {
-            Place::Server(_) => self.theirs.server(order.cell, draw)?,
-            Place::Client(_) => self.theirs.client(order.cell, draw)?,
+            EndPlace::Server(_) => self.theirs.server(order.cell, draw)?,
+            EndPlace::Client(_) => self.theirs.client(order.cell, draw)?,
         };
         let mut stream = place.stream()?;
         let began = clock();
@@ -196,7 +196,7 @@ fn nanoseconds(took: Duration) -> u64 {
     took.as_nanos().try_into().unwrap_or(u64::MAX)
 }
 
-impl Place {
+impl EndPlace {
     #[expect(
         clippy::disallowed_methods,
         reason = "the other end is a process of this bench, over loopback"

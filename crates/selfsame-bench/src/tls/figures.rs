@@ -7,13 +7,13 @@ use super::alone::Signatures;
 use super::cell::{Cell, Lookup, Way};
 use super::model::{Estimate, Original, Processing};
 use super::study::Study;
-use super::world::Kind;
+use super::world::KeyKind;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
 /// The measurements of one algorithm, times in milliseconds.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct AlgorithmFigures {
     /// The times of signatures.
     pub signatures: Signatures,
     /// A client's times for a server's flight.
@@ -53,9 +53,9 @@ const HYBRIDS: [(Way, Way); 4] = [
     (Way::Did, Way::X509),
 ];
 
-impl Found {
+impl AlgorithmFigures {
     /// All figures of this algorithm.
-    pub fn figures(&self, kind: Kind, plan: Plan) -> Vec<Figure> {
+    pub fn figures(&self, kind: KeyKind, plan: Plan) -> Vec<Figure> {
         let study = Study::of(kind);
         let name = kind.name();
         let [made, checked] = signatures(name, &self.signatures);
@@ -84,7 +84,7 @@ impl Found {
     }
 
     /// Tables IV and V. The paper resolved every DID within the handshake.
-    fn tables(&self, kind: Kind, lookup: Lookup) -> Vec<Figure> {
+    fn tables(&self, kind: KeyKind, lookup: Lookup) -> Vec<Figure> {
         let (study, name) = (Study::of(kind), kind.name());
         let prefix = lookup.prefix();
         let mut figures = Vec::new();
@@ -110,13 +110,13 @@ impl Found {
 
     /// Mutual handshakes relative to ours with X.509: the lower quartile of the pairs, which is the ratio when no other
     /// work disturbs the machine. A checkpoint that is new each time has no bar.
-    fn ratios(&self, kind: Kind, lookup: Lookup) -> Vec<Figure> {
+    fn ratios(&self, kind: KeyKind, lookup: Lookup) -> Vec<Figure> {
         let most = match (lookup, kind) {
-            (Lookup::Cached | Lookup::Stapled, Kind::Rsa) => Some(1.05),
-            (Lookup::Cached | Lookup::Stapled, Kind::Ecdsa | Kind::Eddsa) => Some(1.0),
-            (Lookup::Cold, Kind::Rsa) => Some(1.5),
-            (Lookup::Cold, Kind::Ecdsa) => Some(1.8),
-            (Lookup::Cold, Kind::Eddsa) => Some(2.1),
+            (Lookup::Cached | Lookup::Stapled, KeyKind::Rsa) => Some(1.05),
+            (Lookup::Cached | Lookup::Stapled, KeyKind::Ecdsa | KeyKind::Eddsa) => Some(1.0),
+            (Lookup::Cold, KeyKind::Rsa) => Some(1.5),
+            (Lookup::Cold, KeyKind::Ecdsa) => Some(1.8),
+            (Lookup::Cold, KeyKind::Eddsa) => Some(2.1),
             (Lookup::StapledUnknown, _) => None,
         };
         let study = Study::of(kind);
@@ -141,7 +141,7 @@ impl Found {
     }
 
     /// The time and size of a look-up itself.
-    fn lookups(&self, kind: Kind, lookup: Lookup) -> Vec<Figure> {
+    fn lookups(&self, kind: KeyKind, lookup: Lookup) -> Vec<Figure> {
         let name = kind.name();
         let processing = |way: Way| {
             let name = format!("{}process_ms_{}_{name}", lookup.prefix(), way.name());
@@ -271,7 +271,7 @@ pub fn beside(ratios: &[[Option<f64>; 2]]) -> Vec<Figure> {
 
 /// The sizes of flights in the profile `selfsame`.
 pub fn flights(vc: usize, did: usize) -> [Figure; 2] {
-    let [_, studied_vc, studied_did] = Study::of(Kind::Eddsa).bytes;
+    let [_, studied_vc, studied_did] = Study::of(KeyKind::Eddsa).bytes;
     [
         Figure::new("vc_flight_bytes", vc as f64, "B")
             .bar(Bar::AtMost(400.0))
@@ -333,13 +333,13 @@ mod tests {
         sample
     }
 
-    fn cached(found: &mut Found, cell: Cell, value: f64) {
+    fn cached(found: &mut AlgorithmFigures, cell: Cell, value: f64) {
         found.ours.insert((Lookup::Cached, cell), sample(value));
     }
 
     #[test]
     fn a_ratio_is_the_lower_quartile_of_the_pairs_and_has_its_bar() {
-        let mut found = Found::default();
+        let mut found = AlgorithmFigures::default();
         let mut paired = |lookup, way, ratios: [f64; 5]| {
             let sample = found.pairs.entry((lookup, Cell::both(way, way)));
             let sample = sample.or_default();
@@ -356,20 +356,23 @@ mod tests {
                 .map(|figure| (figure.value, figure.holds))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(of(Kind::Eddsa), [(0.75, Some(true)), (1.03, Some(false))]);
-        assert_eq!(of(Kind::Rsa), [(0.75, Some(true)), (1.03, Some(true))]);
-        let cold = found.ratios(Kind::Ecdsa, Lookup::Cold);
+        assert_eq!(
+            of(KeyKind::Eddsa),
+            [(0.75, Some(true)), (1.03, Some(false))]
+        );
+        assert_eq!(of(KeyKind::Rsa), [(0.75, Some(true)), (1.03, Some(true))]);
+        let cold = found.ratios(KeyKind::Ecdsa, Lookup::Cold);
         assert_eq!((cold[0].holds, cold[0].study), (Some(true), Some(2.48)));
-        let new = found.ratios(Kind::Ecdsa, Lookup::StapledUnknown);
+        let new = found.ratios(KeyKind::Ecdsa, Lookup::StapledUnknown);
         assert_eq!(new[0].holds, None);
         // A figure without measurements does not meet its bar.
-        let none = found.ratios(Kind::Ecdsa, Lookup::Stapled);
+        let none = found.ratios(KeyKind::Ecdsa, Lookup::Stapled);
         assert_eq!(none[0].holds, Some(false));
     }
 
     #[test]
     fn the_model_is_compared_with_what_was_measured() {
-        let mut found = Found::default();
+        let mut found = AlgorithmFigures::default();
         for (way, value) in [(Way::X509, 0.3), (Way::Vc, 0.2), (Way::Did, 0.1)] {
             found
                 .processing

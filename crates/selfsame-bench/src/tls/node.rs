@@ -20,8 +20,8 @@ use tokio::task::JoinSet;
 use super::cell::Draw;
 use super::ours::failed;
 use super::world::{Party, World};
-use crate::client::Client;
-use crate::process::{Program, Server};
+use crate::client::BenchClient;
+use crate::process::{Program, ServerProcess};
 use crate::registry::author::TRANSACTIONS;
 use crate::{Error, Progress};
 
@@ -34,15 +34,15 @@ const ROUNDS: usize = 4;
 const KEYS: [&str; 2] = ["key-1", "key-2"];
 
 /// A node for writes.
-pub struct Node {
-    server: Server,
-    client: Client,
+pub struct WritingNode {
+    server: ServerProcess,
+    client: BenchClient,
     machine: Arc<Machine>,
 }
 
 /// The node again, for reads over TLS by the bench's ends.
 pub struct Served {
-    server: Server,
+    server: ServerProcess,
     /// The file of its certificate.
     pub certificate: PathBuf,
 }
@@ -67,7 +67,7 @@ impl Served {
     }
 }
 
-impl Node {
+impl WritingNode {
     /// Starts a node over plain HTTP, since only this process connects to it.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Node {
         let server = program
             .start_with(data, "", &ROLE.map(str::to_owned))
             .await?;
-        let client = Client::new(&server.base);
+        let client = BenchClient::new(&server.base);
         let genesis = client.get_bytes("/registry/genesis").await?;
         let genesis = Genesis::from_bytes(&genesis).map_err(failed)?;
         Ok(Self {

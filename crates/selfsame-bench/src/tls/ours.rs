@@ -15,9 +15,9 @@ use selfsame_ledger::MachineRules;
 use selfsame_proof::client::Client as Reader;
 use selfsame_proof::read::{Policy, TrustRoot};
 use selfsame_registry::{Genesis, Machine};
-use selfsame_tls::evidence::{Answer, Evidence, Failure, Found, Need, Source};
+use selfsame_tls::evidence::{Failure, Found, HandshakeEvidence, Need, NeedAnswer, Source};
 use selfsame_tls::identity::{
-    CertificateIdentity, CertificatePolicy, Expected, Identities, IdentityPolicy, Ledger,
+    CertificateIdentity, CertificatePolicy, ExpectedPeer, Identities, IdentityPolicy, Ledger,
     PeerPolicy, SsiIdentity, Staple, StaplePolicy, Staples, TrustedIssuer, Vc, staple,
 };
 use selfsame_tls::profile::{LINKS, SELFSAME};
@@ -27,7 +27,7 @@ use selfsame_tls::{
 
 use super::cell::{Cell, Draw, Lookup, Way};
 use super::end::clock;
-use super::world::{ISSUER, Member, NAME, Party, World, issuer_key};
+use super::world::{ISSUER, NAME, Party, SideMember, World, issuer_key};
 use crate::Error;
 
 /// The size of the proved objects that a verifier of staples caches, in bytes.
@@ -36,7 +36,7 @@ const REMEMBERED: usize = 64 * 1024 * 1024;
 const STAPLED_FOR: u64 = 300;
 
 /// Asks the registry for what a handshake needs.
-pub type Resolve<'r> = dyn Fn(&Need, UnixTime) -> Answer + 'r;
+pub type Resolve<'r> = dyn Fn(&Need, UnixTime) -> NeedAnswer + 'r;
 
 /// The kind and the time of a handshake.
 #[derive(Clone, Copy, Debug)]
@@ -72,9 +72,9 @@ pub struct Ours<'r> {
     ledger: Ledger,
 }
 
-struct Side(Vec<Known>);
+struct Side(Vec<KnownPeer>);
 
-struct Known {
+struct KnownPeer {
     certificate: CertificateIdentity,
     ssi: SsiIdentity,
     registered: SsiIdentity,
@@ -175,7 +175,7 @@ impl<'r> Ours<'r> {
                     }
                 });
             }
-            let evidence: Evidence = answers.into_iter().collect();
+            let evidence: HandshakeEvidence = answers.into_iter().collect();
             connection
                 .provide(&evidence, &ctx(course.now))
                 .map_err(failed)?;
@@ -213,7 +213,7 @@ impl<'r> Ours<'r> {
         }
     }
 
-    fn remembered(&self, need: &Need, now: UnixTime) -> Answer {
+    fn remembered(&self, need: &Need, now: UnixTime) -> NeedAnswer {
         let found = match need {
             Need::Did(did) => self.resolved.get_key_value(did),
             _ => None,
@@ -221,9 +221,9 @@ impl<'r> Ours<'r> {
         match found {
             Some((did, resolution)) => {
                 let found = Found::new(Arc::clone(resolution), now, Source::Registry);
-                Answer::Did(did.clone(), found)
+                NeedAnswer::Did(did.clone(), found)
             }
-            None => Answer::failed(need.clone(), Failure::Unavailable, now),
+            None => NeedAnswer::failed(need.clone(), Failure::Unavailable, now),
         }
     }
 
@@ -231,7 +231,7 @@ impl<'r> Ours<'r> {
         &self,
         way: Way,
         lookup: Lookup,
-        peer: &Known,
+        peer: &KnownPeer,
         certificates: &CertificatePolicy,
     ) -> PeerPolicy {
         let did = peer.ssi(lookup).did.clone();
@@ -248,7 +248,7 @@ impl<'r> Ours<'r> {
             }
             Way::Did => IdentityPolicy::of_dids(&[method], [did]),
             Way::Vc => {
-                let expected = Expected::Dids([did].into());
+                let expected = ExpectedPeer::Dids([did].into());
                 IdentityPolicy::of_credentials(&[method], vec![self.issuer.clone()], expected)
             }
         };
@@ -317,7 +317,7 @@ impl Side {
         let mut all = Vec::with_capacity(party.members.len());
         for member in &party.members {
             let key = keys.get(member.key).ok_or_else(|| failed("no such key"))?;
-            let known = Known::new(member, key)?;
+            let known = KnownPeer::new(member, key)?;
             let resolution = resolution(&known.ssi.did, key)?;
             resolved.insert(known.ssi.did.clone(), Arc::new(resolution));
             all.push(known);
@@ -325,13 +325,13 @@ impl Side {
         Ok(Self(all))
     }
 
-    fn get(&self, at: usize) -> Result<&Known, Error> {
+    fn get(&self, at: usize) -> Result<&KnownPeer, Error> {
         self.0.get(at).ok_or_else(|| failed("no such identity"))
     }
 }
 
-impl Known {
-    fn new(member: &Member, key: &SigningKey) -> Result<Self, Error> {
+impl KnownPeer {
+    fn new(member: &SideMember, key: &SigningKey) -> Result<Self, Error> {
         let identity = |did: &str, vc: &str, staples: Staples| {
             Ok::<_, Error>(SsiIdentity {
                 did: Did::parse(did).map_err(failed)?,

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde::de::DeserializeOwned;
 
-use super::end::{Listening, Order, Outcome};
+use super::end::{EndOrder, EndOutcome, Listening};
 use super::ours::failed;
 use crate::Error;
 
@@ -24,11 +24,11 @@ pub struct Player {
 
 /// The processes of server and client.
 pub struct Pair {
-    server: Process,
-    client: Process,
+    server: PairProcess,
+    client: PairProcess,
 }
 
-struct Process {
+struct PairProcess {
     child: Child,
     input: ChildStdin,
     output: Lines<BufReader<ChildStdout>>,
@@ -40,8 +40,8 @@ impl Pair {
     /// # Errors
     /// If one of them does not start.
     pub fn start(player: &Player) -> Result<Self, Error> {
-        let (server, listening) = Process::start(player, None)?;
-        let (client, _) = Process::start(player, Some(listening.port))?;
+        let (server, listening) = PairProcess::start(player, None)?;
+        let (client, _) = PairProcess::start(player, Some(listening.port))?;
         Ok(Self { server, client })
     }
 
@@ -49,7 +49,7 @@ impl Pair {
     ///
     /// # Errors
     /// If a handshake fails.
-    pub fn follow(&mut self, order: &Order) -> Result<(Outcome, Outcome), Error> {
+    pub fn follow(&mut self, order: &EndOrder) -> Result<(EndOutcome, EndOutcome), Error> {
         self.server.tell(order)?;
         self.client.tell(order)?;
         // The client ends if the server does, but not the other way round.
@@ -58,7 +58,7 @@ impl Pair {
     }
 }
 
-impl Process {
+impl PairProcess {
     fn start(player: &Player, port: Option<u16>) -> Result<(Self, Listening), Error> {
         let mut command = Command::new(&player.executable);
         command.args(&player.arguments);
@@ -82,7 +82,7 @@ impl Process {
         Ok((process, listening))
     }
 
-    fn tell(&mut self, order: &Order) -> Result<(), Error> {
+    fn tell(&mut self, order: &EndOrder) -> Result<(), Error> {
         let line = serde_json::to_string(order).map_err(std::io::Error::other)?;
         Ok(writeln!(self.input, "{line}")?)
     }
@@ -94,7 +94,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for PairProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,6 +1,6 @@
 //! The paper's measurements: its tables II to V, times in milliseconds.
 
-use super::world::Kind;
+use super::world::KeyKind;
 
 /// The paper's tables for one algorithm. A triple has the values for X.509, VC and DID.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +47,11 @@ const EDDSA: Study = Study {
 impl Study {
     /// The paper's figures for one algorithm.
     #[must_use]
-    pub const fn of(kind: Kind) -> Self {
+    pub const fn of(kind: KeyKind) -> Self {
         match kind {
-            Kind::Rsa => RSA,
-            Kind::Ecdsa => ECDSA,
-            Kind::Eddsa => EDDSA,
+            KeyKind::Rsa => RSA,
+            KeyKind::Ecdsa => ECDSA,
+            KeyKind::Eddsa => EDDSA,
         }
     }
 }

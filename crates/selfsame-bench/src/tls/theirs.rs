@@ -25,7 +25,7 @@ pub struct Theirs {
     clients: Party,
 }
 
-type Own = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+type OwnSide = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 impl Theirs {
     /// Parses the world's certificates and keys.
@@ -126,7 +126,7 @@ pub fn shake(connection: &mut Connection, stream: &mut TcpStream) -> Result<usiz
     }
 }
 
-fn own(party: &Party, at: usize) -> Result<Own, Error> {
+fn own(party: &Party, at: usize) -> Result<OwnSide, Error> {
     let member = party.members.get(at);
     let member = member.ok_or_else(|| failed("no such identity"))?;
     let key = party.keys.get(member.key);

@@ -31,7 +31,7 @@ const VALID: u64 = 86_400;
 /// The algorithm of all keys of a world.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum KeyKind {
     /// RSA with 2,048 bits.
     Rsa,
     /// ECDSA with P-256.
@@ -40,7 +40,7 @@ pub enum Kind {
     Eddsa,
 }
 
-impl Kind {
+impl KeyKind {
     /// All, in the order of the paper's tables.
     pub const ALL: [Self; 3] = [Self::Rsa, Self::Ecdsa, Self::Eddsa];
 
@@ -65,7 +65,7 @@ impl Kind {
 
 /// One member of a side, with all three identities for one key.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Member {
+pub struct SideMember {
     /// The index of its key among the side's keys.
     pub key: usize,
     /// Its DID, 72 characters long as in the paper.
@@ -98,14 +98,14 @@ pub struct Party {
     /// Private keys (PKCS#8).
     pub keys: Vec<Vec<u8>>,
     /// The identities from which each handshake draws one.
-    pub members: Vec<Member>,
+    pub members: Vec<SideMember>,
 }
 
 /// All participants with keys of one algorithm.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct World {
     /// The algorithm.
-    pub kind: Kind,
+    pub kind: KeyKind,
     /// The root certificate (DER).
     pub root: Vec<u8>,
     /// The issuer's public key (SubjectPublicKeyInfo).
@@ -123,7 +123,7 @@ impl World {
     ///
     /// # Errors
     /// If a key can't be generated.
-    pub fn make(kind: Kind, count: usize, genesis: &[u8], now: UnixTime) -> Result<Self, Error> {
+    pub fn make(kind: KeyKind, count: usize, genesis: &[u8], now: UnixTime) -> Result<Self, Error> {
         let network = Network::of_genesis(genesis);
         let maker = Maker::new(kind, network, now).map_err(made)?;
         let issuer = maker.issuer.spki().ok_or_else(|| made("no public key"))?;
@@ -169,7 +169,7 @@ fn made(why: impl ToString) -> Error {
 
 /// The root, the intermediate authority and the issuer that make identities.
 struct Maker {
-    kind: Kind,
+    kind: KeyKind,
     root: Vec<u8>,
     intermediate: Vec<u8>,
     authority: Issuer<'static, KeyPair>,
@@ -179,7 +179,7 @@ struct Maker {
 }
 
 impl Maker {
-    fn new(kind: Kind, network: Network, now: UnixTime) -> Result<Self, rcgen::Error> {
+    fn new(kind: KeyKind, network: Network, now: UnixTime) -> Result<Self, rcgen::Error> {
         let (params, key) = authority("root", kind)?;
         let root = params.self_signed(&key)?.der().to_vec();
         let issuer = Issuer::new(params, key);
@@ -200,8 +200,8 @@ impl Maker {
 
     fn party(&self, count: usize) -> Result<Party, rcgen::Error> {
         let distinct = match self.kind {
-            Kind::Rsa => count.min(RSA_KEYS),
-            Kind::Ecdsa | Kind::Eddsa => count,
+            KeyKind::Rsa => count.min(RSA_KEYS),
+            KeyKind::Ecdsa | KeyKind::Eddsa => count,
         };
         let pairs: Vec<KeyPair> = (0..distinct)
             .map(|_| KeyPair::generate_for(self.kind.algorithm()))
@@ -215,7 +215,12 @@ impl Maker {
         })
     }
 
-    fn member(&self, number: usize, key: usize, pair: &KeyPair) -> Result<Member, rcgen::Error> {
+    fn member(
+        &self,
+        number: usize,
+        key: usize,
+        pair: &KeyPair,
+    ) -> Result<SideMember, rcgen::Error> {
         let mut params = CertificateParams::new(vec![NAME.to_owned()])?;
         params.distinguished_name = rcgen::DistinguishedName::new();
         params
@@ -223,7 +228,7 @@ impl Maker {
             .push(DnType::CommonName, format!("node {number}"));
         let certificate = params.signed_by(pair, &self.authority)?;
         let did = format!("did:ott:{}", hex_encode(&random_seed()));
-        Ok(Member {
+        Ok(SideMember {
             key,
             vc: self.vouch(&did)?,
             did,
@@ -235,12 +240,12 @@ impl Maker {
     fn registered(&self, pair: &KeyPair) -> Result<Registered, rcgen::Error> {
         let unfit = |_| rcgen::Error::KeyGenerationUnavailable;
         let (did, owner) = match self.kind {
-            Kind::Rsa => {
+            KeyKind::Rsa => {
                 let owner = PrivateKey::generate(KeyType::Ed25519).map_err(unfit)?;
                 let did = selfsame::create(&self.network, owner.public());
                 (did, Some(Arc::new(owner)))
             }
-            Kind::Ecdsa | Kind::Eddsa => {
+            KeyKind::Ecdsa | KeyKind::Eddsa => {
                 let public = PublicKey::from_spki(&pair.subject_public_key_info());
                 let public = public.map_err(|_| rcgen::Error::CouldNotParseKeyPair)?;
                 (selfsame::create(&self.network, &public), None)
@@ -275,7 +280,7 @@ pub fn issuer_key() -> String {
     format!("{ISSUER}#keys-1")
 }
 
-fn authority(name: &str, kind: Kind) -> Result<(CertificateParams, KeyPair), rcgen::Error> {
+fn authority(name: &str, kind: KeyKind) -> Result<(CertificateParams, KeyPair), rcgen::Error> {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.distinguished_name = rcgen::DistinguishedName::new();

@@ -15,7 +15,7 @@ use selfsame_store::{Batch, Expect};
 use serde_json::Value;
 
 use super::record::{DID, DidRecord, did_id, put};
-use super::{Dids, Own, key_type};
+use super::{Dids, OwnDid, key_type};
 use crate::shared::Shared;
 use crate::view::NewDid;
 
@@ -81,7 +81,7 @@ impl Dids {
     pub(super) async fn changed(
         &self,
         batch: Batch,
-        before: &Own,
+        before: &OwnDid,
         after: DidRecord,
     ) -> Result<DidRecord> {
         match Keeping::named(after.did.method())? {

@@ -18,7 +18,7 @@ const WAIT: Duration = Duration::from_secs(5);
 
 /// Room for a limited number of bytes of status lists.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
+pub(crate) struct ListRoom {
     left: Arc<Semaphore>,
     wait: Duration,
 }
@@ -47,7 +47,7 @@ impl fmt::Display for Unread {
     }
 }
 
-impl Default for Room {
+impl Default for ListRoom {
     fn default() -> Self {
         Self {
             left: Arc::new(Semaphore::new(BYTES)),
@@ -56,7 +56,7 @@ impl Default for Room {
     }
 }
 
-impl Room {
+impl ListRoom {
     /// Reads the status list at `uri`. Reserves room before inflating the list; the room is free once the list is
     /// dropped.
     pub async fn read(
@@ -128,9 +128,9 @@ mod tests {
 
     #[tokio::test]
     async fn status_lists_that_are_looked_at_take_so_many_bytes_together() {
-        let room = Room {
+        let room = ListRoom {
             wait: Duration::from_millis(200),
-            ..Room::default()
+            ..ListRoom::default()
         };
         let response = fetched();
         assert!(response.body.len() < MAX_LIST_BYTES / 100);

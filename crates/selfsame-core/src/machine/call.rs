@@ -25,7 +25,7 @@ const WAIT_MAX: u64 = 60;
 
 /// A call in the outbox.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Entry {
+pub struct CallEntry {
     /// The call.
     pub call: Call,
     /// The kind of the record that gets the answer, which is the name of its machine.
@@ -76,7 +76,7 @@ pub enum HttpBody {
 
 /// The answer to a call.
 #[derive(Clone)]
-pub enum Answer {
+pub enum CallAnswer {
     /// An HTTP response.
     Http {
         /// The response.
@@ -110,7 +110,7 @@ pub struct Arrived {
 
 /// What came of an attempt.
 pub(super) enum Called {
-    Answered(Answer),
+    Answered(CallAnswer),
     /// It is to be repeated after this number of seconds.
     Later(u64),
 }
@@ -156,7 +156,7 @@ impl Call {
         now: UnixTime,
     ) -> Result<NewOutbox> {
         let destination = self.transport().to_owned();
-        let entry = Entry {
+        let entry = CallEntry {
             call: self,
             machine: machine.to_owned(),
             record: record.to_owned(),
@@ -190,7 +190,7 @@ impl Call {
 /// The destination of entries that are HTTP requests.
 pub const HTTP: &str = "http";
 
-impl Entry {
+impl CallEntry {
     /// The entry.
     ///
     /// # Errors
@@ -235,11 +235,11 @@ impl Shared {
             }
         }
         match self.posted(call, attempts).await {
-            Posted::Answered(response) => Called::Answered(Answer::Http { response, first }),
+            Posted::Answered(response) => Called::Answered(CallAnswer::Http { response, first }),
             Posted::Later(seconds) => Called::Later(seconds),
             Posted::Failed(error) => {
                 tracing::warn!(reason = %error, "a call was not answered");
-                Called::Answered(Answer::Unreachable {
+                Called::Answered(CallAnswer::Unreachable {
                     reason: error.public_reason(),
                 })
             }
@@ -275,14 +275,14 @@ impl Shared {
     ///
     /// # Errors
     /// If the registry does not answer.
-    pub(super) async fn submitted(&self, transaction: &str) -> Result<Answer> {
+    pub(super) async fn submitted(&self, transaction: &str) -> Result<CallAnswer> {
         let bytes = base64url_decode(transaction).map_err(Error::internal)?;
         let transaction = Transaction::from_bytes(&bytes).map_err(Error::internal)?;
         match self.own_registry()?.submit(&transaction).await {
-            Ok(receipt) => Ok(Answer::Accepted(receipt)),
+            Ok(receipt) => Ok(CallAnswer::Accepted(receipt)),
             Err(error) if error.is_refusal() => {
                 tracing::warn!(%error, code = error.code, "the registry refused a transaction");
-                Ok(Answer::Refused(error))
+                Ok(CallAnswer::Refused(error))
             }
             Err(error) => Err(error),
         }

@@ -8,7 +8,7 @@ use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Committed, Expect, Leased, OutboxId, Put, StoreError};
 
-use super::call::{Call, Called, Entry};
+use super::call::{Call, CallEntry, Called};
 use super::outbox::buried;
 use super::{At, Calling, Fate, Machine, Next, Round, Settlement};
 use crate::shared::{Correspondent, Shared};
@@ -23,20 +23,20 @@ pub struct Driven<R> {
 }
 
 /// A machine's record as it was read.
-struct Read<R> {
+struct LoadedRecord<R> {
     record: R,
     version: u64,
 }
 
 /// An outbox entry in work.
-struct Held<'a> {
+struct HeldEntry<'a> {
     leased: &'a Leased,
-    entry: Entry,
+    entry: CallEntry,
 }
 
-impl<'a> Held<'a> {
+impl<'a> HeldEntry<'a> {
     fn new(leased: &'a Leased) -> Result<Self> {
-        let entry = Entry::read(leased)?;
+        let entry = CallEntry::read(leased)?;
         Ok(Self { leased, entry })
     }
 
@@ -52,7 +52,7 @@ impl<'a> Held<'a> {
 #[derive(Clone, Copy)]
 struct Turn<'a> {
     at: At<'a>,
-    held: Option<&'a Held<'a>>,
+    held: Option<&'a HeldEntry<'a>>,
 }
 
 impl Shared {
@@ -82,7 +82,7 @@ impl Shared {
     ) -> Result<Driven<M::Reply>> {
         for _ in 0..RACES_MAX {
             let read = match found.take() {
-                Some((record, version)) => Some(Read { record, version }),
+                Some((record, version)) => Some(LoadedRecord { record, version }),
                 None => self.read_record(machine, at).await?,
             };
             let Some(read) = read else {
@@ -157,7 +157,7 @@ impl Shared {
         machine: &M,
         leased: &Leased,
     ) -> Result<Option<Driven<M::Reply>>> {
-        let held = Held::new(leased)?;
+        let held = HeldEntry::new(leased)?;
         let at = held.at();
         let mut answer = None;
         for _ in 0..RACES_MAX {
@@ -229,12 +229,12 @@ impl Shared {
         &self,
         machine: &M,
         at: At<'_>,
-    ) -> Result<Option<Read<M::Record>>> {
+    ) -> Result<Option<LoadedRecord<M::Record>>> {
         let found = machine
             .records()
             .find(&self.store, at.tenant, M::KIND, at.id);
         let found = found.await?;
-        Ok(found.map(|(record, version)| Read { record, version }))
+        Ok(found.map(|(record, version)| LoadedRecord { record, version }))
     }
 
     /// Takes a step and commits everything it gives at once; `None` if it lost a race.
@@ -242,7 +242,7 @@ impl Shared {
         &self,
         machine: &M,
         turn: Turn<'_>,
-        mut read: Read<M::Record>,
+        mut read: LoadedRecord<M::Record>,
         input: &mut M::Input,
     ) -> Result<Option<Driven<M::Reply>>> {
         let Turn { at, held } = turn;
@@ -299,7 +299,7 @@ impl Shared {
     fn own_writes<M: Machine>(
         &self,
         Turn { at, held }: Turn<'_>,
-        read: &Read<M::Record>,
+        read: &LoadedRecord<M::Record>,
         next: &Next<M::Reply>,
     ) -> Result<Batch> {
         let version = read.version;
@@ -329,8 +329,8 @@ impl Shared {
     async fn came_late<M: Calling>(
         &self,
         machine: &M,
-        held: &Held<'_>,
-        late: Option<Read<M::Record>>,
+        held: &HeldEntry<'_>,
+        late: Option<LoadedRecord<M::Record>>,
     ) -> Result<Option<Driven<M::Reply>>> {
         if let (None, Call::Registry(transaction)) = (&late, &held.entry.call) {
             // A transaction is sent even if the record that waited for its receipt has expired.
@@ -345,8 +345,8 @@ impl Shared {
     fn ending<M: Calling>(
         &self,
         machine: &M,
-        held: &Held<'_>,
-        mut read: Option<Read<M::Record>>,
+        held: &HeldEntry<'_>,
+        mut read: Option<LoadedRecord<M::Record>>,
         error: Option<&Error>,
     ) -> Result<Batch> {
         let (at, ctx, evidence) = (held.at(), self.clock.ctx(), self.evidence());
@@ -387,7 +387,7 @@ impl<M: Calling> Correspondent for M {
     }
 
     async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch> {
-        let held = Held::new(leased)?;
+        let held = HeldEntry::new(leased)?;
         let read = shared.read_record(self, held.at()).await?;
         let batch = shared.ending(self, &held, read, Some(error))?;
         Ok(buried(leased, error).and(batch))

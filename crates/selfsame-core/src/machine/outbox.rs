@@ -7,7 +7,7 @@ use std::time::Duration;
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Committed, Leased, StoreError};
 
-use super::call::Entry;
+use super::call::CallEntry;
 use crate::shared::{Correspondent, Shared};
 
 /// Attempts after which a call is given up and shown to the operator.
@@ -18,7 +18,7 @@ const PATIENCE_MS: [u64; 4] = [20, 100, 400, 1_000];
 impl Shared {
     /// Carries out an entry whose lease the caller holds, and puts it off after an error.
     pub async fn perform(self: &Arc<Self>, leased: &Leased) {
-        match Entry::read(leased).and_then(|entry| self.correspondent(&entry)) {
+        match CallEntry::read(leased).and_then(|entry| self.correspondent(&entry)) {
             Ok(machine) => {
                 if let Err(error) = machine.clone().carry_out(self, leased).await {
                     self.put_off(leased, &error, Some(&*machine)).await;
@@ -29,7 +29,7 @@ impl Shared {
         }
     }
 
-    fn correspondent(&self, entry: &Entry) -> Result<Arc<dyn Correspondent>> {
+    fn correspondent(&self, entry: &CallEntry) -> Result<Arc<dyn Correspondent>> {
         let known = self.correspondents.get().into_iter().flatten();
         let mut known = known.filter_map(Weak::upgrade);
         let found = known.find(|one| one.name() == entry.machine);
@@ -48,7 +48,7 @@ impl Shared {
         machine: Option<&dyn Correspondent>,
     ) {
         let (id, attempts) = (leased.id.0, leased.attempts);
-        let is_final = Entry::read(leased).is_ok_and(|entry| entry.is_final(error));
+        let is_final = CallEntry::read(leased).is_ok_and(|entry| entry.is_final(error));
         let batch = if attempts < ATTEMPTS_MAX && !is_final {
             tracing::warn!(entry = id, attempts, %error, "a call failed and will be tried again");
             Ok(self.later(leased, 1 << attempts.min(10)))

@@ -5,10 +5,10 @@ use std::time::Duration;
 use selfsame_crypto::hash::sha256;
 use selfsame_did::cheqd::{
     self,
-    resource::{self, Resource, Wanted},
+    resource::{self, Resource, WantedResource},
 };
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
-use selfsame_net::{Limits, Net, NetError, Request, Response};
+use selfsame_net::{CallLimits, Net, NetError, Request, Response};
 use url::Url;
 
 use crate::config::ResolverConfig;
@@ -42,7 +42,7 @@ pub(super) struct Elsewhere {
     config: ResolverConfig,
     base: Url,
     accept: &'static str,
-    limits: Limits,
+    limits: CallLimits,
 }
 
 impl Elsewhere {
@@ -71,7 +71,7 @@ impl Elsewhere {
             config: config.clone(),
             base: base.clone(),
             accept,
-            limits: Limits {
+            limits: CallLimits {
                 max_body: MAX_ANSWER,
                 total_timeout: Duration::from_secs(config.timeout),
             },
@@ -105,13 +105,15 @@ impl Elsewhere {
         &self,
         net: &Net,
         did: &Did,
-        wanted: &Wanted,
+        wanted: &WantedResource,
     ) -> Result<Result<Linked, ResolutionError>, NetError> {
         let bad_call = NetError::BadCall("the resolver's address can't have a path");
         let plain = Options::default();
         let url = match wanted {
-            Wanted::Id(id) => self.address(&[did.as_str(), "resources", id, "metadata"], &plain),
-            Wanted::Query(pairs) => self.address(&[did.as_str()], &plain).map(|mut url| {
+            WantedResource::Id(id) => {
+                self.address(&[did.as_str(), "resources", id, "metadata"], &plain)
+            }
+            WantedResource::Query(pairs) => self.address(&[did.as_str()], &plain).map(|mut url| {
                 url.query_pairs_mut()
                     .extend_pairs(pairs)
                     .append_pair("resourceMetadata", "true");
@@ -128,7 +130,7 @@ impl Elsewhere {
             Err(_) => return Err(NetError::Malformed("it is not a resolution result")),
         };
         let url = self.address(&[did.as_str(), "resources", &resource.id], &plain);
-        let limits = Limits {
+        let limits = CallLimits {
             max_body: MAX_RESOURCE,
             ..self.limits
         };
@@ -152,7 +154,7 @@ impl Elsewhere {
         net: &Net,
         url: &Url,
         accept: &str,
-        limits: Limits,
+        limits: CallLimits,
     ) -> Result<Response, NetError> {
         let request = Request {
             accept: Some(accept),

@@ -28,9 +28,9 @@ pub(crate) struct Reading<T> {
 
 /// The readings so far. Clones share them. The callers know the types of the readings; this module does not.
 #[derive(Clone, Default)]
-pub(super) struct Readings(Arc<Mutex<Vec<Known>>>);
+pub(super) struct Readings(Arc<Mutex<Vec<KnownReading>>>);
 
-struct Known {
+struct KnownReading {
     raw: String,
     format: &'static str,
     is_presentation: bool,
@@ -38,7 +38,7 @@ struct Known {
     bytes: usize,
 }
 
-impl Known {
+impl KnownReading {
     fn is_of(&self, text: Text<'_>) -> bool {
         self.format == text.format
             && self.is_presentation == text.is_presentation
@@ -66,7 +66,7 @@ impl Readings {
     pub fn remember<T: Any + Send + Sync>(&self, text: Text<'_>, reading: Reading<T>) {
         let mut readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if readings.len() < MAX {
-            readings.push(Known {
+            readings.push(KnownReading {
                 raw: text.raw.to_owned(),
                 format: text.format,
                 is_presentation: text.is_presentation,

@@ -22,11 +22,11 @@ pub(crate) struct Entry {
     /// The format's properties.
     pub description: Description,
     /// Reads a credential for its holder.
-    pub hold: fn(&str) -> Result<Kept, HeldError>,
+    pub hold: fn(&str) -> Result<ReadCredential, HeldError>,
     /// Reads a credential without a presentation, for verification.
-    pub read_credential: Read,
+    pub read_credential: ReadFn,
     /// Reads a presentation, for verification.
-    pub read_presentation: Read,
+    pub read_presentation: ReadFn,
     /// Whether a text looks like a credential of this format; the formats are tried in the order of the table.
     pub is_like: fn(&str) -> bool,
     /// The credential in a presentation, without the holder's proof; `None` if the text is not a presentation.
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
 }
 
 /// Reads a text within a budget. The result depends only on these two.
-pub(crate) type Read = fn(&str, &mut Budget) -> Result<Arc<dyn Subject>, Malformed>;
+pub(crate) type ReadFn = fn(&str, &mut Budget) -> Result<Arc<dyn Subject>, Malformed>;
 
 /// The properties of a format that protocols and use cases depend on.
 #[derive(Debug)]
@@ -91,15 +91,15 @@ pub enum StatusForm {
 }
 
 /// A credential that was read for its holder.
-pub(crate) struct Kept {
-    pub credential: Arc<dyn Credential>,
+pub(crate) struct ReadCredential {
+    pub credential: Arc<dyn CredentialView>,
     pub validity: Validity,
     /// Its references to status lists.
     pub statuses: Result<Vec<Reference>, StatusError>,
 }
 
 /// A credential of one format, as its holder sees it.
-pub(crate) trait Credential: fmt::Debug + Send + Sync {
+pub(crate) trait CredentialView: fmt::Debug + Send + Sync {
     /// The memory that it takes besides its text, in bytes.
     fn weight(&self) -> usize;
     /// All claims, with every disclosure applied.

@@ -10,11 +10,11 @@ use crate::verdict::{Outcome, Rule, Verdict};
 pub(crate) struct Law {
     pub name: &'static str,
     pub paragraph: &'static str,
-    pub failure: Failure,
+    pub failure: BrokenRule,
 }
 
 impl Law {
-    pub const fn new(name: &'static str, paragraph: &'static str, failure: Failure) -> Self {
+    pub const fn new(name: &'static str, paragraph: &'static str, failure: BrokenRule) -> Self {
         Self {
             name,
             paragraph,
@@ -30,7 +30,7 @@ impl Law {
 
 /// What a broken rule means. The first of these that occurs determines the outcome.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Failure {
+pub(crate) enum BrokenRule {
     /// Forged, altered, malformed or presented wrongly.
     Invalid,
     /// Its authenticity can't be determined.
@@ -47,7 +47,7 @@ pub(crate) enum Failure {
     StatusUnknown,
 }
 
-impl Failure {
+impl BrokenRule {
     const fn outcome(self) -> Outcome {
         match self {
             Self::Invalid => Outcome::Invalid,
@@ -66,7 +66,7 @@ impl Failure {
 pub(crate) struct Checklist {
     laws: &'static [&'static [&'static Law]],
     rules: Vec<Rule>,
-    worst: Option<Failure>,
+    worst: Option<BrokenRule>,
     /// Whether the signer is unknown.
     unproven: bool,
     as_of: Option<UnixTime>,
@@ -105,7 +105,7 @@ impl Checklist {
     }
 
     /// Records that a rule is broken, with another meaning than its usual one.
-    pub fn fails_as(&mut self, law: &'static Law, failure: Failure, detail: impl Into<String>) {
+    pub fn fails_as(&mut self, law: &'static Law, failure: BrokenRule, detail: impl Into<String>) {
         self.worst = Some(self.worst.map_or(failure, |worst| worst.min(failure)));
         self.record(law, Some(false), detail.into());
     }
@@ -141,8 +141,11 @@ impl Checklist {
                 self.record(law, None, "not checked".to_owned());
             }
         }
-        let outcome = self.worst.map_or(Outcome::Valid, Failure::outcome);
-        let failed = matches!(self.worst, Some(Failure::Invalid | Failure::Unverifiable));
+        let outcome = self.worst.map_or(Outcome::Valid, BrokenRule::outcome);
+        let failed = matches!(
+            self.worst,
+            Some(BrokenRule::Invalid | BrokenRule::Unverifiable)
+        );
         let genuine = !failed && !self.unproven;
         let verdict = Verdict {
             outcome,

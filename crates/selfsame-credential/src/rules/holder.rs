@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Binding, Court,
-    checklist::{Checklist, Failure, Law},
+    checklist::{BrokenRule, Checklist, Law},
 };
 use crate::validity::{Validity, numeric_date};
 
@@ -16,17 +16,17 @@ const MAX_AGE: u64 = 600;
 pub(crate) const AUDIENCE: Law = Law::new(
     "holder_audience",
     "RFC 9901 §7.3 (5.f), OpenID4VP §8.6",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 pub(crate) const NONCE: Law = Law::new(
     "holder_nonce",
     "RFC 9901 §7.3 (5.f), OpenID4VP §8.6",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 pub(crate) const TIME: Law = Law::new(
     "holder_proof_time",
     "RFC 9901 §7.3 (5.e), RFC 7519 §4.1",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 
 /// The proof is for this verifier: `aud` is one string, or in a W3C presentation a list with only that string.

@@ -5,57 +5,61 @@ use selfsame_did::{Did, method::Origin};
 
 use super::{
     Court,
-    checklist::{Checklist, Failure, Law},
+    checklist::{BrokenRule, Checklist, Law},
 };
 use crate::{
     evidence::Need,
-    issuer_key::{self, Claimed, Finding, Identity, Leaf},
+    issuer_key::{self, Claimed, Finding, IssuerIdentity, Leaf},
     validity::{BadTime, Validity},
     verdict::{Trust, Verdict},
 };
 
-pub(crate) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", Failure::Invalid);
+pub(crate) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", BrokenRule::Invalid);
 pub(crate) const ISSUER_KEY: Law = Law::new(
     "issuer_key",
     "SD-JWT VC §2.5, VC-JOSE-COSE §4",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
-pub(crate) const KEYS_AS_OF: Law = Law::new("keys_as_of", "DID Core §9.8", Failure::StatusUnknown);
+pub(crate) const KEYS_AS_OF: Law =
+    Law::new("keys_as_of", "DID Core §9.8", BrokenRule::StatusUnknown);
 pub(crate) const CERTIFICATE_CHAIN: Law = Law::new(
     "certificate_chain",
     "SD-JWT VC §2.5, RFC 5280 §6",
-    Failure::Untrusted,
+    BrokenRule::Untrusted,
 );
 pub(crate) const ISSUER_SIGNATURE: Law =
-    Law::new("issuer_signature", "RFC 7515 §5.2", Failure::Invalid);
+    Law::new("issuer_signature", "RFC 7515 §5.2", BrokenRule::Invalid);
 pub(crate) const ISSUER_TRUSTED: Law = Law::new(
     "issuer_trusted",
     "RFC 9901 §7.1 (2.c), VCDM 2.0 §5.2",
-    Failure::Untrusted,
+    BrokenRule::Untrusted,
 );
 pub(crate) const TIMES: Law = Law::new(
     "times_well_formed",
     "RFC 7519 §2, VCDM 2.0 §4.9",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 pub(crate) const NOT_BEFORE: Law = Law::new(
     "not_before",
     "RFC 7519 §4.1.5, VCDM 2.0 §4.9",
-    Failure::NotYetValid,
+    BrokenRule::NotYetValid,
 );
-pub(crate) const EXPIRY: Law =
-    Law::new("expiry", "RFC 7519 §4.1.4, VCDM 2.0 §4.9", Failure::Expired);
+pub(crate) const EXPIRY: Law = Law::new(
+    "expiry",
+    "RFC 7519 §4.1.4, VCDM 2.0 §4.9",
+    BrokenRule::Expired,
+);
 
 /// Longer names of an issuer are not shown.
 const MAX_SHOWN: usize = 256;
 
 /// The key that is stated to have signed, as far as the evidence shows.
-pub(crate) enum Signed {
+pub(crate) enum StatedKey {
     By(Box<PublicKey>),
     ByLeaf(Box<Leaf>),
 }
 
-impl Signed {
+impl StatedKey {
     pub fn key(&self) -> &PublicKey {
         match self {
             Self::By(key) => key,
@@ -87,7 +91,7 @@ pub(crate) fn signature(
     claimed: &Claimed<'_>,
     court: &Court<'_>,
     list: &mut Checklist,
-) -> Option<Signed> {
+) -> Option<StatedKey> {
     let signed = match locate(claimed, court) {
         Ok(signed) => signed,
         Err((failure, detail)) => {
@@ -119,7 +123,7 @@ pub(crate) fn signature(
 
 /// DID Core §9.8: a key that its owner revokes is removed from the document. An old copy of the document does not show
 /// that.
-fn keys_as_of(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>, list: &mut Checklist) {
+fn keys_as_of(claimed: &Claimed<'_>, signed: &StatedKey, court: &Court<'_>, list: &mut Checklist) {
     let id = claimed.id.filter(|_| signed.leaf().is_none());
     let did = id.and_then(|id| Did::parse(id).ok());
     let document = did.and_then(|did| court.evidence.did(&did));
@@ -145,20 +149,20 @@ fn keys_as_of(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>, list: &
 pub(crate) fn locate(
     claimed: &Claimed<'_>,
     court: &Court<'_>,
-) -> Result<Signed, (Failure, String)> {
+) -> Result<StatedKey, (BrokenRule, String)> {
     match issuer_key::find(claimed, court.evidence) {
-        Finding::Key(key) => Ok(Signed::By(key)),
-        Finding::Chain(leaf) => Ok(Signed::ByLeaf(leaf)),
+        Finding::Key(key) => Ok(StatedKey::By(key)),
+        Finding::Chain(leaf) => Ok(StatedKey::ByLeaf(leaf)),
         Finding::Missing(need) if is_strangers(&need, claimed, court) => Err((
-            Failure::Untrusted,
+            BrokenRule::Untrusted,
             "not looked up, since the issuer is not on the list of trusted issuers".to_owned(),
         )),
         Finding::Missing(_) => Err((
-            Failure::Unverifiable,
+            BrokenRule::Unverifiable,
             "the document that names the key has not been fetched".to_owned(),
         )),
-        Finding::Unavailable(reason) => Err((Failure::Unverifiable, reason)),
-        Finding::Refused(reason) => Err((Failure::Invalid, reason.to_owned())),
+        Finding::Unavailable(reason) => Err((BrokenRule::Unverifiable, reason)),
+        Finding::Refused(reason) => Err((BrokenRule::Invalid, reason.to_owned())),
     }
 }
 
@@ -174,7 +178,7 @@ pub(crate) fn asked_for(need: Need, claimed: &Claimed<'_>, court: &Court<'_>) ->
 /// Whether an untrusted issuer would cause a fetch. Keys that are in the DID itself are not fetched.
 fn is_strangers(need: &Need, claimed: &Claimed<'_>, court: &Court<'_>) -> bool {
     let is_at_hand = matches!(need, Need::Did(did) if did.origin() == Origin::Itself);
-    let issuer = Identity {
+    let issuer = IssuerIdentity {
         id: claimed.id,
         leaf: None,
     };
@@ -182,7 +186,7 @@ fn is_strangers(need: &Need, claimed: &Claimed<'_>, court: &Court<'_>) -> bool {
 }
 
 /// The source of the key, and who vouches for it: a document without a proof is only as reliable as its resolver.
-fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
+fn source(claimed: &Claimed<'_>, signed: &StatedKey, court: &Court<'_>) -> String {
     let Some(id) = claimed.id.filter(|_| signed.leaf().is_none()) else {
         return "from the certificate in the header".to_owned();
     };
@@ -206,7 +210,7 @@ fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
 
 /// RFC 9901 §7.1 (2.c): the policy trusts the issuer.
 pub(crate) fn trust(
-    identity: &Identity<'_>,
+    identity: &IssuerIdentity<'_>,
     types: &[&str],
     court: &Court<'_>,
     list: &mut Checklist,
@@ -246,7 +250,7 @@ impl Verdict {
 
 /// The name that is missing on the list, so that its owner can add it. Names are compared as strings, so a final slash
 /// matters.
-fn unlisted(identity: &Identity<'_>, court: &Court<'_>) -> String {
+fn unlisted(identity: &IssuerIdentity<'_>, court: &Court<'_>) -> String {
     let Some(id) = identity.id.filter(|id| is_printable(id)) else {
         return "the issuer is not on the list of trusted issuers".to_owned();
     };

@@ -5,23 +5,23 @@ use serde_json::Value;
 
 use super::{
     Court,
-    checklist::{Checklist, Failure, Law},
+    checklist::{BrokenRule, Checklist, Law},
 };
 use crate::{
     evidence::{Evidence, Fetched, Need},
-    issuer_key::Identity,
+    issuer_key::IssuerIdentity,
     single_use::{Action, CLAIM, Reference, SingleUseError, Use},
 };
 
 pub(crate) const REFERENCE: Law = Law::new(
     "single_use_reference",
     "Selfsame single use, The credential",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 pub(crate) const SINGLE_USE: Law = Law::new(
     "single_use",
     "Selfsame single use, Whether it is used",
-    Failure::Spent,
+    BrokenRule::Spent,
 );
 
 /// The claims of a credential.
@@ -49,7 +49,7 @@ pub(crate) fn need(payload: &Value, evidence: &Evidence) -> Option<Need> {
 /// Whether a credential that is signed by `identity` may still be used.
 pub(crate) fn judge(
     claims: Claims<'_>,
-    identity: &Identity<'_>,
+    identity: &IssuerIdentity<'_>,
     court: &Court<'_>,
     list: &mut Checklist,
 ) {
@@ -60,7 +60,7 @@ pub(crate) fn judge(
     };
     let Some(issuer) = issuer(claims.signed) else {
         let detail = "this issuer has no known registry";
-        return list.fails_as(&REFERENCE, Failure::StatusUnknown, detail);
+        return list.fails_as(&REFERENCE, BrokenRule::StatusUnknown, detail);
     };
     list.passes(&REFERENCE, "");
     match court.evidence.single_use(&issuer, &reference.digest) {
@@ -109,8 +109,8 @@ fn judge_use(fetched: &Fetched<Option<Use>>, court: &Court<'_>, list: &mut Check
                 used.seq_no
             );
             let failure = match used.action {
-                Action::Spent => Failure::Spent,
-                Action::Revoked => Failure::Revoked,
+                Action::Spent => BrokenRule::Spent,
+                Action::Revoked => BrokenRule::Revoked,
             };
             list.fails_as(&SINGLE_USE, failure, detail);
         }
@@ -123,5 +123,5 @@ fn judge_use(fetched: &Fetched<Option<Use>>, court: &Court<'_>, list: &mut Check
 }
 
 fn unknown(list: &mut Checklist, detail: &str) {
-    list.fails_as(&SINGLE_USE, Failure::StatusUnknown, detail);
+    list.fails_as(&SINGLE_USE, BrokenRule::StatusUnknown, detail);
 }

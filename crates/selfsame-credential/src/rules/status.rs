@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{
     Court,
-    checklist::{Checklist, Failure, Law},
-    issuer::{self, Signed},
+    checklist::{BrokenRule, Checklist, Law},
+    issuer::{self, StatedKey},
 };
 use crate::{
     evidence::{Evidence, Fetched, Need},
-    issuer_key::{self, Claimed, Finding, Identity},
+    issuer_key::{self, Claimed, Finding, IssuerIdentity},
     status::{self, List, Mechanism, Reference, StatusError},
 };
 use selfsame_crypto::{jws, time::UnixTime};
@@ -17,27 +17,27 @@ use selfsame_crypto::{jws, time::UnixTime};
 pub(crate) const REFERENCE: Law = Law::new(
     "status_reference",
     "Token Status List §6.2, Bitstring Status List §2.1",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 pub(crate) const LIST: Law = Law::new(
     "status_list",
     "Token Status List §8.3, Bitstring Status List §3.2",
-    Failure::StatusUnknown,
+    BrokenRule::StatusUnknown,
 );
 pub(crate) const LIST_SIGNATURE: Law = Law::new(
     "status_list_signature",
     "Token Status List §8.3, Bitstring Status List §3.2",
-    Failure::StatusUnknown,
+    BrokenRule::StatusUnknown,
 );
 pub(crate) const LIST_FRESH: Law = Law::new(
     "status_list_fresh",
     "Token Status List §8.3, §13.7, Bitstring Status List §2.2",
-    Failure::StatusUnknown,
+    BrokenRule::StatusUnknown,
 );
 pub(crate) const STATUS: Law = Law::new(
     "status",
     "Token Status List §7, Bitstring Status List §3.2",
-    Failure::Revoked,
+    BrokenRule::Revoked,
 );
 
 /// The rules for a list of one kind, each with the paragraph of that kind's specification.
@@ -100,8 +100,8 @@ pub(crate) fn needs(stated: Stated<'_>, court: &Court<'_>) -> Vec<Need> {
     } = stated;
     let (claimed, policy, evidence) = (&claimed, court.policy, court.evidence);
     let signed = match issuer_key::find(claimed, evidence) {
-        Finding::Key(key) => Signed::By(key),
-        Finding::Chain(leaf) => Signed::ByLeaf(leaf),
+        Finding::Key(key) => StatedKey::By(key),
+        Finding::Chain(leaf) => StatedKey::ByLeaf(leaf),
         Finding::Missing(need) => return issuer::asked_for(need, claimed, court),
         Finding::Unavailable(_) | Finding::Refused(_) => return Vec::new(),
     };
@@ -117,7 +117,7 @@ pub(crate) fn needs(stated: Stated<'_>, court: &Court<'_>) -> Vec<Need> {
             Some(_) => {}
         }
     }
-    let identity = Identity {
+    let identity = IssuerIdentity {
         id: claimed.id,
         leaf: signed.leaf(),
     };
@@ -131,7 +131,7 @@ pub(crate) fn needs(stated: Stated<'_>, court: &Court<'_>) -> Vec<Need> {
 }
 
 /// Whether an issuer is trusted, and its identity confirmed, as far as certificates show that.
-pub(crate) fn is_relied_upon(issuer: &Identity<'_>, court: &Court<'_>) -> bool {
+pub(crate) fn is_relied_upon(issuer: &IssuerIdentity<'_>, court: &Court<'_>) -> bool {
     issuer.is_trusted(court.policy) && issuer.is_anchored(court.policy, court.now)
 }
 
@@ -155,21 +155,21 @@ fn claimed_of<'a>(list: &'a List, credential: &Claimed<'a>) -> Claimed<'a> {
 pub(crate) fn judge(
     references: Result<Vec<Reference>, StatusError>,
     claimed: &Claimed<'_>,
-    issuer: &Identity<'_>,
+    issuer: &IssuerIdentity<'_>,
     court: &Court<'_>,
     list: &mut Checklist,
 ) {
     let references = match references {
         Ok(references) => references,
         Err(error @ StatusError::Unsupported) => {
-            return list.fails_as(&REFERENCE, Failure::StatusUnknown, error.to_string());
+            return list.fails_as(&REFERENCE, BrokenRule::StatusUnknown, error.to_string());
         }
         Err(error) => return list.fails(&REFERENCE, error.to_string()),
     };
     let Some(first) = references.first() else {
         if court.policy.require_status {
             let detail = "the policy requires a status, and the credential has none";
-            list.fails_as(&REFERENCE, Failure::StatusUnknown, detail);
+            list.fails_as(&REFERENCE, BrokenRule::StatusUnknown, detail);
         } else {
             let detail = "the credential has no status entry for revocation or suspension";
             list.skips(&REFERENCE, detail);
@@ -185,7 +185,7 @@ pub(crate) fn judge(
 fn judge_one(
     reference: &Reference,
     claimed: &Claimed<'_>,
-    issuer: &Identity<'_>,
+    issuer: &IssuerIdentity<'_>,
     court: &Court<'_>,
     checklist: &mut Checklist,
 ) {
@@ -224,11 +224,11 @@ fn judge_one(
         status::Value::Valid => checklist.passes(&laws.status, named(reference, laws.good)),
         status::Value::Invalid => checklist.fails(&laws.status, "revoked"),
         status::Value::Suspended => {
-            checklist.fails_as(&laws.status, Failure::Suspended, "suspended");
+            checklist.fails_as(&laws.status, BrokenRule::Suspended, "suspended");
         }
         status::Value::Other(_) => {
             let detail = "the status value is unknown";
-            checklist.fails_as(&laws.status, Failure::StatusUnknown, detail);
+            checklist.fails_as(&laws.status, BrokenRule::StatusUnknown, detail);
         }
     }
 }
@@ -253,12 +253,12 @@ fn purpose(reference: &Reference) -> &'static str {
 fn is_genuine(
     list: &List,
     claimed: &Claimed<'_>,
-    issuer: &Identity<'_>,
+    issuer: &IssuerIdentity<'_>,
     court: &Court<'_>,
 ) -> Result<(), String> {
     let claimed = claimed_of(list, claimed);
     let signed = issuer::locate(&claimed, court).map_err(|(_, detail)| detail)?;
-    let identity = Identity {
+    let identity = IssuerIdentity {
         id: claimed.id,
         leaf: signed.leaf(),
     };

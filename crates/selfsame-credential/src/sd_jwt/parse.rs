@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::budget::Budget;
 
-use super::{Content, DigestAlgorithm, Disclosure, KeyBinding, SdJwt, SdJwtError};
+use super::{DigestAlgorithm, Disclosure, DisclosureContent, KeyBinding, SdJwt, SdJwtError};
 
 /// Maximum size of an SD-JWT, in bytes.
 const MAX_BYTES: usize = 1 << 20;
@@ -41,7 +41,7 @@ impl SdJwt {
                 return Err(SdJwtError::Form);
             }
             let disclosure = Disclosure::parse(part, algorithm)?;
-            let (Content::Property { value, .. } | Content::Element { value }) =
+            let (DisclosureContent::Property { value, .. } | DisclosureContent::Element { value }) =
                 &disclosure.content;
             budget.take(value).ok_or(SdJwtError::TooMuch)?;
             disclosures.push(disclosure);
@@ -93,9 +93,11 @@ impl Disclosure {
         );
         let content = match parts {
             (Some(Value::String(_)), Some(Value::String(name)), Some(value), None) => {
-                Content::Property { name, value }
+                DisclosureContent::Property { name, value }
             }
-            (Some(Value::String(_)), Some(value), None, None) => Content::Element { value },
+            (Some(Value::String(_)), Some(value), None, None) => {
+                DisclosureContent::Element { value }
+            }
             _ => return Err(SdJwtError::Disclosure),
         };
         Ok(Self {

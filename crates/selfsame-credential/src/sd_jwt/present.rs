@@ -2,7 +2,7 @@
 
 use super::{
     DigestAlgorithm, SdJwt,
-    process::{Place, ProcessError},
+    process::{DisclosurePlace, ProcessError},
 };
 use crate::path::{ClaimPath, Segment};
 
@@ -63,7 +63,7 @@ impl Presentation {
 }
 
 /// Whether the disclosure at `place` lies on the way to, at, or within the claims at `path`.
-fn is_needed(place: &Place, path: &ClaimPath) -> bool {
+fn is_needed(place: &DisclosurePlace, path: &ClaimPath) -> bool {
     let steps = place.path.segments().iter().zip(path.segments());
     steps.into_iter().all(|(at, wanted)| {
         at == wanted || (matches!(at, Segment::Index(_)) && *wanted == Segment::All)

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{Content, Disclosure};
+use super::{Disclosure, DisclosureContent};
 use crate::path::{ClaimPath, Segment};
 
 /// Maximum nesting depth of the processed claims, including recursive disclosures.
@@ -27,7 +27,7 @@ pub struct Processed {
     /// The claims, with disclosed claims in place and everything else removed.
     pub claims: Value,
     /// For each disclosure, in the order received, its place.
-    pub places: Vec<Place>,
+    pub places: Vec<DisclosurePlace>,
     /// The positions of missing array elements.
     pub withheld: Withheld,
 }
@@ -46,7 +46,7 @@ impl Withheld {
 
 /// The place of a disclosure.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct DisclosurePlace {
     /// The path of the disclosed claim.
     pub path: ClaimPath,
     /// The index of the disclosure whose value contains this one's digest; `None` if that is the issuer's payload.
@@ -114,7 +114,7 @@ struct Run<'a> {
     disclosures: &'a [Disclosure],
     by_digest: HashMap<&'a str, usize>,
     seen: HashSet<&'a str>,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<DisclosurePlace>>,
     withheld: Withheld,
     trail: Vec<Segment>,
     /// The rest of the limit.
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
             let Some(index) = self.disclosed(digest)? else {
                 continue;
             };
-            let Some(Content::Property { name, value }) = self.content(index) else {
+            let Some(DisclosureContent::Property { name, value }) = self.content(index) else {
                 return Err(ProcessError::Shape);
             };
             if [SD, DOTS, SD_ALG].contains(&name.as_str()) {
@@ -220,7 +220,7 @@ impl<'a> Run<'a> {
                 None => shown.push(self.value(element, parent)?),
                 Some(digest) => {
                     if let Some(index) = self.disclosed(digest)? {
-                        let Some(Content::Element { value }) = self.content(index) else {
+                        let Some(DisclosureContent::Element { value }) = self.content(index) else {
                             return Err(ProcessError::Shape);
                         };
                         self.place(index, parent)?;
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
         Ok(self.by_digest.get(digest).copied())
     }
 
-    fn content(&self, index: usize) -> Option<&'a Content> {
+    fn content(&self, index: usize) -> Option<&'a DisclosureContent> {
         self.disclosures
             .get(index)
             .map(|disclosure| &disclosure.content)
@@ -261,7 +261,7 @@ impl<'a> Run<'a> {
         self.charge()?;
         let path = ClaimPath::new(self.trail.clone()).map_err(|_| ProcessError::TooDeep)?;
         if let Some(place) = self.places.get_mut(index) {
-            *place = Some(Place { path, parent });
+            *place = Some(DisclosurePlace { path, parent });
         }
         Ok(())
     }

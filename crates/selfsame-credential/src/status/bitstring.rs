@@ -11,7 +11,7 @@ use super::{
     Purpose, StatusError,
     bits::{Bits, Width},
     inflate,
-    list::{Kind, Read, Terms, Times, seconds},
+    list::{ListClaims, ListKind, Terms, Times, seconds},
 };
 
 /// The token's type (VC-JOSE-COSE §3.1.1).
@@ -71,7 +71,7 @@ pub fn encode(
 }
 
 /// §2.2 and §3.2.
-pub(super) fn read(uri: &str, credential: &Map<String, Json>) -> Result<Read, StatusError> {
+pub(super) fn read(uri: &str, credential: &Map<String, Json>) -> Result<ListClaims, StatusError> {
     let context = credential.get("@context").and_then(Json::as_array);
     if context.and_then(|context| context.first()) != Some(&Json::from(CONTEXT)) {
         return Err(StatusError::Malformed("@context"));
@@ -95,7 +95,7 @@ pub(super) fn read(uri: &str, credential: &Map<String, Json>) -> Result<Read, St
     if !is_of_type(subject, "BitstringStatusList") {
         return Err(StatusError::Malformed("credentialSubject.type"));
     }
-    let kind = Kind::Bitstring(purposes(subject)?);
+    let kind = ListKind::Bitstring(purposes(subject)?);
     let issuer = issuer(credential)?;
     let times = times(credential, subject)?;
     // §2.2: multibase, and only its base64url without padding.
@@ -108,7 +108,7 @@ pub(super) fn read(uri: &str, credential: &Map<String, Json>) -> Result<Read, St
     if super::bits::entries(&bytes, Width::One) < MIN_ENTRIES {
         return Err(StatusError::TooShort);
     }
-    Ok(Read {
+    Ok(ListClaims {
         kind,
         bytes,
         issuer: Some(issuer),

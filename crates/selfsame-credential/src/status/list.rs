@@ -25,7 +25,7 @@ const SKEW: u64 = 60;
 #[derive(Clone)]
 pub struct List {
     pub(super) uri: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ListKind,
     pub(super) bytes: Vec<u8>,
     pub(super) issuer: Option<String>,
     pub(super) times: Times,
@@ -38,7 +38,7 @@ pub struct List {
 
 /// The specification that a list follows.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ListKind {
     /// Token Status List.
     Token(Width),
     /// Bitstring Status List, for these purposes.
@@ -193,8 +193,8 @@ impl List {
     /// the time.
     pub fn digest(&self) -> Option<[u8; 32]> {
         match self.kind {
-            Kind::Token(_) => Some(sha256(&self.bytes)),
-            Kind::Bitstring(_) => None,
+            ListKind::Token(_) => Some(sha256(&self.bytes)),
+            ListKind::Bitstring(_) => None,
         }
     }
 
@@ -247,8 +247,8 @@ impl List {
             return Err(StatusError::WrongSubject);
         }
         match (&self.kind, reference.mechanism) {
-            (Kind::Token(_), Mechanism::Token) => self.get(reference.index),
-            (Kind::Bitstring(purposes), Mechanism::Bitstring { purpose, size }) => {
+            (ListKind::Token(_), Mechanism::Token) => self.get(reference.index),
+            (ListKind::Bitstring(purposes), Mechanism::Bitstring { purpose, size }) => {
                 if !purposes.contains(&purpose) {
                     return Err(StatusError::WrongPurpose);
                 }
@@ -271,8 +271,8 @@ impl List {
 
     fn width_and_order(&self) -> (Width, Order) {
         match self.kind {
-            Kind::Token(width) => (width, Order::LeastFirst),
-            Kind::Bitstring(_) => (Width::One, Order::MostFirst),
+            ListKind::Token(width) => (width, Order::LeastFirst),
+            ListKind::Bitstring(_) => (Width::One, Order::MostFirst),
         }
     }
 }
@@ -290,8 +290,8 @@ impl fmt::Debug for List {
 }
 
 /// The common content of the claims of either kind of list.
-pub(super) struct Read {
-    pub(super) kind: Kind,
+pub(super) struct ListClaims {
+    pub(super) kind: ListKind,
     pub(super) bytes: Vec<u8>,
     pub(super) issuer: Option<String>,
     pub(super) times: Times,

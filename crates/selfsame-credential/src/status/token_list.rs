@@ -11,7 +11,7 @@ use super::{
     StatusError,
     bits::{Bits, Width},
     inflate,
-    list::{Kind, Read, Terms, Times, seconds},
+    list::{ListClaims, ListKind, Terms, Times, seconds},
 };
 
 /// The token's type (§5.1).
@@ -39,7 +39,7 @@ pub fn encode(bits: &Bits, terms: &Terms<'_>) -> Result<jws::Unsigned, StatusErr
 }
 
 /// §5.1 and §8.3.
-pub(super) fn read(uri: &str, claims: &Map<String, Json>) -> Result<Read, StatusError> {
+pub(super) fn read(uri: &str, claims: &Map<String, Json>) -> Result<ListClaims, StatusError> {
     let sub = claims.get("sub").and_then(Json::as_str);
     if sub.ok_or(StatusError::Malformed("sub"))? != uri {
         return Err(StatusError::WrongSubject);
@@ -64,8 +64,8 @@ pub(super) fn read(uri: &str, claims: &Map<String, Json>) -> Result<Read, Status
     let compressed = compressed
         .and_then(|text| base64url_decode(text).ok())
         .ok_or(StatusError::Malformed("lst"))?;
-    Ok(Read {
-        kind: Kind::Token(width),
+    Ok(ListClaims {
+        kind: ListKind::Token(width),
         bytes: inflate::from_zlib(&compressed)?,
         issuer,
         times: Times {

@@ -4,20 +4,20 @@
 use crate::wide::{Wide, product, repeated, sum};
 
 /// A number modulo the prime, not necessarily reduced.
-type Element = Wide;
+type FieldElement = Wide;
 
 /// 2^255 - 19. Twice this prime is its greatest multiple below 2^256.
-const PRIME: Element = [0xffff_ffff_ffff_ffed, u64::MAX, u64::MAX, u64::MAX >> 1];
+const PRIME: FieldElement = [0xffff_ffff_ffff_ffed, u64::MAX, u64::MAX, u64::MAX >> 1];
 /// -1.
-const MINUS_ONE: Element = [0xffff_ffff_ffff_ffec, u64::MAX, u64::MAX, u64::MAX >> 1];
+const MINUS_ONE: FieldElement = [0xffff_ffff_ffff_ffec, u64::MAX, u64::MAX, u64::MAX >> 1];
 /// The curve's d, -121665/121666 (RFC 8032 §5.1).
-const D: Element = [
+const D: FieldElement = [
     0x75eb_4dca_1359_78a3,
     0x0070_0a4d_4141_d8ab,
     0x8cc7_4079_7779_e898,
     0x5203_6cee_2b6f_fe73,
 ];
-const ONE: Element = [1, 0, 0, 0];
+const ONE: FieldElement = [1, 0, 0, 0];
 /// 2^256 modulo the prime.
 const FOLD: u64 = 38;
 
@@ -37,7 +37,7 @@ pub(super) fn has_x(y: &[u8; 32]) -> bool {
 }
 
 /// The number to the power (p - 1) / 2 = 2^254 - 10, which is 1 for squares (Euler's criterion).
-fn half_power(number: &Element) -> Element {
+fn half_power(number: &FieldElement) -> FieldElement {
     // `ones_n` is the power with n one bits as exponent; each is computed from earlier ones.
     let ones_2 = multiply(&squared(*number, 1), number);
     let ones_4 = multiply(&squared(ones_2, 2), &ones_2);
@@ -54,11 +54,11 @@ fn half_power(number: &Element) -> Element {
     multiply(&squared(ones_250, 4), &six)
 }
 
-fn squared(number: Element, times: u32) -> Element {
+fn squared(number: FieldElement, times: u32) -> FieldElement {
     repeated(number, times, |number| multiply(number, number))
 }
 
-fn multiply(a: &Element, b: &Element) -> Element {
+fn multiply(a: &FieldElement, b: &FieldElement) -> FieldElement {
     let ([l0, l1, l2, l3], [h0, h1, h2, h3]) = product(a, b);
     let (s0, carry) = h0.carrying_mul_add(FOLD, l0, 0);
     let (s1, carry) = h1.carrying_mul_add(FOLD, l1, carry);
@@ -68,13 +68,13 @@ fn multiply(a: &Element, b: &Element) -> Element {
     folded([s0, s1, s2, s3], carry.wrapping_mul(FOLD))
 }
 
-fn add(a: &Element, b: &Element) -> Element {
+fn add(a: &FieldElement, b: &FieldElement) -> FieldElement {
     let (number, carry) = sum(a, b);
     folded(number, if carry { FOLD } else { 0 })
 }
 
 /// Adds `more` to the number. If the sum exceeds 2^256, the rest is so small that adding 38 cannot overflow.
-fn folded([n0, n1, n2, n3]: Element, more: u64) -> Element {
+fn folded([n0, n1, n2, n3]: FieldElement, more: u64) -> FieldElement {
     let (s0, carry) = n0.carrying_add(more, false);
     let (s1, carry) = n1.carrying_add(0, carry);
     let (s2, carry) = n2.carrying_add(0, carry);
@@ -83,7 +83,7 @@ fn folded([n0, n1, n2, n3]: Element, more: u64) -> Element {
 }
 
 /// Whether the number is congruent to 1: 1, or 1 plus a multiple of the prime.
-fn is_one(number: &Element) -> bool {
+fn is_one(number: &FieldElement) -> bool {
     let once = add(&PRIME, &ONE);
     let twice = add(&once, &PRIME);
     [ONE, once, twice].contains(number)

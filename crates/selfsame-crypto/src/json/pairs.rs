@@ -9,10 +9,10 @@ use serde::forward_to_deserialize_any;
 use super::Misfit;
 use super::members::Members;
 
-type Pair<'p> = (Cow<'p, str>, Cow<'p, str>);
+type QueryPair<'p> = (Cow<'p, str>, Cow<'p, str>);
 
 pub(super) fn reader<'de, 'p>(
-    pairs: impl Iterator<Item = Pair<'p>>,
+    pairs: impl Iterator<Item = QueryPair<'p>>,
 ) -> impl Deserializer<'de, Error = Misfit> {
     let typed = pairs.map(|(name, text)| (name, Typed(text)));
     MapAccessDeserializer::new(Members::of(typed))

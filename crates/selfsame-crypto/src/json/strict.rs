@@ -12,12 +12,12 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
     if bytes.len() > limits.max_bytes {
         return Err(JsonError::TooLong);
     }
-    let budget = Budget {
+    let budget = ReadBudget {
         members: Cell::new(limits.max_members),
         refused: Cell::new(None),
     };
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = Reader {
+    let value = StrictReader {
         depth: limits.max_depth,
         budget: &budget,
     }
@@ -32,12 +32,12 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
     })
 }
 
-struct Budget {
+struct ReadBudget {
     members: Cell<usize>,
     refused: Cell<Option<JsonError>>,
 }
 
-impl Budget {
+impl ReadBudget {
     fn refuse<E: serde::de::Error>(&self, error: JsonError) -> E {
         self.refused.set(Some(error.clone()));
         E::custom(error)
@@ -55,12 +55,12 @@ impl Budget {
 }
 
 #[derive(Clone, Copy)]
-struct Reader<'b> {
+struct StrictReader<'b> {
     depth: usize,
-    budget: &'b Budget,
+    budget: &'b ReadBudget,
 }
 
-impl Reader<'_> {
+impl StrictReader<'_> {
     fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
         match self.depth.checked_sub(1) {
             Some(depth) => Ok(Self { depth, ..self }),
@@ -69,7 +69,7 @@ impl Reader<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
+impl<'de> DeserializeSeed<'de> for StrictReader<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -77,7 +77,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'_> {
+impl<'de> Visitor<'de> for StrictReader<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -28,7 +28,7 @@ const MAX_CHARS: usize = 256;
 
 /// The names of a certificate's subject.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Named {
+pub struct SubjectNames {
     /// The subject's attributes with short names, such as `CN=sensor, O=Plant`; empty if there are none.
     pub subject: String,
     /// The subject's common name.
@@ -38,7 +38,7 @@ pub struct Named {
 }
 
 /// The subject names of this certificate (DER); `None` if it cannot be read.
-pub fn named(certificate: &[u8]) -> Option<Named> {
+pub fn named(certificate: &[u8]) -> Option<SubjectNames> {
     let (subject, _) = der::take(super::after_validity(certificate)?, der::SEQUENCE)?;
     let attributes = attributes(subject)?;
     let common = attributes.iter().find(|(name, _)| *name == "CN");
@@ -49,7 +49,7 @@ pub fn named(certificate: &[u8]) -> Option<Named> {
     let told = attributes
         .iter()
         .map(|(name, value)| format!("{name}={value}"));
-    Some(Named {
+    Some(SubjectNames {
         subject: told.collect::<Vec<_>>().join(", "),
         common_name: common.map(|(_, value)| value.clone()),
         alternatives,

@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::{Document, DocumentError, Reference, Relationship, Service, VerificationMethod};
+use super::{Document, DocumentError, KeyReference, Relationship, Service, VerificationMethod};
 use crate::did::Did;
 use crate::did::DidUrl;
 
@@ -98,12 +98,12 @@ impl<'de> Deserialize<'de> for Document {
 }
 
 /// Takes members out of an object.
-pub(super) trait Members {
+pub(super) trait TakenMembers {
     /// The string under `name`; `None` if it is absent or not a string.
     fn text(&mut self, name: &str) -> Option<String>;
 }
 
-impl Members for Map<String, Value> {
+impl TakenMembers for Map<String, Value> {
     fn text(&mut self, name: &str) -> Option<String> {
         match self.remove(name) {
             Some(Value::String(text)) => Some(text),
@@ -150,13 +150,13 @@ fn list(members: &mut Map<String, Value>, name: &'static str) -> Result<Vec<Valu
     }
 }
 
-fn reference(value: Value, base: &Did) -> Result<Reference, DocumentError> {
+fn reference(value: Value, base: &Did) -> Result<KeyReference, DocumentError> {
     match value {
         Value::String(text) => DidUrl::join(base, &text)
-            .map(Reference::Id)
+            .map(KeyReference::Id)
             .map_err(|_| DocumentError::Malformed("verification relationship")),
         embedded => VerificationMethod::read(embedded, base)
-            .map(|method| Reference::Embedded(Box::new(method))),
+            .map(|method| KeyReference::Embedded(Box::new(method))),
     }
 }
 

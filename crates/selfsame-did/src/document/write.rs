@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::method::{
     ED25519_2018, ED25519_2020, JSON_WEB_KEY, JSON_WEB_KEY_2020, MULTIKEY, SECP256K1_2019,
 };
-use super::{Document, Reference, Relationship};
+use super::{Document, KeyReference, Relationship};
 
 /// The base context of DID Core §6.3.1.
 const BASE_CONTEXT: &str = "https://www.w3.org/ns/did/v1";
@@ -87,8 +87,8 @@ impl Document {
                 self.references(relationship)
                     .iter()
                     .map(|reference| match reference {
-                        Reference::Id(id) => Value::String(id.to_string()),
-                        Reference::Embedded(method) => method.write(),
+                        KeyReference::Id(id) => Value::String(id.to_string()),
+                        KeyReference::Embedded(method) => method.write(),
                     });
             put(&mut members, relationship.as_str(), references.collect());
         }

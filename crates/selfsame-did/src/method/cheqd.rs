@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::did::{Did, SyntaxError};
 use crate::resolution::ResolutionError;
 
-use super::{Binary, Method, Origin, Plan};
+use super::{Binary, Method, Origin, ResolutionPlan};
 
-pub use draft::{Draft, deactivation_bytes};
+pub use draft::{DocumentDraft, deactivation_bytes};
 
 /// did:cheqd in the table of methods.
 pub const METHOD: Method = Method {
@@ -23,7 +23,7 @@ pub const METHOD: Method = Method {
     origin: Origin::Resolver,
     plan: |did, _| {
         parts(did).ok_or(ResolutionError::InvalidDid)?;
-        Ok(Plan::Resolver(did.clone()))
+        Ok(ResolutionPlan::Resolver(did.clone()))
     },
     read: None,
     of_key: None,
@@ -41,7 +41,7 @@ const UUID_PARTS: [usize; 5] = [8, 4, 4, 4, 12];
 /// The cheqd ledgers.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Network {
+pub enum CheqdNetwork {
     /// Writing there costs money.
     Mainnet,
     /// For tests.
@@ -49,7 +49,7 @@ pub enum Network {
     Testnet,
 }
 
-impl Network {
+impl CheqdNetwork {
     /// The network's name in DIDs.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Network {
     }
 }
 
-impl FromStr for Network {
+impl FromStr for CheqdNetwork {
     type Err = SyntaxError;
 
     fn from_str(text: &str) -> Result<Self, SyntaxError> {
@@ -71,14 +71,14 @@ impl FromStr for Network {
     }
 }
 
-impl fmt::Display for Network {
+impl fmt::Display for CheqdNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
 /// Makes the DID of these random bytes on a network.
-pub fn create(network: Network, random: [u8; 16]) -> Did {
+pub fn create(network: CheqdNetwork, random: [u8; 16]) -> Did {
     Did::made(METHOD.name, format_args!("{network}:{}", uuid(random)))
 }
 
@@ -86,7 +86,7 @@ pub fn create(network: Network, random: [u8; 16]) -> Did {
 ///
 /// The identifier is a UUID in lower case or the base58 of 16 bytes (cheqd's ADR 001 and its validation of
 /// identifiers). A UUID in upper case would be a second name for the same subject and is refused.
-pub fn parts(did: &Did) -> Option<(Network, &str)> {
+pub fn parts(did: &Did) -> Option<(CheqdNetwork, &str)> {
     let (network, id) = did
         .method_id()
         .split_once(':')

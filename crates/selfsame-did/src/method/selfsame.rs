@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::did::{Did, SyntaxError};
 use crate::resolution::ResolutionError;
 
-use super::{Binary, Method, Origin, Plan};
+use super::{Binary, Method, Origin, ResolutionPlan};
 
 /// did:selfsame in the table of methods.
 pub const METHOD: Method = Method {
@@ -20,7 +20,7 @@ pub const METHOD: Method = Method {
     origin: Origin::Registry,
     plan: |did, options| {
         parts(did).ok_or(ResolutionError::InvalidDid)?;
-        Ok(Plan::Registry {
+        Ok(ResolutionPlan::Registry {
             did: did.clone(),
             options: options.clone(),
         })

@@ -2,7 +2,7 @@ use selfsame_crypto::time::UnixTime;
 
 use super::*;
 
-fn planned(did: &str, options: &Options) -> Result<Plan, ResolutionError> {
+fn planned(did: &str, options: &Options) -> Result<ResolutionPlan, ResolutionError> {
     Did::parse(did).unwrap().plan(options)
 }
 
@@ -11,21 +11,27 @@ const KEY: &str = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK";
 #[test]
 fn methods_that_carry_their_key_are_done_and_the_others_say_what_to_ask() {
     let options = Options::default();
-    let Ok(Plan::Done(resolution)) = planned(KEY, &options) else {
+    let Ok(ResolutionPlan::Done(resolution)) = planned(KEY, &options) else {
         panic!("not done")
     };
     assert_eq!(resolution.document().unwrap().id.as_str(), KEY);
-    let Ok(Plan::Fetch { url }) = planned("did:web:example.com", &options) else {
+    let Ok(ResolutionPlan::Fetch { url }) = planned("did:web:example.com", &options) else {
         panic!("no fetch")
     };
     assert_eq!(url.as_str(), "https://example.com/.well-known/did.json");
     let did = "did:selfsame:mfrggzdfmztwq2lk:4WJwSKNzJ3wiVcpBQKVkbe";
-    assert!(matches!(planned(did, &options), Ok(Plan::Registry { .. })));
+    assert!(matches!(
+        planned(did, &options),
+        Ok(ResolutionPlan::Registry { .. })
+    ));
     let did = "did:cheqd:mainnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
-    assert!(matches!(planned(did, &options), Ok(Plan::Resolver(_))));
+    assert!(matches!(
+        planned(did, &options),
+        Ok(ResolutionPlan::Resolver(_))
+    ));
     assert!(matches!(
         planned("did:example:1", &options),
-        Ok(Plan::Resolver(_))
+        Ok(ResolutionPlan::Resolver(_))
     ));
 }
 
@@ -65,7 +71,7 @@ fn versions_are_asked_of_methods_that_have_them_only() {
         Err(ResolutionError::FeatureNotSupported)
     );
     let did = "did:selfsame:mfrggzdfmztwq2lk:4WJwSKNzJ3wiVcpBQKVkbe";
-    let Ok(Plan::Registry { options, .. }) = planned(did, &at) else {
+    let Ok(ResolutionPlan::Registry { options, .. }) = planned(did, &at) else {
         panic!("not the registry")
     };
     assert_eq!(options, at);

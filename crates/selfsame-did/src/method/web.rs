@@ -6,7 +6,7 @@ use crate::did::Did;
 use crate::document::{Document, Representation};
 use crate::resolution::{Resolution, ResolutionError};
 
-use super::{Binary, Method, Origin, Plan};
+use super::{Binary, Method, Origin, ResolutionPlan};
 
 /// did:web in the table of methods.
 pub const METHOD: Method = Method {
@@ -15,7 +15,7 @@ pub const METHOD: Method = Method {
     plan: |did, options| {
         options.unversioned()?;
         let url = url(did).map_err(|_| ResolutionError::InvalidDid)?;
-        Ok(Plan::Fetch { url })
+        Ok(ResolutionPlan::Fetch { url })
     },
     read: Some(read),
     of_key: None,

@@ -8,14 +8,14 @@ fn did() -> Did {
     Did::parse(DID).unwrap()
 }
 
-fn answer(value: &Value) -> Result<Answer, AnswerError> {
-    Answer::parse(value.to_string().as_bytes(), &did())
+fn answer(value: &Value) -> Result<RegistrarAnswer, AnswerError> {
+    RegistrarAnswer::parse(value.to_string().as_bytes(), &did())
 }
 
 fn request(operation: Operation, document: Option<Value>) -> Value {
     let did = did();
     let options = Map::from_iter([("network".to_owned(), json!("testnet"))]);
-    let request = Request {
+    let request = RegistrarRequest {
         operation,
         did: &did,
         document,
@@ -55,7 +55,7 @@ fn signatures_answer_the_requests_they_are_for() {
         kid: did.with_fragment("key-1").unwrap(),
         payload: vec![1],
     };
-    let request = Request {
+    let request = RegistrarRequest {
         operation: Operation::Deactivate,
         did: &did,
         document: None,
@@ -77,19 +77,19 @@ fn signatures_answer_the_requests_they_are_for() {
 fn each_state_is_read() {
     let finished =
         json!({"jobId": "1", "didState": {"did": DID, "state": "finished", "secret": {}}});
-    assert_eq!(answer(&finished), Ok(Answer::Finished));
+    assert_eq!(answer(&finished), Ok(RegistrarAnswer::Finished));
     // DID Registration, didState.state="wait".
     let wait = json!({"jobId": "1", "didState": {"state": "wait", "wait": "Please wait", "waitTime": 3_600_000}});
     assert_eq!(
         answer(&wait),
-        Ok(Answer::Wait {
+        Ok(RegistrarAnswer::Wait {
             job: "1".to_owned(),
             milliseconds: Some(3_600_000)
         })
     );
     let sign = json!({"jobId": "1", "didState": {"did": DID, "state": "action", "action": "signPayload",
         "signingRequest": {"a": {"kid": format!("{DID}#key-1"), "alg": "EdDSA", "serializedPayload": "AQI="}}}});
-    let Ok(Answer::Sign { job, requests }) = answer(&sign) else {
+    let Ok(RegistrarAnswer::Sign { job, requests }) = answer(&sign) else {
         panic!("nothing to sign")
     };
     assert_eq!((job.as_str(), requests.len()), ("1", 1));
@@ -100,7 +100,7 @@ fn each_state_is_read() {
     let failed = json!({"jobId": null, "didState": {"did": "", "state": "failed", "reason": "Invalid\npayload"}});
     assert_eq!(
         answer(&failed),
-        Ok(Answer::Failed {
+        Ok(RegistrarAnswer::Failed {
             reason: "Invalid payload".to_owned()
         })
     );
@@ -168,7 +168,7 @@ fn what_is_malformed_or_asks_for_something_else_is_refused() {
     }
     let twice = br#"{"jobId":"1","didState":{"state":"wait","state":"finished"}}"#;
     assert_eq!(
-        Answer::parse(twice, &did()),
+        RegistrarAnswer::parse(twice, &did()),
         Err(AnswerError::Malformed("form"))
     );
 }
@@ -176,7 +176,7 @@ fn what_is_malformed_or_asks_for_something_else_is_refused() {
 #[test]
 fn a_long_reason_is_cut_where_a_character_ends() {
     let failed = json!({"didState": {"state": "failed", "reason": "ü".repeat(1000)}});
-    let Ok(Answer::Failed { reason }) = answer(&failed) else {
+    let Ok(RegistrarAnswer::Failed { reason }) = answer(&failed) else {
         panic!("it has not failed")
     };
     assert_eq!(reason, "ü".repeat(150));
@@ -185,6 +185,6 @@ fn a_long_reason_is_cut_where_a_character_ends() {
 proptest! {
     #[test]
     fn reading_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Answer::parse(&bytes, &did());
+        let _ = RegistrarAnswer::parse(&bytes, &did());
     }
 }

@@ -5,10 +5,10 @@ use axum::extract::Request;
 use axum::response::Response;
 use http::StatusCode;
 
-use super::budget::{Passage, Place, pass};
+use super::budget::{GatePlace, Passage, pass};
 use crate::arrival::{Bodies, parting};
 use crate::error::{self, Problem};
-use crate::guarded_body::Held;
+use crate::guarded_body::GuardedBody;
 use crate::peer::Peer;
 use crate::shares::{Share, Shares};
 
@@ -46,13 +46,13 @@ impl Admission {
             let problem = Problem::new(status, "this address has too many event streams open");
             return error::write(passage.face, parting(problem.come_back_in(1)));
         };
-        let place = Place::default();
+        let place = GatePlace::default();
         request.extensions_mut().insert(place.clone());
         // Boxed, since a future holds its arguments twice: before its first step, and while it waits.
         let answer = Box::pin(answer(request));
         let response = pass(passage, place, answer).await;
         match passage.lasting {
-            true => response.map(|body| Body::new(Held::new(body, stream))),
+            true => response.map(|body| Body::new(GuardedBody::new(body, stream))),
             false => response,
         }
     }

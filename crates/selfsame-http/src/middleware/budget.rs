@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::arrival::parting;
 use crate::error::{self, Face, Problem};
-use crate::guarded_body::Held;
+use crate::guarded_body::GuardedBody;
 use crate::limits::Budget;
 
 /// The gate before a group of routes.
@@ -55,9 +55,9 @@ impl Gate {
 /// A request's place behind a gate, as an extension of the request. A request that moves on to wait elsewhere leaves
 /// its place early.
 #[derive(Clone, Default)]
-pub struct Place(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
+pub struct GatePlace(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
-impl Place {
+impl GatePlace {
     fn take(&self, permit: OwnedSemaphorePermit) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
     }
@@ -84,7 +84,7 @@ pub struct Passage {
 /// Lets a request in when there is room, limits its time, and writes its errors in the group's format.
 pub async fn pass(
     passage: &Passage,
-    place: Place,
+    place: GatePlace,
     answer: impl Future<Output = Response>,
 ) -> Response {
     let response = match passage.gate.enter().await {
@@ -94,7 +94,7 @@ pub async fn pass(
             place.take(permit);
             match tokio::time::timeout(passage.time, answer).await {
                 Ok(response) if passage.lasting => {
-                    response.map(|body| Body::new(Held::new(body, place)))
+                    response.map(|body| Body::new(GuardedBody::new(body, place)))
                 }
                 Ok(response) => response,
                 Err(_elapsed) => Problem::new(

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::budget::Place;
+use super::budget::GatePlace;
 use crate::error::Problem;
 use crate::limits::Budget;
-use crate::peer::{Network, Peer};
+use crate::peer::{AddressBlock, Peer};
 
 /// Beyond this number of lines, empty lines are removed.
 const LINES: usize = 1024;
@@ -27,7 +27,7 @@ pub enum Whom {
     /// The SHA-256 hash of an access token.
     Token([u8; 32]),
     /// A network.
-    Network(Network),
+    Network(AddressBlock),
 }
 
 impl Whom {
@@ -43,24 +43,24 @@ impl Whom {
 pub struct Turns {
     name: &'static str,
     running: Arc<Semaphore>,
-    lines: Arc<Mutex<HashMap<Whom, Arc<Line>>>>,
+    lines: Arc<Mutex<HashMap<Whom, Arc<CallerLine>>>>,
     each: usize,
     waiting: usize,
     patience: Duration,
 }
 
 /// The places of one caller, and the requests that wait for them.
-struct Line {
+struct CallerLine {
     running: Arc<Semaphore>,
     waiting: Semaphore,
 }
 
 /// One place.
-struct Turn {
+struct TurnPlace {
     _own: Vec<OwnedSemaphorePermit>,
     _of_all: OwnedSemaphorePermit,
     /// Keeps the lines from being removed.
-    _lines: Vec<Arc<Line>>,
+    _lines: Vec<Arc<CallerLine>>,
 }
 
 impl Turns {
@@ -77,7 +77,7 @@ impl Turns {
     }
 
     /// Takes a place that counts for all of these callers.
-    async fn enter(&self, whom: impl IntoIterator<Item = Whom>) -> Result<Turn, Problem> {
+    async fn enter(&self, whom: impl IntoIterator<Item = Whom>) -> Result<TurnPlace, Problem> {
         let lines: Vec<_> = whom.into_iter().map(|whom| self.line(whom)).collect();
         let queued = lines.iter().map(|line| line.waiting.try_acquire());
         let Ok(places) = queued.collect::<Result<Vec<_>, _>>() else {
@@ -96,20 +96,20 @@ impl Turns {
             return Err(self.turn_away(StatusCode::SERVICE_UNAVAILABLE));
         };
         drop(places);
-        Ok(Turn {
+        Ok(TurnPlace {
             _own: own,
             _of_all: of_all,
             _lines: lines,
         })
     }
 
-    fn line(&self, whom: Whom) -> Arc<Line> {
+    fn line(&self, whom: Whom) -> Arc<CallerLine> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() >= LINES {
             lines.retain(|_, line| Arc::strong_count(line) > 1);
         }
         let new = || {
-            Arc::new(Line {
+            Arc::new(CallerLine {
                 running: Arc::new(Semaphore::new(self.each)),
                 waiting: Semaphore::new(self.waiting),
             })
@@ -125,7 +125,7 @@ impl Turns {
         request: Request,
         next: Next,
     ) -> Response {
-        if let Some(place) = request.extensions().get::<Place>() {
+        if let Some(place) = request.extensions().get::<GatePlace>() {
             place.leave();
         }
         match self.enter(whom).await {

@@ -17,9 +17,9 @@ const OURS: u64 = u64::MAX;
 
 /// What one connection is doing.
 #[derive(Clone)]
-pub(super) struct Activity(Arc<State>);
+pub(super) struct Activity(Arc<ActivityState>);
 
-struct State {
+struct ActivityState {
     began: Instant,
     answering: AtomicUsize,
     last_ms: AtomicU64,
@@ -28,7 +28,7 @@ struct State {
 }
 
 /// Held while a request is handled, until its response's body begins.
-pub(super) struct Answering(Arc<State>);
+pub(super) struct AnsweringRequest(Arc<ActivityState>);
 
 /// A response's body under way, with a value that is held until the body has been sent or given up.
 pub(super) struct Sending<T> {
@@ -39,13 +39,13 @@ pub(super) struct Sending<T> {
 
 /// The mark of one body among those under way.
 struct Mark {
-    state: Arc<State>,
+    state: Arc<ActivityState>,
     since: Arc<AtomicU64>,
 }
 
 impl Activity {
     pub(super) fn new() -> Self {
-        Self(Arc::new(State {
+        Self(Arc::new(ActivityState {
             began: Instant::now(),
             answering: AtomicUsize::new(0),
             last_ms: AtomicU64::new(0),
@@ -53,9 +53,9 @@ impl Activity {
         }))
     }
 
-    pub(super) fn enter(&self) -> Answering {
+    pub(super) fn enter(&self) -> AnsweringRequest {
         self.0.answering.fetch_add(1, Ordering::Relaxed);
-        Answering(Arc::clone(&self.0))
+        AnsweringRequest(Arc::clone(&self.0))
     }
 
     /// Ends when there was no request or response for `limit`, or when the peer has not read a response for as long.
@@ -75,7 +75,7 @@ impl Activity {
     }
 }
 
-impl State {
+impl ActivityState {
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(OURS.saturating_sub(1))
     }
@@ -100,7 +100,7 @@ impl State {
     }
 }
 
-impl Answering {
+impl AnsweringRequest {
     /// The response's body, which keeps the connection busy as long as the peer reads it.
     pub(super) fn send<T>(self, body: Body, held: T) -> Sending<T> {
         let state = Arc::clone(&self.0);
@@ -114,7 +114,7 @@ impl Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for AnsweringRequest {
     fn drop(&mut self) {
         self.0.last_ms.store(self.0.now(), Ordering::Relaxed);
         self.0.answering.fetch_sub(1, Ordering::Relaxed);

@@ -22,14 +22,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// One event loop per core; the first is the loop that accepts.
 pub(super) struct Threads {
-    places: Vec<Place>,
+    places: Vec<ThreadPlace>,
     /// Dropped before the stop signal, so that no thread waits for it to end by itself.
     _beating: JoinSet<()>,
     /// Dropping it signals the threads to stop.
     _running: watch::Sender<()>,
 }
 
-struct Place {
+struct ThreadPlace {
     handle: Handle,
     connections: Arc<AtomicUsize>,
 }
@@ -55,7 +55,7 @@ impl Threads {
             }
         }
         let beating = pulse.follow(handles.iter());
-        let places = handles.into_iter().map(|handle| Place {
+        let places = handles.into_iter().map(|handle| ThreadPlace {
             handle,
             connections: Arc::default(),
         });
@@ -68,7 +68,7 @@ impl Threads {
 
     /// The thread for the next connection. Only the accept loop calls this, so the counts grow one at a time.
     pub(super) fn seat(&self) -> (Handle, Seat) {
-        let packs = |place: &&Place| place.connections.load(Ordering::Relaxed) / PACK;
+        let packs = |place: &&ThreadPlace| place.connections.load(Ordering::Relaxed) / PACK;
         match self.places.iter().min_by_key(packs) {
             Some(place) => {
                 place.connections.fetch_add(1, Ordering::Relaxed);

@@ -11,14 +11,14 @@ use selfsame_tls::identity::{
     Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity, Staples,
 };
 use selfsame_tls::{Alert, ClientAuth, ClientConfig, Config, ServerConfig, SigningKey};
-use selfsame_tls_io::{Acceptor, Connector, Gather, Offline, Settings, tls_error};
+use selfsame_tls_io::{Acceptor, Connector, Gather, HandshakeSettings, Offline, tls_error};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
 use crate::limits::ConnectionLimits;
 use crate::pulse::Pulse;
-use crate::serve::{Door, NodePeer, Service, serve};
+use crate::serve::{Door, HttpService, NodePeer, serve};
 use crate::shares::Shares;
 
 fn node() -> (Did, Config) {
@@ -48,8 +48,8 @@ fn trust(did: &Did) -> PeerPolicy {
     }
 }
 
-fn settings() -> Settings<dyn Gather> {
-    Settings::of(Arc::new(Offline))
+fn settings() -> HandshakeSettings<dyn Gather> {
+    HandshakeSettings::of(Arc::new(Offline))
 }
 
 async fn who(Extension(NodePeer(peer)): Extension<NodePeer>) -> String {
@@ -65,7 +65,7 @@ async fn a_handler_knows_which_node_asks_and_a_stranger_reaches_none() {
     let (client, wants) = node();
     let (_, strange) = node();
     let takes = ServerConfig::new(takes, ClientAuth::Required(trust(&client))).unwrap();
-    let service = Service {
+    let service = HttpService {
         router: Router::new().route("/who", routing::get(who)),
         door: Door::Nodes(Acceptor::new(Arc::new(takes), settings())),
         limits: ConnectionLimits::default(),
@@ -108,7 +108,7 @@ async fn an_open_connection_ends_once_its_node_is_not_let_in_any_more() {
         Arc::new(ServerConfig::new(takes.clone(), clients).unwrap())
     };
     let acceptor = Acceptor::new(takes(&client), settings());
-    let service = Service {
+    let service = HttpService {
         router: Router::new().route("/who", routing::get(who)),
         door: Door::Nodes(acceptor.clone()),
         limits: ConnectionLimits::default(),

@@ -3,8 +3,8 @@
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
-use selfsame_proof::cbor::{Any, Item as _};
-use selfsame_proof::read::{Bundle, Outcome, Policy, Question, judge};
+use selfsame_proof::cbor::{Any, CborItem as _};
+use selfsame_proof::read::{Bundle, Policy, Question, ReadOutcome, judge};
 use selfsame_proof::tree::{MAX_KEY_BYTES, Proof};
 use selfsame_registry::anoncreds::ObjectName;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ impl Browser<'_> {
             versions: self.versions(key, value.as_ref())?,
             value,
             bytes: bundle.value.as_ref().map_or(0, Vec::len),
-            holds: report.outcome == Outcome::Verified,
+            holds: report.outcome == ReadOutcome::Verified,
             rules: rules.collect(),
             signers: report.signers,
             height: report.as_of.map(|standing| standing.height),

@@ -11,7 +11,7 @@ use selfsame_registry::transaction::Signature;
 use selfsame_store::ledger::Placed;
 use serde_json::{Value, json};
 
-use super::views::{Type, View};
+use super::views::{IndyLedger, Type};
 use crate::entry;
 use crate::ledger::Ledger;
 use crate::view::browse::{OperationView, SignatureView};
@@ -127,7 +127,7 @@ pub(super) fn labels(operation: &OperationView) -> Vec<String> {
 }
 
 /// The label of a view.
-pub(super) fn view_label(view: View) -> String {
+pub(super) fn view_label(view: IndyLedger) -> String {
     format!("view={}", view.name())
 }
 

@@ -2,7 +2,7 @@
 
 /// One of Indy's ledgers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum View {
+pub enum IndyLedger {
     /// Identifiers and what they publish.
     Domain,
     /// The validators.
@@ -34,7 +34,7 @@ pub enum Type {
     AuthRule,
 }
 
-impl View {
+impl IndyLedger {
     /// All views.
     pub const ALL: [Self; 3] = [Self::Domain, Self::Pool, Self::Config];
 
@@ -119,11 +119,11 @@ impl Type {
 
     /// The view that it belongs to.
     #[must_use]
-    pub fn view(self) -> View {
+    pub fn view(self) -> IndyLedger {
         match self {
-            Self::Node => View::Pool,
-            Self::Agreement | Self::AuthRule => View::Config,
-            _ => View::Domain,
+            Self::Node => IndyLedger::Pool,
+            Self::Agreement | Self::AuthRule => IndyLedger::Config,
+            _ => IndyLedger::Domain,
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use selfsame_driver::{Error, Result};
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::CborItem as _;
 use selfsame_proof::read::Handover;
 use selfsame_registry::Head;
 use selfsame_store::ledger::{LedgerStore as _, LedgerView as _, MAX_ENTRIES, SqliteLedger};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::CborItem as _;
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::{Handover, TrustRoot};
 use selfsame_registry::Head;

@@ -10,7 +10,7 @@ use selfsame_store::Result;
 use selfsame_store::ledger::{KEPT_HEIGHTS, LedgerView as _};
 use selfsame_store::offline::Looked;
 
-use super::{Nodes, Subject};
+use super::{CheckedNodes, Subject};
 use crate::ledger::is_own;
 
 impl Subject<'_> {
@@ -22,7 +22,8 @@ impl Subject<'_> {
         (self.tell)("tree", 0);
         let (mut tree, mut objects) = (Looked::at("tree"), Looked::at("objects"));
         let mut met: HashSet<Vec<u8>> = HashSet::new();
-        walk(&Nodes(self.file), head.tree, &mut |step| match step {
+        let nodes = CheckedNodes(self.file);
+        walk(&nodes, head.tree, &mut |step| match step {
             Met::Node(key) => {
                 tree.one(self.tell);
                 met.insert(key.to_owned())
@@ -63,7 +64,8 @@ impl Subject<'_> {
             let Ok(block) = Head::from_bytes(&row.bytes) else {
                 continue;
             };
-            walk(&Nodes(self.file), block.tree, &mut |step| match step {
+            let nodes = CheckedNodes(self.file);
+            walk(&nodes, block.tree, &mut |step| match step {
                 Met::Node(key) => {
                     let new = met.insert(key.to_owned());
                     if new {

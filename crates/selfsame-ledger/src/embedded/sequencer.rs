@@ -11,7 +11,7 @@ use selfsame_store::Store;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::Ledger;
-use super::signer::Signer;
+use super::signer::CheckpointSigner;
 use crate::refusal::refused;
 use crate::times::Times;
 
@@ -20,12 +20,12 @@ const BLOCK_MAX: usize = 1_024;
 
 /// The queue of transactions that wait for the next block.
 pub(super) struct Queue {
-    queue: mpsc::UnboundedSender<Waiting>,
+    queue: mpsc::UnboundedSender<WaitingTransaction>,
     /// One permit for each transaction that may wait.
     places: Arc<Semaphore>,
 }
 
-struct Waiting {
+struct WaitingTransaction {
     transaction: Transaction,
     sender: Sender,
 }
@@ -48,7 +48,7 @@ impl Queue {
             ));
         };
         let (answer, answered) = oneshot::channel();
-        let waiting = Waiting {
+        let waiting = WaitingTransaction {
             transaction,
             sender: Sender {
                 answer,
@@ -68,22 +68,22 @@ pub(super) struct Sequencer {
     head: Head,
     times: Times,
     /// Shows each head to the witnesses, if there are any.
-    shown: Option<Arc<Signer>>,
+    shown: Option<Arc<CheckpointSigner>>,
     store: Store,
-    queue: mpsc::UnboundedReceiver<Waiting>,
+    queue: mpsc::UnboundedReceiver<WaitingTransaction>,
 }
 
 /// What a sequencer needs besides its ledger.
 pub(super) struct Beside {
     pub(super) times: Times,
     /// Shows each head to the witnesses, if there are any.
-    pub(super) shown: Option<Arc<Signer>>,
+    pub(super) shown: Option<Arc<CheckpointSigner>>,
     /// The store whose generation each block notes.
     pub(super) store: Store,
 }
 
 /// Transactions with the machine's results, or the error that prevented them.
-struct Judged {
+struct JudgedTransactions {
     transactions: Vec<Transaction>,
     senders: Vec<Sender>,
     applied: Result<Applied>,
@@ -152,8 +152,8 @@ impl Sequencer {
     async fn store_and_judge(
         &mut self,
         due: Due,
-        mut next: Vec<Waiting>,
-    ) -> (Vec<Waiting>, Option<Due>) {
+        mut next: Vec<WaitingTransaction>,
+    ) -> (Vec<WaitingTransaction>, Option<Due>) {
         let Due {
             transactions,
             senders,
@@ -213,7 +213,7 @@ impl Sequencer {
                     let _ = answer.send(Err(error));
                 }
                 // Transactions that were validated on top of the lost block are validated again.
-                let again = judged.map(Judged::into_waiting);
+                let again = judged.map(JudgedTransactions::into_waiting);
                 (again.unwrap_or(next), None)
             }
         }
@@ -229,8 +229,8 @@ impl Sequencer {
     }
 
     /// The block to store next, and the transactions that did not fit it. If there is none, answers the senders.
-    fn take(&self, judged: Judged) -> (Vec<Waiting>, Option<Due>) {
-        let Judged {
+    fn take(&self, judged: JudgedTransactions) -> (Vec<WaitingTransaction>, Option<Due>) {
+        let JudgedTransactions {
             transactions,
             senders,
             applied,
@@ -258,7 +258,7 @@ impl Sequencer {
             let full = matches!(result, Err(Refusal::BlockFull));
             match transactions.get(index).filter(|_| full).cloned() {
                 Some(transaction) => {
-                    left.push(Waiting {
+                    left.push(WaitingTransaction {
                         transaction,
                         sender,
                     });
@@ -278,16 +278,16 @@ impl Sequencer {
 }
 
 /// Shows a head to the witnesses before another replaces it, so that some heads are cosigned under steady writes too.
-async fn show(signer: &Signer, head: &Head) {
+async fn show(signer: &CheckpointSigner, head: &Head) {
     if let Err(error) = signer.checkpoint(head).await {
         tracing::error!(%error, height = head.height, "a checkpoint could not be signed");
     }
 }
 
-impl Judged {
-    fn into_waiting(self) -> Vec<Waiting> {
+impl JudgedTransactions {
+    fn into_waiting(self) -> Vec<WaitingTransaction> {
         let all = self.transactions.into_iter().zip(self.senders);
-        let waiting = |(transaction, sender)| Waiting {
+        let waiting = |(transaction, sender)| WaitingTransaction {
             transaction,
             sender,
         };
@@ -297,7 +297,12 @@ impl Judged {
 
 /// Validates transactions as the next block, on a thread where this delays nothing else: verifying signatures takes
 /// time, and reads of the ledger wait for the disk.
-async fn judge(ledger: Ledger, after: After, time: UnixTime, waiting: Vec<Waiting>) -> Judged {
+async fn judge(
+    ledger: Ledger,
+    after: After,
+    time: UnixTime,
+    waiting: Vec<WaitingTransaction>,
+) -> JudgedTransactions {
     let (transactions, senders): (Vec<_>, Vec<_>) = waiting
         .into_iter()
         .map(|waiting| (waiting.transaction, waiting.sender))
@@ -321,7 +326,7 @@ async fn judge(ledger: Ledger, after: After, time: UnixTime, waiting: Vec<Waitin
         Ok(judged) => judged,
         Err(error) => (Vec::new(), Err(Error::internal(error))),
     };
-    Judged {
+    JudgedTransactions {
         transactions,
         senders,
         applied,

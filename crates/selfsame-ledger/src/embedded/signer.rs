@@ -18,7 +18,7 @@ const SIGNED_EVERY: u64 = 2;
 
 /// Signs checkpoints on request, and only of what is durable. A head that stays the newest is signed again every other
 /// second, so that a reader sees how fresh it is. If there are witnesses, the caller waits until they have seen it.
-pub(super) struct Signer {
+pub(super) struct CheckpointSigner {
     pub(super) keys: Keys,
     pub(super) tenant: TenantId,
     pub(super) key: KeyHandle,
@@ -31,7 +31,7 @@ pub(super) struct Signer {
     pub(super) turn: tokio::sync::Mutex<()>,
 }
 
-impl Signer {
+impl CheckpointSigner {
     /// The note of a head; `None` if a later head was signed before.
     pub(super) async fn checkpoint(&self, head: &Head) -> Result<Option<String>> {
         let Some(standing) = self.standing(head) else {

@@ -75,10 +75,10 @@ impl Ledger {
         &'a self,
         tree: Option<Root>,
         over: Option<&'a Applied>,
-    ) -> Result<Seen<'a>, StateError> {
+    ) -> Result<SeenLedger<'a>, StateError> {
         let view = self.store().view().map_err(state)?;
         let nodes = over.into_iter().flat_map(|applied| &applied.tree.nodes);
-        Ok(Seen {
+        Ok(SeenLedger {
             view,
             nodes: nodes.map(|(key, node)| (&**key, &**node)).collect(),
             over,
@@ -90,7 +90,7 @@ impl Ledger {
 }
 
 /// The ledger with a block on top. If the ledger has the block already, both hold the same values.
-struct Seen<'a> {
+struct SeenLedger<'a> {
     view: Box<dyn LedgerView + 'a>,
     over: Option<&'a Applied>,
     nodes: HashMap<&'a [u8], &'a [u8]>,
@@ -101,7 +101,7 @@ struct Seen<'a> {
     damage: &'a Damage,
 }
 
-impl Seen<'_> {
+impl SeenLedger<'_> {
     /// Compares the value under a key, or its absence, with the tree. Marks follow from the log alone and are in no
     /// tree.
     fn compare(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), StateError> {
@@ -118,7 +118,7 @@ impl Seen<'_> {
     }
 }
 
-impl StateRead for Seen<'_> {
+impl StateRead for SeenLedger<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         let written = |applied: &'_ Applied| -> Option<Vec<u8>> {
             let found = applied.objects.get(key);
@@ -135,7 +135,7 @@ impl StateRead for Seen<'_> {
     }
 }
 
-impl NodeRead for Seen<'_> {
+impl NodeRead for SeenLedger<'_> {
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
         match self.nodes.get(key) {
             Some(node) => Ok(Some(node.to_vec())),

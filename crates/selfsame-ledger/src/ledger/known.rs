@@ -10,16 +10,16 @@ const KNOWN_MAX: usize = 1_024;
 
 /// The cached documents. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Known(Arc<Mutex<Block>>);
+pub(crate) struct CachedDocuments(Arc<Mutex<CachedBlock>>);
 
 #[derive(Default)]
-struct Block {
+struct CachedBlock {
     /// The number of blocks since the start.
     number: u64,
     documents: HashMap<Did, Resolution>,
 }
 
-impl Known {
+impl CachedDocuments {
     /// Empties the cache after a block was stored, before the block's senders get an answer.
     pub(crate) fn forget(&self) {
         let mut block = self.block();
@@ -54,7 +54,7 @@ impl Known {
         resolution
     }
 
-    fn block(&self) -> MutexGuard<'_, Block> {
+    fn block(&self) -> MutexGuard<'_, CachedBlock> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,10 +13,10 @@ use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::{Machine, Receipt, Transaction};
 
-use super::known::{Answer, Fetch, Fetched, Fetching, Known, Refused, Why, all_behind};
-use super::node::Node;
+use super::known::{Fetch, Fetching, NetView, Obtained, Polled, RefusedAnswer, Why, all_behind};
+use super::node::Callee;
 use super::nodes::{For, better, named};
-use super::{Network, Remote, STANDSTILL_ALONE};
+use super::{Remote, RemoteNetwork, STANDSTILL_ALONE};
 
 /// How often transactions are asked for, [`PAUSE`] apart, while every node is a moment behind.
 const TRIES: usize = 16;
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Fetches proven answers for the readers of a network.
 pub(super) struct Fetcher<'r> {
     pub(super) remote: &'r Remote,
-    pub(super) network: &'r Network,
+    pub(super) network: &'r RemoteNetwork,
 }
 
 /// A question to a node, and how its answer is proven: it contains a read, whose checkpoint also proves the rest.
@@ -42,12 +42,17 @@ trait Question: Sync {
     fn key(&self) -> &[u8];
     fn ask(
         &self,
-        node: &Node,
+        node: &Callee,
         trusted_height: u64,
     ) -> impl Future<Output = Result<Self::Answer>> + Send;
     fn read_of(answer: &Self::Answer) -> &Bundle;
     /// The content of the answer, once its read is verified.
-    fn proven(&self, known: &Known, answer: Self::Answer, as_of: Standing) -> Result<Self::Proven>;
+    fn proven(
+        &self,
+        known: &NetView,
+        answer: Self::Answer,
+        as_of: Standing,
+    ) -> Result<Self::Proven>;
 }
 
 /// An object of the state.
@@ -61,13 +66,13 @@ struct Logged<'n>(&'n [u64]);
 
 impl Question for Object<'_> {
     type Answer = Bundle;
-    type Proven = Fetched;
+    type Proven = Obtained;
 
     fn key(&self) -> &[u8] {
         self.0
     }
 
-    async fn ask(&self, node: &Node, trusted_height: u64) -> Result<Bundle> {
+    async fn ask(&self, node: &Callee, trusted_height: u64) -> Result<Bundle> {
         node.read(self.0, trusted_height).await
     }
 
@@ -75,8 +80,8 @@ impl Question for Object<'_> {
         answer
     }
 
-    fn proven(&self, _: &Known, answer: Bundle, as_of: Standing) -> Result<Fetched> {
-        Ok(Fetched {
+    fn proven(&self, _: &NetView, answer: Bundle, as_of: Standing) -> Result<Obtained> {
+        Ok(Obtained {
             value: answer.value,
             as_of,
             further: Vec::new(),
@@ -86,13 +91,13 @@ impl Question for Object<'_> {
 
 impl Question for Leading<'_> {
     type Answer = ProvenReads;
-    type Proven = Fetched;
+    type Proven = Obtained;
 
     fn key(&self) -> &[u8] {
         self.0
     }
 
-    async fn ask(&self, node: &Node, trusted_height: u64) -> Result<ProvenReads> {
+    async fn ask(&self, node: &Callee, trusted_height: u64) -> Result<ProvenReads> {
         node.reads(self.0, trusted_height).await
     }
 
@@ -100,9 +105,9 @@ impl Question for Leading<'_> {
         &answer.bundle
     }
 
-    fn proven(&self, known: &Known, answer: ProvenReads, as_of: Standing) -> Result<Fetched> {
+    fn proven(&self, known: &NetView, answer: ProvenReads, as_of: Standing) -> Result<Obtained> {
         known.accept_further(&answer.further, as_of)?;
-        Ok(Fetched {
+        Ok(Obtained {
             value: answer.bundle.value,
             as_of,
             further: answer.further,
@@ -118,7 +123,7 @@ impl Question for Logged<'_> {
         STATE_KEY
     }
 
-    async fn ask(&self, node: &Node, trusted_height: u64) -> Result<ProvenEntries> {
+    async fn ask(&self, node: &Callee, trusted_height: u64) -> Result<ProvenEntries> {
         node.proven(self.0, trusted_height).await
     }
 
@@ -128,7 +133,7 @@ impl Question for Logged<'_> {
 
     fn proven(
         &self,
-        _: &Known,
+        _: &NetView,
         answer: ProvenEntries,
         as_of: Standing,
     ) -> Result<Vec<ProvenEntry>> {
@@ -139,7 +144,7 @@ impl Question for Logged<'_> {
 }
 
 /// The results of asking the nodes, as long as none has proven a fresh answer.
-struct Asked<P> {
+struct Poll<P> {
     failed: Option<Error>,
     /// Why to ask again: a node is only behind, or its answer has too few cosignatures.
     behind: Option<Error>,
@@ -150,8 +155,8 @@ struct Asked<P> {
 }
 
 /// A node's answer to a question.
-struct Answered<'q, Q: Question> {
-    node: Arc<Node>,
+struct NodeAnswered<'q, Q: Question> {
+    node: Arc<Callee>,
     question: &'q Q,
     answer: Q::Answer,
 }
@@ -161,11 +166,11 @@ struct Old<P> {
     as_of: Standing,
     read: Bundle,
     proven: P,
-    node: Arc<Node>,
+    node: Arc<Callee>,
 }
 
 impl Fetch for Fetcher<'_> {
-    fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a> {
+    fn fetch<'a>(&'a self, known: &'a NetView, key: &'a [u8]) -> Fetching<'a> {
         match Machine::leads_further(key) {
             true => Box::pin(self.first_proven(known, Leading(key))),
             false => Box::pin(self.first_proven(known, Object(key))),
@@ -180,8 +185,8 @@ impl Fetcher<'_> {
         for _ in 0..TRIES {
             let proven = self.first_proven(&self.network.known, Logged(numbers));
             match proven.await? {
-                Answer::Proven(entries) => return Ok(entries),
-                Answer::Later(error) => behind = error,
+                Polled::Proven(entries) => return Ok(entries),
+                Polled::Later(error) => behind = error,
             }
             tokio::time::sleep(PAUSE).await;
         }
@@ -191,11 +196,11 @@ impl Fetcher<'_> {
     /// The answer of the first node that proves it.
     async fn first_proven<Q: Question>(
         &self,
-        known: &Known,
+        known: &NetView,
         question: Q,
-    ) -> Result<Answer<Q::Proven>> {
+    ) -> Result<Polled<Q::Proven>> {
         let nodes = &self.remote.nodes;
-        let mut asked = Asked {
+        let mut asked = Poll {
             failed: None,
             behind: None,
             newest: None,
@@ -219,7 +224,7 @@ impl Fetcher<'_> {
                     }
                 },
                 Err(refused) => {
-                    let answered = Answered {
+                    let answered = NodeAnswered {
                         node,
                         question: &question,
                         answer,
@@ -237,7 +242,7 @@ impl Fetcher<'_> {
     /// `Unavailable` if it does not. Sending the same transaction again returns its receipt.
     pub(super) async fn acknowledged(
         &self,
-        node: &Arc<Node>,
+        node: &Arc<Callee>,
         transaction: &Transaction,
         receipt: &Receipt,
     ) -> Result<()> {
@@ -247,14 +252,14 @@ impl Fetcher<'_> {
             .unwrap_or_else(|_| Err(self.too_late(node)))
     }
 
-    fn too_late(&self, node: &Arc<Node>) -> Error {
+    fn too_late(&self, node: &Arc<Callee>) -> Error {
         let late = Error::upstream("the node does not prove what it acknowledged");
         unproven(self.remote.nodes.refused(node, false, late))
     }
 
     async fn proves_to_have(
         &self,
-        node: &Arc<Node>,
+        node: &Arc<Callee>,
         transaction: &Transaction,
         receipt: &Receipt,
     ) -> Result<()> {
@@ -281,7 +286,7 @@ impl Fetcher<'_> {
                     None => None,
                 },
                 Ok(Err(error)) => Some(error),
-                Err(Refused { error, why }) => match why {
+                Err(RefusedAnswer { error, why }) => match why {
                     Why::Behind => None,
                     Why::Uncosigned => {
                         uncosigned = Some(*error);
@@ -306,7 +311,7 @@ impl Fetcher<'_> {
         })
     }
 
-    fn forked(&self, node: &Arc<Node>, height: u64, notes: [String; 2]) -> Fork {
+    fn forked(&self, node: &Arc<Callee>, height: u64, notes: [String; 2]) -> Fork {
         Fork {
             found: self.remote.clock.now(),
             height: height.max(self.network.known.height()),
@@ -316,19 +321,19 @@ impl Fetcher<'_> {
         }
     }
 
-    async fn found<T>(&self, proven: T, node: &Arc<Node>) -> Result<Answer<T>> {
+    async fn found<T>(&self, proven: T, node: &Arc<Callee>) -> Result<Polled<T>> {
         self.remote.keep(self.network).await;
         self.remote.compare(self.network, node).await?;
-        Ok(Answer::Proven(proven))
+        Ok(Polled::Proven(proven))
     }
 
     async fn refused<Q: Question>(
         &self,
-        asked: &mut Asked<Q::Proven>,
-        answered: Answered<'_, Q>,
-        refused: Refused,
+        asked: &mut Poll<Q::Proven>,
+        answered: NodeAnswered<'_, Q>,
+        refused: RefusedAnswer,
     ) -> Result<()> {
-        let Answered {
+        let NodeAnswered {
             node,
             question,
             answer,
@@ -389,10 +394,10 @@ impl Fetcher<'_> {
     /// time that the operator sets, and for less if a single node answers.
     async fn standing_still<P>(
         &self,
-        asked: Asked<P>,
-        known: &Known,
+        asked: Poll<P>,
+        known: &NetView,
         key: &[u8],
-    ) -> Result<Answer<P>> {
+    ) -> Result<Polled<P>> {
         if let Some(Old {
             read, proven, node, ..
         }) = asked.newest
@@ -412,7 +417,7 @@ impl Fetcher<'_> {
             return self.found(proven, &node).await;
         }
         match (asked.behind, asked.failed) {
-            (Some(error), _) => Ok(Answer::Later(error)),
+            (Some(error), _) => Ok(Polled::Later(error)),
             (None, Some(error)) => Err(error),
             (None, None) => Err(Error::internal("a registry without nodes")),
         }
@@ -422,14 +427,14 @@ impl Fetcher<'_> {
 /// Asks a node and verifies its answer. If one answer can't hold all changes of validators, asks again from where it
 /// leads to.
 async fn ask<Q: Question>(
-    known: &Known,
+    known: &NetView,
     question: &Q,
-    node: &Node,
-) -> Result<(Q::Answer, std::result::Result<Standing, Refused>)> {
+    node: &Callee,
+) -> Result<(Q::Answer, std::result::Result<Standing, RefusedAnswer>)> {
     for _ in 0..LEGS_MAX {
         let answer = question.ask(node, known.trust().from_height).await?;
         match known.accept(question.key(), Q::read_of(&answer)) {
-            Err(Refused {
+            Err(RefusedAnswer {
                 why: Why::Further, ..
             }) => {}
             accepted => return Ok((answer, accepted)),
@@ -441,7 +446,7 @@ async fn ask<Q: Question>(
 }
 
 /// The node keeps its turn: the fault may as well be in this machine's clock.
-fn ahead(node: &Node, error: Error) -> Error {
+fn ahead(node: &Callee, error: Error) -> Error {
     tracing::error!(node = node.name(), %error, "the clock of this machine may be wrong");
     named(node, error)
 }

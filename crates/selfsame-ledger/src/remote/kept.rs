@@ -2,8 +2,8 @@
 
 use selfsame_did::selfsame::Network;
 use selfsame_driver::{Error, Result};
-use selfsame_proof::cbor::Item;
-use selfsame_proof::kept::{Fork, Trusted};
+use selfsame_proof::cbor::CborItem;
+use selfsame_proof::kept::{Fork, TrustedRoot};
 use selfsame_proof::read::TrustRoot;
 use selfsame_store::{Batch, Put, Store, TenantId};
 
@@ -11,13 +11,13 @@ const TRUST: &str = "registry.trust";
 const FORK: &str = "registry.fork";
 
 /// The stored records of one network.
-pub(super) struct Kept {
+pub(super) struct StoredNetwork {
     store: Store,
     tenant: TenantId,
     network: Network,
 }
 
-impl Kept {
+impl StoredNetwork {
     pub(super) fn new(store: Store, network: Network) -> Result<Self> {
         Ok(Self {
             store,
@@ -28,13 +28,13 @@ impl Kept {
 
     /// The newest trust root, and the note of the newest checkpoint seen.
     pub(super) async fn trust(&self) -> Result<Option<(TrustRoot, String)>> {
-        let read = self.read::<Trusted>(TRUST).await?;
+        let read = self.read::<TrustedRoot>(TRUST).await?;
         Ok(read.map(|trusted| (trusted.root, trusted.note)))
     }
 
     /// Stores them. A power failure may lose the write; then the reader continues from a slightly older trust root.
     pub(super) async fn keep_trust(&self, root: TrustRoot, note: String) -> Result<()> {
-        let put = self.put(TRUST, &Trusted { root, note });
+        let put = self.put(TRUST, &TrustedRoot { root, note });
         Ok(self.store.commit(put.deferred()).await.map(drop)?)
     }
 
@@ -53,11 +53,11 @@ impl Kept {
         Ok(self.store.commit(batch).await.map(drop)?)
     }
 
-    fn put(&self, kind: &'static str, item: &impl Item) -> Batch {
+    fn put(&self, kind: &'static str, item: &impl CborItem) -> Batch {
         Batch::new(self.tenant.clone()).put(Put::new(kind, self.id(), item.to_cbor()))
     }
 
-    async fn read<T: Item>(&self, kind: &str) -> Result<Option<T>> {
+    async fn read<T: CborItem>(&self, kind: &str) -> Result<Option<T>> {
         let record = self.store.read(&self.tenant, kind, self.id()).await?;
         let item = record.map(|record| T::from_cbor(&record.value)).transpose();
         item.map_err(Error::internal)

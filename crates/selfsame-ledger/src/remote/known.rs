@@ -11,9 +11,9 @@ use selfsame_did::{AsOf, Did, Options, Resolution};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_proof::checkpoint::Standing;
-use selfsame_proof::client::{Client, Found, Lasting};
+use selfsame_proof::client::{Client, Lasting, ProvenObject};
 use selfsame_proof::note::{SignedNote, VerifierKey};
-use selfsame_proof::read::{Bundle, Outcome, Policy, Question, Report, TrustRoot, judge};
+use selfsame_proof::read::{Bundle, Policy, Question, ReadOutcome, Report, TrustRoot, judge};
 use selfsame_proof::reads::Read;
 use selfsame_registry::{Genesis, Machine, StateError, StateRead};
 use selfsame_tls::identity::Ledger as Reader;
@@ -30,7 +30,7 @@ const REUSED_FOR: Option<u64> = Some(5);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// A network as a reader knows it.
-pub(super) struct Known {
+pub(super) struct NetView {
     machine: Arc<Machine>,
     /// Shared with all else that verifies reads of the network.
     client: Arc<Mutex<Client>>,
@@ -42,14 +42,14 @@ pub(super) struct Known {
 
 /// Fetches an object: verified, and as of when.
 pub(super) trait Fetch: Sync {
-    fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a>;
+    fn fetch<'a>(&'a self, known: &'a NetView, key: &'a [u8]) -> Fetching<'a>;
 }
 
 /// The future of an object.
-pub(super) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Answer<Fetched>>> + Send + 'a>>;
+pub(super) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Polled<Obtained>>> + Send + 'a>>;
 
 /// The answer of the nodes.
-pub(super) enum Answer<T> {
+pub(super) enum Polled<T> {
     /// One node proves it.
     Proven(T),
     /// The nodes are a moment behind: ask again. The error is for a caller that has asked often enough.
@@ -57,7 +57,7 @@ pub(super) enum Answer<T> {
 }
 
 /// An object or its absence, and as of when.
-pub(super) struct Fetched {
+pub(super) struct Obtained {
     pub(super) value: Option<Vec<u8>>,
     pub(super) as_of: Standing,
     /// Other objects of the same state that it refers to.
@@ -65,7 +65,7 @@ pub(super) struct Fetched {
 }
 
 /// Why an answer is not accepted.
-pub(super) struct Refused {
+pub(super) struct RefusedAnswer {
     pub(super) error: Box<Error>,
     pub(super) why: Why,
 }
@@ -87,7 +87,7 @@ pub(super) enum Why {
     Further,
 }
 
-impl Known {
+impl NetView {
     /// A network with the trust root of its genesis, a pin or the last start of this instance.
     pub(super) fn new(
         genesis: Genesis,
@@ -200,7 +200,7 @@ impl Known {
         options: &Options,
     ) -> Result<Resolution> {
         let read = |machine: &Machine, state: &dyn StateRead| machine.resolve(state, did, options);
-        let view = View::new(self, REUSED_FOR);
+        let view = VerifiedState::new(self, REUSED_FOR);
         let (mut resolution, as_of) = self.read(nodes, view, read).await?;
         resolution.metadata.as_of = as_of;
         Ok(resolution)
@@ -212,7 +212,7 @@ impl Known {
         nodes: &dyn Fetch,
         read: impl Fn(&Machine, &dyn StateRead) -> T,
     ) -> Result<(T, UnixTime)> {
-        let view = View::new(self, None);
+        let view = VerifiedState::new(self, None);
         let now = view.now;
         let (result, as_of) = self.read(nodes, view, read).await?;
         Ok((result, as_of.map_or(now, |as_of| as_of.time)))
@@ -222,7 +222,7 @@ impl Known {
     async fn read<T>(
         &self,
         nodes: &dyn Fetch,
-        mut view: View<'_>,
+        mut view: VerifiedState<'_>,
         read: impl Fn(&Machine, &dyn StateRead) -> T,
     ) -> Result<(T, Option<AsOf>)> {
         let mut behind = None;
@@ -231,13 +231,13 @@ impl Known {
             let Some(key) = view.missing() else {
                 return Ok((result, *view.as_of()));
             };
-            let Fetched {
+            let Obtained {
                 value,
                 as_of,
                 further,
             } = match nodes.fetch(self, &key).await? {
-                Answer::Proven(fetched) => fetched,
-                Answer::Later(error) => {
+                Polled::Proven(fetched) => fetched,
+                Polled::Later(error) => {
                     behind = Some(error);
                     tokio::time::sleep(PAUSE).await;
                     continue;
@@ -269,7 +269,7 @@ impl Known {
         &self,
         key: &[u8],
         bundle: &Bundle,
-    ) -> std::result::Result<Standing, Refused> {
+    ) -> std::result::Result<Standing, RefusedAnswer> {
         let lasting = match Machine::never_changes(key) {
             true => Lasting::Forever,
             false => Lasting::Within(MAX_AGE),
@@ -295,7 +295,7 @@ impl Known {
         key: &[u8],
         bundle: &Bundle,
         max_age: u64,
-    ) -> std::result::Result<Standing, Refused> {
+    ) -> std::result::Result<Standing, RefusedAnswer> {
         self.accept_as(key, bundle, Lasting::Within(max_age.max(MAX_AGE)))
     }
 
@@ -304,7 +304,7 @@ impl Known {
         key: &[u8],
         bundle: &Bundle,
         lasting: Lasting,
-    ) -> std::result::Result<Standing, Refused> {
+    ) -> std::result::Result<Standing, RefusedAnswer> {
         let now = self.clock.now();
         let mut client = self.client();
         let known_from = client.trust().from_height;
@@ -315,7 +315,7 @@ impl Known {
                 let mut refused = refused(&report, bundle, client.newest());
                 if is_to_be_cosigned(&report) {
                     let signed = report.witnesses.iter().map(|(name, _)| name.as_str());
-                    refused = Refused {
+                    refused = RefusedAnswer {
                         error: Box::new(self.too_few(&signed.collect::<Vec<_>>())),
                         why: Why::Uncosigned,
                     };
@@ -334,8 +334,8 @@ impl Known {
 }
 
 /// The state as far as it is verified. Notes the first key that is read and missing.
-struct View<'a> {
-    known: &'a Known,
+struct VerifiedState<'a> {
+    known: &'a NetView,
     now: UnixTime,
     /// The oldest standing of an object that may have changed since.
     as_of: Mutex<Option<AsOf>>,
@@ -347,8 +347,8 @@ struct View<'a> {
     missing: Mutex<Option<Vec<u8>>>,
 }
 
-impl<'a> View<'a> {
-    fn new(known: &'a Known, reused: Option<u64>) -> Self {
+impl<'a> VerifiedState<'a> {
+    fn new(known: &'a NetView, reused: Option<u64>) -> Self {
         let now = known.clock.now();
         Self {
             known,
@@ -385,7 +385,7 @@ impl<'a> View<'a> {
         self.missing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remembered(&self, key: &[u8]) -> Option<Found> {
+    fn remembered(&self, key: &[u8]) -> Option<ProvenObject> {
         if Machine::never_changes(key) {
             return self.known.client().get(key, Lasting::Forever, self.now);
         }
@@ -397,7 +397,7 @@ impl<'a> View<'a> {
     }
 }
 
-impl StateRead for View<'_> {
+impl StateRead for VerifiedState<'_> {
     fn get(&self, key: &[u8]) -> std::result::Result<Option<Vec<u8>>, StateError> {
         if let Some(value) = self.fetched.get(key) {
             return Ok(value.clone());
@@ -420,13 +420,13 @@ pub(super) fn all_behind() -> Error {
 /// Whether enough validators signed the checkpoint, but too few witnesses cosigned it.
 fn is_to_be_cosigned(report: &Report) -> bool {
     let mut rules = report.rules.iter();
-    report.outcome == Outcome::Untrusted
+    report.outcome == ReadOutcome::Untrusted
         && report.as_of.is_some()
         && rules.any(|rule| rule.name == "witnesses" && rule.passed == Some(false))
 }
 
 /// Derives from the rules that failed why an answer is refused, and what to suspect.
-fn refused(report: &Report, bundle: &Bundle, newest: Option<&(Standing, String)>) -> Refused {
+fn refused(report: &Report, bundle: &Bundle, newest: Option<&(Standing, String)>) -> RefusedAnswer {
     let broken = |name: &str| {
         let mut rules = report.rules.iter();
         rules.any(|rule| rule.name == name && rule.passed == Some(false))
@@ -441,12 +441,12 @@ fn refused(report: &Report, bundle: &Bundle, newest: Option<&(Standing, String)>
             Why::Fork(as_of.height, Box::new([seen.clone(), bundle.note.clone()]))
         }
         // Enough validators signed the time, so no single node has invented it.
-        (Some(_), _) if report.outcome == Outcome::Untimely && broken("future") => {
+        (Some(_), _) if report.outcome == ReadOutcome::Untimely && broken("future") => {
             error = error
                 .with_hint("check this machine's clock: the validators' clocks are ahead of it");
             Why::Ahead
         }
-        (Some(as_of), _) if report.outcome == Outcome::Untimely => {
+        (Some(as_of), _) if report.outcome == ReadOutcome::Untimely => {
             match (broken("rollback"), broken("age")) {
                 (true, _) => Why::Behind,
                 (false, true) => Why::Old(as_of),
@@ -455,7 +455,7 @@ fn refused(report: &Report, bundle: &Bundle, newest: Option<&(Standing, String)>
         }
         _ => Why::Lie,
     };
-    Refused {
+    RefusedAnswer {
         error: Box::new(error),
         why,
     }

@@ -35,12 +35,12 @@ const BODY_MAX: usize = entries::MAX_BYTES;
 const PROOF_MAX: usize = 128;
 
 /// A node as this instance calls it. It does not retry by itself.
-pub(super) struct Node {
+pub(super) struct Callee {
     net: Net,
     at: RegistryNode,
 }
 
-impl Node {
+impl Callee {
     pub(super) fn new(net: Net, at: RegistryNode) -> Self {
         Self { net, at }
     }
@@ -190,7 +190,7 @@ impl Node {
 
 /// The body of an answer that is not a success.
 #[derive(Default, Deserialize)]
-struct Said {
+struct RefusalBody {
     code: Option<String>,
     error: Option<String>,
     detail: Option<String>,
@@ -226,7 +226,7 @@ fn success(response: Response) -> Result<Response> {
 /// all other failures may pass.
 fn refusal(response: &Response) -> Error {
     let retry_after = response.retry_after.unwrap_or(1).min(3_600);
-    let said: Said = json::parse_as(&response.body, &Limits::default()).unwrap_or_default();
+    let said: RefusalBody = json::parse_as(&response.body, &Limits::default()).unwrap_or_default();
     let code = said.code.or(said.error);
     let code = CODES
         .into_iter()
@@ -264,8 +264,8 @@ pub(super) fn unanswered() -> Error {
     Error::new(kind, "the registry does not answer in time").with_code(UNANSWERED)
 }
 
-fn within(time: Duration) -> selfsame_net::Limits {
-    selfsame_net::Limits {
+fn within(time: Duration) -> selfsame_net::CallLimits {
+    selfsame_net::CallLimits {
         max_body: BODY_MAX,
         total_timeout: time,
     }

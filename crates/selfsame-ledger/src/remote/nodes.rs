@@ -9,7 +9,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::{Error, ErrorKind, Result};
 use tokio::time::Instant;
 
-use super::node::{Node, UNANSWERED, UNREACHED, unanswered};
+use super::node::{Callee, UNANSWERED, UNREACHED, unanswered};
 
 /// Seconds for which a node that failed is asked after the others.
 const FAILED_FOR: u64 = 5;
@@ -32,12 +32,12 @@ pub(super) enum For {
 
 /// All nodes, in the operator's order.
 pub(super) struct Nodes {
-    nodes: Vec<Place>,
+    nodes: Vec<NodePosition>,
     clock: Clock,
 }
 
-struct Place {
-    node: Arc<Node>,
+struct NodePosition {
+    node: Arc<Callee>,
     reads: Mutex<Rest>,
     writes: Mutex<Rest>,
 }
@@ -50,8 +50,8 @@ struct Rest {
 }
 
 impl Nodes {
-    pub(super) fn new(nodes: Vec<Node>, clock: Clock) -> Self {
-        let place = |node| Place {
+    pub(super) fn new(nodes: Vec<Callee>, clock: Clock) -> Self {
+        let place = |node| NodePosition {
             node: Arc::new(node),
             reads: Mutex::default(),
             writes: Mutex::default(),
@@ -66,7 +66,7 @@ impl Nodes {
     ///
     /// # Errors
     /// `Unavailable` if each node asked to be called later.
-    pub(super) fn turn(&self, what: For) -> Result<Vec<Arc<Node>>> {
+    pub(super) fn turn(&self, what: For) -> Result<Vec<Arc<Callee>>> {
         let now = self.clock.now();
         let rests = self.nodes.iter().map(|place| (place, *place.rest(what)));
         let mut turn: Vec<_> = rests
@@ -101,7 +101,7 @@ impl Nodes {
 
     /// Asks one node after the other until one answers a read. A node that refuses is passed over too, since nothing
     /// proves its refusal. All together take no longer than a caller of this instance waits.
-    pub(super) async fn ask<T, A>(&self, ask: impl Fn(Arc<Node>) -> A) -> Result<T>
+    pub(super) async fn ask<T, A>(&self, ask: impl Fn(Arc<Callee>) -> A) -> Result<T>
     where
         A: Future<Output = Result<T>>,
     {
@@ -121,7 +121,7 @@ impl Nodes {
     }
 
     /// Notes that a node did not answer.
-    pub(super) fn failed(&self, node: &Arc<Node>, what: For, error: Error) -> Error {
+    pub(super) fn failed(&self, node: &Arc<Callee>, what: For, error: Error) -> Error {
         let now = self.clock.now();
         let silent = error.code == Some(UNANSWERED);
         if let Some(mut rest) = self.rest(node, what) {
@@ -139,7 +139,7 @@ impl Nodes {
     }
 
     /// Notes that a node's answer is refused, and whether the node lied or is only behind.
-    pub(super) fn refused(&self, node: &Arc<Node>, lied: bool, error: Error) -> Error {
+    pub(super) fn refused(&self, node: &Arc<Callee>, lied: bool, error: Error) -> Error {
         let asked_last = if lied { LIED_FOR } else { FAILED_FOR };
         let until = self.clock.now().plus(asked_last);
         for what in [For::Reads, For::Writes] {
@@ -156,7 +156,7 @@ impl Nodes {
         named(node, error)
     }
 
-    fn rest(&self, node: &Arc<Node>, what: For) -> Option<MutexGuard<'_, Rest>> {
+    fn rest(&self, node: &Arc<Callee>, what: For) -> Option<MutexGuard<'_, Rest>> {
         let place = self
             .nodes
             .iter()
@@ -165,7 +165,7 @@ impl Nodes {
     }
 }
 
-impl Place {
+impl NodePosition {
     fn rest(&self, what: For) -> MutexGuard<'_, Rest> {
         let rest = match what {
             For::Reads => &self.reads,
@@ -190,7 +190,7 @@ pub(super) fn better(before: Option<Error>, now: Error) -> Error {
 }
 
 /// Adds the node's name to its error.
-pub(super) fn named(node: &Node, error: Error) -> Error {
+pub(super) fn named(node: &Callee, error: Error) -> Error {
     Error {
         reason: format!("{} ({})", error.reason, node.name()),
         ..error

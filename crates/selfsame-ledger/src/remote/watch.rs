@@ -4,16 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::CborItem as _;
 use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::entries::ProvenEntry;
 use selfsame_proof::kept::Fork;
 use selfsame_proof::read::{Relation, compare, compare_by_entry};
 use selfsame_proof::validators::STATE_KEY;
 
-use super::node::Node;
+use super::node::Callee;
 use super::nodes::For;
-use super::{Network, Remote};
+use super::{Remote, RemoteNetwork};
 
 /// Seconds between two comparisons. The first one follows the first read.
 const COMPARED_EVERY: u64 = 300;
@@ -23,15 +23,15 @@ const AGAIN_AFTER: u64 = 30;
 
 /// When the next comparison is due, and with which node.
 #[derive(Default)]
-pub(super) struct Watch(Mutex<Next>);
+pub(super) struct ComparisonWatch(Mutex<NextComparison>);
 
 #[derive(Default)]
-struct Next {
+struct NextComparison {
     at: UnixTime,
     turn: usize,
 }
 
-impl Watch {
+impl ComparisonWatch {
     /// The turn of the next node, if a comparison is due. Others then wait until the interval is over.
     fn due(&self, now: UnixTime) -> Option<usize> {
         let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,10 +59,10 @@ enum Compared {
 }
 
 /// A checkpoint that validators signed, and the node that shows it.
-struct Shown<'n> {
+struct ShownCheckpoint<'n> {
     standing: Standing,
     note: String,
-    node: &'n Arc<Node>,
+    node: &'n Arc<Callee>,
 }
 
 impl Remote {
@@ -70,7 +70,7 @@ impl Remote {
     ///
     /// # Errors
     /// `Unavailable` if validators signed two histories. A node that does not answer causes no error.
-    pub(super) async fn compare(&self, network: &Network, node: &Arc<Node>) -> Result<()> {
+    pub(super) async fn compare(&self, network: &RemoteNetwork, node: &Arc<Callee>) -> Result<()> {
         let Some(turn) = network.watch.due(self.clock.now()) else {
             return Ok(());
         };
@@ -95,12 +95,17 @@ impl Remote {
         }
     }
 
-    async fn compared(&self, network: &Network, node: &Arc<Node>, other: &Arc<Node>) -> Compared {
+    async fn compared(
+        &self,
+        network: &RemoteNetwork,
+        node: &Arc<Callee>,
+        other: &Arc<Callee>,
+    ) -> Compared {
         let known = &network.known;
         let Some((standing, note)) = known.newest() else {
             return Compared::Nothing;
         };
-        let ours = Shown {
+        let ours = ShownCheckpoint {
             standing,
             note,
             node,
@@ -119,7 +124,7 @@ impl Remote {
             );
             return Compared::Nothing;
         };
-        let theirs = Shown {
+        let theirs = ShownCheckpoint {
             standing,
             note: bundle.note,
             node: other,
@@ -148,9 +153,9 @@ impl Remote {
     /// as its next transaction shows, or its node withholds the proof. Then other nodes are asked before that node.
     async fn compared_by_entry(
         &self,
-        network: &Network,
-        shorter: &Shown<'_>,
-        longer: Shown<'_>,
+        network: &RemoteNetwork,
+        shorter: &ShownCheckpoint<'_>,
+        longer: ShownCheckpoint<'_>,
     ) -> Compared {
         let (known, node) = (&network.known, longer.node);
         let next = shorter.standing.size.saturating_add(1);
@@ -176,7 +181,7 @@ impl Remote {
             Relation::Same | Relation::Extends => Compared::OneHistory,
             Relation::Unproven => Compared::Nothing,
             Relation::Fork => {
-                let longer = Shown {
+                let longer = ShownCheckpoint {
                     standing,
                     note,
                     node,
@@ -188,8 +193,8 @@ impl Remote {
 
     fn forked(
         &self,
-        first: &Shown<'_>,
-        second: &Shown<'_>,
+        first: &ShownCheckpoint<'_>,
+        second: &ShownCheckpoint<'_>,
         entry: Option<&ProvenEntry>,
     ) -> Compared {
         Compared::Forked(Box::new(Fork {

@@ -9,7 +9,7 @@ use selfsame_registry::refusal::Fate;
 use selfsame_registry::{Receipt, Transaction};
 
 use super::fetch::Fetcher;
-use super::node::{Node, unanswered};
+use super::node::{Callee, unanswered};
 use super::nodes::{For, Nodes, better, named};
 use crate::refusal::refused;
 
@@ -110,7 +110,7 @@ impl Fetcher<'_> {
 
     async fn taken(
         &self,
-        node: &Arc<Node>,
+        node: &Arc<Callee>,
         transaction: &Transaction,
         receipt: Receipt,
     ) -> Result<Receipt> {
@@ -127,7 +127,7 @@ impl Fetcher<'_> {
     /// The refusal if the state excludes the transaction; `Unavailable` if no node proves the state.
     async fn disproven(
         &self,
-        node: &Arc<Node>,
+        node: &Arc<Callee>,
         transaction: &Transaction,
         said: &Error,
     ) -> Result<Option<Receipt>> {
@@ -163,7 +163,7 @@ impl Fetcher<'_> {
 }
 
 /// The error for a node's refusal while no node proves the state.
-fn unread(node: &Node, said: &Error, error: &Error) -> Error {
+fn unread(node: &Callee, said: &Error, error: &Error) -> Error {
     let kind = ErrorKind::Unavailable {
         retry_after: AGAIN_AFTER,
     };

@@ -5,8 +5,10 @@ mod server;
 use std::time::Duration;
 
 use selfsame_crypto::SecretString;
-use selfsame_net::guard::Refusal;
-use selfsame_net::{Authorization, Body, Call, Limits, Method, Net, NetError, Request, Settings};
+use selfsame_net::guard::GuardRefusal;
+use selfsame_net::{
+    Authorization, Body, Call, CallLimits, Method, Net, NetError, Request, Settings,
+};
 use server::Server;
 use url::Url;
 
@@ -56,7 +58,10 @@ async fn an_own_origin_is_fetched_over_plain_http() {
 async fn any_other_origin_is_refused_before_a_connection_is_made() {
     let (own, other) = (Server::plain().await, Server::plain().await);
     let refused = get(&net(&[&own]), &other.url("/echo")).await;
-    assert_eq!(refused.unwrap_err(), NetError::Refused(Refusal::Scheme));
+    assert_eq!(
+        refused.unwrap_err(),
+        NetError::Refused(GuardRefusal::Scheme)
+    );
     assert_eq!(other.connections(), 0);
 }
 
@@ -67,7 +72,10 @@ async fn a_public_name_that_resolves_inward_is_refused_before_a_connection_is_ma
     settings.extra_roots = vec![server.root()];
     settings.hosts = [("issuer.example".to_owned(), vec![server.address().ip()])].into();
     let refused = get(&Net::new(settings).unwrap(), &server.url("/echo")).await;
-    assert_eq!(refused.unwrap_err(), NetError::Refused(Refusal::Address));
+    assert_eq!(
+        refused.unwrap_err(),
+        NetError::Refused(GuardRefusal::Address)
+    );
     assert_eq!(server.connections(), 0);
 }
 
@@ -141,9 +149,9 @@ async fn an_error_status_is_an_answer_and_says_when_to_come_back() {
 async fn a_body_past_the_limit_is_refused_announced_or_not() {
     let server = Server::plain().await;
     let net = net(&[&server]);
-    let limits = Limits {
+    let limits = CallLimits {
         max_body: 1_000,
-        ..Limits::default()
+        ..CallLimits::default()
     };
     let request = Request {
         limits: Some(limits),
@@ -220,13 +228,16 @@ async fn each_hop_is_checked_like_the_first_url() {
         ..Request::default()
     };
     for (target, refusal) in [
-        (other.url("/echo").to_string(), Refusal::Scheme),
+        (other.url("/echo").to_string(), GuardRefusal::Scheme),
         (
             "https://169.254.169.254/latest/meta-data".to_owned(),
-            Refusal::Address,
+            GuardRefusal::Address,
         ),
-        ("https://user@issuer.example/".to_owned(), Refusal::UserInfo),
-        ("file:///etc/passwd".to_owned(), Refusal::Scheme),
+        (
+            "https://user@issuer.example/".to_owned(),
+            GuardRefusal::UserInfo,
+        ),
+        ("file:///etc/passwd".to_owned(), GuardRefusal::Scheme),
     ] {
         let mut url = own.url("/to");
         url.set_query(Some(&target));
@@ -240,7 +251,7 @@ async fn each_hop_is_checked_like_the_first_url() {
 async fn an_answer_that_does_not_come_or_does_not_end_times_out() {
     let server = Server::plain().await;
     let net = net(&[&server]);
-    let limits = Limits {
+    let limits = CallLimits {
         total_timeout: Duration::from_millis(100),
         max_body: usize::MAX,
     };

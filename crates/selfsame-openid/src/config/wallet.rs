@@ -1,8 +1,7 @@
 //! Settings of a wallet for many people: who may create one, and how much it keeps.
 
 use selfsame_accounts::Registration;
-use std::num::NonZeroU64;
-
+use selfsame_driver::Bound;
 use serde::{Deserialize, Serialize};
 
 /// The wallet's settings.
@@ -27,64 +26,6 @@ impl Default for WalletConfig {
             cards_max: Bound::of(1000),
             bytes_max: Bound::of(64 << 20),
         }
-    }
-}
-
-/// An upper bound: a number above 0, or `"unlimited"`.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(try_from = "Written", into = "Written")]
-pub struct Bound(Option<NonZeroU64>);
-
-#[derive(Deserialize, Serialize)]
-#[serde(untagged, expecting = "expected a number above 0 or \"unlimited\"")]
-enum Written {
-    Number(i64),
-    Word(String),
-}
-
-const UNLIMITED: &str = "unlimited";
-
-impl Bound {
-    /// No bound: nothing is counted.
-    pub const UNLIMITED: Self = Self(None);
-
-    /// This bound; 0 means unlimited.
-    #[must_use]
-    pub const fn of(most: u64) -> Self {
-        Self(NonZeroU64::new(most))
-    }
-
-    /// The bound; `None` if unlimited.
-    #[must_use]
-    pub fn most(self) -> Option<u64> {
-        self.0.map(NonZeroU64::get)
-    }
-}
-
-impl TryFrom<Written> for Bound {
-    type Error = String;
-
-    fn try_from(written: Written) -> Result<Self, String> {
-        let most = match &written {
-            Written::Word(word) if word == UNLIMITED => return Ok(Self::UNLIMITED),
-            Written::Number(number) => u64::try_from(*number).ok().and_then(NonZeroU64::new),
-            Written::Word(_) => None,
-        };
-        let refused = || match written {
-            Written::Number(number) => format!("{number} is not above 0"),
-            Written::Word(word) => format!("\"{word}\" is neither a number nor \"{UNLIMITED}\""),
-        };
-        let wanted = "set how much a person may keep, or \"unlimited\"";
-        most.map(|most| Self(Some(most)))
-            .ok_or_else(|| format!("{}: {wanted}", refused()))
-    }
-}
-
-impl From<Bound> for Written {
-    fn from(bound: Bound) -> Self {
-        let number = |most| Self::Number(i64::try_from(most).unwrap_or(i64::MAX));
-        let word = || Self::Word(UNLIMITED.to_owned());
-        bound.most().map_or_else(word, number)
     }
 }
 

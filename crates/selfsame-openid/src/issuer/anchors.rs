@@ -7,7 +7,7 @@ use selfsame_driver::Result;
 use selfsame_store::{Batch, Put};
 use tokio::sync::watch;
 
-use super::lists::Face;
+use super::lists::ListFace;
 use super::{Issuer, tenant};
 use selfsame_core::dids::Dids;
 
@@ -52,7 +52,7 @@ async fn anchor_one(issuer: &Issuer, dids: &Dids, list: u64) -> Result<()> {
     if known.is_some_and(|record| record.value == digest) {
         return Ok(());
     }
-    let uri = issuer.lists().uri(list, Face::Token);
+    let uri = issuer.lists().uri(list, ListFace::Token);
     let anchored = Batch::new(tenant().clone()).put(Put::new(ANCHORED, id, digest.to_vec()));
     dids.anchor(issuer.identity(), &uri, digest, anchored).await
 }

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::anchors::ANCHORED;
 use super::register::{ISSUED, IssuedRecord};
-pub use super::signing::Kind;
+pub use super::signing::CredentialKind;
 use super::signing::{self, Signatory, signatory};
 use super::tenant;
 use crate::context::Context;
@@ -46,7 +46,7 @@ pub struct ListPlace {
 
 /// The forms in which one list is served.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Face {
+pub enum ListFace {
     /// Token Status List, two bits per credential.
     Token,
     /// Token Status List of single-use credentials, signed by the DID that the registry knows.
@@ -59,7 +59,7 @@ pub enum Face {
     Suspension,
 }
 
-impl Face {
+impl ListFace {
     /// Parses the last part of a list's URI, if it has one.
     #[must_use]
     pub fn parse(name: Option<&str>) -> Option<Self> {
@@ -112,7 +112,7 @@ pub struct Lists {
     key: [u8; 32],
     /// The credentials that are not valid, by list: about 32 bytes of memory each.
     withdrawn: Mutex<HashMap<u64, Withdrawn>>,
-    served: Mutex<HashMap<(u64, Face), Signed>>,
+    served: Mutex<HashMap<(u64, ListFace), SignedList>>,
     signing: tokio::sync::Mutex<()>,
     /// The highest number of a list that a credential refers to.
     newest: AtomicU64,
@@ -129,7 +129,7 @@ struct Withdrawn {
 }
 
 #[derive(Clone)]
-struct Signed {
+struct SignedList {
     list: ServedList,
     at: UnixTime,
     /// Number of changes that it includes.
@@ -221,68 +221,68 @@ impl Lists {
     /// VCDM 1.1 §4.9 shows `credentialStatus` as one object, and readers of `jwt_vc_json` accept nothing else. So it
     /// holds the revocation entry there, and the claim `status` covers suspension too.
     #[must_use]
-    pub fn entry(&self, place: &ListPlace, kind: Kind) -> Status {
+    pub fn entry(&self, place: &ListPlace, kind: CredentialKind) -> Status {
         let token = |face| Reference::token(self.uri(place.list, face), place.index).to_value();
         let bitstring = |face, purpose| {
             Reference::bitstring(self.uri(place.list, face), place.index, purpose).to_value()
         };
-        let revocation = || bitstring(Face::Revocation, Purpose::Revocation);
+        let revocation = || bitstring(ListFace::Revocation, Purpose::Revocation);
         match kind.format.describe().status {
             StatusForm::Claim => Status {
                 claim: Some(token(self.token_face(kind))),
                 member: None,
             },
             StatusForm::ClaimAndMember => Status {
-                claim: Some(token(Face::TokenOfW3c)),
+                claim: Some(token(ListFace::TokenOfW3c)),
                 member: Some(revocation()),
             },
             StatusForm::Member => Status {
                 claim: None,
                 member: Some(json!([
                     revocation(),
-                    bitstring(Face::Suspension, Purpose::Suspension)
+                    bitstring(ListFace::Suspension, Purpose::Suspension)
                 ])),
             },
         }
     }
 
     /// The Token Status List of an SD-JWT VC: a separate one for single-use credentials that have another issuer.
-    fn token_face(&self, kind: Kind) -> Face {
+    fn token_face(&self, kind: CredentialKind) -> ListFace {
         match kind.has_handle && self.identity.portable().is_some() {
-            true => Face::Registry,
-            false => Face::Token,
+            true => ListFace::Registry,
+            false => ListFace::Token,
         }
     }
 
     /// The lists that credentials of this kind refer to.
-    fn faces(&self, kind: Kind) -> &'static [Face] {
+    fn faces(&self, kind: CredentialKind) -> &'static [ListFace] {
         match (kind.format.describe().status, self.token_face(kind)) {
-            (StatusForm::Claim, Face::Registry) => &[Face::Registry],
-            (StatusForm::Claim, _) => &[Face::Token],
-            (StatusForm::ClaimAndMember, _) => &[Face::TokenOfW3c, Face::Revocation],
-            (StatusForm::Member, _) => &[Face::Revocation, Face::Suspension],
+            (StatusForm::Claim, ListFace::Registry) => &[ListFace::Registry],
+            (StatusForm::Claim, _) => &[ListFace::Token],
+            (StatusForm::ClaimAndMember, _) => &[ListFace::TokenOfW3c, ListFace::Revocation],
+            (StatusForm::Member, _) => &[ListFace::Revocation, ListFace::Suspension],
         }
     }
 
     /// The URI of the list with two-bit statuses for credentials of this kind.
-    pub(super) fn uri_for(&self, list: u64, kind: Kind) -> String {
+    pub(super) fn uri_for(&self, list: u64, kind: CredentialKind) -> String {
         let face = match kind.format.describe().status {
             StatusForm::Claim => self.token_face(kind),
-            StatusForm::ClaimAndMember | StatusForm::Member => Face::Token,
+            StatusForm::ClaimAndMember | StatusForm::Member => ListFace::Token,
         };
         self.uri(list, face)
     }
 
     /// The URI of a list.
     #[must_use]
-    pub fn uri(&self, list: u64, face: Face) -> String {
+    pub fn uri(&self, list: u64, face: ListFace) -> String {
         let origin = &self.shared.config.origin;
         match face {
-            Face::Token => format!("{origin}status/{list}"),
-            Face::Registry => format!("{origin}status/{list}/registry"),
-            Face::TokenOfW3c => format!("{origin}status/{list}/token"),
-            Face::Revocation => format!("{origin}status/{list}/revocation"),
-            Face::Suspension => format!("{origin}status/{list}/suspension"),
+            ListFace::Token => format!("{origin}status/{list}"),
+            ListFace::Registry => format!("{origin}status/{list}/registry"),
+            ListFace::TokenOfW3c => format!("{origin}status/{list}/token"),
+            ListFace::Revocation => format!("{origin}status/{list}/revocation"),
+            ListFace::Suspension => format!("{origin}status/{list}/suspension"),
         }
     }
 
@@ -305,7 +305,7 @@ impl Lists {
     ///
     /// # Errors
     /// `NotFound` for a list that no credential refers to.
-    pub async fn serve(&self, list: u64, face: Face) -> Result<ServedList> {
+    pub async fn serve(&self, list: u64, face: ListFace) -> Result<ServedList> {
         if let Some(ready) = self.ready(list, face) {
             return Ok(ready);
         }
@@ -328,7 +328,7 @@ impl Lists {
             etag,
             max_age: COALESCED_SECONDS,
         };
-        let signed = Signed {
+        let signed = SignedList {
             list: ready.clone(),
             at: now,
             changes,
@@ -343,12 +343,12 @@ impl Lists {
         Ok(ready)
     }
 
-    fn ready(&self, list: u64, face: Face) -> Option<ServedList> {
+    fn ready(&self, list: u64, face: ListFace) -> Option<ServedList> {
         self.kept(list, face).map(|signed| signed.list)
     }
 
     /// The signed list that is served now; `None` if the list must be signed again.
-    fn kept(&self, list: u64, face: Face) -> Option<Signed> {
+    fn kept(&self, list: u64, face: ListFace) -> Option<SignedList> {
         let signed = locked(&self.served).get(&(list, face))?.clone();
         let now = self.shared.clock.now();
         // The clock was set back: for others this list is from the future, and so not valid yet.
@@ -365,13 +365,17 @@ impl Lists {
     }
 
     /// Signs the list as it is now; also returns the number of changes included, to notice a change during signing.
-    async fn signed(&self, list: u64, face: Face, now: UnixTime) -> Result<(String, u64)> {
+    async fn signed(&self, list: u64, face: ListFace, now: UnixTime) -> Result<(String, u64)> {
         let changes = self.changes(list);
         let bits = self.bits(list, face)?;
         let uri = self.uri(list, face);
         let Signatory { issuer, signer } = match face {
-            Face::Registry => signing::by_own_did(&self.identity),
-            _ => signatory(&self.context, &self.identity, Kind::of(face.format())),
+            ListFace::Registry => signing::by_own_did(&self.identity),
+            _ => signatory(
+                &self.context,
+                &self.identity,
+                CredentialKind::of(face.format()),
+            ),
         };
         let header = signing::header(&signer);
         let terms = Terms {
@@ -383,9 +387,11 @@ impl Lists {
             ttl: Some(self.ttl()),
         };
         let unsigned: jws::Unsigned = match face {
-            Face::Token | Face::Registry | Face::TokenOfW3c => token_list::encode(&bits, &terms),
-            Face::Revocation => bitstring::encode(&bits, Purpose::Revocation, &terms),
-            Face::Suspension => bitstring::encode(&bits, Purpose::Suspension, &terms),
+            ListFace::Token | ListFace::Registry | ListFace::TokenOfW3c => {
+                token_list::encode(&bits, &terms)
+            }
+            ListFace::Revocation => bitstring::encode(&bits, Purpose::Revocation, &terms),
+            ListFace::Suspension => bitstring::encode(&bits, Purpose::Suspension, &terms),
         }
         .map_err(Error::internal)?;
         let signature = self
@@ -400,10 +406,10 @@ impl Lists {
         Ok((unsigned.finish(&signature), changes))
     }
 
-    fn bits(&self, list: u64, face: Face) -> Result<Bits> {
+    fn bits(&self, list: u64, face: ListFace) -> Result<Bits> {
         let width = match face {
-            Face::Token | Face::Registry | Face::TokenOfW3c => Width::Two,
-            Face::Revocation | Face::Suspension => Width::One,
+            ListFace::Token | ListFace::Registry | ListFace::TokenOfW3c => Width::Two,
+            ListFace::Revocation | ListFace::Suspension => Width::One,
         };
         let mut bits = Bits::new(width, SIZE).map_err(Error::internal)?;
         let withdrawn = locked(&self.withdrawn);
@@ -421,7 +427,7 @@ impl Lists {
     }
 
     /// Whether the lists served now, of those that credentials of this kind refer to, all include the latest changes.
-    pub(super) fn is_published(&self, list: u64, kind: Kind) -> bool {
+    pub(super) fn is_published(&self, list: u64, kind: CredentialKind) -> bool {
         let changes = self.changes(list);
         let says_all = |face| {
             self.kept(list, face)
@@ -444,7 +450,7 @@ impl Lists {
     /// # Errors
     /// `Internal`.
     pub fn digest(&self, list: u64) -> Result<[u8; 32]> {
-        Ok(hash::sha256(self.bits(list, Face::Token)?.as_bytes()))
+        Ok(hash::sha256(self.bits(list, ListFace::Token)?.as_bytes()))
     }
 }
 

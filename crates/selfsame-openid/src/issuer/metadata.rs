@@ -10,7 +10,7 @@ use selfsame_did::method::{METHODS, Method};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
 use selfsame_oauth::ServerMetadata;
-use selfsame_openid4vc::issuer::metadata::{Description, Offering, build, server};
+use selfsame_openid4vc::issuer::metadata::{IssuerDescription, Offering, build, server};
 use selfsame_openid4vc::wire::metadata::{
     ClaimDescription, CredentialMetadata, Display, IssuerMetadata,
 };
@@ -54,7 +54,7 @@ impl Published {
         let config = &context.config.issuer;
         let identifier = issuer_identifier(&context.origin);
         let endpoint = |path: &str| context.origin.join(path).map_err(Error::internal);
-        let description = Description {
+        let description = IssuerDescription {
             identifier: identifier.clone(),
             token_endpoint: endpoint("issuer/token")?,
             nonce_endpoint: endpoint("issuer/nonce")?,

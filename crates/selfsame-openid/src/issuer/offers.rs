@@ -5,12 +5,12 @@ use selfsame_crypto::encoding;
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid4vc::issuer::{Closed, Closure, State, offer};
+use selfsame_openid4vc::issuer::{Closed, Closure, IssuanceState, offer};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
 use serde::{Deserialize, Serialize};
 
-use super::{Issuer, Subject, metadata, tenant};
+use super::{CredentialSubject, Issuer, metadata, tenant};
 use crate::refusal::refusal;
 use crate::view::issuer::{NewOffer, Offer};
 use selfsame_core::events::EventKind;
@@ -27,9 +27,9 @@ const KEPT_AFTER: u64 = 7 * 24 * 3600;
 /// An offer as it is stored.
 #[derive(Deserialize, Serialize)]
 pub(super) struct OfferRecord {
-    pub state: State,
+    pub state: IssuanceState,
     pub offer: CredentialOffer,
-    pub subject: Subject,
+    pub subject: CredentialSubject,
     pub expires: selfsame_crypto::time::UnixTime,
     pub by_reference: bool,
 }
@@ -69,9 +69,9 @@ impl Issuer {
         let code = encoding::base64url_encode(&made.state.code_hash);
         let record = OfferRecord {
             expires: made.state.expires,
-            state: State::Offered(made.state),
+            state: IssuanceState::Offered(made.state),
             offer: made.offer,
-            subject: Subject {
+            subject: CredentialSubject {
                 template: template.id.clone(),
                 format: format.as_str().to_owned(),
                 claims,
@@ -142,8 +142,8 @@ impl Issuer {
     /// `NotFound` for an unknown offer, `Gone` for one that can't be accepted any more.
     pub async fn offer_object(&self, id: &str) -> Result<String> {
         let (record, _) = self.offer_record(id).await?;
-        let open =
-            matches!(record.state, State::Offered(_)) && self.shared.clock.now() < record.expires;
+        let open = matches!(record.state, IssuanceState::Offered(_))
+            && self.shared.clock.now() < record.expires;
         if !open {
             return Err(
                 Error::new(ErrorKind::Gone, "this offer was accepted or has expired")
@@ -164,13 +164,15 @@ impl Issuer {
 
     fn view(&self, id: &str, record: &OfferRecord) -> Result<Offer> {
         let (state, uses_left) = match &record.state {
-            State::Closed(Closed {
+            IssuanceState::Closed(Closed {
                 because: Closure::Redeemed,
                 ..
             }) => ("taken", 0),
-            State::Closed(_) | State::Granted(_) => ("locked", 0),
-            State::Offered(_) if self.shared.clock.now() >= record.expires => ("expired", 0),
-            State::Offered(offered) => ("open", offered.uses_left),
+            IssuanceState::Closed(_) | IssuanceState::Granted(_) => ("locked", 0),
+            IssuanceState::Offered(_) if self.shared.clock.now() >= record.expires => {
+                ("expired", 0)
+            }
+            IssuanceState::Offered(offered) => ("open", offered.uses_left),
         };
         let uri = if record.by_reference {
             let url = self

@@ -8,8 +8,8 @@ use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
-use selfsame_openid4vc::issuer::credential::Asked;
-use selfsame_openid4vc::issuer::{self, Granted, State, credential, nonce, offer, token};
+use selfsame_openid4vc::issuer::credential::CredentialAsked;
+use selfsame_openid4vc::issuer::{self, Granted, IssuanceState, credential, nonce, offer, token};
 use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
 use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Expect, Page, Put, Tag};
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::lists::ListPlace;
 use super::offers::{OFFER, OfferRecord};
-use super::signing::{Kind, Signatory, signatory};
-use super::{Issuer, Subject, metadata, tenant};
+use super::signing::{CredentialKind, Signatory, signatory};
+use super::{CredentialSubject, Issuer, metadata, tenant};
 use crate::refusal::refusal;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Machine, Next, Round};
@@ -30,8 +30,8 @@ const NONCE: &str = "nonce";
 
 #[derive(Deserialize, Serialize)]
 pub(super) struct GrantRecord {
-    state: State,
-    subject: Subject,
+    state: IssuanceState,
+    subject: CredentialSubject,
 }
 
 impl Issuer {
@@ -108,10 +108,10 @@ impl Issuer {
     fn content(
         &self,
         template: &Template,
-        kind: Kind,
-        subject: &Subject,
+        kind: CredentialKind,
+        subject: &CredentialSubject,
         places: &[ListPlace],
-    ) -> Result<credential::Content> {
+    ) -> Result<credential::CredentialContent> {
         let Signatory { issuer, signer } = signatory(&self.context, &self.identity, kind);
         let mut disclosable: Vec<ClaimPath> = template
             .claims
@@ -131,7 +131,7 @@ impl Issuer {
             disclosable.push(ClaimPath::of_names([single_use::HANDLE]).map_err(Error::internal)?);
         }
         let end = now.plus(template.validity_days.saturating_mul(24 * 3600));
-        Ok(credential::Content {
+        Ok(credential::CredentialContent {
             issuer,
             signer,
             claims,
@@ -185,7 +185,7 @@ impl Machine for Redeeming<'_> {
         let id = encoding::base64url_encode(&granted.token_hash);
         let expires = granted.expires;
         let grant = GrantRecord {
-            state: State::Granted(*granted),
+            state: IssuanceState::Granted(*granted),
             subject: offer.subject.clone(),
         };
         let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
@@ -210,18 +210,18 @@ struct Issuing<'a> {
 #[derive(Default)]
 struct Allotted {
     places: Vec<ListPlace>,
-    content: Option<credential::Content>,
+    content: Option<credential::CredentialContent>,
 }
 
 /// The credentials issued; none if the response is one that was given before.
-struct Issued {
+struct IssuedResponse {
     response: CredentialResponse,
     ids: Vec<String>,
     template: String,
     format: String,
 }
 
-impl Issued {
+impl IssuedResponse {
     /// Logs that a credential was issued, but not its contents, its holder or its offer: an offer by reference is
     /// fetched by its id. The register has the offer under the credential's id.
     fn note(&self, id: &str) {
@@ -237,7 +237,7 @@ impl Machine for Issuing<'_> {
     const KIND: &'static str = GRANT;
     type Record = GrantRecord;
     type Input = Allotted;
-    type Reply = Issued;
+    type Reply = IssuedResponse;
 
     fn records(&self) -> &RecordCache<GrantRecord> {
         &self.issuer.grants
@@ -248,8 +248,8 @@ impl Machine for Issuing<'_> {
         let template = selfsame_core::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
         let kind = match template.single_use {
-            true => Kind::for_one_use(&issuer.context, &issuer.identity, format),
-            false => Kind::of(format),
+            true => CredentialKind::for_one_use(&issuer.context, &issuer.identity, format),
+            false => CredentialKind::of(format),
         };
         let granted = granted(&grant.state)?;
         let (settings, copies) = (&issuer.settings, !kind.has_handle);
@@ -268,10 +268,10 @@ impl Machine for Issuing<'_> {
         grant: &mut GrantRecord,
         Allotted { places, content }: &Allotted,
         round: &Round<'_>,
-    ) -> Result<Step<Next<Issued>>> {
+    ) -> Result<Step<Next<IssuedResponse>>> {
         let unprepared = || Error::internal("a credential request has no content");
         let content = content.as_ref().ok_or_else(unprepared)?;
-        let asked = Asked {
+        let asked = CredentialAsked {
             request: self.request,
             content,
             settings: &self.issuer.settings,
@@ -285,7 +285,7 @@ impl Machine for Issuing<'_> {
         let puts = placed.map(|(_, place)| self.issuer.issued_put(&grant.subject, content, place));
         let puts: Vec<Put> = puts.collect::<Result<_>>()?;
         let ids: Vec<String> = puts.iter().map(|put| put.id.clone()).collect();
-        let issued = Issued {
+        let issued = IssuedResponse {
             response: issuance.response,
             ids: ids.clone(),
             template: grant.subject.template.clone(),
@@ -307,7 +307,7 @@ impl Machine for Issuing<'_> {
         Ok(Step::Done(ids.into_iter().fold(next, told)))
     }
 
-    fn absent(&self, _: &Allotted) -> Result<Issued> {
+    fn absent(&self, _: &Allotted) -> Result<IssuedResponse> {
         Err(invalid_token())
     }
 
@@ -316,10 +316,10 @@ impl Machine for Issuing<'_> {
     }
 }
 
-fn granted(state: &State) -> Result<&Granted> {
+fn granted(state: &IssuanceState) -> Result<&Granted> {
     match state {
-        State::Granted(granted) => Ok(granted),
-        State::Offered(_) | State::Closed(_) => {
+        IssuanceState::Granted(granted) => Ok(granted),
+        IssuanceState::Offered(_) | IssuanceState::Closed(_) => {
             Err(Error::internal("a grant's record holds an offer"))
         }
     }

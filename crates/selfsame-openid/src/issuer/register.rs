@@ -10,9 +10,9 @@ use selfsame_store::{Batch, Put, StoreError, Tag};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::lists::{Face, ListPlace};
-use super::signing::Kind;
-use super::{Issuer, Subject, tenant};
+use super::lists::{ListFace, ListPlace};
+use super::signing::CredentialKind;
+use super::{CredentialSubject, Issuer, tenant};
 use crate::view::issuer::{CredentialStatus, IssuedCredential};
 use selfsame_core::events::EventKind;
 use selfsame_core::registry::UseKey;
@@ -40,8 +40,8 @@ pub(super) struct IssuedRecord {
 
 impl IssuedRecord {
     /// The kind of the credential, unless its format is no longer known.
-    fn kind(&self) -> Option<Kind> {
-        Some(Kind {
+    fn kind(&self) -> Option<CredentialKind> {
+        Some(CredentialKind {
             format: self.format.parse().ok()?,
             has_handle: self.use_digest.is_some(),
         })
@@ -60,8 +60,8 @@ impl IssuedRecord {
 impl Issuer {
     pub(super) fn issued_put(
         &self,
-        subject: &Subject,
-        content: &credential::Content,
+        subject: &CredentialSubject,
+        content: &credential::CredentialContent,
         place: &ListPlace,
     ) -> Result<Put> {
         let ctx = self.shared.clock.ctx();
@@ -198,7 +198,7 @@ impl Issuer {
             published: self.is_published(record),
             status_list: match record.kind() {
                 Some(kind) => self.lists.uri_for(record.place.list, kind),
-                None => self.lists.uri(record.place.list, Face::Token),
+                None => self.lists.uri(record.place.list, ListFace::Token),
             },
             status_index: record.place.index,
             label: record.label.clone(),

@@ -18,14 +18,14 @@ pub(super) struct Signatory {
 
 /// The kind of credential to sign.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct CredentialKind {
     /// The credential's format.
     pub format: Format,
     /// Whether it carries a handle for a single use.
     pub has_handle: bool,
 }
 
-impl Kind {
+impl CredentialKind {
     /// A credential of this format without a handle.
     #[must_use]
     pub fn of(format: Format) -> Self {
@@ -49,7 +49,7 @@ impl Kind {
 
 /// The signatory of credentials of this kind and of the lists they refer to. For SD-JWT VCs the configuration decides;
 /// the W3C formats always use the DID, since VC-JOSE-COSE §4 knows neither certificates nor the metadata of SD-JWT VC.
-pub(super) fn signatory(context: &Context, identity: &Identity, kind: Kind) -> Signatory {
+pub(super) fn signatory(context: &Context, identity: &Identity, kind: CredentialKind) -> Signatory {
     let by_did = || match identity.portable() {
         Some(portable) if !kind.has_handle => Signatory {
             issuer: portable.as_str().to_owned(),

@@ -9,8 +9,8 @@ use selfsame_crypto::{Algorithm, encoding, hash};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_openid4vc::dcql::{CredentialSet, Query};
-use selfsame_openid4vc::verifier::State;
+use selfsame_openid4vc::dcql::{CredentialSet, DcqlQuery};
+use selfsame_openid4vc::verifier::VerificationState;
 use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
 use selfsame_openid4vc::wire::request::{ClientId, ClientMetadata, RequestUriMethod, VpFormat};
 use selfsame_store::{Batch, Put};
@@ -76,7 +76,7 @@ impl Verifier {
         let expires = created.asked.expires;
         let browser = new.same_device.then(|| ctx.token("request/browser"));
         let record = RequestRecord {
-            state: State::Created(created),
+            state: VerificationState::Created(created),
             title,
             created: ctx.now(),
             max_status_age: new.max_status_age,
@@ -160,12 +160,12 @@ impl Verifier {
         self.shared.events.listen()
     }
 
-    fn query(&self, new: &NewRequest) -> Result<(Query, String)> {
+    fn query(&self, new: &NewRequest) -> Result<(DcqlQuery, String)> {
         let wrong =
             |error: selfsame_openid4vc::dcql::DcqlError| Error::bad_request(error.to_string());
         match (&new.dcql_query, &new.template) {
             (Some(query), None) => {
-                let query = Query::parse(query).map_err(wrong)?;
+                let query = DcqlQuery::parse(query).map_err(wrong)?;
                 can_be_checked(&query)?;
                 Ok((
                     query,
@@ -205,7 +205,7 @@ impl Verifier {
                     .purpose
                     .clone()
                     .unwrap_or_else(|| template.request.title.clone());
-                Ok((Query::parse(&query).map_err(wrong)?, title))
+                Ok((DcqlQuery::parse(&query).map_err(wrong)?, title))
             }
             _ => Err(Error::bad_request("give either `dcql_query` or `template`")),
         }
@@ -273,7 +273,7 @@ fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMe
 }
 
 /// Refuses a query if no answer to it could be verified: every way to meet a requirement has an unsupported format.
-fn can_be_checked(query: &Query) -> Result<()> {
+fn can_be_checked(query: &DcqlQuery) -> Result<()> {
     let is_known = |id: &String| {
         let credential = query.credential(id);
         credential.is_some_and(|credential| credential.known_format().is_some())

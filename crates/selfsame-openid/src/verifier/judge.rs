@@ -5,7 +5,7 @@ use selfsame_credential::evidence::Step;
 use selfsame_credential::verdict::{Outcome, Verdict};
 use selfsame_credential::verify::{Examination, Presented};
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid4vc::verifier::{self, Input, Judged, State};
+use selfsame_openid4vc::verifier::{self, Input, Judged, VerificationState};
 
 use super::{RequestRecord, Spending, VERIFICATION, Verifier, at, tenant, unknown, unknown_format};
 use crate::refusal::refusal;
@@ -29,7 +29,11 @@ impl Verifier {
     }
 
     /// The state of an answer that is verified again.
-    pub(super) fn judged_again(&self, state: &State, round: &Round<'_>) -> Result<Step<State>> {
+    pub(super) fn judged_again(
+        &self,
+        state: &VerificationState,
+        round: &Round<'_>,
+    ) -> Result<Step<VerificationState>> {
         let policy = self.policy(0);
         let input = Input::Recheck { policy: &policy };
         let taken = verifier::step(state, input, round.evidence, round.ctx);
@@ -99,7 +103,7 @@ impl Machine for Rechecking<'_> {
         round: &Round<'_>,
     ) -> Result<Step<Next<VerificationStatus>>> {
         let conflict = |reason| Error::new(ErrorKind::Conflict, reason);
-        if !matches!(kept.state, State::Answered(_)) {
+        if !matches!(kept.state, VerificationState::Answered(_)) {
             return Err(conflict("there is no answer to judge yet"));
         }
         if kept.spending.as_ref().is_some_and(Spending::is_pending) {
@@ -109,7 +113,7 @@ impl Machine for Rechecking<'_> {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(state) => state,
         };
-        if let State::Answered(answered) = &kept.state {
+        if let VerificationState::Answered(answered) = &kept.state {
             log_refusal(round.at.id, &answered.judged);
         }
         let status = self.0.view(round.at.id, kept);

@@ -7,7 +7,7 @@ use selfsame_credential::evidence::Step;
 use selfsame_credential::signer::Signer;
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid4vc::verifier::{self, Input, Reply, State, request};
+use selfsame_openid4vc::verifier::{self, Input, Reply, VerificationState, request};
 use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
 
@@ -83,7 +83,7 @@ impl Verifier {
     }
 
     /// The signer of a request: the client it names. The settings may have changed since it was created.
-    fn signer(&self, state: &State) -> Signer {
+    fn signer(&self, state: &VerificationState) -> Signer {
         let client = ClientId::parse(&state.asked().client_id);
         let kid = match (client, &self.context.verifier_certificate) {
             (Ok(ClientId::X509SanDns(_)), Some(certificate)) => return certificate.signer.clone(),
@@ -121,14 +121,14 @@ impl Machine for Fetching<'_> {
             wallet_nonce: wallet_nonce.as_deref(),
         };
         let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
-        let verifier::Next { state, reply } = match taken.map_err(refusal)? {
+        let verifier::VerifierNext { state, reply } = match taken.map_err(refusal)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(next) => next,
         };
         let Some(Reply::RequestObject(object)) = reply else {
             return Err(Error::internal("no request object was made"));
         };
-        if !matches!(kept.state, State::Created(_)) {
+        if !matches!(kept.state, VerificationState::Created(_)) {
             return Ok(Step::Done(Next::unchanged(round, object)));
         }
         // If another wallet fetches it at the same time, both may answer, and the first answer counts.
@@ -173,7 +173,7 @@ impl Machine for Responding<'_> {
             policy: &policy,
         };
         let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
-        let verifier::Next { state, reply } = match taken.map_err(refusal)? {
+        let verifier::VerifierNext { state, reply } = match taken.map_err(refusal)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(next) => next,
         };
@@ -202,7 +202,7 @@ impl Machine for Responding<'_> {
             Some(entry) => next.call(entry),
             None => next,
         };
-        if let State::Answered(answered) = &kept.state {
+        if let VerificationState::Answered(answered) = &kept.state {
             tracing::info!(
                 request = at.id,
                 outcome = answered.judged.outcome.as_str(),

@@ -11,8 +11,8 @@ use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid4vc::dcql::{ClaimQuery, CredentialQuery, Query};
-use selfsame_openid4vc::verifier::{Answered, State};
+use selfsame_openid4vc::dcql::{ClaimQuery, CredentialQuery, DcqlQuery};
+use selfsame_openid4vc::verifier::{AnsweredRequest, VerificationState};
 use selfsame_registry::single_use::{Action, Consume};
 use selfsame_registry::{Identifier, Operation};
 use selfsame_store::{Committed, NewOutbox};
@@ -22,7 +22,7 @@ use serde_json::Value;
 use super::{RequestRecord, VERIFICATION, Verifier, at, unknown};
 use crate::view::verifier::{NewRequest, SpendingState, SpendingStatus, VerificationStatus};
 use selfsame_core::events::EventKind;
-use selfsame_core::machine::{Answer, At, Call, Calling, Machine, Next, Round};
+use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round};
 use selfsame_core::record_cache::RecordCache;
 use selfsame_core::registry::{WantedDelegation, newest_delegation};
 
@@ -31,11 +31,11 @@ use selfsame_core::registry::{WantedDelegation, newest_delegation};
 pub(super) struct Spending {
     action: String,
     by: Did,
-    progress: Progress,
+    progress: SpendingProgress,
 }
 
 #[derive(Clone, Deserialize, Serialize)]
-enum Progress {
+enum SpendingProgress {
     /// The transaction is stored and will be sent until the registry answers.
     Pending { transaction: String },
     /// The registry has it.
@@ -45,7 +45,7 @@ enum Progress {
 }
 
 /// A handle that a holder has shown.
-struct Shown {
+struct ShownHandle {
     issuer: Did,
     kind: String,
     handle: [u8; 32],
@@ -58,14 +58,18 @@ impl Spending {
     }
 
     pub(super) fn is_pending(&self) -> bool {
-        matches!(self.progress, Progress::Pending { .. })
+        matches!(self.progress, SpendingProgress::Pending { .. })
     }
 
     pub(super) fn view(&self) -> SpendingStatus {
         let (state, at, seq_no, reason) = match &self.progress {
-            Progress::Pending { .. } => (SpendingState::Pending, None, None, None),
-            Progress::Done { at, seq_no } => (SpendingState::Done, Some(*at), Some(*seq_no), None),
-            Progress::Refused { reason } => (SpendingState::Refused, None, None, Some(reason)),
+            SpendingProgress::Pending { .. } => (SpendingState::Pending, None, None, None),
+            SpendingProgress::Done { at, seq_no } => {
+                (SpendingState::Done, Some(*at), Some(*seq_no), None)
+            }
+            SpendingProgress::Refused { reason } => {
+                (SpendingState::Refused, None, None, Some(reason))
+            }
         };
         SpendingStatus {
             action: self.action.clone(),
@@ -80,7 +84,11 @@ impl Spending {
 
 impl Verifier {
     /// The DID that is to use up the credential a new request asks for, if the request says so.
-    pub(super) async fn spender_of(&self, new: &NewRequest, query: &Query) -> Result<Option<Did>> {
+    pub(super) async fn spender_of(
+        &self,
+        new: &NewRequest,
+        query: &DcqlQuery,
+    ) -> Result<Option<Did>> {
         match (new.spend, new.spender.as_deref()) {
             (true, named) => {
                 asks_for_one_handle(query)?;
@@ -112,7 +120,8 @@ impl Verifier {
         id: &str,
         kept: &mut RequestRecord,
     ) -> Result<Option<NewOutbox>> {
-        let (Some(by), State::Answered(answered)) = (kept.spender.clone(), &kept.state) else {
+        let (Some(by), VerificationState::Answered(answered)) = (kept.spender.clone(), &kept.state)
+        else {
             return Ok(None);
         };
         if answered.judged.outcome != Outcome::Valid {
@@ -127,7 +136,7 @@ impl Verifier {
                 kept.spending = Some(Spending {
                     action: Action::Consume.name().to_owned(),
                     by,
-                    progress: Progress::Refused {
+                    progress: SpendingProgress::Refused {
                         reason: error.reason.clone(),
                     },
                 });
@@ -156,7 +165,7 @@ impl Verifier {
         id: &str,
         by: Option<&str>,
     ) -> Result<VerificationStatus> {
-        let wanted = Wanted {
+        let wanted = WantedRevocation {
             by: by.map(str::to_owned),
             order: None,
         };
@@ -169,7 +178,7 @@ impl Verifier {
     async fn order(
         &self,
         id: &str,
-        answered: &Answered,
+        answered: &AnsweredRequest,
         action: Action,
         by: &Did,
     ) -> Result<Order> {
@@ -199,12 +208,12 @@ impl Verifier {
         let spending = Spending {
             action: action.name().to_owned(),
             by: by.clone(),
-            progress: Progress::Pending { transaction },
+            progress: SpendingProgress::Pending { transaction },
         };
         Ok(Order { spending, entry })
     }
 
-    async fn delegation(&self, shown: &Shown, action: Action, by: &Did) -> Result<String> {
+    async fn delegation(&self, shown: &ShownHandle, action: Action, by: &Did) -> Result<String> {
         let wanted = WantedDelegation {
             issuer: &shown.issuer,
             by,
@@ -227,7 +236,7 @@ impl Verifier {
 impl Machine for Verifier {
     const KIND: &'static str = VERIFICATION;
     type Record = RequestRecord;
-    type Input = Answer;
+    type Input = CallAnswer;
     type Reply = ();
 
     fn records(&self) -> &RecordCache<RequestRecord> {
@@ -239,22 +248,22 @@ impl Machine for Verifier {
     fn step(
         &self,
         kept: &mut RequestRecord,
-        answer: &Answer,
+        answer: &CallAnswer,
         round: &Round<'_>,
     ) -> Result<Step<Next<()>>> {
         let next = Next::written(round, ()).tell(EventKind::Verification, round.at.id);
         let (progress, next) = match answer {
-            Answer::Accepted(receipt) => {
-                let done = Progress::Done {
+            CallAnswer::Accepted(receipt) => {
+                let done = SpendingProgress::Done {
                     at: receipt.time,
                     seq_no: receipt.seq_no,
                 };
                 let seq_no = receipt.seq_no.to_string();
                 (done, next.tell(EventKind::Anchored, seq_no))
             }
-            Answer::Refused(error) => {
+            CallAnswer::Refused(error) => {
                 let reason = error.reason.clone();
-                (Progress::Refused { reason }, next)
+                (SpendingProgress::Refused { reason }, next)
             }
             _ => return Err(Error::internal("a registry accepts or refuses")),
         };
@@ -286,7 +295,7 @@ impl Calling for Verifier {
         if kept.awaits(round) {
             // Whether the registry accepted it is unknown.
             let reason = format!("given up: {}", error.reason);
-            let progress = Progress::Refused { reason };
+            let progress = SpendingProgress::Refused { reason };
             if let Some(reason) = kept.refused_use(&progress) {
                 not_used_up(&mut kept.state, &reason);
             }
@@ -300,7 +309,7 @@ impl Calling for Verifier {
 struct Revoking<'a>(&'a Verifier);
 
 /// A revocation that was asked for, and its order.
-struct Wanted {
+struct WantedRevocation {
     by: Option<String>,
     order: Option<Order>,
 }
@@ -315,20 +324,27 @@ struct Order {
 impl Machine for Revoking<'_> {
     const KIND: &'static str = VERIFICATION;
     type Record = RequestRecord;
-    type Input = Wanted;
+    type Input = WantedRevocation;
     type Reply = ();
 
     fn records(&self) -> &RecordCache<RequestRecord> {
         &self.0.records
     }
 
-    async fn prepare(&self, at: At<'_>, kept: &RequestRecord, wanted: &mut Wanted) -> Result<()> {
-        let State::Answered(answered) = &kept.state else {
+    async fn prepare(
+        &self,
+        at: At<'_>,
+        kept: &RequestRecord,
+        wanted: &mut WantedRevocation,
+    ) -> Result<()> {
+        let VerificationState::Answered(answered) = &kept.state else {
             let reason = "there is no answer, so nothing to revoke";
             return Err(Error::new(ErrorKind::Conflict, reason));
         };
         let acted = kept.spending.as_ref();
-        if acted.is_some_and(|spending| !matches!(spending.progress, Progress::Refused { .. })) {
+        if acted
+            .is_some_and(|spending| !matches!(spending.progress, SpendingProgress::Refused { .. }))
+        {
             let reason = "the credential has been used up or revoked already";
             return Err(Error::new(ErrorKind::Conflict, reason));
         }
@@ -344,7 +360,7 @@ impl Machine for Revoking<'_> {
     fn step(
         &self,
         kept: &mut RequestRecord,
-        wanted: &Wanted,
+        wanted: &WantedRevocation,
         round: &Round<'_>,
     ) -> Result<Step<Next<()>>> {
         let unprepared = || Error::internal("a revocation was not ordered");
@@ -355,7 +371,7 @@ impl Machine for Revoking<'_> {
         ))
     }
 
-    fn absent(&self, _: &Wanted) -> Result<()> {
+    fn absent(&self, _: &WantedRevocation) -> Result<()> {
         Err(unknown())
     }
 }
@@ -364,24 +380,24 @@ impl RequestRecord {
     /// Whether the call of this round is the one whose answer this request awaits.
     fn awaits(&self, round: &Round<'_>) -> bool {
         let pending = match self.spending.as_ref().map(|spending| &spending.progress) {
-            Some(Progress::Pending { transaction }) => transaction,
+            Some(SpendingProgress::Pending { transaction }) => transaction,
             _ => return false,
         };
         let call = round.entry.map(|entry| &entry.call);
         matches!(call, Some(Call::Registry(transaction)) if transaction == pending)
     }
 
-    fn progress(&mut self, progress: Progress) {
+    fn progress(&mut self, progress: SpendingProgress) {
         if let Some(spending) = &mut self.spending {
             spending.progress = progress;
         }
     }
 
     /// Why a use is refused, if this progress is the refusal of one.
-    fn refused_use(&self, progress: &Progress) -> Option<String> {
+    fn refused_use(&self, progress: &SpendingProgress) -> Option<String> {
         let spending = self.spending.as_ref()?;
         match progress {
-            Progress::Refused { reason } if spending.action == Action::Consume.name() => {
+            SpendingProgress::Refused { reason } if spending.action == Action::Consume.name() => {
                 Some(reason.clone())
             }
             _ => None,
@@ -390,7 +406,7 @@ impl RequestRecord {
 }
 
 /// The one credential query whose answer can be used up: every way to answer it must include the handle.
-fn asking_for_handle(query: &Query) -> Option<&CredentialQuery> {
+fn asking_for_handle(query: &DcqlQuery) -> Option<&CredentialQuery> {
     let handle = |claim: &&ClaimQuery| claim.path.to_value() == Value::from(vec![HANDLE]);
     let mut asking = query.credentials().iter().filter(|credential| {
         let combinations = credential.combinations();
@@ -400,7 +416,7 @@ fn asking_for_handle(query: &Query) -> Option<&CredentialQuery> {
     asking.next().filter(|_| asking.next().is_none())
 }
 
-fn asks_for_one_handle(query: &Query) -> Result<()> {
+fn asks_for_one_handle(query: &DcqlQuery) -> Result<()> {
     asking_for_handle(query).map(drop).ok_or_else(|| {
         Error::bad_request(format!(
             "to use a credential up, request `{HANDLE}` of exactly one credential"
@@ -410,7 +426,7 @@ fn asks_for_one_handle(query: &Query) -> Result<()> {
 
 /// The handle that was asked for, in a genuine credential; to be used up, the credential must be valid. A handle that
 /// another credential discloses unasked does not count: the requested credential could then be shown again.
-fn shown(answered: &Answered, action: Action) -> Option<Shown> {
+fn shown(answered: &AnsweredRequest, action: Action) -> Option<ShownHandle> {
     let query = asking_for_handle(&answered.asked.query)?;
     let mut credentials = answered.judged.credentials.iter();
     let credential = credentials.find(|credential| credential.query_id == query.id)?;
@@ -420,7 +436,7 @@ fn shown(answered: &Answered, action: Action) -> Option<Shown> {
     let claims = credential.claims.as_ref()?;
     let reference = Reference::in_payload(claims).ok().flatten()?;
     let handle = reference.handle(claims).ok().flatten()?;
-    Some(Shown {
+    Some(ShownHandle {
         issuer: Did::parse(claims.get("iss")?.as_str()?).ok()?,
         kind: claims.get("vct")?.as_str()?.to_owned(),
         handle,
@@ -428,8 +444,8 @@ fn shown(answered: &Answered, action: Action) -> Option<Shown> {
 }
 
 /// A verdict that was valid except for the use: verifiers must not rely on it.
-fn not_used_up(state: &mut State, reason: &str) {
-    if let State::Answered(answered) = state
+fn not_used_up(state: &mut VerificationState, reason: &str) {
+    if let VerificationState::Answered(answered) = state
         && answered.judged.outcome == Outcome::Valid
     {
         answered.judged.outcome = Outcome::Unverifiable;
@@ -447,7 +463,7 @@ mod tests {
     const KIND: &str = "urn:example:prescription";
 
     /// An answer to the queries `a`, for an identifier, and `rx`, for a handle; each with an outcome and a handle.
-    fn answered(a: (Outcome, u8), rx: (Outcome, u8)) -> Answered {
+    fn answered(a: (Outcome, u8), rx: (Outcome, u8)) -> AnsweredRequest {
         let asking = |id, name| json!({"id": id, "format": "dc+sd-jwt", "meta": {"vct_values": [KIND]}, "claims": [{"path": [name]}]});
         let judged = |id, (outcome, handle): (Outcome, u8)| {
             let [reference, handle] = single_use::claims(KIND, &[handle; 32]);
@@ -483,7 +499,7 @@ mod tests {
         .unwrap()
     }
 
-    fn handle(answered: &Answered, action: Action) -> Option<u8> {
+    fn handle(answered: &AnsweredRequest, action: Action) -> Option<u8> {
         shown(answered, action).map(|shown| shown.handle[0])
     }
 

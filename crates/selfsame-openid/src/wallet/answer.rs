@@ -12,7 +12,9 @@ use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::dcql::{Match, Mismatch, Selection};
 use selfsame_openid4vc::holder::selection::{by_policy, explicit};
-use selfsame_openid4vc::holder::{self, Asked, Choice as Chosen, Input, State};
+use selfsame_openid4vc::holder::{
+    self, AwaitingConsent, Choice as Chosen, Input, PresentationState,
+};
 use selfsame_store::{Page, Put, Tag};
 use url::Url;
 
@@ -21,7 +23,7 @@ use super::cards::CARD;
 use super::quota::Shelf;
 use crate::refusal::refusal;
 use crate::view::wallet::{AnswerRequest, Answered, Asker, Person, RequestPreview, ShareSet};
-use delivery::Shown;
+use delivery::SharedContent;
 use looking::{CARDS_MAX, Fitting, shown, types_of};
 use selfsame_core::gather::Freshness;
 use selfsame_core::templates::Template;
@@ -42,7 +44,7 @@ const ASKED_SECONDS: u64 = 15 * 60;
 
 /// An authenticated request, and its record if it was previewed.
 struct Opened {
-    asked: Asked,
+    asked: AwaitingConsent,
     noted: Option<Noted>,
 }
 
@@ -78,7 +80,7 @@ impl Wallet {
     }
 
     /// Stores a previewed request, so that the answer is to the request that the person saw.
-    async fn note(&self, person: &Person, asked: &Asked) -> Result<String> {
+    async fn note(&self, person: &Person, asked: &AwaitingConsent) -> Result<String> {
         let id = self.shared.clock.ctx().token("asked/id");
         let put = Put::new(ASKED, &id, encode(asked)?)
             .expires(self.shared.clock.now().plus(ASKED_SECONDS));
@@ -140,7 +142,7 @@ impl Wallet {
             .collect();
         let shown = shown(&fitting, &matches);
         let ctx = self.shared.clock.ctx();
-        let state = State::Asked(asked.clone());
+        let state = PresentationState::Asked(asked.clone());
         let freshness = Freshness { max_status_age: 0 };
         let next = self
             .shared
@@ -157,7 +159,7 @@ impl Wallet {
     /// If the request is invalid or can't be fetched.
     pub async fn decline_request(&self, person: &Person, link: &str) -> Result<Answered> {
         let opened = self.asked(person, link).await?;
-        let state = State::Asked(opened.asked.clone());
+        let state = PresentationState::Asked(opened.asked.clone());
         let ctx = self.shared.clock.ctx();
         let next = match holder::step(&state, Input::Decline, &Default::default(), &ctx)
             .map_err(refusal)?
@@ -165,7 +167,8 @@ impl Wallet {
             Step::Done(next) => next,
             Step::Needs(_) => return Err(Error::internal("declining needs nothing")),
         };
-        self.sent(person, &opened, next, Shown::default()).await
+        self.sent(person, &opened, next, SharedContent::default())
+            .await
     }
 
     /// The request: a previewed one, or one fetched and authenticated now.
@@ -196,7 +199,7 @@ impl Wallet {
     async fn missing(
         &self,
         person: &Person,
-        asked: &Asked,
+        asked: &AwaitingConsent,
         selection: &Selection<usize>,
     ) -> Result<Vec<String>> {
         let mut missing = Vec::new();
@@ -240,7 +243,7 @@ impl Wallet {
         Ok(false)
     }
 
-    fn asker(&self, asked: &Asked) -> Asker {
+    fn asker(&self, asked: &AwaitingConsent) -> Asker {
         let client_id = asked.request.client_id.clone();
         Asker {
             trusted: asked.verifier.authenticated

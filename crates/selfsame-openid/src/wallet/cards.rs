@@ -295,9 +295,9 @@ impl Wallet {
 
     /// The card's status, verified as a verifier that trusts its issuer would: only the issuer can state it, and a
     /// status that someone else signed is ignored.
-    async fn standing(&self, person: &Person, held: &Held) -> Result<Standing> {
+    async fn standing(&self, person: &Person, held: &Held) -> Result<CardStanding> {
         if let Some(status) = by_time(held, self.shared.clock.now()) {
-            return Ok(Standing {
+            return Ok(CardStanding {
                 status,
                 as_of: None,
                 seen_use: None,
@@ -327,7 +327,7 @@ impl Wallet {
             }
             Outcome::Untrusted | Outcome::Unverifiable | Outcome::Invalid => "unknown",
         };
-        Ok(Standing {
+        Ok(CardStanding {
             status,
             as_of: verdict.as_of,
             seen_use,
@@ -347,7 +347,7 @@ pub(super) fn policy(shared: &Shared) -> Policy {
 }
 
 /// The status of a card.
-struct Standing {
+struct CardStanding {
     /// The word for it in the interfaces.
     status: &'static str,
     /// When the oldest evidence for it was fetched.

@@ -22,9 +22,9 @@ pub(super) const KEPT: Shelf = Shelf {
 };
 
 /// An entry to be written.
-pub(super) struct Entry(HistoryEntry);
+pub(super) struct NewHistoryEntry(HistoryEntry);
 
-impl Entry {
+impl NewHistoryEntry {
     pub fn new(what: &str, party: &str, cards: Vec<String>, claims: Vec<String>) -> Self {
         Self(HistoryEntry {
             id: String::new(),

@@ -11,8 +11,8 @@ use selfsame_crypto::{KeyType, SecretString, time::UnixTime};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_net::{Authorization, Body, Call, Fresh, Method, NetError, Request, Response};
 use selfsame_oauth::ServerMetadata;
-use selfsame_openid4vc::wallet::metadata::Server;
-use selfsame_openid4vc::wallet::offer::Source;
+use selfsame_openid4vc::wallet::metadata::AuthorizationServer;
+use selfsame_openid4vc::wallet::offer::OfferSource;
 use selfsame_openid4vc::wallet::{self, Binding};
 use selfsame_openid4vc::wire::metadata::Configuration;
 use selfsame_openid4vc::wire::offer::{CredentialOffer, InputMode};
@@ -26,7 +26,7 @@ use crate::refusal::refusal;
 use crate::view::wallet::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
 };
-use flow::{End, Flow};
+use flow::{Flow, FlowEnd};
 use selfsame_core::Recency;
 use selfsame_core::view::readable;
 
@@ -128,8 +128,8 @@ impl Wallet {
             .begin(&self.receiving, put, flow, batch.deferred())
             .await?;
         let end = self.shared.go_on(&self.receiving, first).await?;
-        let end = end.unwrap_or(End::Waiting);
-        if matches!(end, End::Failed(_)) {
+        let end = end.unwrap_or(FlowEnd::Waiting);
+        if matches!(end, FlowEnd::Failed(_)) {
             // The issuer's cached documents may be outdated.
             self.issuers.forget(&key);
         }
@@ -143,8 +143,8 @@ impl Wallet {
             ..refusal(wrong)
         })?;
         match source {
-            Source::Value(offer) => Ok(offer),
-            Source::Reference(url) => {
+            OfferSource::Value(offer) => Ok(offer),
+            OfferSource::Reference(url) => {
                 let response = self
                     .fetched(&url)
                     .await
@@ -240,7 +240,7 @@ impl Wallet {
 
     /// The first server that redeems pre-authorized codes (OpenID4VCI 1.0 §12.2.4); if none does, the result of the
     /// first server.
-    async fn fetch_server(&self, servers: &[Server]) -> Result<(ServerMetadata, u64)> {
+    async fn fetch_server(&self, servers: &[AuthorizationServer]) -> Result<(ServerMetadata, u64)> {
         let mut first = None;
         for server in servers {
             match self.server_metadata(server).await {
@@ -254,7 +254,7 @@ impl Wallet {
     }
 
     /// A server's metadata, and for how many seconds it may be cached.
-    async fn server_metadata(&self, server: &Server) -> Result<(ServerMetadata, u64)> {
+    async fn server_metadata(&self, server: &AuthorizationServer) -> Result<(ServerMetadata, u64)> {
         let response = self
             .document(&server.url, "the authorization server's metadata")
             .await?;

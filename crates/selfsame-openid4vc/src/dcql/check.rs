@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{
     matching::{self, Candidate, Mismatch},
-    query::{CredentialQuery, Query},
+    query::{CredentialQuery, DcqlQuery},
 };
 
 /// A verifier's result for an answer that satisfies its query.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Answer {
+pub struct CheckedAnswer {
     /// For each answered credential query, the positions of the accepted presentations.
     pub accepted: BTreeMap<String, Vec<usize>>,
     /// The presentations that were discarded although they are genuine, and the reasons.
@@ -49,9 +49,9 @@ pub fn mismatch(query: &CredentialQuery, candidate: &Candidate<'_>) -> Option<Mi
 /// that does not match its credential query, is discarded; the answer is refused if it is then incomplete. `values` are
 /// enforced too, since the wallet need not have enforced them.
 pub fn check(
-    query: &Query,
+    query: &DcqlQuery,
     answered: &BTreeMap<String, Vec<Option<Candidate<'_>>>>,
-) -> Result<Answer, Unmet> {
+) -> Result<CheckedAnswer, Unmet> {
     let mut accepted = BTreeMap::new();
     let mut discarded = Vec::new();
     for (id, presentations) in answered {
@@ -85,7 +85,7 @@ pub fn check(
             });
         }
     }
-    Ok(Answer {
+    Ok(CheckedAnswer {
         accepted,
         discarded,
     })

@@ -52,7 +52,7 @@ pub enum Mismatch {
 
 /// The part of a matching credential that answers a query.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Chosen {
+pub(super) struct ChosenPart {
     /// The position of the claim set, if there are claim sets.
     pub(super) claim_set: Option<usize>,
     /// The places to reveal, without wildcards, in the verifier's order.
@@ -63,7 +63,7 @@ pub(super) struct Chosen {
 pub(super) fn matches(
     query: &CredentialQuery,
     candidate: &Candidate<'_>,
-) -> Result<Chosen, Mismatch> {
+) -> Result<ChosenPart, Mismatch> {
     if query.known_format() != Some(candidate.format) {
         return Err(Mismatch::Format);
     }
@@ -127,12 +127,12 @@ fn has_authority(wanted: &[TrustedAuthority], keys: &[Vec<u8>]) -> bool {
 }
 
 /// The first combination of claims that the credential can satisfy (OpenID4VP 1.0 §6.4.1).
-fn claims(query: &CredentialQuery, candidate: &Candidate<'_>) -> Result<Chosen, Mismatch> {
+fn claims(query: &CredentialQuery, candidate: &Candidate<'_>) -> Result<ChosenPart, Mismatch> {
     let mut closest: Option<Vec<ClaimPath>> = None;
     for (position, combination) in query.combinations().iter().enumerate() {
         match reveal(combination, candidate) {
             Ok(reveal) => {
-                return Ok(Chosen {
+                return Ok(ChosenPart {
                     claim_set: (!query.claim_sets.is_empty()).then_some(position),
                     reveal,
                 });
@@ -193,7 +193,7 @@ fn resolve(claim: &ClaimQuery, candidate: &Candidate<'_>) -> Vec<ClaimPath> {
         let found = claim.path.select(candidate.claims).into_iter().any(will_do);
         return found.then(|| claim.path.clone()).into_iter().collect();
     }
-    let mut selected = vec![Found {
+    let mut selected = vec![FoundElement {
         path: Vec::new(),
         value: candidate.claims,
         certain: true,
@@ -221,18 +221,18 @@ fn resolve(claim: &ClaimQuery, candidate: &Candidate<'_>) -> Vec<ClaimPath> {
 }
 
 /// An element that a path leads to.
-struct Found<'a> {
+struct FoundElement<'a> {
     path: Vec<Segment>,
     value: &'a Value,
     /// Whether the path certainly names it, not only possibly.
     certain: bool,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundElement<'a> {
     fn at(&self, segment: Segment, value: &'a Value, certain: bool) -> Self {
         let mut path = self.path.clone();
         path.push(segment);
-        Found {
+        FoundElement {
             path,
             value,
             certain: self.certain && certain,

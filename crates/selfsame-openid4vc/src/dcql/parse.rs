@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::{
     query::{
-        ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, Meta, Query, TrustedAuthority,
+        ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, DcqlQuery, Meta, TrustedAuthority,
     },
-    reader::Reader,
+    reader::QueryReader,
 };
 
 const MAX_CREDENTIALS: usize = 64;
@@ -71,8 +71,8 @@ pub enum Fault {
     TooLong(usize),
 }
 
-pub(super) fn query(value: &Value) -> Result<Query, DcqlError> {
-    let root = Reader::root(value);
+pub(super) fn query(value: &Value) -> Result<DcqlQuery, DcqlError> {
+    let root = QueryReader::root(value);
     let list = root.required("credentials")?;
     let mut ids = BTreeSet::new();
     let mut claims = 0_usize;
@@ -93,13 +93,13 @@ pub(super) fn query(value: &Value) -> Result<Query, DcqlError> {
             .map(|set| credential_set(set, &ids))
             .collect::<Result<_, _>>()?,
     };
-    Ok(Query {
+    Ok(DcqlQuery {
         credentials,
         credential_sets,
     })
 }
 
-fn credential(at: &Reader, ids: &mut BTreeSet<String>) -> Result<CredentialQuery, DcqlError> {
+fn credential(at: &QueryReader, ids: &mut BTreeSet<String>) -> Result<CredentialQuery, DcqlError> {
     let id = unique(&at.required("id")?, ids)?;
     let format = at.required("format")?.string()?;
     let meta = meta(&at.required("meta")?, &format)?;
@@ -132,7 +132,7 @@ fn credential(at: &Reader, ids: &mut BTreeSet<String>) -> Result<CredentialQuery
 
 /// The requested types. §6.1 allows an empty `meta`, Appendix B requires the member of each format. A query for any
 /// credential at all would let a verifier probe a wallet, so the stricter rule is applied.
-fn meta(at: &Reader, format: &str) -> Result<Meta, DcqlError> {
+fn meta(at: &QueryReader, format: &str) -> Result<Meta, DcqlError> {
     at.object()?;
     let profile = match format {
         "mso_mdoc" => {
@@ -162,7 +162,7 @@ fn meta(at: &Reader, format: &str) -> Result<Meta, DcqlError> {
     }
 }
 
-fn authority(at: &Reader) -> Result<TrustedAuthority, DcqlError> {
+fn authority(at: &QueryReader) -> Result<TrustedAuthority, DcqlError> {
     Ok(TrustedAuthority {
         kind: at.required("type")?.string()?,
         values: at.required("values")?.strings(MAX_VALUES)?,
@@ -170,7 +170,7 @@ fn authority(at: &Reader) -> Result<TrustedAuthority, DcqlError> {
 }
 
 fn claims(
-    at: &Reader,
+    at: &QueryReader,
     meta: &Meta,
     ids: &mut BTreeSet<String>,
 ) -> Result<Vec<ClaimQuery>, DcqlError> {
@@ -202,7 +202,7 @@ fn claims(
     Ok(claims)
 }
 
-fn path(at: &Reader, meta: &Meta) -> Result<ClaimPath, DcqlError> {
+fn path(at: &QueryReader, meta: &Meta) -> Result<ClaimPath, DcqlError> {
     let path = ClaimPath::parse(at.value()).map_err(|PathError| at.fault(Fault::Path))?;
     let name = |segment: &Segment| match segment {
         Segment::Name(name) => name.len(),
@@ -219,7 +219,7 @@ fn path(at: &Reader, meta: &Meta) -> Result<ClaimPath, DcqlError> {
     }
 }
 
-fn claim_value(at: &Reader) -> Result<ClaimValue, DcqlError> {
+fn claim_value(at: &QueryReader) -> Result<ClaimValue, DcqlError> {
     match at.value() {
         Value::String(text) if text.is_empty() => Ok(ClaimValue::Text(String::new())),
         Value::String(_) => at.string().map(ClaimValue::Text),
@@ -232,7 +232,7 @@ fn claim_value(at: &Reader) -> Result<ClaimValue, DcqlError> {
 }
 
 fn claim_sets(
-    at: &Reader,
+    at: &QueryReader,
     claims: &[ClaimQuery],
     ids: &BTreeSet<String>,
 ) -> Result<Vec<Vec<String>>, DcqlError> {
@@ -248,7 +248,7 @@ fn claim_sets(
         .collect()
 }
 
-fn credential_set(at: &Reader, ids: &BTreeSet<String>) -> Result<CredentialSet, DcqlError> {
+fn credential_set(at: &QueryReader, ids: &BTreeSet<String>) -> Result<CredentialSet, DcqlError> {
     Ok(CredentialSet {
         options: at
             .required("options")?
@@ -261,8 +261,12 @@ fn credential_set(at: &Reader, ids: &BTreeSet<String>) -> Result<CredentialSet, 
 }
 
 /// A non-empty list of identifiers, each of an existing element.
-fn references(at: &Reader, ids: &BTreeSet<String>, most: usize) -> Result<Vec<String>, DcqlError> {
-    let reference = |element: &Reader| {
+fn references(
+    at: &QueryReader,
+    ids: &BTreeSet<String>,
+    most: usize,
+) -> Result<Vec<String>, DcqlError> {
+    let reference = |element: &QueryReader| {
         let id = element.string()?;
         if ids.contains(&id) {
             Ok(id)
@@ -274,7 +278,7 @@ fn references(at: &Reader, ids: &BTreeSet<String>, most: usize) -> Result<Vec<St
 }
 
 /// A new identifier: letters, digits, `_` and `-` (OpenID4VP 1.0 §6.1, §6.3).
-fn unique(at: &Reader, ids: &mut BTreeSet<String>) -> Result<String, DcqlError> {
+fn unique(at: &QueryReader, ids: &mut BTreeSet<String>) -> Result<String, DcqlError> {
     let id = at.string()?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if id.len() > MAX_ID || !id.bytes().all(allowed) {
@@ -286,6 +290,6 @@ fn unique(at: &Reader, ids: &mut BTreeSet<String>) -> Result<String, DcqlError> 
     Ok(id)
 }
 
-fn flag(at: &Reader, name: &str, default: bool) -> Result<bool, DcqlError> {
+fn flag(at: &QueryReader, name: &str, default: bool) -> Result<bool, DcqlError> {
     at.member(name)?.map_or(Ok(default), |flag| flag.boolean())
 }

@@ -8,13 +8,13 @@ use super::parse::{self, DcqlError};
 
 /// A valid DCQL query (OpenID4VP 1.0 §6).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Query {
+pub struct DcqlQuery {
     pub(super) credentials: Vec<CredentialQuery>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) credential_sets: Vec<CredentialSet>,
 }
 
-impl Query {
+impl DcqlQuery {
     /// Parses a query. Unknown members are ignored (OpenID4VP 1.0 §6); everything else is checked strictly.
     pub fn parse(value: &Value) -> Result<Self, DcqlError> {
         parse::query(value)
@@ -53,7 +53,7 @@ impl Query {
     }
 }
 
-impl<'de> Deserialize<'de> for Query {
+impl<'de> Deserialize<'de> for DcqlQuery {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         Self::parse(&value).map_err(serde::de::Error::custom)

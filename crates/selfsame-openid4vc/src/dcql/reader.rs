@@ -11,12 +11,12 @@ const MAX_STRING: usize = 2_048;
 
 /// A JSON value and its position in the query.
 #[derive(Clone)]
-pub(super) struct Reader<'a> {
+pub(super) struct QueryReader<'a> {
     value: &'a Value,
     at: String,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> QueryReader<'a> {
     pub(super) fn root(value: &'a Value) -> Self {
         Self {
             value,

@@ -6,7 +6,7 @@ use selfsame_credential::ClaimPath;
 
 use super::{
     matching::{self, Candidate, Mismatch},
-    query::Query,
+    query::DcqlQuery,
 };
 
 /// The answers that a wallet could give.
@@ -58,7 +58,7 @@ pub struct SetMatches {
 
 /// Finds the credentials that answer the query (OpenID4VP 1.0 §6.4). The choice among them is made by the holder, or by
 /// [`Selection::first_choice`].
-pub fn select<Id: Clone>(query: &Query, held: &[(Id, Candidate<'_>)]) -> Selection<Id> {
+pub fn select<Id: Clone>(query: &DcqlQuery, held: &[(Id, Candidate<'_>)]) -> Selection<Id> {
     let queries: Vec<_> = query
         .credentials()
         .iter()

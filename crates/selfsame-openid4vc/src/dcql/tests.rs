@@ -18,8 +18,8 @@ fn query(credential: Value) -> Value {
     json!({"credentials": [whole]})
 }
 
-fn claims(claims: Value) -> Query {
-    Query::parse(&query(json!({"claims": claims}))).unwrap()
+fn claims(claims: Value) -> DcqlQuery {
+    DcqlQuery::parse(&query(json!({"claims": claims}))).unwrap()
 }
 
 /// Of claims that live as long as the tests.
@@ -35,7 +35,7 @@ fn credential(claims: Value) -> Candidate<'static> {
 }
 
 fn fault(query: &Value) -> (String, Fault) {
-    let error = Query::parse(query).unwrap_err();
+    let error = DcqlQuery::parse(query).unwrap_err();
     (error.at, error.fault)
 }
 
@@ -53,7 +53,7 @@ fn answer(
     BTreeMap::from([("pid".to_owned(), presentations)])
 }
 
-fn revealed(query: &Query, held: Value) -> Option<Vec<Value>> {
+fn revealed(query: &DcqlQuery, held: Value) -> Option<Vec<Value>> {
     let selection = select(query, &[("held", credential(held))]);
     let found = selection.queries.first().unwrap().matches.first()?;
     Some(found.reveal.iter().map(ClaimPath::to_value).collect())
@@ -163,7 +163,7 @@ fn identifiers_are_letters_digits_underscores_and_hyphens_and_unique() {
 #[test]
 fn sets_refer_to_what_is_there() {
     let sets = |sets: Value| json!({"claims": [{"id": "a", "path": ["a"]}], "claim_sets": sets});
-    assert!(Query::parse(&query(sets(json!([["a"]])))).is_ok());
+    assert!(DcqlQuery::parse(&query(sets(json!([["a"]])))).is_ok());
     assert_eq!(fault(&query(sets(json!([["b"]])))).1, Fault::Unknown);
     let no_id = json!({"claims": [{"path": ["a"]}], "claim_sets": [["a"]]});
     assert_eq!(fault(&query(no_id)).1, Fault::Missing("id"));
@@ -253,15 +253,15 @@ fn every_list_has_a_limit() {
 fn unknown_members_and_formats_are_let_be() {
     let mut strange = query(json!({"x": 1, "claims": [{"path": ["a"], "x": {}}]}));
     strange["x"] = json!([]);
-    assert!(Query::parse(&strange).is_ok());
+    assert!(DcqlQuery::parse(&strange).is_ok());
     let unknown = query(json!({"format": "spiffe", "meta": {"anything": 1}}));
-    let unknown = Query::parse(&unknown).unwrap();
+    let unknown = DcqlQuery::parse(&unknown).unwrap();
     assert!(!select(&unknown, &[(1, credential(json!({})))]).is_satisfiable());
 }
 
 #[test]
 fn no_claims_asked_nothing_revealed() {
-    let query = Query::parse(&query(json!({}))).unwrap();
+    let query = DcqlQuery::parse(&query(json!({}))).unwrap();
     assert_eq!(revealed(&query, json!({"secret": 1})), Some(vec![]));
 }
 
@@ -326,7 +326,7 @@ fn one_credential_may_answer_several_queries() {
     second["claims"] = json!([{"path": ["b"]}]);
     two["credentials"].as_array_mut().unwrap().push(second);
     let selection = select(
-        &Query::parse(&two).unwrap(),
+        &DcqlQuery::parse(&two).unwrap(),
         &[("held", credential(json!({"a": 1, "b": 2})))],
     );
     let choice = selection.first_choice(false).unwrap();
@@ -342,12 +342,12 @@ fn the_first_choice_leaves_optional_sets_out_unless_told() {
     let mut query = query(json!({}));
     query["credential_sets"] = json!([{"options": [["pid"]], "required": false}]);
     let selection = select(
-        &Query::parse(&query).unwrap(),
+        &DcqlQuery::parse(&query).unwrap(),
         &[(1, credential(json!({})))],
     );
     assert!(selection.first_choice(false).unwrap().is_empty());
     assert_eq!(selection.first_choice(true).unwrap().len(), 1);
-    let nothing = select::<u8>(&Query::parse(&query).unwrap(), &[]);
+    let nothing = select::<u8>(&DcqlQuery::parse(&query).unwrap(), &[]);
     assert!(nothing.is_satisfiable());
     assert_eq!(nothing.missing().count(), 1);
 }
@@ -364,7 +364,7 @@ fn chosen_of(sets: Value) -> (Vec<String>, Vec<String>) {
     all["credentials"] = json!([named("a"), named("b"), named("c")]);
     all["credential_sets"] = sets;
     let held = [(1, credential(json!({})))];
-    let selection = select(&Query::parse(&all).unwrap(), &held);
+    let selection = select(&DcqlQuery::parse(&all).unwrap(), &held);
     let choice = selection.first_choice(false).unwrap();
     let chosen = choice.iter().map(|(id, _)| (*id).to_owned()).collect();
     let ids = ["a", "b", "c"].map(str::to_owned).into_iter();
@@ -468,7 +468,7 @@ fn an_answer_with_another_value_type_or_without_binding_is_incomplete() {
 
 #[test]
 fn one_bad_presentation_is_discarded_alone() {
-    let several = Query::parse(&query(
+    let several = DcqlQuery::parse(&query(
         json!({"multiple": true, "claims": [{"path": ["a"]}]}),
     ))
     .unwrap();
@@ -538,7 +538,7 @@ fn the_narrowest_type_is_none_that_every_credential_has() {
 #[test]
 fn errors_name_places_and_never_values() {
     let query = query(json!({"claims": [{"path": ["a"], "values": [{"secret": "Dent"}]}]}));
-    let error = Query::parse(&query).unwrap_err().to_string();
+    let error = DcqlQuery::parse(&query).unwrap_err().to_string();
     assert_eq!(
         error,
         "dcql_query.credentials[0].claims[0].values[0]: a string, an integer or a boolean is expected"
@@ -617,8 +617,8 @@ proptest! {
             "claims": [{"id": "c", "path": path, "values": values}],
             "claim_sets": [["c"]],
         }));
-        let query = Query::parse(&value).unwrap();
+        let query = DcqlQuery::parse(&value).unwrap();
         let written = serde_json::to_value(&query).unwrap();
-        prop_assert_eq!(Query::parse(&written).unwrap(), query);
+        prop_assert_eq!(DcqlQuery::parse(&written).unwrap(), query);
     }
 }

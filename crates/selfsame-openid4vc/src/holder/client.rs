@@ -9,7 +9,7 @@ use selfsame_crypto::{
 };
 use selfsame_did::{Did, DidUrl, Relationship};
 
-use super::request::Trust;
+use super::request::WalletTrust;
 use crate::{error::Error, wire::request::ClientId};
 
 /// Tolerated clock difference, in seconds.
@@ -18,7 +18,7 @@ pub(super) const LEEWAY: u64 = 60;
 pub(super) fn authenticate(
     client: &ClientId,
     object: &Compact,
-    trust: &Trust<'_>,
+    trust: &WalletTrust<'_>,
     evidence: &Evidence,
     now: UnixTime,
 ) -> Result<Step<()>, Error> {
@@ -73,7 +73,7 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
 fn key_of_certificate(
     name: &str,
     object: &Compact,
-    trust: &Trust<'_>,
+    trust: &WalletTrust<'_>,
     now: UnixTime,
 ) -> Result<PublicKey, Error> {
     let refuse = |reason: &str| Error::invalid_request(reason);

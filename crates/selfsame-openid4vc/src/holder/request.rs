@@ -6,14 +6,14 @@ use selfsame_oauth::Form;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{Asked, Audience, Verifier, client};
+use super::{Audience, AwaitingConsent, Verifier, client};
 use crate::{
     error::Error,
     transport::Transport,
     wire::{
         media_type,
         request::{
-            ClientId, MEDIA_TYPE, Parameters, Refused, Request, RequestUriMethod, SCHEME,
+            ClientId, MEDIA_TYPE, Parameters, RefusedRequest, Request, RequestUriMethod, SCHEME,
             STATIC_AUDIENCE, TYP,
         },
     },
@@ -30,7 +30,7 @@ const TRY_AGAIN: &str =
 #[derive(Clone, Debug)]
 pub enum Invocation {
     /// The whole request, from a verifier that does not authenticate itself.
-    Plain(Box<Asked>),
+    Plain(Box<AwaitingConsent>),
     /// A signed request object.
     Object {
         /// The client identifier.
@@ -64,7 +64,7 @@ pub struct Fetch {
 
 /// A request object, and the values it must agree with.
 #[derive(Clone, Copy, Debug)]
-pub struct Received<'a> {
+pub struct ReceivedObject<'a> {
     /// The client identifier of the link.
     pub client_id: &'a str,
     /// The request object.
@@ -77,7 +77,7 @@ pub struct Received<'a> {
 
 /// What the wallet trusts.
 #[derive(Clone, Copy, Debug)]
-pub struct Trust<'a> {
+pub struct WalletTrust<'a> {
     /// The rule for which URLs may be used.
     pub transport: &'a Transport,
     /// Trusted roots for verifiers' certificates, DER.
@@ -85,7 +85,7 @@ pub struct Trust<'a> {
 }
 
 /// Reads the link that a person scanned or followed.
-pub fn open(link: &str, transport: &Transport) -> Result<Invocation, Box<Refused>> {
+pub fn open(link: &str, transport: &Transport) -> Result<Invocation, Box<RefusedRequest>> {
     let (client_id, mut form) = parameters(link, transport).map_err(unanswered)?;
     // RFC 9101 §5: a link has either `request` or `request_uri`; then only the request object's parameters count.
     match (form.take("request"), form.take("request_uri")) {
@@ -161,7 +161,7 @@ fn plain(
     client_id: &str,
     mut form: Form,
     transport: &Transport,
-) -> Result<Invocation, Box<Refused>> {
+) -> Result<Invocation, Box<RefusedRequest>> {
     if form.has("request_uri_method") {
         let reason = "request_uri_method is present without request_uri";
         return Err(unanswered(Error::invalid_request(reason)));
@@ -229,11 +229,11 @@ pub fn read(status: u16, content_type: Option<&str>, body: &[u8]) -> Result<Stri
 
 /// Authenticates a request object and checks its parameters. Of the link, only the client identifier counts.
 pub fn authenticate(
-    received: &Received<'_>,
-    trust: &Trust<'_>,
+    received: &ReceivedObject<'_>,
+    trust: &WalletTrust<'_>,
     evidence: &Evidence,
     now: UnixTime,
-) -> Result<Step<Asked>, Box<Refused>> {
+) -> Result<Step<AwaitingConsent>, Box<RefusedRequest>> {
     let client = ClientId::parse(received.client_id).map_err(unanswered)?;
     let object = Compact::parse_within(received.object, MAX_OBJECT).map_err(|error| {
         unanswered(Error::invalid_request(format!(
@@ -256,7 +256,7 @@ pub fn authenticate(
 /// The parameters of a request object, and its audience if that is not the specification's value.
 type Claims = (Parameters, Option<Audience>);
 
-fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Claims, Error> {
+fn claims(object: &Compact, received: &ReceivedObject<'_>, now: UnixTime) -> Result<Claims, Error> {
     let refuse = Error::invalid_request;
     let Ok(Value::Object(claims)) = object.claims() else {
         return Err(refuse("the request object's payload is not a JSON object"));
@@ -289,7 +289,7 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Cl
 // without `aud`, as RFC 9101 §4 allows; the person sees a note. Any other audience is refused.
 fn audience(
     claims: &Map<String, Value>,
-    received: &Received<'_>,
+    received: &ReceivedObject<'_>,
 ) -> Result<Option<Audience>, Error> {
     if !claims.contains_key("aud") {
         return Ok(Some(Audience::Unsaid {}));
@@ -329,7 +329,7 @@ fn check(
     parameters: Parameters,
     client: &ClientId,
     transport: &Transport,
-) -> Result<Request, Box<Refused>> {
+) -> Result<Request, Box<RefusedRequest>> {
     let allowed = |url: &Url| transport.allows(url);
     let mut outcome = Request::check(parameters, client);
     if let Err(refused) = &mut outcome
@@ -346,7 +346,7 @@ fn check(
     Ok(request)
 }
 
-fn asked(request: Request, client: &ClientId, audience: Option<Audience>) -> Asked {
+fn asked(request: Request, client: &ClientId, audience: Option<Audience>) -> AwaitingConsent {
     let name = match client {
         ClientId::RedirectUri(_) => request
             .response_uri
@@ -361,7 +361,7 @@ fn asked(request: Request, client: &ClientId, audience: Option<Audience>) -> Ask
         name,
         authenticated: client.is_signed(),
     };
-    Asked {
+    AwaitingConsent {
         request,
         verifier,
         audience,
@@ -369,8 +369,8 @@ fn asked(request: Request, client: &ClientId, audience: Option<Audience>) -> Ask
 }
 
 /// A refusal that is not sent to the verifier, since the verifier's identity was not established.
-fn unanswered(error: Error) -> Box<Refused> {
-    Box::new(Refused {
+fn unanswered(error: Error) -> Box<RefusedRequest> {
+    Box::new(RefusedRequest {
         error,
         response_uri: None,
         state: None,

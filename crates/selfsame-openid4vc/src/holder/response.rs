@@ -14,7 +14,8 @@ use serde_json::Map;
 use url::Url;
 
 use super::{
-    Answering, Asked, Choice, Declining, Delivery, Done, Failed, HolderKey, Next, State, Verifier,
+    Answering, AwaitingConsent, Choice, Declining, Delivery, Done, Failed, HolderKey, HolderNext,
+    PresentationState, Verifier,
 };
 use crate::{
     dcql::CredentialQuery,
@@ -22,8 +23,8 @@ use crate::{
     wire::{
         encryption::ResponseEncryption,
         limits,
-        request::{Refused, Request},
-        response::{Answer, AuthorizationResponse, Receipt, VpToken},
+        request::{RefusedRequest, Request},
+        response::{AuthorizationResponse, Receipt, VpResponse, VpToken},
     },
 };
 
@@ -33,11 +34,11 @@ const MAX_TOLD: usize = 200;
 const LIFETIME: u64 = 300;
 
 pub(super) fn present(
-    asked: &Asked,
+    asked: &AwaitingConsent,
     choices: &[Choice<'_>],
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<HolderNext>, Error> {
     let queries = queries(asked, choices)?;
     let mut vp_token: VpToken = BTreeMap::new();
     let mut needs = Vec::new();
@@ -58,18 +59,18 @@ pub(super) fn present(
     if !needs.is_empty() {
         return Ok(Step::Needs(needs));
     }
-    let state = State::Answering(Answering {
+    let state = PresentationState::Answering(Answering {
         verifier: asked.verifier.clone(),
         query_ids: vp_token.keys().cloned().collect(),
     });
-    let delivery = post(&asked.request, Answer::Presented(vp_token), ctx)?;
-    Ok(Step::Done(Next::delivering(state, delivery)))
+    let delivery = post(&asked.request, VpResponse::Presented(vp_token), ctx)?;
+    Ok(Step::Done(HolderNext::delivering(state, delivery)))
 }
 
 /// The credential query of each choice. A credential may be chosen once per query, and a query without `multiple` takes
 /// only one credential.
 fn queries<'a>(
-    asked: &'a Asked,
+    asked: &'a AwaitingConsent,
     choices: &[Choice<'_>],
 ) -> Result<Vec<&'a CredentialQuery>, Error> {
     if choices.is_empty() {
@@ -97,9 +98,9 @@ fn queries<'a>(
     Ok(queries)
 }
 
-pub(super) fn decline(asked: &Asked, ctx: &Ctx) -> Result<Next, Error> {
+pub(super) fn decline(asked: &AwaitingConsent, ctx: &Ctx) -> Result<HolderNext, Error> {
     // §15.4.1: the verifier must not learn whether the person did not want to present or had nothing to present.
-    let refusal = Answer::Refused {
+    let refusal = VpResponse::Refused {
         error: PresentationCode::AccessDenied.as_str().to_owned(),
         description: None,
     };
@@ -107,15 +108,18 @@ pub(super) fn decline(asked: &Asked, ctx: &Ctx) -> Result<Next, Error> {
     let declining = Declining {
         verifier: asked.verifier.clone(),
     };
-    Ok(Next::delivering(State::Declining(declining), delivery))
+    Ok(HolderNext::delivering(
+        PresentationState::Declining(declining),
+        delivery,
+    ))
 }
 
 /// The error response to the verifier; `None` if the verifier's identity is not known.
-pub fn refusal(refused: &Refused) -> Option<Delivery> {
+pub fn refusal(refused: &RefusedRequest) -> Option<Delivery> {
     let body = refused.error.body()?;
     let response = AuthorizationResponse {
         state: refused.state.clone(),
-        answer: Answer::Refused {
+        answer: VpResponse::Refused {
             error: body.error,
             description: body.error_description,
         },
@@ -127,7 +131,12 @@ pub fn refusal(refused: &Refused) -> Option<Delivery> {
     })
 }
 
-pub(super) fn delivered(verifier: &Verifier, presented: bool, status: u16, body: &[u8]) -> Next {
+pub(super) fn delivered(
+    verifier: &Verifier,
+    presented: bool,
+    status: u16,
+    body: &[u8],
+) -> HolderNext {
     let failed = |reason: &str| failed(verifier, reason.to_owned());
     // §8.2 and the errata on HTTP redirects: only status 200 is accepted.
     if status != 200 {
@@ -146,7 +155,7 @@ pub(super) fn delivered(verifier: &Verifier, presented: bool, status: u16, body:
         presented,
         redirect_uri,
     };
-    Next::ended(State::Done(done))
+    HolderNext::ended(PresentationState::Done(done))
 }
 
 /// A message that the verifier did not accept the answer. It quotes the verifier's reason, limited to the characters of
@@ -167,23 +176,23 @@ fn not_taken(body: &[u8]) -> String {
     }
 }
 
-pub(super) fn unreachable(verifier: &Verifier, reason: &str) -> Next {
+pub(super) fn unreachable(verifier: &Verifier, reason: &str) -> HolderNext {
     failed(
         verifier,
         format!("the verifier cannot be reached: {reason}"),
     )
 }
 
-fn failed(verifier: &Verifier, reason: String) -> Next {
+fn failed(verifier: &Verifier, reason: String) -> HolderNext {
     let failed = Failed {
         verifier: verifier.clone(),
         reason,
         advice: "Ask the verifier for a new request.".to_owned(),
     };
-    Next::ended(State::Failed(failed))
+    HolderNext::ended(PresentationState::Failed(failed))
 }
 
-fn post(request: &Request, answer: Answer, ctx: &Ctx) -> Result<Delivery, Error> {
+fn post(request: &Request, answer: VpResponse, ctx: &Ctx) -> Result<Delivery, Error> {
     let response = AuthorizationResponse {
         state: request.state.clone(),
         answer,

@@ -28,7 +28,7 @@ const WORDS: [&str; 6] = [
 
 /// The part of a credential that contains a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Part {
+pub enum CredentialPart {
     /// Part of [`Held::claims`].
     Claims,
     /// Part of [`Held::beside`].
@@ -39,7 +39,7 @@ pub enum Part {
 
 /// Facts about a held credential that the wallet knows, and shows to the person.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct KnownFacts<'a> {
     /// The issuer.
     pub issuer: &'a str,
     /// The key that the credential is bound to, if the wallet has that key.
@@ -53,14 +53,14 @@ pub struct Known<'a> {
 /// Recognises the technical values of one credential.
 pub struct Technical<'a> {
     held: &'a Held,
-    known: Known<'a>,
+    known: KnownFacts<'a>,
     /// The key that the credential is bound to, as a JWK, if the wallet has that key.
     key: Option<Value>,
 }
 
 impl<'a> Technical<'a> {
     /// Prepares for one credential, with what is known about it.
-    pub fn of(held: &'a Held, known: Known<'a>) -> Self {
+    pub fn of(held: &'a Held, known: KnownFacts<'a>) -> Self {
         let key = held.holder_key();
         let own = key.filter(|key| known.key == Some(&KeyHandle::of(key)));
         let key = own.and_then(|key| serde_json::to_value(key.to_jwk()).ok());
@@ -69,29 +69,29 @@ impl<'a> Technical<'a> {
 
     /// Whether every credential has this value here. Each member is checked on its own and only with the value that it
     /// should have: anything else that an issuer puts in it or next to it must be shown.
-    pub fn is(&self, part: Part, trail: &[Segment], value: &Value) -> bool {
+    pub fn is(&self, part: CredentialPart, trail: &[Segment], value: &Value) -> bool {
         let names: Vec<&str> = trail.iter().filter_map(name).collect();
         let is_single = names.len() == trail.len();
         let text = value.as_str();
         match (part, names.as_slice()) {
             (_, _) if value.is_object() || value.is_array() => false,
-            (Part::Header, ["header", "cty"]) => matches!(text, Some("vc" | "JWT")),
-            (Part::Header, _) => false,
+            (CredentialPart::Header, ["header", "cty"]) => matches!(text, Some("vc" | "JWT")),
+            (CredentialPart::Header, _) => false,
             (_, ["cnf", "jwk", member]) => self.is_of_key(member, value),
             (_, ["status", "status_list", "idx"]) => self.is_index(value.as_u64()),
             (_, ["status", "status_list", "uri"]) => self.is_list(text),
-            (Part::Beside, ["sub"]) => text.is_some() && text == self.held.holder_did(),
-            (Part::Beside, ["jti"]) => self.held.claims().get("id") == Some(value),
-            (Part::Beside, [name]) => is_single && self.is_registered(name, value),
-            (Part::Beside, _) => false,
-            (Part::Claims, names) if self.is_at_the_top() => match names {
+            (CredentialPart::Beside, ["sub"]) => text.is_some() && text == self.held.holder_did(),
+            (CredentialPart::Beside, ["jti"]) => self.held.claims().get("id") == Some(value),
+            (CredentialPart::Beside, [name]) => is_single && self.is_registered(name, value),
+            (CredentialPart::Beside, _) => false,
+            (CredentialPart::Claims, names) if self.is_at_the_top() => match names {
                 [single_use::CLAIM, "digest"] => is_single && text.is_some_and(is_digest),
                 // The verifier has named the type, unless it requested the credential by another of its types.
                 ["vct"] => is_single && self.held.claims().get("aka_vcts").is_none(),
                 [name] => is_single && self.is_registered(name, value),
                 _ => false,
             },
-            (Part::Claims, names) => self.is_of_w3c(names, text),
+            (CredentialPart::Claims, names) => self.is_of_w3c(names, text),
         }
     }
 

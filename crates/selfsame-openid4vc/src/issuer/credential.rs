@@ -13,20 +13,20 @@ use selfsame_oauth::{Code, Error as OAuthError};
 use serde_json::{Map, Value};
 
 use super::{
-    Given, Granted, Issuance, Settings, State,
-    proof::{self, Holder, Proven},
+    Given, Granted, Issuance, IssuanceState, IssuerSettings,
+    proof::{self, Holder, ProvenHolders},
 };
 use crate::{
     error::{CredentialCode, Error},
     wire::{
-        credential::{CredentialRequest, CredentialResponse, Wanted},
+        credential::{CredentialRequest, CredentialResponse, WantedCredential},
         metadata::Configuration,
     },
 };
 
 /// The content of the credentials of one data set.
 #[derive(Clone, Debug)]
-pub struct Content {
+pub struct CredentialContent {
     /// The issuer's identifier within the credential: a DID or an https URL.
     pub issuer: String,
     /// The issuer's key.
@@ -75,18 +75,21 @@ pub fn copies(request: &CredentialRequest) -> usize {
 }
 
 /// The DIDs that a request's proofs use to name their keys; empty if the request has too many proofs.
-pub fn dids_named(request: &CredentialRequest, settings: &Settings) -> impl Iterator<Item = Did> {
+pub fn dids_named(
+    request: &CredentialRequest,
+    settings: &IssuerSettings,
+) -> impl Iterator<Item = Did> {
     let proofs = request.proofs.as_deref().unwrap_or_default();
     let few = proofs.len() <= settings.metadata.batch_size();
     proof::dids(if few { proofs } else { &[] })
 }
 
 /// How many status entries a request needs: 0 if it was answered before or will be denied. `further_copies` is the
-/// field of its [`Content`].
+/// field of its [`CredentialContent`].
 pub fn entries_needed(
     granted: &Granted,
     request: &CredentialRequest,
-    settings: &Settings,
+    settings: &IssuerSettings,
     further_copies: bool,
 ) -> Result<usize, Error> {
     let configuration_id = configuration_of(granted, request, settings)?;
@@ -118,12 +121,12 @@ fn is_within(request: &CredentialRequest, given: &[Given], most: usize) -> bool 
 pub fn configuration_of<'a>(
     granted: &'a Granted,
     request: &CredentialRequest,
-    settings: &Settings,
+    settings: &IssuerSettings,
 ) -> Result<&'a str, Error> {
     let refuse = |code, reason: &str| Err(Error::credential(code, reason));
     let with_identifiers = granted.credentials.values().any(Option::is_some);
     match &request.wanted {
-        Wanted::CredentialIdentifier(wanted) => {
+        WantedCredential::CredentialIdentifier(wanted) => {
             let found = granted
                 .credentials
                 .iter()
@@ -136,11 +139,11 @@ pub fn configuration_of<'a>(
                 ),
             }
         }
-        Wanted::CredentialConfigurationId(_) if with_identifiers => refuse(
+        WantedCredential::CredentialConfigurationId(_) if with_identifiers => refuse(
             CredentialCode::InvalidCredentialRequest,
             "the token response has credential identifiers; one of them must be used",
         ),
-        Wanted::CredentialConfigurationId(wanted) => {
+        WantedCredential::CredentialConfigurationId(wanted) => {
             if settings.metadata.configuration(wanted).is_none() {
                 return refuse(
                     CredentialCode::UnknownCredentialConfiguration,
@@ -158,29 +161,29 @@ pub fn configuration_of<'a>(
 
 /// A credential request, and what it is answered with.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct CredentialAsked<'a> {
     /// The request.
     pub request: &'a CredentialRequest,
     /// The content of the credentials.
-    pub content: &'a Content,
+    pub content: &'a CredentialContent,
     /// The issuer's configuration.
-    pub settings: &'a Settings,
+    pub settings: &'a IssuerSettings,
 }
 
-struct Call<'a> {
+struct CredentialCall<'a> {
     granted: &'a Granted,
     request: &'a CredentialRequest,
-    content: &'a Content,
-    settings: &'a Settings,
+    content: &'a CredentialContent,
+    settings: &'a IssuerSettings,
 }
 
 pub(super) fn issue(
     granted: &Granted,
-    asked: &Asked<'_>,
+    asked: &CredentialAsked<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<Issuance>, Error> {
-    let call = &Call {
+    let call = &CredentialCall {
         granted,
         request: asked.request,
         content: asked.content,
@@ -195,7 +198,7 @@ pub(super) fn issue(
     // A wallet that lost the answer repeats the identical request.
     if let Some(answer) = answer_to(call.request, given) {
         return Ok(Step::Done(Issuance {
-            state: State::Granted(granted.clone()),
+            state: IssuanceState::Granted(granted.clone()),
             spent: Vec::new(),
             issued: Vec::new(),
             response: answer.response.clone(),
@@ -231,7 +234,7 @@ pub(super) fn issue(
     let answers = granted.issued.entry(configuration_id.to_owned());
     answers.or_default().push(given);
     Ok(Step::Done(Issuance {
-        state: State::Granted(granted),
+        state: IssuanceState::Granted(granted),
         issued: issued(configuration_id, call.content, &proven),
         spent: proven.nonces,
         response,
@@ -240,7 +243,7 @@ pub(super) fn issue(
 
 // "Multiple Accesses to the Credential Endpoint": a token may be used several times, also for the same credential; some
 // wallets fetch their copies one by one. The total must not exceed what one request may ask for.
-fn check_further(call: &Call<'_>, given: &[Given]) -> Result<(), Error> {
+fn check_further(call: &CredentialCall<'_>, given: &[Given]) -> Result<(), Error> {
     let most = call.settings.metadata.batch_size();
     if given.is_empty() || (call.content.further_copies && is_within(call.request, given, most)) {
         return Ok(());
@@ -252,7 +255,7 @@ fn check_further(call: &Call<'_>, given: &[Given]) -> Result<(), Error> {
 }
 
 // §8.3: each key binds at most one credential; two copies with one key would be the same credential twice.
-fn check_fresh(proven: &Proven, given: &[Given]) -> Result<(), Error> {
+fn check_fresh(proven: &ProvenHolders, given: &[Given]) -> Result<(), Error> {
     let bound = |holder: &Holder| {
         let thumbprint = thumbprint(holder);
         given
@@ -273,14 +276,14 @@ fn thumbprint(holder: &Holder) -> String {
 }
 
 fn prove(
-    call: &Call<'_>,
+    call: &CredentialCall<'_>,
     configuration: &Configuration,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Proven>, Error> {
+) -> Result<Step<ProvenHolders>, Error> {
     let refuse = |reason: &str| Err(Error::credential(CredentialCode::InvalidProof, reason));
     match (&configuration.proof_types_supported, &call.request.proofs) {
-        (None, None) => Ok(Step::Done(Proven {
+        (None, None) => Ok(Step::Done(ProvenHolders {
             holders: Vec::new(),
             nonces: Vec::new(),
         })),
@@ -298,15 +301,15 @@ fn prove(
 }
 
 /// A credential without its signature.
-enum Draft {
+enum CredentialDraft {
     SdJwt(Box<sd_jwt_vc::Draft>),
     Jwt(Box<Unsigned>),
 }
 
 fn sign(
-    call: &Call<'_>,
+    call: &CredentialCall<'_>,
     configuration: &Configuration,
-    proven: &Proven,
+    proven: &ProvenHolders,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<Vec<String>>, Error> {
@@ -330,8 +333,8 @@ fn sign(
             status: statuses.get(position),
         };
         let signed = match draft(call, &one, ctx)? {
-            Draft::SdJwt(draft) => draft.step(evidence),
-            Draft::Jwt(unsigned) => unsigned.step(evidence),
+            CredentialDraft::SdJwt(draft) => draft.step(evidence),
+            CredentialDraft::Jwt(unsigned) => unsigned.step(evidence),
         };
         match signed {
             Step::Done(credential) => credentials.push(credential),
@@ -352,7 +355,7 @@ struct One<'a> {
     status: Option<&'a Status>,
 }
 
-fn draft(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
+fn draft(call: &CredentialCall<'_>, one: &One<'_>, ctx: &Ctx) -> Result<CredentialDraft, Error> {
     let Some(format) = one.configuration.known_format() else {
         return Err(Error::Setup(
             "a configuration has an unsupported format".to_owned(),
@@ -364,7 +367,7 @@ fn draft(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
     }
 }
 
-fn sd_jwt(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
+fn sd_jwt(call: &CredentialCall<'_>, one: &One<'_>, ctx: &Ctx) -> Result<CredentialDraft, Error> {
     let content = call.content;
     let vct = one.configuration.vct.as_deref().unwrap_or_default();
     let issued_at = ctx.now().rounded_down(call.settings.round_times_to);
@@ -393,10 +396,15 @@ fn sd_jwt(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
     let draft = issue
         .draft(ctx)
         .map_err(|error| Error::Setup(error.to_string()))?;
-    Ok(Draft::SdJwt(Box::new(draft)))
+    Ok(CredentialDraft::SdJwt(Box::new(draft)))
 }
 
-fn w3c(call: &Call<'_>, one: &One<'_>, format: Format, now: UnixTime) -> Result<Draft, Error> {
+fn w3c(
+    call: &CredentialCall<'_>,
+    one: &One<'_>,
+    format: Format,
+    now: UnixTime,
+) -> Result<CredentialDraft, Error> {
     let content = call.content;
     let definition = one.configuration.credential_definition.as_ref();
     let types = definition
@@ -432,10 +440,14 @@ fn w3c(call: &Call<'_>, one: &One<'_>, format: Format, now: UnixTime) -> Result<
     let draft = issue
         .draft()
         .map_err(|error| Error::Setup(error.to_string()))?;
-    Ok(Draft::Jwt(Box::new(draft)))
+    Ok(CredentialDraft::Jwt(Box::new(draft)))
 }
 
-fn issued(configuration_id: &str, content: &Content, proven: &Proven) -> Vec<Issued> {
+fn issued(
+    configuration_id: &str,
+    content: &CredentialContent,
+    proven: &ProvenHolders,
+) -> Vec<Issued> {
     let copies = proven.holders.len().max(1);
     (0..copies)
         .map(|position| Issued {

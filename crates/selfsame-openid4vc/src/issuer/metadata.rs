@@ -12,14 +12,14 @@ use url::Url;
 use crate::{
     error::Error,
     wire::metadata::{
-        Batch, Configuration, CredentialDefinition, CredentialMetadata, Display, Entry,
-        IssuerMetadata, JWT, ProofType,
+        Batch, Configuration, ConfigurationEntry, CredentialDefinition, CredentialMetadata,
+        Display, IssuerMetadata, JWT, ProofType,
     },
 };
 
 /// The issuer's identifier, its endpoints and the credentials it issues.
 #[derive(Clone, Debug)]
-pub struct Description {
+pub struct IssuerDescription {
     /// The credential issuer identifier.
     pub identifier: String,
     /// The token endpoint.
@@ -56,13 +56,16 @@ pub struct Offering {
 }
 
 /// Builds the metadata. Metadata that breaks a rule of the specification is refused here, before wallets read it.
-pub fn build(description: &Description) -> Result<IssuerMetadata, Error> {
+pub fn build(description: &IssuerDescription) -> Result<IssuerMetadata, Error> {
     let entries = description.credentials.iter().map(|(id, offering)| {
         let configuration = configuration(offering);
         configuration
             .check()
             .map_err(|problem| Error::Setup(format!("{id}: {problem}")))?;
-        Ok((id.clone(), Entry::Known(Box::new(configuration))))
+        Ok((
+            id.clone(),
+            ConfigurationEntry::Known(Box::new(configuration)),
+        ))
     });
     let metadata = IssuerMetadata {
         credential_issuer: description.identifier.clone(),
@@ -84,7 +87,7 @@ pub fn build(description: &Description) -> Result<IssuerMetadata, Error> {
 }
 
 /// The metadata of the authorization server that is part of the issuer.
-pub fn server(description: &Description) -> ServerMetadata {
+pub fn server(description: &IssuerDescription) -> ServerMetadata {
     ServerMetadata::pre_authorized(&description.identifier, description.token_endpoint.clone())
 }
 

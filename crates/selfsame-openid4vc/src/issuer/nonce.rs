@@ -12,7 +12,7 @@ use selfsame_crypto::{
     time::UnixTime,
 };
 
-use super::Settings;
+use super::IssuerSettings;
 use crate::wire::nonce::NonceResponse;
 
 const TIME: usize = 8;
@@ -40,7 +40,7 @@ pub enum NonceError {
 }
 
 /// Creates a nonce.
-pub fn make(settings: &Settings, ctx: &Ctx) -> NonceResponse {
+pub fn make(settings: &IssuerSettings, ctx: &Ctx) -> NonceResponse {
     let mut bytes = ctx.now().0.to_be_bytes().to_vec();
     bytes.extend_from_slice(&ctx.random::<RANDOM>("issuer/nonce"));
     let mac = mac(&settings.key, &bytes);
@@ -51,7 +51,7 @@ pub fn make(settings: &Settings, ctx: &Ctx) -> NonceResponse {
 }
 
 /// Checks that a nonce is ours and has not expired, and returns the record that marks it as used.
-pub fn check(settings: &Settings, nonce: &str, now: UnixTime) -> Result<Spent, NonceError> {
+pub fn check(settings: &IssuerSettings, nonce: &str, now: UnixTime) -> Result<Spent, NonceError> {
     let bytes = base64url_decode(nonce).map_err(|_| NonceError::Foreign)?;
     let signed = TIME.saturating_add(RANDOM);
     let (body, given) = bytes.split_at_checked(signed).ok_or(NonceError::Foreign)?;

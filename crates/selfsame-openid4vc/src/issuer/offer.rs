@@ -2,7 +2,7 @@
 
 use selfsame_crypto::{SecretString, ctx::Ctx, hash::sha256, time::UnixTime};
 
-use super::{ExpectedTxCode, Offered, Settings, token};
+use super::{ExpectedTxCode, IssuerSettings, Offered, token};
 use crate::{
     error::Error,
     wire::offer::{CredentialOffer, Grants, InputMode, PreAuthorizedCode, TxCode},
@@ -31,7 +31,7 @@ pub struct NewOffer {
 
 /// A newly created offer.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct MadeOffer {
     /// The record to store.
     pub state: Offered,
     /// The offer to give to the wallet.
@@ -41,7 +41,7 @@ pub struct Made {
 }
 
 /// Creates an offer with a fresh code.
-pub fn create(new: &NewOffer, settings: &Settings, ctx: &Ctx) -> Result<Made, Error> {
+pub fn create(new: &NewOffer, settings: &IssuerSettings, ctx: &Ctx) -> Result<MadeOffer, Error> {
     let unknown = |id: &&String| settings.metadata.configuration(id).is_none();
     if let Some(id) = new.configuration_ids.iter().find(unknown) {
         return Err(Error::Setup(format!(
@@ -84,7 +84,7 @@ pub fn create(new: &NewOffer, settings: &Settings, ctx: &Ctx) -> Result<Made, Er
         }),
         expires: expiry(ctx, new.lifetime),
     };
-    Ok(Made {
+    Ok(MadeOffer {
         state,
         offer,
         tx_code,

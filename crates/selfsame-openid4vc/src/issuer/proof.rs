@@ -10,7 +10,7 @@ use selfsame_crypto::{Algorithm, PublicKey, jws::Compact, time::UnixTime, x509::
 use selfsame_did::{Did, DidUrl, Relationship};
 use serde_json::{Map, Value};
 
-use super::{Granted, Settings, nonce};
+use super::{Granted, IssuerSettings, nonce};
 use crate::{
     error::{CredentialCode, Error},
     wire::{
@@ -33,20 +33,20 @@ pub(super) struct Holder {
 
 /// The holders that the credentials are bound to, and the nonces that their proofs used.
 #[derive(Clone, Debug)]
-pub(super) struct Proven {
+pub(super) struct ProvenHolders {
     pub holders: Vec<Holder>,
     pub nonces: Vec<nonce::Spent>,
 }
 
 /// The context that proofs are checked against.
 pub(super) struct Rules<'a> {
-    pub settings: &'a Settings,
+    pub settings: &'a IssuerSettings,
     pub configuration: &'a Configuration,
     pub granted: &'a Granted,
 }
 
 /// How a proof names its key.
-enum Named {
+enum NamedKey {
     Key(PublicKey),
     Did(DidUrl),
 }
@@ -56,7 +56,7 @@ pub(super) fn verify(
     jwts: &[String],
     evidence: &Evidence,
     now: UnixTime,
-) -> Result<Step<Proven>, Error> {
+) -> Result<Step<ProvenHolders>, Error> {
     let proof_type = rules
         .configuration
         .jwt_proof()
@@ -76,7 +76,7 @@ pub(super) fn verify(
     let needs: BTreeMap<&str, Need> = proofs
         .iter()
         .filter_map(|(_, named)| match named {
-            Named::Did(url) if evidence.did(&url.did).is_none() => {
+            NamedKey::Did(url) if evidence.did(&url.did).is_none() => {
                 Some((url.did.as_str(), Need::Did(url.did.clone())))
             }
             _ => None,
@@ -97,7 +97,7 @@ pub(super) fn verify(
         }
         holders.push(holder);
     }
-    Ok(Step::Done(Proven {
+    Ok(Step::Done(ProvenHolders {
         holders,
         nonces: nonces.into_iter().collect(),
     }))
@@ -120,7 +120,7 @@ fn check_header(
     rules: &Rules<'_>,
     proof_type: &ProofType,
     proof: &Compact,
-) -> Result<Named, Error> {
+) -> Result<NamedKey, Error> {
     let header = &proof.header;
     if !header.is_of_type(PROOF_TYP) {
         return Err(invalid("a proof's typ is not openid4vci-proof+jwt"));
@@ -134,25 +134,25 @@ fn check_header(
         return Err(invalid("the metadata does not list a proof's algorithm"));
     }
     let named = match (&header.kid, &header.jwk, &header.x5c) {
-        (Some(kid), None, None) => {
-            Named::Did(DidUrl::parse(kid).map_err(|_| invalid("a proof's kid is not a DID URL"))?)
-        }
+        (Some(kid), None, None) => NamedKey::Did(
+            DidUrl::parse(kid).map_err(|_| invalid("a proof's kid is not a DID URL"))?,
+        ),
         (None, Some(jwk), None) if !jwk.may_verify(header.alg) => {
             return Err(invalid("a proof's jwk is not for its algorithm"));
         }
-        (None, Some(jwk), None) => Named::Key(
+        (None, Some(jwk), None) => NamedKey::Key(
             PublicKey::from_jwk(jwk)
                 .map_err(|_| invalid("a proof's jwk is not a supported key"))?,
         ),
         (None, None, Some(x5c)) => {
             let chain = Chain::parse(x5c).map_err(|_| invalid("a proof's x5c cannot be read"))?;
-            Named::Key(chain.leaf_public_key().clone())
+            NamedKey::Key(chain.leaf_public_key().clone())
         }
         _ => return Err(invalid("a proof must have exactly one of kid, jwk and x5c")),
     };
     let method = match &named {
-        Named::Key(_) => "jwk".to_owned(),
-        Named::Did(url) => format!("did:{}", url.did.method()),
+        NamedKey::Key(_) => "jwk".to_owned(),
+        NamedKey::Did(url) => format!("did:{}", url.did.method()),
     };
     let methods = rules
         .configuration
@@ -236,10 +236,10 @@ fn check_time(rules: &Rules<'_>, claims: &Map<String, Value>, now: UnixTime) -> 
     Ok(())
 }
 
-fn holder(named: Named, evidence: &Evidence) -> Result<Holder, Error> {
+fn holder(named: NamedKey, evidence: &Evidence) -> Result<Holder, Error> {
     let url = match named {
-        Named::Key(key) => return Ok(Holder { key, did: None }),
-        Named::Did(url) => url,
+        NamedKey::Key(key) => return Ok(Holder { key, did: None }),
+        NamedKey::Did(url) => url,
     };
     let fetched = evidence.did(&url.did);
     let resolution = fetched.and_then(|fetched| fetched.value.as_ref().ok());

@@ -10,7 +10,8 @@ use selfsame_crypto::{
 use selfsame_oauth::{AuthorizationDetail, Code, Error as OAuthError, TokenRequest, TokenResponse};
 
 use super::{
-    Closed, Closure, ExpectedTxCode, Granted, Offered, Redeemed, Redemption, Settings, State, offer,
+    Closed, Closure, ExpectedTxCode, Granted, IssuanceState, IssuerSettings, Offered, Redeemed,
+    Redemption, offer,
 };
 use crate::error::Error;
 
@@ -19,7 +20,11 @@ pub fn token_hash(token: &SecretString) -> [u8; 32] {
     sha256(token.expose().as_bytes())
 }
 
-pub(super) fn tx_code_mac(settings: &Settings, offer_id: &str, tx_code: &SecretString) -> [u8; 32] {
+pub(super) fn tx_code_mac(
+    settings: &IssuerSettings,
+    offer_id: &str,
+    tx_code: &SecretString,
+) -> [u8; 32] {
     // The identifier goes first with its length, so that no two different pairs produce the same bytes.
     let id_length = u64::try_from(offer_id.len()).unwrap_or(u64::MAX);
     let mut data = id_length.to_be_bytes().to_vec();
@@ -39,7 +44,7 @@ pub(super) fn refuse_closed(closed: &Closed) -> Error {
 pub(super) fn redeem(
     offered: &Offered,
     request: &TokenRequest,
-    settings: &Settings,
+    settings: &IssuerSettings,
     ctx: &Ctx,
 ) -> Result<Redemption, Error> {
     let refuse = |code, reason| Err(OAuthError::new(code, reason).into());
@@ -96,13 +101,13 @@ pub(super) fn redeem(
     })
 }
 
-fn after_use(offered: &Offered) -> State {
+fn after_use(offered: &Offered) -> IssuanceState {
     match offered.uses_left.saturating_sub(1) {
-        0 => State::Closed(Closed {
+        0 => IssuanceState::Closed(Closed {
             offer_id: offered.offer_id.clone(),
             because: Closure::Redeemed,
         }),
-        uses_left => State::Offered(Offered {
+        uses_left => IssuanceState::Offered(Offered {
             uses_left,
             ..offered.clone()
         }),
@@ -113,11 +118,11 @@ fn after_use(offered: &Offered) -> State {
 fn wrong_tx_code(offered: &Offered, expected: &ExpectedTxCode) -> Redemption {
     let reason = "the transaction code is wrong";
     let state = match expected.attempts_left.saturating_sub(1) {
-        0 => State::Closed(Closed {
+        0 => IssuanceState::Closed(Closed {
             offer_id: offered.offer_id.clone(),
             because: Closure::TooManyAttempts,
         }),
-        attempts_left => State::Offered(Offered {
+        attempts_left => IssuanceState::Offered(Offered {
             tx_code: Some(ExpectedTxCode {
                 mac: expected.mac,
                 attempts_left,

@@ -9,9 +9,9 @@ use selfsame_oauth::{Form, form};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{Asked, Created, Fetched, Next, Reply, State};
+use super::{Asked, Created, Fetched, Reply, VerificationState, VerifierNext};
 use crate::{
-    dcql::Query,
+    dcql::DcqlQuery,
     error::Error,
     wire::request::{
         ClientId, ClientMetadata, Parameters, Request, RequestUriMethod, SCHEME, STATIC_AUDIENCE,
@@ -36,7 +36,7 @@ pub struct NewRequest {
     /// The URL that the person's browser opens after the answer, in the same-device flow.
     pub redirect_uri: Option<Url>,
     /// The DCQL query.
-    pub query: Query,
+    pub query: DcqlQuery,
     /// The formats and algorithms that this verifier can check.
     pub metadata: ClientMetadata,
     /// How long an answer is accepted, in seconds.
@@ -113,7 +113,7 @@ pub(super) fn object(
     wallet_nonce: Option<&str>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<VerifierNext>, Error> {
     let asked = &open.asked;
     if ctx.now() >= asked.expires {
         return Err(Error::Expired("the request has expired"));
@@ -132,8 +132,8 @@ pub(super) fn object(
         return Ok(Step::Needs(vec![Need::Signature(request)]));
     };
     let reply = Reply::RequestObject(unsigned.finish(signature));
-    let state = State::Fetched(open.clone());
-    Ok(Step::Done(Next::replying(state, reply)))
+    let state = VerificationState::Fetched(open.clone());
+    Ok(Step::Done(VerifierNext::replying(state, reply)))
 }
 
 fn header(signer: &Signer) -> Value {

@@ -19,13 +19,13 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    Answered, Asked, Declined, Fetched, Judged, JudgedCredential, Next, RefusedAnswers, Reply,
-    State,
+    AnsweredRequest, Asked, Declined, Fetched, Judged, JudgedCredential, RefusedAnswers, Reply,
+    VerificationState, VerifierNext,
 };
 use crate::{
     dcql::{self, Candidate, CredentialQuery},
     error::Error,
-    wire::response::{Answer, AuthorizationResponse, Receipt, VpToken},
+    wire::response::{AuthorizationResponse, Receipt, VpResponse, VpToken},
 };
 
 /// Maximum number of answers that do not count. Anyone who sees a request can send one, so the first such answer leaves
@@ -38,7 +38,7 @@ pub(super) fn take(
     policy: &Policy,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<VerifierNext>, Error> {
     let asked = &open.asked;
     if ctx.now() >= asked.expires {
         return Err(Error::Expired("the request has expired"));
@@ -48,10 +48,10 @@ pub(super) fn take(
         return Err(Error::invalid_request("state differs from the request's"));
     }
     let presentations = match &response.answer {
-        Answer::Refused { error, .. } => return Ok(Step::Done(decline(asked, error, ctx))),
-        Answer::Presented(presentations) => presentations,
+        VpResponse::Refused { error, .. } => return Ok(Step::Done(decline(asked, error, ctx))),
+        VpResponse::Presented(presentations) => presentations,
     };
-    let bench = Bench {
+    let bench = Basis {
         policy,
         evidence,
         now: ctx.now(),
@@ -67,27 +67,27 @@ pub(super) fn take(
         return Ok(Step::Done(refuse(open, judged, presentations, ctx)));
     }
     let (receipt, response_code) = receipt(asked, ctx);
-    let answered = Answered {
+    let answered = AnsweredRequest {
         asked: asked.clone(),
         vp_token: presentations.clone(),
         at: ctx.now(),
         judged,
         response_code,
     };
-    let state = State::Answered(Box::new(answered));
+    let state = VerificationState::Answered(Box::new(answered));
     let reply = Reply::Receipt(receipt);
-    Ok(Step::Done(Next::replying(state, reply)))
+    Ok(Step::Done(VerifierNext::replying(state, reply)))
 }
 
 /// Verifies the credentials again. The holder's proof is left out: it was verified while it was fresh, and is stale by
 /// now. A forged presentation stays refused, and one that could not be verified then must be presented again.
 pub(super) fn recheck(
-    answered: &Answered,
+    answered: &AnsweredRequest,
     policy: &Policy,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
-    let bench = Bench {
+) -> Result<Step<VerifierNext>, Error> {
+    let bench = Basis {
         policy,
         evidence,
         now: ctx.now(),
@@ -104,13 +104,13 @@ pub(super) fn recheck(
     if !needs.is_empty() {
         return Ok(Step::Needs(needs));
     }
-    let answered = Answered {
+    let answered = AnsweredRequest {
         judged: bench.judge(&answered.asked, &shown),
         ..answered.clone()
     };
-    let state = State::Answered(Box::new(answered));
+    let state = VerificationState::Answered(Box::new(answered));
     let reply = None;
-    Ok(Step::Done(Next { state, reply }))
+    Ok(Step::Done(VerifierNext { state, reply }))
 }
 
 /// Whether an answer closes the request, valid or not: it matches the request, and something in it is signed by a
@@ -123,7 +123,7 @@ fn counts(judged: &Judged) -> bool {
 
 /// Refuses an answer that does not count (§8.6) and leaves the request open. The rules it breaks are recorded, but not
 /// its claims.
-fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> Next {
+fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> VerifierNext {
     let before = open.refused.as_ref().map_or(0, |refused| refused.count);
     let count = before.saturating_add(1);
     let refusal = Reply::Refusal {
@@ -135,12 +135,12 @@ fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> Next
         for credential in &mut last.credentials {
             credential.claims = None;
         }
-        State::Fetched(Fetched {
+        VerificationState::Fetched(Fetched {
             asked: open.asked.clone(),
             refused: Some(Box::new(RefusedAnswers { count, last })),
         })
     } else {
-        State::Answered(Box::new(Answered {
+        VerificationState::Answered(Box::new(AnsweredRequest {
             asked: open.asked.clone(),
             vp_token: vp_token.clone(),
             at: ctx.now(),
@@ -148,7 +148,7 @@ fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> Next
             response_code: None,
         }))
     };
-    Next::replying(state, refusal)
+    VerifierNext::replying(state, refusal)
 }
 
 /// The reason sent to a wallet whose answer does not count: the rules it breaks. Of the issuers this verifier trusts,
@@ -175,7 +175,7 @@ fn why(judged: &Judged) -> String {
     reasons.join("; ")
 }
 
-fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> Next {
+fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> VerifierNext {
     let (receipt, response_code) = receipt(asked, ctx);
     let declined = Declined {
         asked: asked.clone(),
@@ -183,7 +183,10 @@ fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> Next {
         at: ctx.now(),
         response_code,
     };
-    Next::replying(State::Declined(declined), Reply::Receipt(receipt))
+    VerifierNext::replying(
+        VerificationState::Declined(declined),
+        Reply::Receipt(receipt),
+    )
 }
 
 // §8.2: the redirect URI carries a fresh secret that only the browser next to the wallet learns (§14.2).
@@ -203,7 +206,7 @@ fn receipt(asked: &Asked, ctx: &Ctx) -> (Receipt, Option<[u8; 32]>) {
 }
 
 /// One presentation to verify.
-struct Item<'a> {
+struct PresentationItem<'a> {
     query: &'a CredentialQuery,
     format: Format,
     raw: String,
@@ -215,7 +218,10 @@ struct Item<'a> {
 }
 
 // §8.1: `vp_token` answers credential queries of the request, with at most the number of presentations each allows.
-fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>, Error> {
+fn items<'a>(
+    asked: &'a Asked,
+    presentations: &VpToken,
+) -> Result<Vec<PresentationItem<'a>>, Error> {
     let refuse = Error::invalid_request;
     let mut items = Vec::new();
     for (id, list) in presentations {
@@ -242,7 +248,7 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
             true => raw.clone(),
             false => format.bare(raw).unwrap_or_else(|| raw.clone()),
         };
-        items.extend(list.iter().map(|raw| Item {
+        items.extend(list.iter().map(|raw| PresentationItem {
             query,
             format,
             raw: read(raw),
@@ -254,7 +260,7 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
     Ok(items)
 }
 
-impl Item<'_> {
+impl PresentationItem<'_> {
     fn presented(&self) -> Presented<'_> {
         Presented {
             format: self.format,
@@ -276,7 +282,7 @@ impl Item<'_> {
         &self,
         claims: &'c Value,
         withheld: Option<&'c Withheld>,
-        bench: &Bench<'_>,
+        bench: &Basis<'_>,
     ) -> Candidate<'c> {
         Candidate {
             format: self.format,
@@ -289,10 +295,10 @@ impl Item<'_> {
     }
 }
 
-impl Item<'_> {
+impl PresentationItem<'_> {
     /// The authority keys of the certificates on a path to a trust anchor; other certificates in the header prove
     /// nothing. They are read only if the query restricts the authorities.
-    fn authority_keys(&self, bench: &Bench<'_>) -> Vec<Vec<u8>> {
+    fn authority_keys(&self, bench: &Basis<'_>) -> Vec<Vec<u8>> {
         if self.query.trusted_authorities.is_empty() {
             return Vec::new();
         }
@@ -319,24 +325,24 @@ fn types(format: Format, claims: &Value) -> Vec<String> {
 }
 
 /// The basis of verification: policy, evidence and time.
-struct Bench<'a> {
+struct Basis<'a> {
     policy: &'a Policy,
     evidence: &'a Evidence,
     now: UnixTime,
 }
 
 /// An item and the result of reading it; `None` if its earlier result still stands.
-struct Shown<'a> {
-    item: &'a Item<'a>,
+struct ReadItem<'a> {
+    item: &'a PresentationItem<'a>,
     says: Option<Result<Examination<'a>, Malformed>>,
 }
 
-impl Bench<'_> {
+impl Basis<'_> {
     /// Reads each item once, within one common budget, so that the work for a whole answer is bounded however many
     /// parts it has.
-    fn read<'a>(&self, items: &'a [Item<'a>]) -> Vec<Shown<'a>> {
+    fn read<'a>(&self, items: &'a [PresentationItem<'a>]) -> Vec<ReadItem<'a>> {
         let mut budget = Budget::of_all(items.iter().map(|item| item.raw.as_str()));
-        let mut says = |item: &'a Item<'a>| match item.before {
+        let mut says = |item: &'a PresentationItem<'a>| match item.before {
             Some(_) => None,
             None => Some(Examination::among(
                 &item.presented(),
@@ -344,14 +350,14 @@ impl Bench<'_> {
                 &mut budget,
             )),
         };
-        let read = items.iter().map(|item| Shown {
+        let read = items.iter().map(|item| ReadItem {
             item,
             says: says(item),
         });
         read.collect()
     }
 
-    fn needs(&self, shown: &[Shown<'_>]) -> Vec<Need> {
+    fn needs(&self, shown: &[ReadItem<'_>]) -> Vec<Need> {
         let mut needs: Vec<Need> = Vec::new();
         // An item that cannot be read needs no evidence; its verdict says that it is malformed.
         let readable = shown
@@ -367,10 +373,10 @@ impl Bench<'_> {
         needs
     }
 
-    fn judge(&self, asked: &Asked, shown: &[Shown<'_>]) -> Judged {
+    fn judge(&self, asked: &Asked, shown: &[ReadItem<'_>]) -> Judged {
         let mut credentials = Vec::with_capacity(shown.len());
         let (mut valid, mut genuine) = (Candidates::new(), Candidates::new());
-        for Shown { item, says } in shown {
+        for ReadItem { item, says } in shown {
             let id = &item.query.id;
             let Some(says) = says else {
                 credentials.extend(item.before.clone());
@@ -441,7 +447,11 @@ fn conclude(
 const QUERY_MATCH: (&str, &str) = ("query_match", "OpenID4VP §6.4.1, §8.6");
 
 /// Whether a genuine credential matches its query; if not, it must not be accepted as an answer to that query.
-fn match_query(item: &Item<'_>, candidate: &Candidate<'_>, verdict: &mut Verdict) -> bool {
+fn match_query(
+    item: &PresentationItem<'_>,
+    candidate: &Candidate<'_>,
+    verdict: &mut Verdict,
+) -> bool {
     let mismatch = dcql::mismatch(item.query, candidate);
     let detail = mismatch.as_ref().map(ToString::to_string);
     verdict.rules.push(Rule {

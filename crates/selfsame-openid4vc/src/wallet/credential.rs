@@ -15,8 +15,8 @@ use selfsame_did::{DidUrl, jwk};
 use selfsame_oauth::ErrorBody;
 
 use super::{
-    Answer, Ask, Binding, MAX_NONCES, Next, Progress, ReceivedCredential, Requesting, State, ask,
-    failed,
+    Ask, Binding, HttpAnswer, MAX_NONCES, ReceivedCredential, ReceivingState, Requesting,
+    RequestsProgress, WalletNext, ask, failed,
 };
 use crate::{
     error::Error,
@@ -29,10 +29,10 @@ const TELL: &str = "Tell the issuer; the credential was not stored.";
 
 pub(super) fn answered(
     requesting: &Requesting,
-    answer: Answer<'_>,
+    answer: HttpAnswer<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<WalletNext>, Error> {
     let mut progress = requesting.progress.clone();
     match answer.status {
         200 => {}
@@ -66,13 +66,13 @@ pub(super) fn answered(
 
 fn refused(
     requesting: &Requesting,
-    answer: Answer<'_>,
+    answer: HttpAnswer<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<WalletNext>, Error> {
     let body: Option<ErrorBody> = json::parse_as(answer.body, &limits()).ok();
     let code = body.map(|body| body.error);
-    let progress: &Progress = &requesting.progress;
+    let progress: &RequestsProgress = &requesting.progress;
     // §8.3.1.2: if the issuer refuses a nonce, the wallet fetches a new one, but not endlessly.
     if code.as_deref() == Some("invalid_nonce") && progress.nonces < MAX_NONCES {
         return ask(progress.clone(), evidence, ctx);
@@ -103,7 +103,7 @@ fn refused(
             "Try again later with a new offer.",
         ),
     };
-    let state = State::Requesting(requesting.clone());
+    let state = ReceivingState::Requesting(requesting.clone());
     Ok(Step::Done(failed(&state, code, reason.to_owned(), advice)))
 }
 

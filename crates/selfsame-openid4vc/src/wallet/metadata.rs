@@ -23,7 +23,7 @@ const ADVICE: &str = "Tell the issuer; nothing was sent to it.";
 
 /// An authorization server and the URL of its metadata.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Server {
+pub struct AuthorizationServer {
     /// The server's issuer identifier.
     pub issuer: String,
     /// The URL of its metadata.
@@ -109,7 +109,7 @@ pub fn servers(
     metadata: &IssuerMetadata,
     offer: &CredentialOffer,
     transport: &Transport,
-) -> Result<Vec<Server>, Error> {
+) -> Result<Vec<AuthorizationServer>, Error> {
     let hint = offer
         .pre_authorized_code()
         .and_then(|grant| grant.authorization_server.as_deref());
@@ -132,9 +132,9 @@ pub fn servers(
     let located = |issuer: &String| {
         let url = location(issuer).filter(|url| transport.allows(url))?;
         let issuer = issuer.clone();
-        Some(Server { issuer, url })
+        Some(AuthorizationServer { issuer, url })
     };
-    let servers: Vec<Server> = issuers.into_iter().filter_map(located).collect();
+    let servers: Vec<AuthorizationServer> = issuers.into_iter().filter_map(located).collect();
     if servers.is_empty() {
         return Err(bad("the authorization server is not an https address"));
     }
@@ -144,7 +144,7 @@ pub fn servers(
 /// Reads an authorization server's metadata.
 pub fn read_server(
     body: &[u8],
-    server: &Server,
+    server: &AuthorizationServer,
     transport: &Transport,
 ) -> Result<ServerMetadata, Error> {
     let metadata =

@@ -3,7 +3,7 @@
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::{ctx::Ctx, json};
 
-use super::{Answer, Next, Progress, Proving, proof};
+use super::{HttpAnswer, Proving, RequestsProgress, WalletNext, proof};
 use crate::{
     error::Error,
     wire::{limits, nonce::NonceResponse},
@@ -14,26 +14,26 @@ const MAX_NONCE: usize = 4096;
 
 pub(super) fn fetched(
     proving: &Proving,
-    answer: Answer<'_>,
+    answer: HttpAnswer<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<WalletNext>, Error> {
     proven(proving.progress.clone(), &read(answer)?, evidence, ctx)
 }
 
 /// Requests the next credential with this nonce.
 pub(super) fn proven(
-    mut progress: Progress,
+    mut progress: RequestsProgress,
     nonce: &str,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<WalletNext>, Error> {
     progress.nonces = progress.nonces.saturating_add(1);
     proof::request(progress, Some(nonce), evidence, ctx)
 }
 
 /// Reads the nonce from the endpoint's answer.
-pub(super) fn read(answer: Answer<'_>) -> Result<String, Error> {
+pub(super) fn read(answer: HttpAnswer<'_>) -> Result<String, Error> {
     let bad = |reason| {
         Error::counterpart(
             reason,

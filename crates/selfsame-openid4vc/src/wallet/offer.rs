@@ -18,7 +18,7 @@ const ADVICE: &str = "Ask the issuer for a new offer.";
 
 /// An offer, or the URL to fetch it from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum OfferSource {
     /// The offer itself.
     Value(CredentialOffer),
     /// The URL to fetch the offer from with GET; redirects to other places must not be followed.
@@ -26,10 +26,10 @@ pub enum Source {
 }
 
 /// Reads the link that a person scanned or followed, or an offer as JSON.
-pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
+pub fn locate(link: &str, transport: &Transport) -> Result<OfferSource, Error> {
     let bad = |reason: &str| Error::counterpart(reason, ADVICE);
     if link.trim_start().starts_with('{') && link.len() <= MAX_LINK {
-        return offer(link.trim().as_bytes()).map(Source::Value);
+        return offer(link.trim().as_bytes()).map(OfferSource::Value);
     }
     let url = Some(link.trim())
         .filter(|link| link.len() <= MAX_LINK)
@@ -44,10 +44,10 @@ pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
         query.take("credential_offer"),
         query.take("credential_offer_uri"),
     ) {
-        (Some(text), None) => offer(text.as_bytes()).map(Source::Value),
+        (Some(text), None) => offer(text.as_bytes()).map(OfferSource::Value),
         (None, Some(text)) => transport
             .parse(&text)
-            .map(Source::Reference)
+            .map(OfferSource::Reference)
             .ok_or_else(|| {
                 bad("the offer is neither at an https address nor at an origin trusted without TLS")
             }),

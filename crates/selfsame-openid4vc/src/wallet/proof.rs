@@ -8,7 +8,7 @@ use selfsame_crypto::{Algorithm, KeyType, PublicKey, ctx::Ctx, jws::Unsigned};
 use selfsame_did::{DidUrl, jwk, key as did_key, method::Method};
 use serde_json::{Map, Value, json};
 
-use super::{Binding, Call, Next, Progress, Requesting, State};
+use super::{Binding, ReceivingState, Requesting, RequestsProgress, WalletCall, WalletNext};
 use crate::{
     error::{Error, Lacking},
     wire::{
@@ -120,11 +120,11 @@ fn with_own_did(methods: &[String], key: &Binding) -> Option<Binding> {
 
 /// Drafts the proofs for the current ask and, once they are signed, its credential request.
 pub(super) fn request(
-    progress: Progress,
+    progress: RequestsProgress,
     nonce: Option<&str>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<WalletNext>, Error> {
     let (Some(current), Some(wanted)) = (progress.plan.asks.first(), progress.wanted.first())
     else {
         return Err(Error::State("there is no credential left to request"));
@@ -149,13 +149,13 @@ pub(super) fn request(
         wanted: wanted.clone(),
         proofs: (!proofs.is_empty()).then_some(proofs),
     };
-    let call = Call::RequestCredential {
+    let call = WalletCall::RequestCredential {
         url: progress.plan.credential_endpoint.clone(),
         token: progress.token.clone(),
         body: request.to_json(),
     };
-    let state = State::Requesting(Requesting { progress });
-    Ok(Step::Done(Next::calling(state, call)))
+    let state = ReceivingState::Requesting(Requesting { progress });
+    Ok(Step::Done(WalletNext::calling(state, call)))
 }
 
 fn draft(binding: &Binding, audience: &str, nonce: Option<&str>, ctx: &Ctx) -> Unsigned {

@@ -11,12 +11,13 @@ use selfsame_oauth::{
 };
 
 use super::{
-    Answer, Ask, Binding, Call, Next, Plan, Progress, Redeeming, State, ask, failed, nonce, proof,
+    Ask, Binding, CredentialPlan, HttpAnswer, ReceivingState, Redeeming, RequestsProgress,
+    WalletCall, WalletNext, ask, failed, nonce, proof,
 };
 use crate::{
     error::{Error, Lacking},
     wire::{
-        credential::Wanted,
+        credential::WantedCredential,
         limits,
         metadata::{Configuration, IssuerMetadata},
         offer::{CredentialOffer, InputMode, TxCode},
@@ -55,7 +56,7 @@ pub fn kinds_of_keys(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Vec<Ke
 }
 
 /// Starts receiving the credentials of an offer.
-pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
+pub fn begin(accept: &Accept<'_>) -> Result<WalletNext, Error> {
     let bad = |reason: &str| Error::counterpart(reason, ASK_AGAIN);
     let grant = accept.offer.pre_authorized_code();
     let grant = grant.ok_or(Error::Unsupported {
@@ -77,7 +78,7 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
         .clone()
         .ok_or_else(|| bad("the authorization server has no token endpoint"))?;
     let asks = accept.offer.credential_configuration_ids.iter();
-    let plan = Plan {
+    let plan = CredentialPlan {
         issuer: accept.issuer.credential_issuer.clone(),
         credential_endpoint: accept.issuer.credential_endpoint.clone(),
         nonce_endpoint: accept.issuer.nonce_endpoint.clone(),
@@ -96,11 +97,14 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
         with_tx_code: accept.tx_code.is_some(),
         nonce: None,
     };
-    let call = Call::RedeemToken {
+    let call = WalletCall::RedeemToken {
         url,
         form: request.to_form(),
     };
-    Ok(Next::calling(State::Redeeming(redeeming), call))
+    Ok(WalletNext::calling(
+        ReceivingState::Redeeming(redeeming),
+        call,
+    ))
 }
 
 // §4.1.1, §6.1: a transaction code is sent if and only if the offer requires one.
@@ -165,17 +169,17 @@ fn types(configuration: &Configuration, format: Format) -> Vec<String> {
 
 pub(super) fn redeemed(
     redeeming: &Redeeming,
-    answer: Answer<'_>,
+    answer: HttpAnswer<'_>,
     evidence: &Evidence,
     ctx: &Ctx,
-) -> Result<Step<Next>, Error> {
+) -> Result<Step<WalletNext>, Error> {
     if answer.status != 200 {
         return Ok(Step::Done(refused(redeeming, answer)));
     }
     let response = TokenResponse::parse(answer.body)
         .map_err(|error| Error::counterpart(error.to_string(), ASK_AGAIN))?;
     let wanted = redeeming.plan.asks.iter().map(|ask| name(ask, &response));
-    let progress = Progress {
+    let progress = RequestsProgress {
         plan: redeeming.plan.clone(),
         wanted: wanted.collect::<Result<_, _>>()?,
         token: response.access_token,
@@ -189,9 +193,9 @@ pub(super) fn redeemed(
 }
 
 // §6.2, §8.2: if the token response names credential identifiers, they must be used.
-fn name(ask: &Ask, response: &TokenResponse) -> Result<Wanted, Error> {
+fn name(ask: &Ask, response: &TokenResponse) -> Result<WantedCredential, Error> {
     let Some(details) = &response.authorization_details else {
-        return Ok(Wanted::CredentialConfigurationId(
+        return Ok(WantedCredential::CredentialConfigurationId(
             ask.configuration_id.clone(),
         ));
     };
@@ -202,14 +206,14 @@ fn name(ask: &Ask, response: &TokenResponse) -> Result<Wanted, Error> {
         .and_then(|detail| detail.credential_identifiers.as_ref()?.first());
     identifier
         .cloned()
-        .map(Wanted::CredentialIdentifier)
+        .map(WantedCredential::CredentialIdentifier)
         .ok_or_else(|| {
             let reason = "the access token does not cover all offered credentials";
             Error::counterpart(reason, ASK_AGAIN)
         })
 }
 
-fn refused(redeeming: &Redeeming, answer: Answer<'_>) -> Next {
+fn refused(redeeming: &Redeeming, answer: HttpAnswer<'_>) -> WalletNext {
     let body: Option<ErrorBody> = json::parse_as(answer.body, &limits()).ok();
     let code = body.map(|body| body.error);
     let (reason, advice) = match code.as_deref() {
@@ -228,6 +232,6 @@ fn refused(redeeming: &Redeeming, answer: Answer<'_>) -> Next {
             "Try again later; if the offer works only once, ask the issuer for a new one.",
         ),
     };
-    let state = State::Redeeming(redeeming.clone());
+    let state = ReceivingState::Redeeming(redeeming.clone());
     failed(&state, code, reason.to_owned(), advice)
 }

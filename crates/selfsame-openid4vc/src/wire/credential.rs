@@ -13,7 +13,7 @@ pub const PROOF_TYP: &str = "openid4vci-proof+jwt";
 /// The credential that a request asks for.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wanted {
+pub enum WantedCredential {
     /// An identifier from the token response.
     CredentialIdentifier(String),
     /// A credential configuration from the issuer's metadata.
@@ -24,13 +24,13 @@ pub enum Wanted {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CredentialRequest {
     /// The requested credential.
-    pub wanted: Wanted,
+    pub wanted: WantedCredential,
     /// Key proofs in compact form; `None` if `proofs` is absent.
     pub proofs: Option<Vec<String>>,
 }
 
 #[derive(Deserialize, Serialize)]
-struct Raw {
+struct RawRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     credential_identifier: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,11 +46,11 @@ impl CredentialRequest {
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
         let refuse =
             |reason: &str| Error::credential(CredentialCode::InvalidCredentialRequest, reason);
-        let raw: Raw = json::parse_as(body, &super::limits())
+        let raw: RawRequest = json::parse_as(body, &super::limits())
             .map_err(|_| refuse("the request is not a JSON object, or repeats a member"))?;
         let wanted = match (raw.credential_identifier, raw.credential_configuration_id) {
-            (Some(identifier), None) => Wanted::CredentialIdentifier(identifier),
-            (None, Some(id)) => Wanted::CredentialConfigurationId(id),
+            (Some(identifier), None) => WantedCredential::CredentialIdentifier(identifier),
+            (None, Some(id)) => WantedCredential::CredentialConfigurationId(id),
             _ => {
                 return Err(refuse(
                     "exactly one of credential_identifier and credential_configuration_id is required",
@@ -70,10 +70,10 @@ impl CredentialRequest {
     /// The request as JSON.
     pub fn to_json(&self) -> String {
         let (identifier, configuration) = match &self.wanted {
-            Wanted::CredentialIdentifier(id) => (Some(id.clone()), None),
-            Wanted::CredentialConfigurationId(id) => (None, Some(id.clone())),
+            WantedCredential::CredentialIdentifier(id) => (Some(id.clone()), None),
+            WantedCredential::CredentialConfigurationId(id) => (None, Some(id.clone())),
         };
-        let raw = Raw {
+        let raw = RawRequest {
             credential_identifier: identifier,
             credential_configuration_id: configuration,
             proofs: self
@@ -146,8 +146,8 @@ mod tests {
     #[test]
     fn a_request_reads_back_as_it_was_written() {
         for wanted in [
-            Wanted::CredentialIdentifier("a".into()),
-            Wanted::CredentialConfigurationId("b".into()),
+            WantedCredential::CredentialIdentifier("a".into()),
+            WantedCredential::CredentialConfigurationId("b".into()),
         ] {
             let request = CredentialRequest {
                 wanted,

@@ -6,7 +6,7 @@ use selfsame_crypto::jwe::{ContentEncryption, Recipient};
 use serde_json::{Map, Value};
 
 use super::request::ClientMetadata;
-use super::response::{Answer, AuthorizationResponse};
+use super::response::{AuthorizationResponse, VpResponse};
 use crate::error::Error;
 
 /// Maximum number of a verifier's keys to consider.
@@ -70,7 +70,7 @@ impl ResponseEncryption {
             .map(|(name, text)| (name, Value::from(text)))
             .collect();
         // In a form, `vp_token` is JSON text; here it is the JSON object itself.
-        if let Answer::Presented(vp_token) = &response.answer {
+        if let VpResponse::Presented(vp_token) = &response.answer {
             let value = serde_json::to_value(vp_token).unwrap_or_default();
             members.insert("vp_token".to_owned(), value);
         }

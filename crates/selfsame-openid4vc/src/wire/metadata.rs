@@ -39,7 +39,7 @@ pub struct IssuerMetadata {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub display: Vec<Display>,
     /// The credential configurations by identifier.
-    pub credential_configurations_supported: BTreeMap<String, Entry>,
+    pub credential_configurations_supported: BTreeMap<String, ConfigurationEntry>,
 }
 
 /// The part of the encryption parameters that a wallet without encryption needs.
@@ -59,14 +59,14 @@ pub struct Batch {
 /// One of the issuer's credential configurations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Entry {
+pub enum ConfigurationEntry {
     /// A configuration that we can read.
     Known(Box<Configuration>),
     /// A configuration in an unknown form. It is ignored unless it is requested.
     Foreign(Value),
 }
 
-impl<'de> Deserialize<'de> for Entry {
+impl<'de> Deserialize<'de> for ConfigurationEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let known = json::value_as(value.clone());
@@ -213,8 +213,8 @@ impl IssuerMetadata {
     /// The configuration with this identifier, if it can be read.
     pub fn configuration(&self, id: &str) -> Option<&Configuration> {
         match self.credential_configurations_supported.get(id)? {
-            Entry::Known(configuration) => Some(configuration),
-            Entry::Foreign(_) => None,
+            ConfigurationEntry::Known(configuration) => Some(configuration),
+            ConfigurationEntry::Foreign(_) => None,
         }
     }
 
@@ -320,7 +320,7 @@ fn check_languages(display: &[Display]) -> Result<(), MetadataProblem> {
 // OpenID4VCI 1.0 Appendix B.3: one description per claim; all steps below a claim must be of one kind.
 fn check_claims(claims: &[ClaimDescription]) -> Result<(), MetadataProblem> {
     let mut paths = BTreeSet::new();
-    let mut kinds: BTreeMap<&[Segment], Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<&[Segment], MetadataKind> = BTreeMap::new();
     for claim in claims {
         check_languages(&claim.display)?;
         if !paths.insert(&claim.path) {
@@ -329,7 +329,7 @@ fn check_claims(claims: &[ClaimDescription]) -> Result<(), MetadataProblem> {
         let segments = claim.path.segments();
         for (depth, segment) in segments.iter().enumerate() {
             let above = segments.get(..depth).unwrap_or_default();
-            let kind = Kind::of(segment);
+            let kind = MetadataKind::of(segment);
             if *kinds.entry(above).or_insert(kind) != kind {
                 return Err(MetadataProblem::Claims);
             }
@@ -339,13 +339,13 @@ fn check_claims(claims: &[ClaimDescription]) -> Result<(), MetadataProblem> {
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Kind {
+enum MetadataKind {
     Member,
     Element,
     Elements,
 }
 
-impl Kind {
+impl MetadataKind {
     fn of(segment: &Segment) -> Self {
         match segment {
             Segment::Name(_) => Self::Member,

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::encryption::ResponseEncryption;
 use crate::{
-    dcql::Query,
+    dcql::DcqlQuery,
     error::{Error, PresentationCode},
 };
 
@@ -257,7 +257,7 @@ pub struct Request {
     /// The value that the answer must repeat.
     pub state: Option<String>,
     /// The DCQL query.
-    pub query: Query,
+    pub query: DcqlQuery,
     /// The formats and algorithms that the verifier can check.
     pub metadata: ClientMetadata,
     /// Whether the answer is encrypted (`direct_post.jwt`).
@@ -267,7 +267,7 @@ pub struct Request {
 
 /// A refused request, with the response URI if the verifier can be informed.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Refused {
+pub struct RefusedRequest {
     /// The reason.
     pub error: Error,
     /// The response URI, if the request names one.
@@ -278,14 +278,14 @@ pub struct Refused {
 
 impl Request {
     /// Checks the parameters (OpenID4VP 1.0 §5, §8.2, §8.5).
-    pub fn check(parameters: Parameters, client: &ClientId) -> Result<Self, Box<Refused>> {
+    pub fn check(parameters: Parameters, client: &ClientId) -> Result<Self, Box<RefusedRequest>> {
         let response_uri = response_uri(&parameters, client);
         let state = parameters.state.clone();
         let destination = response_uri.as_ref().ok().cloned();
         response_uri
             .and_then(|response_uri| Self::read(parameters, client, response_uri))
             .map_err(|error| {
-                Box::new(Refused {
+                Box::new(RefusedRequest {
                     error,
                     response_uri: destination,
                     state,
@@ -359,7 +359,7 @@ impl Request {
     }
 }
 
-fn query(parameters: &Parameters) -> Result<Query, Error> {
+fn query(parameters: &Parameters) -> Result<DcqlQuery, Error> {
     match (&parameters.dcql_query, &parameters.scope) {
         (Some(_), Some(_)) => Err(Error::invalid_request(
             "dcql_query and scope are both present",
@@ -370,8 +370,8 @@ fn query(parameters: &Parameters) -> Result<Query, Error> {
         )),
         (None, None) => Err(Error::invalid_request("dcql_query is missing")),
         (Some(value), None) => {
-            let query =
-                Query::parse(value).map_err(|error| Error::invalid_request(error.to_string()))?;
+            let query = DcqlQuery::parse(value)
+                .map_err(|error| Error::invalid_request(error.to_string()))?;
             let known = query
                 .credentials()
                 .iter()

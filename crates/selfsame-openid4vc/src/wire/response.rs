@@ -22,12 +22,12 @@ pub struct AuthorizationResponse {
     /// The state of the request, repeated.
     pub state: Option<String>,
     /// The answer itself.
-    pub answer: Answer,
+    pub answer: VpResponse,
 }
 
 /// Presentations, or an error.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Answer {
+pub enum VpResponse {
     /// The presentations.
     Presented(VpToken),
     /// The wallet's error.
@@ -47,8 +47,8 @@ impl AuthorizationResponse {
             .map_err(|error| refuse(&format!("the response can't be read: {error}")))?;
         let answer = match (form.take("vp_token"), form.take("error")) {
             (Some(_), Some(_)) => return Err(refuse("vp_token and error are both present")),
-            (Some(text), None) => Answer::Presented(vp_token(&text)?),
-            (None, Some(error)) if error.len() <= 64 => Answer::Refused {
+            (Some(text), None) => VpResponse::Presented(vp_token(&text)?),
+            (None, Some(error)) if error.len() <= 64 => VpResponse::Refused {
                 error,
                 description: form.take("error_description"),
             },
@@ -64,11 +64,11 @@ impl AuthorizationResponse {
     /// The response as form parameters.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let mut parameters = match &self.answer {
-            Answer::Presented(vp_token) => {
+            VpResponse::Presented(vp_token) => {
                 let text = serde_json::to_string(vp_token).unwrap_or_default();
                 vec![("vp_token".to_owned(), text)]
             }
-            Answer::Refused { error, description } => {
+            VpResponse::Refused { error, description } => {
                 let mut refusal = vec![("error".to_owned(), error.clone())];
                 let description = description.iter().cloned();
                 refusal.extend(description.map(|text| ("error_description".to_owned(), text)));

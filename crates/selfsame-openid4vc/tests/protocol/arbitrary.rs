@@ -12,11 +12,11 @@ use selfsame_oauth::{Form, ServerMetadata, TokenRequest, TokenResponse, bearer, 
 use selfsame_openid4vc::{
     holder::{
         self,
-        request::{Received, Trust, authenticate, open, read},
+        request::{ReceivedObject, WalletTrust, authenticate, open, read},
     },
     issuer::nonce,
     verifier::request::wallet_nonce,
-    wallet::{self, Accept, Answer, Input, State},
+    wallet::{self, Accept, HttpAnswer, Input, ReceivingState},
     wire::{
         credential::CredentialRequest, offer::CredentialOffer, response::AuthorizationResponse,
     },
@@ -149,8 +149,8 @@ proptest! {
         let bad = garbled(&good, at, with.chars().next().unwrap());
         let client_id = format!("decentralized_identifier:{}", verifier.party.did);
         let transport = transport();
-        let trust = Trust { transport: &transport, anchors: &[] };
-        let received = Received { client_id: &client_id, object: &bad, request_uri: None, wallet_nonce: None };
+        let trust = WalletTrust { transport: &transport, anchors: &[] };
+        let received = ReceivedObject { client_id: &client_id, object: &bad, request_uri: None, wallet_nonce: None };
         let read = Driver::new(&[]).run(|evidence| authenticate(&received, &trust, evidence, NOW));
         assert_eq!(read.is_ok(), bad == good);
     }
@@ -159,7 +159,7 @@ proptest! {
     fn a_wallet_bears_whatever_an_issuer_answers(status in 0_u16..1000, body in bytes()) {
         let issuer = Issuer::new();
         let holder = Party::new(KeyType::P256);
-        let answer = |body| Answer { status, content_type: None, body };
+        let answer = |body| HttpAnswer { status, content_type: None, body };
         let redeeming = wallet::begin(&Accept {
             offer: &issuer.offer(SD_JWT).offer,
             issuer: &issuer.settings.metadata,
@@ -168,18 +168,18 @@ proptest! {
             bindings: &[holder.binding()],
         }).unwrap();
         let token = json!({"access_token": "t", "token_type": "Bearer"}).to_string();
-        let good = |body: &'static str| Answer { status: 200, content_type: None, body: body.as_bytes() };
+        let good = |body: &'static str| HttpAnswer { status: 200, content_type: None, body: body.as_bytes() };
         let mut driver = Driver::new(&[&holder]);
-        let mut next = |state: &State, input: Input<'_>| {
+        let mut next = |state: &ReceivingState, input: Input<'_>| {
             driver.run(|evidence| wallet::step(state, &input, evidence, &ctx(1))).unwrap().state
         };
         next(&redeeming.state, Input::Token(answer(&body)));
-        let granted = Answer { status: 200, content_type: None, body: token.as_bytes() };
+        let granted = HttpAnswer { status: 200, content_type: None, body: token.as_bytes() };
         let proving = next(&redeeming.state, Input::Token(granted));
         next(&proving, Input::Nonce(answer(&body)));
         let requesting = next(&proving, Input::Nonce(good(r#"{"c_nonce":"n"}"#)));
         let end = next(&requesting, Input::Credential(answer(&body)));
-        let received = matches!(end, State::Received(_));
+        let received = matches!(end, ReceivingState::Received(_));
         assert!(!received, "nothing here is a credential");
     }
 
@@ -190,7 +190,7 @@ proptest! {
             name: "a.example".to_owned(),
             authenticated: false,
         };
-        let state = holder::State::Declining(holder::Declining { verifier });
+        let state = holder::PresentationState::Declining(holder::Declining { verifier });
         let input = holder::Input::Delivered { status, body: &body };
         holder::step(&state, input, &Evidence::default(), &ctx(1)).unwrap();
     }
@@ -203,7 +203,7 @@ proptest! {
             ..crate::world::new_offer(SD_JWT)
         });
         let request = crate::world::with_tx_code(&made.offer, &SecretString::from(text));
-        let state = selfsame_openid4vc::issuer::State::Offered(made.state);
+        let state = selfsame_openid4vc::issuer::IssuanceState::Offered(made.state);
         let (_, outcome) = issuer.token(&state, &request, &ctx(2)).unwrap();
         assert!(outcome.is_err());
     }

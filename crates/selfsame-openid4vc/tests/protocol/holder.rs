@@ -11,15 +11,16 @@ use selfsame_openid4vc::dcql;
 use selfsame_openid4vc::{
     Error, PresentationCode, Transport,
     holder::{
-        self, Asked, Audience, Choice, Delivery, HolderKey, Input, Next, State,
-        request::{Invocation, Received, Trust, authenticate, open, read},
+        self, Audience, AwaitingConsent, Choice, Delivery, HolderKey, HolderNext, Input,
+        PresentationState,
+        request::{Invocation, ReceivedObject, WalletTrust, authenticate, open, read},
         response::refusal,
         selection::{by_policy, candidate, explicit},
     },
     verifier::request::{create, link},
     wire::{
-        request::{Refused, RequestUriMethod},
-        response::{Answer, AuthorizationResponse, VpToken},
+        request::{RefusedRequest, RequestUriMethod},
+        response::{AuthorizationResponse, VpResponse, VpToken},
     },
 };
 use serde_json::{Value, json};
@@ -73,12 +74,15 @@ pub fn presentations(object: &str, cards: &[(&str, &Card)]) -> VpToken {
     let client_id = claims["client_id"].as_str().unwrap();
     let asked = opened(object, client_id).unwrap();
     match present(&asked, cards).unwrap().answer {
-        Answer::Presented(vp_token) => vp_token,
+        VpResponse::Presented(vp_token) => vp_token,
         other => panic!("{other:?}"),
     }
 }
 
-fn present(asked: &Asked, cards: &[(&str, &Card)]) -> Result<AuthorizationResponse, Error> {
+fn present(
+    asked: &AwaitingConsent,
+    cards: &[(&str, &Card)],
+) -> Result<AuthorizationResponse, Error> {
     let keys: Vec<HolderKey> = cards.iter().map(|(_, card)| card.key()).collect();
     let reveals: Vec<Vec<ClaimPath>> = cards
         .iter()
@@ -95,16 +99,16 @@ fn present(asked: &Asked, cards: &[(&str, &Card)]) -> Result<AuthorizationRespon
         })
         .collect();
     let parties: Vec<&Party> = cards.iter().map(|(_, card)| &card.holder).collect();
-    let state = stored(&State::Asked(asked.clone()));
+    let state = stored(&PresentationState::Asked(asked.clone()));
     let next = Driver::new(&parties)
         .run(|evidence| holder::step(&state, Input::Present(&choices), evidence, &ctx(60)))?;
-    assert!(matches!(next.state, State::Answering(_)));
+    assert!(matches!(next.state, PresentationState::Answering(_)));
     let Delivery { url, form } = &next.delivery.unwrap();
     assert_eq!(*url, asked.request.response_uri);
     Ok(AuthorizationResponse::parse(form::encode(form).as_bytes()).unwrap())
 }
 
-fn reveal(asked: &Asked, query: &str, card: &Card) -> Vec<ClaimPath> {
+fn reveal(asked: &AwaitingConsent, query: &str, card: &Card) -> Vec<ClaimPath> {
     if let Some(reveal) = &card.reveal {
         return reveal.clone();
     }
@@ -115,9 +119,9 @@ fn reveal(asked: &Asked, query: &str, card: &Card) -> Vec<ClaimPath> {
     found.map(|found| found.reveal.clone()).unwrap_or_default()
 }
 
-fn opened(object: &str, client_id: &str) -> Result<Asked, Box<Refused>> {
+fn opened(object: &str, client_id: &str) -> Result<AwaitingConsent, Box<RefusedRequest>> {
     opens(
-        &Received {
+        &ReceivedObject {
             client_id,
             object,
             request_uri: None,
@@ -127,16 +131,19 @@ fn opened(object: &str, client_id: &str) -> Result<Asked, Box<Refused>> {
     )
 }
 
-fn opens(received: &Received<'_>, anchors: &[Vec<u8>]) -> Result<Asked, Box<Refused>> {
+fn opens(
+    received: &ReceivedObject<'_>,
+    anchors: &[Vec<u8>],
+) -> Result<AwaitingConsent, Box<RefusedRequest>> {
     let transport = transport();
-    let trust = Trust {
+    let trust = WalletTrust {
         transport: &transport,
         anchors,
     };
     Driver::new(&[]).run(|evidence| authenticate(received, &trust, evidence, NOW))
 }
 
-fn refused<T: std::fmt::Debug>(result: Result<T, Box<Refused>>) -> &'static str {
+fn refused<T: std::fmt::Debug>(result: Result<T, Box<RefusedRequest>>) -> &'static str {
     match result {
         Err(refused) => refused.error.code().expect("a code of the specification"),
         Ok(other) => panic!("this must be refused: {other:?}"),
@@ -162,7 +169,7 @@ fn plain_link(changes: Value) -> String {
     format!("openid4vp://?{}", form::encode(&pairs))
 }
 
-fn opens_link(link: &str) -> Result<Invocation, Box<Refused>> {
+fn opens_link(link: &str) -> Result<Invocation, Box<RefusedRequest>> {
     open(link, &transport())
 }
 
@@ -432,12 +439,12 @@ fn an_answer_by_direct_post_jwt_is_encrypted_to_the_verifiers_key_whole() {
         let Ok(Invocation::Plain(asked)) = opens_link(&link) else {
             panic!("it is opened")
         };
-        let state = stored(&State::Asked(*asked));
+        let state = stored(&PresentationState::Asked(*asked));
         let next = holder::step(&state, Input::Decline, &Evidence::default(), &ctx(60));
         let Ok(Step::Done(next)) = next else {
             panic!("it is declined")
         };
-        assert!(matches!(next.state, State::Declining(_)));
+        assert!(matches!(next.state, PresentationState::Declining(_)));
         let Delivery { form, .. } = next.delivery.unwrap();
         let [(name, token)] = form.as_slice() else {
             panic!("{form:?}")
@@ -492,7 +499,7 @@ fn a_verifier_is_told_why_its_request_is_refused() {
     let response = AuthorizationResponse::parse(form::encode(&form).as_bytes()).unwrap();
     assert!(response.state.is_some());
     assert!(
-        matches!(response.answer, Answer::Refused { error, .. } if error == "invalid_transaction_data")
+        matches!(response.answer, VpResponse::Refused { error, .. } if error == "invalid_transaction_data")
     );
 }
 
@@ -616,12 +623,12 @@ fn a_verifier_whose_did_is_deactivated_or_unknown_is_refused() {
         let mut driver = Driver::new(&[]);
         driver.resolve(did.clone(), resolution);
         let transport = transport();
-        let trust = Trust {
+        let trust = WalletTrust {
             transport: &transport,
             anchors: &[],
         };
         let client_id = client_id(&verifier);
-        let received = Received {
+        let received = ReceivedObject {
             client_id: &client_id,
             object: &object,
             request_uri: None,
@@ -654,11 +661,11 @@ fn a_verifier_is_not_known_by_what_a_document_borrows_from_another_did() {
         let found = Resolution::found(document, Representation::default());
         driver.resolve(did.clone(), Ok(found));
         let transport = transport();
-        let trust = Trust {
+        let trust = WalletTrust {
             transport: &transport,
             anchors: &[],
         };
-        let received = Received {
+        let received = ReceivedObject {
             client_id: &client_id(&verifier),
             object: &object,
             request_uri: None,
@@ -722,7 +729,7 @@ fn a_request_object_that_is_addressed_to_its_verifier_is_taken_and_says_so() {
     let request_uri = url("https://verifier.example/requests/7");
     let opens = |audience: &Value, request_uri: Option<&url::Url>| {
         let object = object(&verifier, json!({}), json!({"aud": audience}));
-        let received = Received {
+        let received = ReceivedObject {
             client_id: &client_id,
             object: &object,
             request_uri,
@@ -759,7 +766,10 @@ fn a_request_object_that_is_addressed_to_nobody_is_taken_and_says_so() {
     let asked = opened(&object, &client_id(&verifier)).unwrap();
     assert_eq!(asked.audience, Some(Audience::Unsaid {}));
     let kept = serde_json::to_string(&asked).unwrap();
-    assert_eq!(serde_json::from_str::<Asked>(&kept).unwrap(), asked);
+    assert_eq!(
+        serde_json::from_str::<AwaitingConsent>(&kept).unwrap(),
+        asked
+    );
 }
 
 #[test]
@@ -784,7 +794,7 @@ fn a_request_object_repeats_the_wallets_nonce() {
     let client_id = client_id(&verifier);
     let opens_with = |object: &str| {
         opens(
-            &Received {
+            &ReceivedObject {
                 client_id: &client_id,
                 object,
                 request_uri: None,
@@ -922,10 +932,13 @@ fn certified_object(verifier: &Verifier, certificate: &[u8], claims: Value) -> S
     object(verifier, header, with(&client_id, claims))
 }
 
-fn opens_certified(object: &str, anchors: &[Vec<u8>]) -> Result<Asked, Box<Refused>> {
+fn opens_certified(
+    object: &str,
+    anchors: &[Vec<u8>],
+) -> Result<AwaitingConsent, Box<RefusedRequest>> {
     let client_id = "x509_san_dns:verifier.example";
     opens(
-        &Received {
+        &ReceivedObject {
             client_id,
             object,
             request_uri: None,
@@ -1049,7 +1062,7 @@ fn the_answer_goes_to_the_host_the_certificate_is_for() {
 
 // ---- answers
 
-fn asked(query: &Value) -> Asked {
+fn asked(query: &Value) -> AwaitingConsent {
     let verifier = Verifier::new();
     let (_, object) = verifier.fetched(verifier.new_request(query), None);
     opened(&object, &client_id(&verifier)).unwrap()
@@ -1061,7 +1074,7 @@ fn an_answer_repeats_the_state_and_names_the_queries() {
     let card = Card::new(&Issuer::new(), SD_JWT);
     let response = present(&asked, &[("vaccination", &card)]).unwrap();
     assert_eq!(response.state, asked.request.state);
-    let Answer::Presented(vp_token) = response.answer else {
+    let VpResponse::Presented(vp_token) = response.answer else {
         panic!()
     };
     assert_eq!(vp_token.keys().collect::<Vec<_>>(), ["vaccination"]);
@@ -1074,7 +1087,7 @@ fn a_presentation_is_bound_to_the_full_client_identifier_and_the_nonce() {
         let asked = asked(&query);
         let card = Card::new(&Issuer::new(), configuration);
         let response = present(&asked, &[("vaccination", &card)]).unwrap();
-        let Answer::Presented(vp_token) = response.answer else {
+        let VpResponse::Presented(vp_token) = response.answer else {
             panic!()
         };
         let proof = vp_token["vaccination"][0]
@@ -1100,7 +1113,8 @@ fn no_claim_leaves_the_wallet_that_was_not_asked_for() {
         .remove("claims");
     let asked = asked(&query);
     let card = Card::new(&Issuer::new(), SD_JWT);
-    let Answer::Presented(vp_token) = present(&asked, &[("vaccination", &card)]).unwrap().answer
+    let VpResponse::Presented(vp_token) =
+        present(&asked, &[("vaccination", &card)]).unwrap().answer
     else {
         panic!()
     };
@@ -1116,9 +1130,11 @@ fn a_bare_credential_is_presented_where_no_holder_binding_is_asked_for() {
         asked(&query)
     };
     let presented =
-        |asked: &Asked, card: &Card| match present(asked, &[("vaccination", card)]).unwrap().answer
+        |asked: &AwaitingConsent, card: &Card| match present(asked, &[("vaccination", card)])
+            .unwrap()
+            .answer
         {
-            Answer::Presented(vp_token) => vp_token["vaccination"][0].clone(),
+            VpResponse::Presented(vp_token) => vp_token["vaccination"][0].clone(),
             other => panic!("{other:?}"),
         };
     let issuer = Issuer::new();
@@ -1130,7 +1146,7 @@ fn a_bare_credential_is_presented_where_no_holder_binding_is_asked_for() {
 
 #[test]
 fn a_credential_without_its_key_is_not_presented_where_binding_is_asked_for() {
-    let asked = State::Asked(asked(&query_sd_jwt()));
+    let asked = PresentationState::Asked(asked(&query_sd_jwt()));
     let card = Card::new(&Issuer::new(), SD_JWT);
     let choice = Choice {
         query_id: "vaccination",
@@ -1153,7 +1169,8 @@ fn a_vcdm_2_credential_is_presented_in_an_envelope() {
     query["credentials"][0]["format"] = json!("vc+jwt");
     let asked = asked(&query);
     let card = Card::new(&Issuer::new(), W3C_2);
-    let Answer::Presented(vp_token) = present(&asked, &[("vaccination", &card)]).unwrap().answer
+    let VpResponse::Presented(vp_token) =
+        present(&asked, &[("vaccination", &card)]).unwrap().answer
     else {
         panic!()
     };
@@ -1217,9 +1234,9 @@ fn a_credential_whose_issuers_signature_the_verifier_cannot_check_is_not_sent() 
 #[test]
 fn a_person_who_declines_sends_access_denied_and_nothing_else() {
     let asked = asked(&query_sd_jwt());
-    let state = State::Asked(asked.clone());
+    let state = PresentationState::Asked(asked.clone());
     let step = holder::step(&state, Input::Decline, &Evidence::default(), &ctx(1)).unwrap();
-    let Step::Done(Next { state, delivery }) = step else {
+    let Step::Done(HolderNext { state, delivery }) = step else {
         panic!()
     };
     let Delivery { form, .. } = &delivery.unwrap();
@@ -1233,12 +1250,12 @@ fn a_person_who_declines_sends_access_denied_and_nothing_else() {
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect();
     assert_eq!(sent, expected);
-    assert!(matches!(stored(&state), State::Declining(_)));
+    assert!(matches!(stored(&state), PresentationState::Declining(_)));
 }
 
-fn delivered(status: u16, body: &str) -> State {
+fn delivered(status: u16, body: &str) -> PresentationState {
     let asked = asked(&query_sd_jwt());
-    let state = State::Answering(holder::Answering {
+    let state = PresentationState::Answering(holder::Answering {
         verifier: asked.verifier,
         query_ids: vec![],
     });
@@ -1247,7 +1264,7 @@ fn delivered(status: u16, body: &str) -> State {
         body: body.as_bytes(),
     };
     match holder::step(&stored(&state), input, &Evidence::default(), &ctx(1)).unwrap() {
-        Step::Done(Next { state, delivery }) => {
+        Step::Done(HolderNext { state, delivery }) => {
             assert!(delivery.is_none());
             stored(&state)
         }
@@ -1258,7 +1275,7 @@ fn delivered(status: u16, body: &str) -> State {
 #[test]
 fn a_person_is_told_why_a_verifier_does_not_take_an_answer_in_plain_letters_and_not_at_length() {
     let reason = |status, body: &str| match delivered(status, body) {
-        State::Failed(failed) => failed.reason,
+        PresentationState::Failed(failed) => failed.reason,
         other => panic!("{other:?}"),
     };
     let bare = "the verifier did not accept the answer";
@@ -1280,20 +1297,23 @@ fn a_person_is_told_why_a_verifier_does_not_take_an_answer_in_plain_letters_and_
         assert_eq!(told(silent), "", "{silent}");
     }
     // A reply with status 200 is not read as a refusal.
-    assert!(matches!(delivered(200, described), State::Done(_)));
+    assert!(matches!(
+        delivered(200, described),
+        PresentationState::Done(_)
+    ));
 }
 
 #[test]
 fn the_browser_goes_where_the_verifier_says() {
     let body = r#"{"redirect_uri":"https://verifier.example/done#response_code=1","unknown":1}"#;
-    let State::Done(done) = delivered(200, body) else {
+    let PresentationState::Done(done) = delivered(200, body) else {
         panic!()
     };
     assert_eq!(
         done.redirect_uri,
         Some(url("https://verifier.example/done#response_code=1"))
     );
-    let State::Done(done) = delivered(200, "{}") else {
+    let PresentationState::Done(done) = delivered(200, "{}") else {
         panic!()
     };
     assert_eq!(done.redirect_uri, None);
@@ -1307,7 +1327,9 @@ fn a_place_that_is_no_web_address_is_not_handed_to_a_browser() {
         "data:text/html,x",
         "/relative",
     ] {
-        let State::Done(done) = delivered(200, &json!({"redirect_uri": bad}).to_string()) else {
+        let PresentationState::Done(done) =
+            delivered(200, &json!({"redirect_uri": bad}).to_string())
+        else {
             panic!()
         };
         assert_eq!(done.redirect_uri, None, "{bad}");
@@ -1324,7 +1346,7 @@ fn an_answer_that_was_not_taken_or_was_redirected_has_failed() {
         (200, "<html>"),
     ] {
         assert!(
-            matches!(delivered(status, body), State::Failed(_)),
+            matches!(delivered(status, body), PresentationState::Failed(_)),
             "{status}"
         );
     }
@@ -1333,7 +1355,7 @@ fn an_answer_that_was_not_taken_or_was_redirected_has_failed() {
 #[test]
 fn an_answer_is_given_once() {
     let asked = asked(&query_sd_jwt());
-    let state = State::Answering(holder::Answering {
+    let state = PresentationState::Answering(holder::Answering {
         verifier: asked.verifier,
         query_ids: vec![],
     });
@@ -1466,12 +1488,12 @@ fn a_signed_request_needs_the_verifiers_did_and_nothing_else() {
     let verifier = Verifier::new();
     let object = object(&verifier, json!({}), json!({}));
     let transport = transport();
-    let trust = Trust {
+    let trust = WalletTrust {
         transport: &transport,
         anchors: &[],
     };
     let client_id = client_id(&verifier);
-    let received = Received {
+    let received = ReceivedObject {
         client_id: &client_id,
         object: &object,
         request_uri: None,

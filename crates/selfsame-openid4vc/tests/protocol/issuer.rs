@@ -11,11 +11,11 @@ use selfsame_oauth::{AuthorizationDetail, TokenRequest};
 use selfsame_openid4vc::{
     Error,
     issuer::{
-        Granted, Redeemed, State,
-        credential::{self, Asked},
+        Granted, IssuanceState, Redeemed,
+        credential::{self, CredentialAsked},
         issue, nonce, offer, token,
     },
-    wire::credential::{CredentialRequest, Wanted},
+    wire::credential::{CredentialRequest, WantedCredential},
 };
 use serde_json::{Value, json};
 
@@ -44,9 +44,9 @@ fn a_code_is_redeemed_for_a_bearer_token() {
     let made = issuer.offer(SD_JWT);
     let request = token_request(&made.offer);
     let (state, outcome) = issuer
-        .token(&State::Offered(made.state), &request, &ctx(2))
+        .token(&IssuanceState::Offered(made.state), &request, &ctx(2))
         .unwrap();
-    assert!(matches!(stored(&state), State::Closed(_)));
+    assert!(matches!(stored(&state), IssuanceState::Closed(_)));
     let response = token_of(&outcome);
     assert_eq!(response["token_type"], "Bearer");
     assert_eq!(response["expires_in"], 600);
@@ -61,7 +61,7 @@ fn a_token_response_has_no_members_beyond_the_specification() {
     let made = issuer.offer(SD_JWT);
     let request = token_request(&made.offer);
     let (_, outcome) = issuer
-        .token(&State::Offered(made.state), &request, &ctx(2))
+        .token(&IssuanceState::Offered(made.state), &request, &ctx(2))
         .unwrap();
     let names: Vec<String> = object(token_of(&outcome))
         .into_iter()
@@ -76,7 +76,7 @@ fn a_code_is_redeemed_once() {
     let made = issuer.offer(SD_JWT);
     let request = token_request(&made.offer);
     let (state, _) = issuer
-        .token(&State::Offered(made.state), &request, &ctx(2))
+        .token(&IssuanceState::Offered(made.state), &request, &ctx(2))
         .unwrap();
     assert_eq!(
         code(issuer.token(&state, &request, &ctx(3))),
@@ -93,7 +93,7 @@ fn a_code_for_many_is_redeemed_as_often_as_it_says() {
     });
     let request = token_request(&made.offer);
     let first = issuer
-        .token(&State::Offered(made.state), &request, &ctx(2))
+        .token(&IssuanceState::Offered(made.state), &request, &ctx(2))
         .unwrap();
     let second = issuer.token(&first.0, &request, &ctx(3)).unwrap();
     assert_ne!(grant(&first.1).token_hash, grant(&second.1).token_hash);
@@ -107,7 +107,7 @@ fn a_code_for_many_is_redeemed_as_often_as_it_says() {
 fn a_code_that_is_unknown_or_expired_is_refused() {
     let issuer = Issuer::new();
     let made = issuer.offer(SD_JWT);
-    let state = State::Offered(made.state);
+    let state = IssuanceState::Offered(made.state);
     let good = token_request(&made.offer);
     let other = TokenRequest {
         pre_authorized_code: "guessed".into(),
@@ -132,7 +132,7 @@ fn the_right_transaction_code_is_accepted() {
     assert_eq!(tx_code.expose().len(), 6);
     let request = with_tx_code(&made.offer, &tx_code);
     let (_, outcome) = issuer
-        .token(&State::Offered(made.state), &request, &ctx(2))
+        .token(&IssuanceState::Offered(made.state), &request, &ctx(2))
         .unwrap();
     assert_eq!(token_of(&outcome)["token_type"], "Bearer");
 }
@@ -145,14 +145,14 @@ fn a_transaction_code_that_is_missing_or_not_expected_is_an_invalid_request() {
         ..new_offer(SD_JWT)
     });
     let request = token_request(&with_code.offer);
-    let state = State::Offered(with_code.state);
+    let state = IssuanceState::Offered(with_code.state);
     assert_eq!(
         code(issuer.token(&state, &request, &ctx(2))),
         "invalid_request"
     );
     let without = issuer.offer(SD_JWT);
     let request = with_tx_code(&without.offer, &"123456".into());
-    let state = State::Offered(without.state);
+    let state = IssuanceState::Offered(without.state);
     assert_eq!(
         code(issuer.token(&state, &request, &ctx(2))),
         "invalid_request"
@@ -168,9 +168,9 @@ fn a_wrong_transaction_code_is_an_invalid_grant_and_voids_the_code_in_the_end() 
     });
     let right = made.tx_code.clone().unwrap();
     let wrong = with_tx_code(&made.offer, &"not it".into());
-    let mut state = State::Offered(made.state);
+    let mut state = IssuanceState::Offered(made.state);
     for _ in 0..5 {
-        assert!(matches!(state, State::Offered(_)));
+        assert!(matches!(state, IssuanceState::Offered(_)));
         let (next, outcome) = issuer.token(&state, &wrong, &ctx(2)).unwrap();
         let Err(error) = outcome else {
             panic!("{outcome:?}")
@@ -198,7 +198,7 @@ fn details_in_the_token_request_are_answered_with_credential_identifiers() {
         ..token_request(&made.offer)
     };
     let (_, outcome) = issuer
-        .token(&State::Offered(made.state), &request, &ctx(2))
+        .token(&IssuanceState::Offered(made.state), &request, &ctx(2))
         .unwrap();
     let response = token_of(&outcome);
     let details = response["authorization_details"].as_array().unwrap();
@@ -222,7 +222,7 @@ fn details_beyond_the_offer_are_refused() {
         authorization_details: Some(vec![AuthorizationDetail::requesting(W3C)]),
         ..token_request(&made.offer)
     };
-    let state = State::Offered(made.state);
+    let state = IssuanceState::Offered(made.state);
     assert_eq!(
         code(issuer.token(&state, &request, &ctx(2))),
         "invalid_authorization_details"
@@ -269,11 +269,11 @@ fn a_credential_is_asked_for_by_its_identifier_where_there_are_identifiers() {
     let granted = granted_with_identifier(&issuer);
     let identifier = granted.credentials[SD_JWT].clone().unwrap();
     let request = CredentialRequest {
-        wanted: Wanted::CredentialIdentifier(identifier),
+        wanted: WantedCredential::CredentialIdentifier(identifier),
         proofs: Some(vec![issuer.proof(&holder)]),
     };
     let (_, outcome) = issuer
-        .credential(&State::Granted(granted), &request, &ctx(4))
+        .credential(&IssuanceState::Granted(granted), &request, &ctx(4))
         .unwrap();
     assert_eq!(credentials(&outcome).credentials.len(), 1);
 }
@@ -281,7 +281,7 @@ fn a_credential_is_asked_for_by_its_identifier_where_there_are_identifiers() {
 #[test]
 fn a_configuration_is_not_asked_for_where_there_are_identifiers() {
     let issuer = Issuer::new();
-    let state = State::Granted(granted_with_identifier(&issuer));
+    let state = IssuanceState::Granted(granted_with_identifier(&issuer));
     let request = request(SD_JWT, &[issuer.proof(&Party::new(KeyType::P256))]);
     assert_eq!(
         code(issuer.credential(&state, &request, &ctx(4))),
@@ -294,10 +294,10 @@ fn an_identifier_that_is_unknown_is_refused() {
     let issuer = Issuer::new();
     for granted in [granted_with_identifier(&issuer), issuer.granted(SD_JWT)] {
         let request = CredentialRequest {
-            wanted: Wanted::CredentialIdentifier("guessed".to_owned()),
+            wanted: WantedCredential::CredentialIdentifier("guessed".to_owned()),
             proofs: Some(vec![issuer.proof(&Party::new(KeyType::P256))]),
         };
-        let result = issuer.credential(&State::Granted(granted), &request, &ctx(4));
+        let result = issuer.credential(&IssuanceState::Granted(granted), &request, &ctx(4));
         assert_eq!(code(result), "unknown_credential_identifier");
     }
 }
@@ -305,7 +305,7 @@ fn an_identifier_that_is_unknown_is_refused() {
 #[test]
 fn a_configuration_that_is_unknown_is_refused() {
     let issuer = Issuer::new();
-    let state = State::Granted(issuer.granted(SD_JWT));
+    let state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let request = request("nothing", &[issuer.proof(&Party::new(KeyType::P256))]);
     let result = issuer.credential(&state, &request, &ctx(4));
     assert_eq!(code(result), "unknown_credential_configuration");
@@ -314,7 +314,7 @@ fn a_configuration_that_is_unknown_is_refused() {
 #[test]
 fn an_access_token_is_good_for_what_was_offered_and_nothing_else() {
     let issuer = Issuer::new();
-    let state = State::Granted(issuer.granted(SD_JWT));
+    let state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let proofs = [issuer.proof(&Party::new(KeyType::P256))];
     let result = issuer.credential(&state, &request(W3C, &proofs), &ctx(4));
     assert_eq!(code(result), "insufficient_scope");
@@ -331,14 +331,14 @@ fn an_access_token_that_has_expired_is_refused() {
     let mut granted = issuer.granted(SD_JWT);
     granted.expires = NOW;
     let request = request(SD_JWT, &[issuer.proof(&Party::new(KeyType::P256))]);
-    let result = issuer.credential(&State::Granted(granted), &request, &ctx(4));
+    let result = issuer.credential(&IssuanceState::Granted(granted), &request, &ctx(4));
     assert_eq!(code(result), "invalid_token");
 }
 
 #[test]
 fn the_same_request_again_gets_the_same_answer() {
     let issuer = Issuer::new();
-    let state = State::Granted(issuer.granted(SD_JWT));
+    let state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let request = request(SD_JWT, &[issuer.proof(&Party::new(KeyType::P256))]);
     let (state, first) = issuer.credential(&state, &request, &ctx(4)).unwrap();
     // The nonce has expired in the meantime; the lost answer is repeated nevertheless.
@@ -352,14 +352,14 @@ fn the_same_request_again_gets_the_same_answer() {
 /// Sends one request per entry of `copies` with the same access token, each for that many copies with fresh keys.
 /// Returns the number of credentials issued and the code of the first refusal.
 fn asked_in_turn(issuer: &Issuer, copies: &[usize]) -> (usize, Option<&'static str>) {
-    let mut state = State::Granted(issuer.granted(SD_JWT));
+    let mut state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let mut issued = 0;
     for (seed, copies) in (4..).zip(copies) {
         let proofs: Vec<_> = (0..*copies)
             .map(|_| issuer.proof(&Party::new(KeyType::P256)))
             .collect();
         let request = request(SD_JWT, &proofs);
-        let State::Granted(granted) = &state else {
+        let IssuanceState::Granted(granted) = &state else {
             panic!("no grant")
         };
         let further = issuer.content.further_copies;
@@ -399,7 +399,7 @@ fn a_key_that_has_a_copy_gets_no_other_with_the_same_access_token() {
     let issuer = Issuer::new();
     let parties = [(); 2].map(|()| Party::new(KeyType::P256));
     let by = |party: &Party| request(SD_JWT, &[issuer.proof(party)]);
-    let state = State::Granted(issuer.granted(SD_JWT));
+    let state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let (state, _) = issuer
         .credential(&state, &by(&parties[0]), &ctx(4))
         .unwrap();
@@ -422,7 +422,7 @@ fn each_answer_of_an_access_token_is_given_again() {
         let proof = issuer.proof(&Party::new(KeyType::P256));
         request(SD_JWT, &[proof])
     });
-    let mut state = State::Granted(issuer.granted(SD_JWT));
+    let mut state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let mut answers = Vec::new();
     for (seed, request) in [4, 5].into_iter().zip(&requests) {
         let (next, outcome) = issuer.credential(&state, request, &ctx(seed)).unwrap();
@@ -439,14 +439,14 @@ fn each_answer_of_an_access_token_is_given_again() {
 #[test]
 fn a_grant_of_an_earlier_build_still_gives_its_answer_again() {
     let issuer = Issuer::new();
-    let state = State::Granted(issuer.granted(SD_JWT));
+    let state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let request = request(SD_JWT, &[issuer.proof(&Party::new(KeyType::P256))]);
     let (state, first) = issuer.credential(&state, &request, &ctx(4)).unwrap();
     let mut record = serde_json::to_value(&state).unwrap();
     let issued = &mut record["granted/1"]["issued"][SD_JWT];
     *issued = issued[0].take();
     issued.as_object_mut().unwrap().remove("holders");
-    let state: State = serde_json::from_value(record).unwrap();
+    let state: IssuanceState = serde_json::from_value(record).unwrap();
     let (_, again) = issuer.credential(&state, &request, &at(400, 5)).unwrap();
     assert_eq!(credentials(&first), credentials(&again));
 }
@@ -458,7 +458,7 @@ fn granted_with_identifier(issuer: &Issuer) -> Granted {
         ..token_request(&made.offer)
     };
     let (_, outcome) = issuer
-        .token(&State::Offered(made.state), &request, &ctx(2))
+        .token(&IssuanceState::Offered(made.state), &request, &ctx(2))
         .unwrap();
     grant(&outcome)
 }
@@ -640,7 +640,7 @@ fn a_credential_without_holder_needs_no_proof_and_takes_none() {
 #[test]
 fn the_nonces_of_an_issuance_are_reported_as_spent_once_each() {
     let issuer = Issuer::new();
-    let state = State::Granted(issuer.granted(SD_JWT));
+    let state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let proofs = [Party::new(KeyType::P256), Party::new(KeyType::P256)].map(|it| issuer.proof(&it));
     let (_, issuance) = issuer
         .credential(&state, &request(SD_JWT, &proofs), &ctx(4))
@@ -848,7 +848,7 @@ fn a_proof_of_a_deactivated_did_is_refused() {
     let id = did.with_fragment("1").unwrap();
     let kid = json!({"jwk": null, "kid": "did:web:holder.example#1"});
     let header = with(&proof_header(&holder), kid);
-    let state = State::Granted(issuer.granted(SD_JWT));
+    let state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let request = request(SD_JWT, &[holder.token(&header, &issuer.proof_claims())]);
     let mut document = Document::new(did.clone());
     let method = VerificationMethod::json_web_key(id, holder.key.public());
@@ -859,7 +859,7 @@ fn a_proof_of_a_deactivated_did_is_refused() {
         resolution.document_metadata.deactivated = deactivated;
         let mut driver = Driver::new(&[&issuer.party]);
         driver.resolve(did.clone(), Ok(resolution));
-        let asked = Asked {
+        let asked = CredentialAsked {
             request: &request,
             content: &issuer.content,
             settings: &issuer.settings,
@@ -1010,7 +1010,7 @@ fn a_proof_with_a_foreign_or_expired_nonce_is_refused_so_that_a_new_one_is_fetch
         issuer.refuses(&proof_header(&holder), &claims, &holder),
         "invalid_nonce"
     );
-    let state = State::Granted(issuer.granted(SD_JWT));
+    let state = IssuanceState::Granted(issuer.granted(SD_JWT));
     let claims = with(&issuer.proof_claims(), json!({"iat": NOW.plus(301).0}));
     let proof = holder.token(&proof_header(&holder), &claims);
     let result = issuer.credential(&state, &request(SD_JWT, &[proof]), &at(301, 4));
@@ -1033,7 +1033,7 @@ fn a_proof_names_the_client_where_it_is_known_and_nobody_where_it_is_not() {
         };
         let proof = holder.token(&proof_header(&holder), &claims);
         issuer.credential(
-            &State::Granted(granted),
+            &IssuanceState::Granted(granted),
             &request(SD_JWT, &[proof]),
             &ctx(4),
         )
@@ -1065,12 +1065,12 @@ fn an_input_that_does_not_fit_the_record_is_an_error_of_ours() {
     let issuer = Issuer::new();
     let made = issuer.offer(SD_JWT);
     let request_token = token_request(&made.offer);
-    let granted = State::Granted(issuer.granted(SD_JWT));
+    let granted = IssuanceState::Granted(issuer.granted(SD_JWT));
     assert!(matches!(
         issuer.token(&granted, &request_token, &ctx(2)),
         Err(Error::State(_))
     ));
-    let offered = State::Offered(made.state);
+    let offered = IssuanceState::Offered(made.state);
     let request = request(SD_JWT, &[]);
     assert!(matches!(
         issuer.credential(&offered, &request, &ctx(2)),

@@ -7,8 +7,10 @@ use selfsame_openid4vc::{
         offer::NewOffer,
     },
     wallet::{
-        metadata::{Server, check_offered, issuer_location, read_issuer, read_server, servers},
-        offer::{Source, locate, read},
+        metadata::{
+            AuthorizationServer, check_offered, issuer_location, read_issuer, read_server, servers,
+        },
+        offer::{OfferSource, locate, read},
     },
     wire::{
         metadata::IssuerMetadata,
@@ -320,8 +322,8 @@ fn an_issuer_that_insists_on_encryption_is_refused_and_one_that_offers_it_is_not
 
 // ---- authorization server
 
-fn only(found: Result<Vec<Server>, Error>) -> Server {
-    let [server]: [Server; 1] = found.unwrap().try_into().unwrap();
+fn only(found: Result<Vec<AuthorizationServer>, Error>) -> AuthorizationServer {
+    let [server]: [AuthorizationServer; 1] = found.unwrap().try_into().unwrap();
     server
 }
 
@@ -415,7 +417,7 @@ fn an_offer_by_value_reads_back() {
         link.expose()
             .starts_with("openid-credential-offer://?credential_offer=%7B")
     );
-    let Source::Value(offer) = locate(link.expose(), &transport()).unwrap() else {
+    let OfferSource::Value(offer) = locate(link.expose(), &transport()).unwrap() else {
         panic!()
     };
     assert_eq!(offer.to_json(), made.offer.to_json());
@@ -436,7 +438,7 @@ fn an_offer_may_come_as_its_own_json() {
     let made = Issuer::new().offer(SD_JWT);
     let json = made.offer.to_json();
     let padded = format!("\n {} ", json.expose());
-    let Source::Value(offer) = locate(&padded, &transport()).unwrap() else {
+    let OfferSource::Value(offer) = locate(&padded, &transport()).unwrap() else {
         panic!()
     };
     assert_eq!(offer.to_json(), json);
@@ -454,7 +456,7 @@ fn an_offer_by_reference_is_fetched_as_json() {
     let made = Issuer::new().offer(SD_JWT);
     let there = url("https://issuer.example/tenant/offers/7?x=y");
     let link = by_reference(&there);
-    let Source::Reference(found) = locate(link.expose(), &transport()).unwrap() else {
+    let OfferSource::Reference(found) = locate(link.expose(), &transport()).unwrap() else {
         panic!()
     };
     assert_eq!(found, there);

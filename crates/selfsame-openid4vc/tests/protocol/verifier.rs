@@ -6,16 +6,16 @@ use selfsame_credential::{
 };
 use selfsame_crypto::{KeyType, ctx::Ctx, encoding::base64url_encode, jws::Compact};
 use selfsame_did::Did;
-use selfsame_openid4vc::dcql::{Query, authority_keys};
+use selfsame_openid4vc::dcql::{DcqlQuery, authority_keys};
 use selfsame_openid4vc::{
     Error,
     verifier::{
-        self, Answered, Created, Input, Judged, JudgedCredential, Reply, State,
+        self, AnsweredRequest, Created, Input, Judged, JudgedCredential, Reply, VerificationState,
         request::{NewRequest, create, link, wallet_nonce},
     },
     wire::{
         request::{ClientId, ClientMetadata, RequestUriMethod},
-        response::{Answer, AuthorizationResponse, Receipt, VpToken},
+        response::{AuthorizationResponse, Receipt, VpResponse, VpToken},
     },
 };
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ impl Verifier {
             request_uri: Some(url("https://verifier.example/requests/1")),
             request_uri_method: RequestUriMethod::Get,
             redirect_uri: None,
-            query: Query::parse(query).unwrap(),
+            query: DcqlQuery::parse(query).unwrap(),
             metadata: metadata(),
             lifetime: 300,
         }
@@ -61,8 +61,12 @@ impl Verifier {
         }
     }
 
-    pub fn fetched(&self, new: NewRequest, wallet_nonce: Option<&str>) -> (State, String) {
-        let created = State::Created(create(new, &ctx(50)).unwrap());
+    pub fn fetched(
+        &self,
+        new: NewRequest,
+        wallet_nonce: Option<&str>,
+    ) -> (VerificationState, String) {
+        let created = VerificationState::Created(create(new, &ctx(50)).unwrap());
         let input = Input::Fetch {
             signer: &self.party.signer(),
             wallet_nonce,
@@ -76,10 +80,10 @@ impl Verifier {
 
     pub fn step(
         &self,
-        state: &State,
+        state: &VerificationState,
         input: Input<'_>,
         ctx: &Ctx,
-    ) -> Result<(State, Option<Reply>), Error> {
+    ) -> Result<(VerificationState, Option<Reply>), Error> {
         let state = stored(state);
         let mut driver = Driver::new(&[&self.party]);
         let next = driver.run(|evidence| verifier::step(&state, input, evidence, ctx))?;
@@ -87,11 +91,15 @@ impl Verifier {
     }
 
     /// Repeats the answer until the request is closed: an answer that does not verify leaves it open at first.
-    pub fn answer(&self, state: &State, vp_token: VpToken) -> Result<Box<Answered>, Error> {
+    pub fn answer(
+        &self,
+        state: &VerificationState,
+        vp_token: VpToken,
+    ) -> Result<Box<AnsweredRequest>, Error> {
         let mut state = state.clone();
         for _ in 0..5 {
             state = self.answered(&state, &vp_token)?.0;
-            if let State::Answered(answered) = state {
+            if let VerificationState::Answered(answered) = state {
                 return Ok(answered);
             }
         }
@@ -99,8 +107,12 @@ impl Verifier {
     }
 
     /// Answers once.
-    fn answered(&self, state: &State, vp_token: &VpToken) -> Result<(State, Option<Reply>), Error> {
-        let answer = Answer::Presented(vp_token.clone());
+    fn answered(
+        &self,
+        state: &VerificationState,
+        vp_token: &VpToken,
+    ) -> Result<(VerificationState, Option<Reply>), Error> {
+        let answer = VpResponse::Presented(vp_token.clone());
         let response = AuthorizationResponse {
             state: Some(state.asked().state.clone()),
             answer,
@@ -150,7 +162,7 @@ fn refused(result: Result<impl std::fmt::Debug, Error>) {
 fn a_request_object_has_the_type_the_audience_and_the_parameters_of_the_specification() {
     let verifier = Verifier::new();
     let (state, object) = verifier.fetched(verifier.new_request(&query_sd_jwt()), None);
-    assert!(matches!(state, State::Fetched(_)));
+    assert!(matches!(state, VerificationState::Fetched(_)));
     let jwt = Compact::parse(&object).unwrap();
     jwt.verify(verifier.party.key.public()).unwrap();
     assert_eq!(jwt.header.typ.as_deref(), Some("oauth-authz-req+jwt"));
@@ -226,7 +238,7 @@ fn a_request_of_the_prefix_redirect_uri_is_never_signed() {
     let text = link(&asked, None).unwrap();
     assert!(text.contains("dcql_query=") && !text.contains("request_uri"));
     let verifier = Verifier::new();
-    let state = State::Created(Created { asked });
+    let state = VerificationState::Created(Created { asked });
     let input = Input::Fetch {
         signer: &verifier.party.signer(),
         wallet_nonce: None,
@@ -272,7 +284,8 @@ fn a_form_that_repeats_the_wallets_nonce_is_refused() {
 #[test]
 fn a_request_that_has_expired_is_not_given_out_and_takes_no_answer() {
     let verifier = Verifier::new();
-    let created = State::Created(create(verifier.new_request(&query_sd_jwt()), &ctx(1)).unwrap());
+    let created =
+        VerificationState::Created(create(verifier.new_request(&query_sd_jwt()), &ctx(1)).unwrap());
     let input = Input::Fetch {
         signer: &verifier.party.signer(),
         wallet_nonce: None,
@@ -304,10 +317,10 @@ fn a_request_without_holder_binding_still_has_its_state() {
 
 // ---- answers
 
-fn decline(state: &State, error: &str) -> AuthorizationResponse {
+fn decline(state: &VerificationState, error: &str) -> AuthorizationResponse {
     AuthorizationResponse {
         state: Some(state.asked().state.clone()),
-        answer: Answer::Refused {
+        answer: VpResponse::Refused {
             error: error.to_owned(),
             description: None,
         },
@@ -317,7 +330,7 @@ fn decline(state: &State, error: &str) -> AuthorizationResponse {
 /// A verifier with an open request, an issuer, and a card from that issuer in a wallet.
 struct Scene {
     verifier: Verifier,
-    state: State,
+    state: VerificationState,
     object: String,
     issuer: Issuer,
     card: Card,
@@ -346,7 +359,7 @@ impl Scene {
         presentations(&self.object, &[("vaccination", &self.card)])
     }
 
-    fn answer(&self, vp_token: VpToken) -> Result<Box<Answered>, Error> {
+    fn answer(&self, vp_token: VpToken) -> Result<Box<AnsweredRequest>, Error> {
         self.verifier.answer(&self.state, vp_token)
     }
 }
@@ -390,7 +403,7 @@ fn an_answer_with_another_state_is_refused() {
     for state in [None, Some("guessed".to_owned())] {
         let response = AuthorizationResponse {
             state,
-            answer: Answer::Presented(scene.vp_token()),
+            answer: VpResponse::Presented(scene.vp_token()),
         };
         let input = Input::Response {
             response: &response,
@@ -403,7 +416,7 @@ fn an_answer_with_another_state_is_refused() {
 #[test]
 fn an_answer_is_taken_once() {
     let scene = Scene::new();
-    let answered = State::Answered(scene.answer(scene.vp_token()).unwrap());
+    let answered = VerificationState::Answered(scene.answer(scene.vp_token()).unwrap());
     refused(scene.verifier.answer(&answered, scene.vp_token()));
     let input = Input::Fetch {
         signer: &scene.verifier.party.signer(),
@@ -433,7 +446,7 @@ fn an_answer_that_does_not_verify_is_refused_and_leaves_the_request_open() {
         let (error, outcome) = refusal(&reply);
         assert_eq!(error.code(), Some("invalid_request"));
         assert_eq!(outcome, Outcome::Invalid);
-        let State::Fetched(fetched) = &next else {
+        let VerificationState::Fetched(fetched) = &next else {
             panic!("{next:?}")
         };
         let refused = fetched.refused.as_ref().unwrap();
@@ -446,11 +459,11 @@ fn an_answer_that_does_not_verify_is_refused_and_leaves_the_request_open() {
         wallet_nonce: None,
     };
     let (state, _) = scene.verifier.step(&state, input, &ctx(1)).unwrap();
-    assert!(matches!(&state, State::Fetched(fetched) if fetched.refused.is_some()));
+    assert!(matches!(&state, VerificationState::Fetched(fetched) if fetched.refused.is_some()));
     let (state, reply) = scene.verifier.answered(&state, &scene.vp_token()).unwrap();
     assert!(matches!(reply, Some(Reply::Receipt(_))));
     assert!(
-        matches!(&state, State::Answered(answered) if answered.judged.outcome == Outcome::Valid)
+        matches!(&state, VerificationState::Answered(answered) if answered.judged.outcome == Outcome::Valid)
     );
 }
 
@@ -461,7 +474,7 @@ fn after_a_few_answers_that_do_not_verify_the_request_is_over() {
     for count in 1..=5 {
         let (next, reply) = scene.verifier.answered(&state, &one("x")).unwrap();
         refusal(&reply);
-        assert_eq!(matches!(next, State::Answered(_)), count == 5);
+        assert_eq!(matches!(next, VerificationState::Answered(_)), count == 5);
         state = next;
     }
     refused(scene.verifier.answer(&state, scene.vp_token()));
@@ -476,7 +489,7 @@ fn a_refusal_tells_which_rule_is_broken_and_not_whom_the_verifier_trusts() {
     };
     let response = AuthorizationResponse {
         state: Some(scene.state.asked().state.clone()),
-        answer: Answer::Presented(one(&scene.card.held.raw)),
+        answer: VpResponse::Presented(one(&scene.card.held.raw)),
     };
     let input = Input::Response {
         response: &response,
@@ -494,7 +507,7 @@ fn a_refusal_tells_which_rule_is_broken_and_not_whom_the_verifier_trusts() {
 #[test]
 fn an_answer_to_a_request_that_nobody_has_fetched_is_refused() {
     let scene = Scene::new();
-    let created = State::Created(Created {
+    let created = VerificationState::Created(Created {
         asked: scene.state.asked().clone(),
     });
     refused(scene.verifier.answer(&created, scene.vp_token()));
@@ -566,7 +579,7 @@ fn a_presentation_for_another_request_is_invalid() {
     let verifier = &scene.verifier;
     let mut new = verifier.new_request(&query_sd_jwt());
     new.lifetime = 299;
-    let other = State::Created(create(new, &ctx(99)).unwrap());
+    let other = VerificationState::Created(create(new, &ctx(99)).unwrap());
     let input = Input::Fetch {
         signer: &verifier.party.signer(),
         wallet_nonce: None,
@@ -728,9 +741,9 @@ fn a_genuine_credential_under_a_query_it_does_not_match_is_not_called_valid() {
     let rule = rules.last().unwrap();
     assert_eq!((&*rule.name, rule.passed), ("query_match", Some(false)));
     let input = Input::Recheck { policy: &policy() };
-    let state = State::Answered(answered);
+    let state = VerificationState::Answered(answered);
     match scene.verifier.step(&state, input, &at(7_200, 7)).unwrap().0 {
-        State::Answered(again) => {
+        VerificationState::Answered(again) => {
             assert_eq!(of(&again.judged, "vaccination"), (Outcome::Valid, true));
             assert_eq!(of(&again.judged, "licence"), (Outcome::Invalid, false));
         }
@@ -761,7 +774,7 @@ fn a_certificate_that_only_lies_beside_the_chain_names_no_authority() {
         let (state, object) = verifier.fetched(verifier.new_request(&query), None);
         let response = AuthorizationResponse {
             state: Some(state.asked().state.clone()),
-            answer: Answer::Presented(presentations(&object, &[("vaccination", &card)])),
+            answer: VpResponse::Presented(presentations(&object, &[("vaccination", &card)])),
         };
         let policy = Policy {
             trust_anchors: vec![own.der.clone(), other.der.clone()],
@@ -772,8 +785,8 @@ fn a_certificate_that_only_lies_beside_the_chain_names_no_authority() {
             policy: &policy,
         };
         match verifier.step(&state, input, &ctx(52)).unwrap().0 {
-            State::Answered(answered) => answered.judged.outcome,
-            State::Fetched(fetched) => fetched.refused.unwrap().last.outcome,
+            VerificationState::Answered(answered) => answered.judged.outcome,
+            VerificationState::Fetched(fetched) => fetched.refused.unwrap().last.outcome,
             other => panic!("{other:?}"),
         }
     };
@@ -817,9 +830,9 @@ fn a_genuine_credential_of_an_issuer_that_is_not_trusted_is_untrusted() {
         };
         let response = AuthorizationResponse {
             state: Some(scene.state.asked().state.clone()),
-            answer: Answer::Presented(scene.vp_token()),
+            answer: VpResponse::Presented(scene.vp_token()),
         };
-        let answered = |state: &State, policy: &Policy| {
+        let answered = |state: &VerificationState, policy: &Policy| {
             let input = Input::Response {
                 response: &response,
                 policy,
@@ -835,7 +848,7 @@ fn a_genuine_credential_of_an_issuer_that_is_not_trusted_is_untrusted() {
         assert_eq!(error.code(), Some("invalid_request"));
         let told = error.to_string();
         assert!(told.contains("issuer") && !told.contains(other), "{told}");
-        let State::Fetched(fetched) = &open else {
+        let VerificationState::Fetched(fetched) = &open else {
             panic!("{open:?}")
         };
         let last = &fetched.refused.as_ref().unwrap().last;
@@ -847,7 +860,9 @@ fn a_genuine_credential_of_an_issuer_that_is_not_trusted_is_untrusted() {
         assert!(broken.any(|rule| rule.name == "issuer_trusted"));
         let issuer = &scene.issuer.content.issuer;
         match answered(&open, &listing(issuer)).0 {
-            State::Answered(answered) => assert_eq!(answered.judged.outcome, Outcome::Valid),
+            VerificationState::Answered(answered) => {
+                assert_eq!(answered.judged.outcome, Outcome::Valid)
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -875,7 +890,7 @@ fn an_answer_counts_if_one_of_its_credentials_is_by_a_trusted_issuer_however_tha
         let shown = [("vaccination", first), ("other", &two)];
         let response = AuthorizationResponse {
             state: Some(state.asked().state.clone()),
-            answer: Answer::Presented(presentations(&object, &shown)),
+            answer: VpResponse::Presented(presentations(&object, &shown)),
         };
         let input = Input::Response {
             response: &response,
@@ -883,10 +898,10 @@ fn an_answer_counts_if_one_of_its_credentials_is_by_a_trusted_issuer_however_tha
         };
         let (next, _) = verifier.step(&state, input, &ctx(1)).unwrap();
         match next {
-            State::Answered(answered) if counts => {
+            VerificationState::Answered(answered) if counts => {
                 assert_eq!(answered.judged.outcome, Outcome::Untrusted);
             }
-            State::Fetched(fetched) if !counts => {
+            VerificationState::Fetched(fetched) if !counts => {
                 let last = fetched.refused.unwrap().last;
                 assert_eq!(last.outcome, Outcome::Untrusted);
             }
@@ -899,7 +914,7 @@ fn an_answer_counts_if_one_of_its_credentials_is_by_a_trusted_issuer_however_tha
 fn an_answer_is_judged_again_by_what_is_known_later() {
     for (configuration_id, query) in [(SD_JWT, query_sd_jwt()), (W3C, query_w3c())] {
         let scene = Scene::of(configuration_id, &query);
-        let answered = State::Answered(scene.answer(scene.vp_token()).unwrap());
+        let answered = VerificationState::Answered(scene.answer(scene.vp_token()).unwrap());
         let again = |later: u64| {
             let input = Input::Recheck { policy: &policy() };
             match scene
@@ -908,7 +923,7 @@ fn an_answer_is_judged_again_by_what_is_known_later() {
                 .unwrap()
                 .0
             {
-                State::Answered(answered) => answered.judged.outcome,
+                VerificationState::Answered(answered) => answered.judged.outcome,
                 other => panic!("{other:?}"),
             }
         };
@@ -922,10 +937,10 @@ fn an_answer_is_judged_again_by_what_is_known_later() {
 fn what_was_forged_stays_forged_when_it_is_judged_again() {
     let scene = Scene::new();
     let bare = scene.card.held.raw.clone();
-    let answered = State::Answered(scene.answer(one(&bare)).unwrap());
+    let answered = VerificationState::Answered(scene.answer(one(&bare)).unwrap());
     let input = Input::Recheck { policy: &policy() };
     let (state, _) = scene.verifier.step(&answered, input, &ctx(7)).unwrap();
-    let State::Answered(answered) = state else {
+    let VerificationState::Answered(answered) = state else {
         panic!()
     };
     assert_eq!(answered.judged.outcome, Outcome::Invalid);
@@ -940,7 +955,7 @@ fn a_wallet_that_declines_is_understood() {
         policy: &policy(),
     };
     let (state, reply) = scene.verifier.step(&scene.state, input, &ctx(1)).unwrap();
-    let State::Declined(declined) = &state else {
+    let VerificationState::Declined(declined) = &state else {
         panic!("{state:?}")
     };
     assert_eq!(declined.error, "access_denied");
@@ -957,7 +972,7 @@ fn a_response_code_is_for_the_browser_beside_the_wallet_alone() {
     let card = Card::new(&Issuer::new(), SD_JWT);
     let response = AuthorizationResponse {
         state: Some(state.asked().state.clone()),
-        answer: Answer::Presented(presentations(&object, &[("vaccination", &card)])),
+        answer: VpResponse::Presented(presentations(&object, &[("vaccination", &card)])),
     };
     let input = Input::Response {
         response: &response,
@@ -979,7 +994,7 @@ fn a_response_code_is_for_the_browser_beside_the_wallet_alone() {
     assert!(state.is_response_code(&code.into()));
     assert!(!state.is_response_code(&"guessed".into()));
     let scene = Scene::new();
-    let without = State::Answered(scene.answer(scene.vp_token()).unwrap());
+    let without = VerificationState::Answered(scene.answer(scene.vp_token()).unwrap());
     assert!(!without.is_response_code(&String::new().into()));
 }
 
@@ -993,7 +1008,7 @@ fn an_answer_waits_for_its_evidence_and_is_unverifiable_where_there_is_none() {
     let vp_token = presentations(&object, &[("vaccination", &Card::new(&issuer, SD_JWT))]);
     let response = AuthorizationResponse {
         state: Some(state.asked().state.clone()),
-        answer: Answer::Presented(vp_token.clone()),
+        answer: VpResponse::Presented(vp_token.clone()),
     };
     let input = Input::Response {
         response: &response,
@@ -1009,15 +1024,15 @@ fn an_answer_waits_for_its_evidence_and_is_unverifiable_where_there_is_none() {
     // last.
     let (open, reply) = verifier.answered(&state, &vp_token).unwrap();
     assert_eq!(refusal(&reply).1, Outcome::Unverifiable);
-    assert!(matches!(open, State::Fetched(_)));
+    assert!(matches!(open, VerificationState::Fetched(_)));
     let answered = verifier.answer(&state, vp_token).unwrap();
     assert_eq!(answered.judged.outcome, Outcome::Unverifiable);
     assert_eq!(answered.judged.credentials[0].claims, None);
     let input = Input::Recheck { policy: &policy() };
     let (state, _) = verifier
-        .step(&State::Answered(answered), input, &at(9_000, 2))
+        .step(&VerificationState::Answered(answered), input, &at(9_000, 2))
         .unwrap();
-    let State::Answered(again) = state else {
+    let VerificationState::Answered(again) = state else {
         panic!()
     };
     assert_eq!(again.judged.outcome, Outcome::Unverifiable);

@@ -5,8 +5,11 @@ use selfsame_crypto::{KeyType, SecretString, ctx::Ctx};
 use selfsame_oauth::TokenRequest;
 use selfsame_openid4vc::{
     Error, Lacking,
-    issuer::{self, State as IssuerState, offer::NewOffer},
-    wallet::{self, Accept, Answer, Binding, Call, Failed, Input, Received, State, begin},
+    issuer::{self, IssuanceState as IssuerState, offer::NewOffer},
+    wallet::{
+        self, Accept, Binding, Failed, HttpAnswer, Input, Received, ReceivingState, WalletCall,
+        begin,
+    },
     wire::{credential::CredentialRequest, offer::CredentialOffer},
 };
 use serde_json::{Value, json};
@@ -18,8 +21,8 @@ use crate::world::{
 /// A wallet in use: its state, its next call, and the credentials it keeps.
 struct Wallet<'a> {
     holders: Vec<&'a Party>,
-    state: State,
-    call: Option<Call>,
+    state: ReceivingState,
+    call: Option<WalletCall>,
     kept: Vec<wallet::ReceivedCredential>,
 }
 
@@ -89,28 +92,28 @@ impl<'a> Wallet<'a> {
 
     fn body(&self) -> Value {
         match &self.call {
-            Some(Call::RequestCredential { body, .. }) => serde_json::from_str(body).unwrap(),
+            Some(WalletCall::RequestCredential { body, .. }) => serde_json::from_str(body).unwrap(),
             other => panic!("no credential request: {other:?}"),
         }
     }
 
     fn failed(&self) -> &Failed {
         match &self.state {
-            State::Failed(failed) => failed,
+            ReceivingState::Failed(failed) => failed,
             other => panic!("not failed: {other:?}"),
         }
     }
 
     fn received(&self) -> &Received {
         match &self.state {
-            State::Received(received) => received,
+            ReceivingState::Received(received) => received,
             other => panic!("not received: {other:?}"),
         }
     }
 }
 
-fn answer(status: u16, body: &[u8]) -> Answer<'_> {
-    Answer {
+fn answer(status: u16, body: &[u8]) -> HttpAnswer<'_> {
+    HttpAnswer {
         status,
         content_type: Some("application/json"),
         body,
@@ -128,7 +131,7 @@ fn error(code: &str) -> Value {
 /// Passes messages between wallet and issuer until the wallet has finished.
 fn exchange(
     issuer: &Issuer,
-    made: issuer::offer::Made,
+    made: issuer::offer::MadeOffer,
     wallet: &mut Wallet<'_>,
 ) -> Vec<&'static str> {
     let mut offered = IssuerState::Offered(made.state);
@@ -139,7 +142,7 @@ fn exchange(
             return calls;
         };
         match call {
-            Call::RedeemToken { url, form } => {
+            WalletCall::RedeemToken { url, form } => {
                 calls.push("token");
                 assert_eq!(url.as_str(), "https://issuer.example/tenant/token");
                 let request = TokenRequest::parse(form.expose().as_bytes()).unwrap();
@@ -149,12 +152,12 @@ fn exchange(
                 let response = serde_json::to_value(&redeemed.unwrap().response);
                 wallet.token(200, &response.unwrap());
             }
-            Call::FetchNonce { url } => {
+            WalletCall::FetchNonce { url } => {
                 calls.push("nonce");
                 assert_eq!(url.as_str(), "https://issuer.example/tenant/nonce");
                 wallet.nonce(&issuer.nonce());
             }
-            Call::RequestCredential { url, body, .. } => {
+            WalletCall::RequestCredential { url, body, .. } => {
                 calls.push("credential");
                 assert_eq!(url.as_str(), "https://issuer.example/tenant/credential");
                 let request = CredentialRequest::parse(body.as_bytes()).unwrap();
@@ -481,7 +484,7 @@ fn a_transaction_code_is_sent_if_and_only_if_it_is_asked_for() {
     };
     let right = with.tx_code.clone().unwrap();
     let begun = begin_with(&with.offer, Some(&right)).unwrap();
-    let Some(Call::RedeemToken { form, .. }) = &begun.call else {
+    let Some(WalletCall::RedeemToken { form, .. }) = &begun.call else {
         panic!()
     };
     let sent = TokenRequest::parse(form.expose().as_bytes()).unwrap();
@@ -507,7 +510,7 @@ fn a_nonce_that_is_refused_is_replaced_by_a_new_one() {
     let mut wallet = Wallet::requesting(&issuer, &holder);
     let first = wallet.body();
     wallet.credential(400, &error("invalid_nonce"));
-    assert!(matches!(wallet.call, Some(Call::FetchNonce { .. })));
+    assert!(matches!(wallet.call, Some(WalletCall::FetchNonce { .. })));
     wallet.nonce("another");
     assert_ne!(wallet.body(), first);
 }
@@ -546,7 +549,7 @@ fn a_nonce_ahead_that_is_no_good_is_asked_for_again_after_the_token() {
         let body = body.to_string();
         wallet.state.take_nonce(answer(status, body.as_bytes()));
         wallet.token(200, &token());
-        assert!(matches!(wallet.call, Some(Call::FetchNonce { .. })));
+        assert!(matches!(wallet.call, Some(WalletCall::FetchNonce { .. })));
     }
 }
 
@@ -731,8 +734,8 @@ fn of_a_credential_without_holder_one_is_taken_and_not_two() {
         wallet.credential(200, &json!({ "credentials": list }));
         wallet.state
     };
-    assert!(matches!(take(1), State::Received(_)));
-    assert!(matches!(take(2), State::Failed(_)));
+    assert!(matches!(take(1), ReceivingState::Received(_)));
+    assert!(matches!(take(2), ReceivingState::Failed(_)));
 }
 
 /// An SD-JWT VC for the holder's key, of a type that was not offered.
@@ -775,7 +778,7 @@ fn fewer_credentials_than_keys_are_taken_each_for_its_key() {
         let run = driver.run(|evidence| wallet::step(&state, &input, evidence, &ctx(5)));
         state = run.unwrap().state;
     }
-    let State::Received(received) = state else {
+    let ReceivingState::Received(received) = state else {
         panic!("{state:?}")
     };
     assert_eq!(received.credentials[0].key, Some(holder.handle()));

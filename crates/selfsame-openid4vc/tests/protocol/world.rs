@@ -11,19 +11,19 @@ use selfsame_crypto::{
     Algorithm, KeyHandle, KeyType, PrivateKey, SecretString, ctx::Ctx, jws, seal::SealingKey,
     time::UnixTime,
 };
-use selfsame_did::{Did, Options, Plan, Resolution};
+use selfsame_did::{Did, Options, Resolution, ResolutionPlan};
 use selfsame_oauth::{ServerMetadata, TokenRequest};
 use selfsame_openid4vc::{
     Error, Transport,
     issuer::{
-        self, Granted, Issuance, Redeemed, Settings, State,
-        credential::{Asked, Content},
-        metadata::{Description, Offering},
-        offer::{Made, NewOffer},
+        self, Granted, Issuance, IssuanceState, IssuerSettings, Redeemed,
+        credential::{CredentialAsked, CredentialContent},
+        metadata::{IssuerDescription, Offering},
+        offer::{MadeOffer, NewOffer},
     },
     wallet::Binding,
     wire::{
-        credential::{CredentialRequest, CredentialResponse, Wanted},
+        credential::{CredentialRequest, CredentialResponse, WantedCredential},
         metadata::{ClaimDescription, CredentialMetadata, Display},
         offer::CredentialOffer,
     },
@@ -144,7 +144,7 @@ impl<'a> Driver<'a> {
         match need {
             Need::Did(did) => {
                 let value = match did.plan(&Options::default()) {
-                    Ok(Plan::Done(resolution)) => Ok(*resolution),
+                    Ok(ResolutionPlan::Done(resolution)) => Ok(*resolution),
                     _ => Err(Unavailable {
                         reason: "no network in tests".to_owned(),
                     }),
@@ -222,13 +222,13 @@ fn display(name: &str) -> Display {
     }
 }
 
-pub fn description() -> Description {
+pub fn description() -> IssuerDescription {
     let ticket = Offering {
         binding_methods: Vec::new(),
         metadata: CredentialMetadata::default(),
         ..offering(Format::SdJwtVc)
     };
-    Description {
+    IssuerDescription {
         identifier: ISSUER.to_owned(),
         token_endpoint: url("https://issuer.example/tenant/token"),
         nonce_endpoint: url("https://issuer.example/tenant/nonce"),
@@ -247,14 +247,14 @@ pub fn description() -> Description {
 /// An issuer with its settings and the content of its credentials.
 pub struct Issuer {
     pub party: Party,
-    pub settings: Settings,
-    pub content: Content,
+    pub settings: IssuerSettings,
+    pub content: CredentialContent,
 }
 
 impl Issuer {
     pub fn new() -> Self {
         let party = Party::new(KeyType::Ed25519);
-        let settings = Settings {
+        let settings = IssuerSettings {
             metadata: issuer::metadata::build(&description()).unwrap(),
             key: SealingKey::from_bytes([9; 32]),
             nonce_lifetime: 300,
@@ -263,7 +263,7 @@ impl Issuer {
             leeway: 30,
             round_times_to: 3600,
         };
-        let content = Content {
+        let content = CredentialContent {
             issuer: party.did.clone(),
             signer: party.signer(),
             claims: object(json!({"given_name": "Ines", "vaccine": "MMR"})),
@@ -287,21 +287,21 @@ impl Issuer {
         issuer::metadata::server(&description())
     }
 
-    pub fn offer_of(&self, new: &NewOffer) -> Made {
+    pub fn offer_of(&self, new: &NewOffer) -> MadeOffer {
         issuer::offer::create(new, &self.settings, &ctx(1)).unwrap()
     }
 
-    pub fn offer(&self, configuration_id: &str) -> Made {
+    pub fn offer(&self, configuration_id: &str) -> MadeOffer {
         self.offer_of(&new_offer(configuration_id))
     }
 
     /// Takes one step with a token request.
     pub fn token(
         &self,
-        state: &State,
+        state: &IssuanceState,
         request: &TokenRequest,
         ctx: &Ctx,
-    ) -> Result<(State, Result<Redeemed, Error>), Error> {
+    ) -> Result<(IssuanceState, Result<Redeemed, Error>), Error> {
         let redemption = issuer::redeem(state, request, &self.settings, ctx)?;
         Ok((redemption.state, redemption.outcome))
     }
@@ -311,7 +311,7 @@ impl Issuer {
         let made = self.offer(configuration_id);
         let request = token_request(&made.offer);
         let (_, redeemed) = self
-            .token(&State::Offered(made.state), &request, &ctx(2))
+            .token(&IssuanceState::Offered(made.state), &request, &ctx(2))
             .unwrap();
         grant(&redeemed)
     }
@@ -319,11 +319,11 @@ impl Issuer {
     /// Takes one step with a credential request.
     pub fn credential(
         &self,
-        state: &State,
+        state: &IssuanceState,
         request: &CredentialRequest,
         ctx: &Ctx,
-    ) -> Result<(State, Issuance), Error> {
-        let asked = Asked {
+    ) -> Result<(IssuanceState, Issuance), Error> {
+        let asked = CredentialAsked {
             request,
             content: &self.content,
             settings: &self.settings,
@@ -348,7 +348,7 @@ impl Issuer {
 
     /// The credentials or the error that a credential request with these proofs results in.
     pub fn ask(&self, configuration_id: &str, proofs: &[String]) -> Result<Vec<String>, Error> {
-        let state = State::Granted(self.granted(configuration_id));
+        let state = IssuanceState::Granted(self.granted(configuration_id));
         let request = request(configuration_id, proofs);
         let (_, issuance) = self.credential(&state, &request, &ctx(4))?;
         Ok(credentials(&issuance)
@@ -404,7 +404,7 @@ pub fn proof_header(holder: &Party) -> Value {
 
 pub fn request(configuration_id: &str, proofs: &[String]) -> CredentialRequest {
     CredentialRequest {
-        wanted: Wanted::CredentialConfigurationId(configuration_id.to_owned()),
+        wanted: WantedCredential::CredentialConfigurationId(configuration_id.to_owned()),
         proofs: (!proofs.is_empty()).then(|| proofs.to_vec()),
     }
 }

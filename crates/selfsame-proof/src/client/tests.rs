@@ -166,11 +166,11 @@ fn nothing_of_a_refused_answer_is_remembered() {
     let mut bundle = registry.read("a", DAY);
     bundle.value = Some(b"2".to_vec());
     let report = client.accept(b"a", &bundle, Lasting::Within(10), DAY);
-    assert_eq!(report.outcome, Outcome::Forged);
+    assert_eq!(report.outcome, ReadOutcome::Forged);
     // This also holds if the checkpoint is known already.
     client.accept(b"a", &registry.read("a", DAY), Lasting::Within(10), DAY);
     let report = client.accept(b"a", &bundle, Lasting::Within(10), DAY);
-    assert_eq!(report.outcome, Outcome::Forged);
+    assert_eq!(report.outcome, ReadOutcome::Forged);
     let found = client.get(b"a", Lasting::Within(10), DAY).unwrap();
     assert_eq!(found.value.as_deref(), Some(b"1".as_slice()));
 }
@@ -231,7 +231,7 @@ fn what_is_handed_on_may_be_a_little_behind_but_not_what_has_changed_since() {
             .is_verified()
     );
     let report = client.accept_handed(b"a", &a, HANDED, now);
-    assert_eq!(report.outcome, Outcome::Untimely);
+    assert_eq!(report.outcome, ReadOutcome::Untimely);
     assert_eq!(report.rules.last().unwrap().name, "overtaken");
     assert!(report.trust.is_none());
     // An object that has not changed since may still be passed on.
@@ -251,7 +251,7 @@ fn what_is_handed_on_too_old_or_too_far_behind_is_untimely() {
     let a = registry.read("a", DAY);
     let mut client = registry.client(1 << 20);
     let late = client.accept_handed(b"a", &a, HANDED, later(121));
-    assert_eq!(late.outcome, Outcome::Untimely);
+    assert_eq!(late.outcome, ReadOutcome::Untimely);
     assert!(
         client
             .accept_handed(b"a", &a, HANDED, later(120))
@@ -262,7 +262,7 @@ fn what_is_handed_on_too_old_or_too_far_behind_is_untimely() {
     let report = client.accept(b"b", &newest, Lasting::Within(100), later(60));
     assert!(report.is_verified());
     let behind = client.accept_handed(b"a", &a, HANDED, later(60));
-    assert_eq!(behind.outcome, Outcome::Untimely);
+    assert_eq!(behind.outcome, ReadOutcome::Untimely);
 }
 
 /// The object of this bundle, to be judged under another checkpoint.
@@ -311,7 +311,7 @@ fn reads_of_one_checkpoint_are_each_proved_and_remembered() {
     for lie in lies {
         for reader in [&mut registry.client(1 << 20), &mut client] {
             let judged = reader.accept_all_handed(&a, &[object(&none), lie], HANDED, DAY);
-            assert_eq!(judged, Err(Outcome::Forged), "{lie:?}");
+            assert_eq!(judged, Err(ReadOutcome::Forged), "{lie:?}");
         }
     }
     let found = client.get(b"b", Lasting::Within(0), DAY).unwrap();
@@ -334,12 +334,12 @@ fn of_reads_of_one_checkpoint_none_may_have_changed_since_and_all_have_its_age()
             .is_verified()
     );
     let judged = client.accept_all_handed(&a, &[object(&b)], HANDED, now);
-    assert_eq!(judged, Err(Outcome::Untimely));
+    assert_eq!(judged, Err(ReadOutcome::Untimely));
     let found = client.get(b"b", Lasting::Within(60), now).unwrap();
     assert_eq!(found.value.as_deref(), Some(b"2".as_slice()));
     let mut fresh = registry.client(1 << 20);
     let judged = fresh.accept_all_handed(&a, &[object(&b)], HANDED, later(121));
-    assert_eq!(judged, Err(Outcome::Untimely));
+    assert_eq!(judged, Err(ReadOutcome::Untimely));
     assert_eq!(fresh.get(b"b", Lasting::Within(1_000), later(121)), None);
 }
 
@@ -369,7 +369,7 @@ fn several_checkpoints_are_known_again_without_their_signatures() {
         ..first
     };
     let report = client.accept_handed(b"a", &forged, HANDED, later(2));
-    assert_eq!(report.outcome, Outcome::Forged);
+    assert_eq!(report.outcome, ReadOutcome::Forged);
 }
 
 /// The handovers that a node gives to a reader that trusts the validators of a height: the oldest that fit.
@@ -402,7 +402,7 @@ fn a_reader_is_led_through_more_changes_of_validators_than_one_answer_has() {
         if report.is_verified() {
             break;
         }
-        assert_eq!(report.outcome, Outcome::Untrusted);
+        assert_eq!(report.outcome, ReadOutcome::Untrusted);
         assert!(asked < 3, "{report:?}");
         // Validators learned in this way do not make the object trusted.
         assert_eq!(client.get(b"a", Lasting::Forever, later(1)), None);

@@ -3,7 +3,7 @@
 use selfsame_crypto::time::UnixTime;
 
 use super::Hash;
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 /// The maximum number of hashes in a path: a log of 2⁶⁴ entries needs no more.
 const PATH_MAX: usize = 64;
@@ -23,14 +23,14 @@ pub struct ProvenEntry {
     pub path: Vec<Hash>,
 }
 
-impl Item for ProvenEntry {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for ProvenEntry {
+    fn write(&self, to: &mut CborWriter) {
         to.array(5).uint(self.seq_no).uint(self.height);
         to.uint(self.time.0).bytes(&self.transaction);
         to.bytes(&self.path.concat());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(5)?;
         let (seq_no, height, time) = (from.uint()?, from.uint()?, UnixTime(from.uint()?));
         let (transaction, path) = (from.bytes()?.to_vec(), from.bytes()?);

@@ -207,7 +207,7 @@ fn a_witness_signs_the_time_with_the_text() {
     note.sign(&key, stamped(time.0)).unwrap();
     let keys = [key];
     let read = SignedNote::parse(&note.to_string()).unwrap();
-    let signer = Signer {
+    let signer = NoteSigner {
         key: &keys[0],
         time: Some(time),
     };

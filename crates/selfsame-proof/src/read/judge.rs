@@ -52,7 +52,7 @@ impl Policy {
 
 /// The conclusion, in ascending order of severity.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Outcome {
+pub enum ReadOutcome {
     /// Every rule that applies holds.
     Verified,
     /// Genuine, but too old, from the future, or older than what was seen before.
@@ -65,7 +65,7 @@ pub enum Outcome {
 
 /// A rule, its result, and the paragraph it is based on.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Rule {
+pub struct ReadRule {
     /// The rule's name, in snake case.
     pub name: &'static str,
     /// Whether the rule holds; `None` if it does not apply or could not be checked.
@@ -80,9 +80,9 @@ pub struct Rule {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Report {
     /// The conclusion.
-    pub outcome: Outcome,
+    pub outcome: ReadOutcome,
     /// Every rule, in the order of checking.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<ReadRule>,
     /// The standing for which the answer is valid, if validators signed it.
     pub as_of: Option<Standing>,
     /// The validators that signed the checkpoint, by name.
@@ -105,7 +105,7 @@ const WITNESS: &str = "C2SP tlog-cosignature, Format";
 
 /// A verified checkpoint, whose signatures need not be verified again for each read.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Known {
+pub struct VerifiedCheckpoint {
     /// The note, including its signatures.
     pub note: String,
     /// The agreed content.
@@ -122,10 +122,10 @@ pub(crate) fn judge_with(
     bundle: &Bundle,
     question: &Question<'_>,
     trust: &TrustRoot,
-    known: Option<&Known>,
+    known: Option<&VerifiedCheckpoint>,
 ) -> Report {
     // The known checkpoint cannot be used if the bundle leads to validators other than those that verified it.
-    let stands = |known: &&Known| {
+    let stands = |known: &&VerifiedCheckpoint| {
         let mut handovers = bundle.handovers.iter();
         known.note == bundle.note
             && known.agreed.standing.height >= trust.from_height
@@ -136,7 +136,7 @@ pub(crate) fn judge_with(
         now: question.now,
         known: known.filter(stands),
         report: Report {
-            outcome: Outcome::Verified,
+            outcome: ReadOutcome::Verified,
             rules: Vec::new(),
             as_of: None,
             signers: Vec::new(),
@@ -148,7 +148,7 @@ pub(crate) fn judge_with(
     let asked = match bundle.key == question.key {
         true => Ok("the answer is of the key asked for".to_owned()),
         false => Err(Broken(
-            Outcome::Forged,
+            ReadOutcome::Forged,
             "the answer is of another key".to_owned(),
         )),
     };
@@ -160,14 +160,14 @@ pub(crate) fn judge_with(
 struct Judge<'a> {
     policy: &'a Policy,
     now: UnixTime,
-    known: Option<&'a Known>,
+    known: Option<&'a VerifiedCheckpoint>,
     report: Report,
 }
 
 /// The consequence of a broken rule.
-struct Broken(Outcome, String);
+struct Broken(ReadOutcome, String);
 
-type Judged = Result<String, Broken>;
+type JudgedRead = Result<String, Broken>;
 
 impl Judge<'_> {
     fn all(&mut self, bundle: &Bundle, trust: &TrustRoot) {
@@ -176,7 +176,7 @@ impl Judge<'_> {
         };
         let Some(Agreed { standing, signers }) = self.signed(bundle, &trust) else {
             let full = bundle.handovers.len() >= MAX_HANDOVERS;
-            if full && self.report.outcome == Outcome::Untrusted {
+            if full && self.report.outcome == ReadOutcome::Untrusted {
                 self.report.leads_to = Some(trust);
             }
             return;
@@ -192,7 +192,7 @@ impl Judge<'_> {
         self.rule("value", VALUE, broken(proven).map(|()| seen.to_owned()));
         self.times(&standing, trust.seen.as_ref());
         self.witnesses(bundle);
-        if self.report.outcome == Outcome::Verified {
+        if self.report.outcome == ReadOutcome::Verified {
             let newest = trust.seen.filter(|seen| seen.height > standing.height);
             self.report.trust = Some(TrustRoot {
                 seen: Some(newest.unwrap_or(standing)),
@@ -228,7 +228,7 @@ impl Judge<'_> {
         let network = match origin == Some(trust.origin.as_str()) {
             true => Ok("the checkpoint is of the network".to_owned()),
             false => Err(Broken(
-                Outcome::Forged,
+                ReadOutcome::Forged,
                 "the checkpoint is of another network".to_owned(),
             )),
         };
@@ -271,7 +271,7 @@ impl Judge<'_> {
         let one_history = match contradict(old, new) {
             false => Ok("it does not contradict the newest checkpoint seen".to_owned()),
             true => Err(Broken(
-                Outcome::Forged,
+                ReadOutcome::Forged,
                 "it contradicts the newest checkpoint seen: two histories are signed".to_owned(),
             )),
         };
@@ -296,14 +296,14 @@ impl Judge<'_> {
                 let detail = format!("{signed} witnesses signed, {needed} are needed");
                 match signed >= needed {
                     true => Ok(detail),
-                    false => Err(Broken(Outcome::Untrusted, detail)),
+                    false => Err(Broken(ReadOutcome::Untrusted, detail)),
                 }
             }
         };
         self.rule("witnesses", WITNESS, judged);
     }
 
-    fn rule(&mut self, name: &'static str, paragraph: &'static str, judged: Judged) {
+    fn rule(&mut self, name: &'static str, paragraph: &'static str, judged: JudgedRead) {
         let (passed, detail) = match judged {
             Ok(detail) => (true, detail),
             Err(Broken(outcome, detail)) => {
@@ -311,7 +311,7 @@ impl Judge<'_> {
                 (false, detail)
             }
         };
-        self.report.rules.push(Rule {
+        self.report.rules.push(ReadRule {
             name,
             passed: Some(passed),
             detail,
@@ -320,7 +320,7 @@ impl Judge<'_> {
     }
 
     fn skipped(&mut self, name: &'static str, paragraph: &'static str, why: &str) {
-        self.report.rules.push(Rule {
+        self.report.rules.push(ReadRule {
             name,
             passed: None,
             detail: why.to_owned(),
@@ -332,9 +332,9 @@ impl Judge<'_> {
 impl Report {
     /// Adds the rule that a newer state with another value is known.
     pub(crate) fn overtaken(&mut self) {
-        self.outcome = self.outcome.max(Outcome::Untimely);
+        self.outcome = self.outcome.max(ReadOutcome::Untimely);
         self.trust = None;
-        self.rules.push(Rule {
+        self.rules.push(ReadRule {
             name: "overtaken",
             passed: Some(false),
             detail: "the object has changed since".to_owned(),
@@ -344,23 +344,23 @@ impl Report {
 
     /// Whether every rule that applies holds.
     pub fn is_verified(&self) -> bool {
-        self.outcome == Outcome::Verified
+        self.outcome == ReadOutcome::Verified
     }
 }
 
 fn broken<T>(result: Result<T, ProofError>) -> Result<T, Broken> {
     result.map_err(|error| {
         let outcome = match error {
-            ProofError::Untrusted | ProofError::Early => Outcome::Untrusted,
-            _ => Outcome::Forged,
+            ProofError::Untrusted | ProofError::Early => ReadOutcome::Untrusted,
+            _ => ReadOutcome::Forged,
         };
         Broken(outcome, error.to_string())
     })
 }
 
-fn untimely(holds: bool, detail: String) -> Judged {
+fn untimely(holds: bool, detail: String) -> JudgedRead {
     match holds {
         true => Ok(detail),
-        false => Err(Broken(Outcome::Untimely, detail)),
+        false => Err(Broken(ReadOutcome::Untimely, detail)),
     }
 }

@@ -17,7 +17,7 @@ mod world;
 
 use world::{KEY, NOW, OBJECT, World, asked, policy, private};
 
-fn outcome(bundle: &Bundle, world: &World) -> Outcome {
+fn outcome(bundle: &Bundle, world: &World) -> ReadOutcome {
     judge(bundle, &asked(&policy()), &world.genesis()).outcome
 }
 
@@ -96,7 +96,7 @@ fn a_missing_or_swapped_handover_is_refused() {
             handovers,
             ..good.clone()
         };
-        assert_eq!(outcome(&bad, &world), Outcome::Untrusted);
+        assert_eq!(outcome(&bad, &world), ReadOutcome::Untrusted);
     }
 }
 
@@ -109,7 +109,7 @@ fn handovers_that_lead_to_what_is_known_are_passed_over() {
     for (trust, known) in [(world.genesis(), 0), (first, 1), (second, 2)] {
         let report = judge(&bundle, &asked(&policy()), &trust);
         assert!(report.is_verified(), "{report:?}");
-        let passed_over = |rule: &&Rule| rule.name == "handover" && rule.passed.is_none();
+        let passed_over = |rule: &&ReadRule| rule.name == "handover" && rule.passed.is_none();
         assert_eq!(report.rules.iter().filter(passed_over).count(), known);
     }
 }
@@ -119,14 +119,14 @@ fn two_thirds_of_the_power_are_not_enough() {
     let world = World::new();
     // Of the last set, v1 has 6 of 10, v2 has 1, v3 has 1, v5 has 2.
     for (signers, expected) in [
-        (&["v1", "v2"][..], Outcome::Verified),
-        (&["v1", "v5"], Outcome::Verified),
-        (&["v1", "v2", "v3", "v5"], Outcome::Verified),
-        (&["v1"], Outcome::Untrusted),
-        (&["v2", "v3", "v5"], Outcome::Untrusted),
+        (&["v1", "v2"][..], ReadOutcome::Verified),
+        (&["v1", "v5"], ReadOutcome::Verified),
+        (&["v1", "v2", "v3", "v5"], ReadOutcome::Verified),
+        (&["v1"], ReadOutcome::Untrusted),
+        (&["v2", "v3", "v5"], ReadOutcome::Untrusted),
         // Former validators do not count, and repeated signatures count once.
-        (&["v1", "v4"], Outcome::Untrusted),
-        (&["v1", "v1"], Outcome::Untrusted),
+        (&["v1", "v4"], ReadOutcome::Untrusted),
+        (&["v1", "v1"], ReadOutcome::Untrusted),
     ] {
         let note = world.note(&world.standing, signers);
         let bundle = Bundle {
@@ -155,14 +155,14 @@ fn a_wrong_signature_of_a_validator_is_a_forgery_even_beside_a_quorum() {
         &asked(&policy()),
         &world.genesis(),
     );
-    assert_eq!(report.outcome, Outcome::Forged);
+    assert_eq!(report.outcome, ReadOutcome::Forged);
     assert_eq!(rule(&report, "quorum"), Some(false));
 }
 
 #[test]
 fn validators_judge_no_height_before_they_are_named() {
     let world = World::new();
-    for (height, expected) in [(20, Outcome::Untrusted), (21, Outcome::Verified)] {
+    for (height, expected) in [(20, ReadOutcome::Untrusted), (21, ReadOutcome::Verified)] {
         let standing = Standing {
             height,
             ..world.standing
@@ -240,7 +240,7 @@ fn another_object_key_network_or_state_is_a_forgery() {
         ),
     ] {
         let report = judge(&bad, &asked(&policy()), &world.genesis());
-        assert_eq!(report.outcome, Outcome::Forged, "{report:?}");
+        assert_eq!(report.outcome, ReadOutcome::Forged, "{report:?}");
         assert_eq!(rule(&report, rule_broken), Some(false), "{report:?}");
         assert_eq!(report.trust, None);
     }
@@ -251,10 +251,10 @@ fn a_handover_that_proves_another_set_is_a_forgery() {
     let world = World::new();
     let mut bundle = world.present();
     bundle.handovers[1].set = bundle.handovers[0].set.clone();
-    assert_eq!(outcome(&bundle, &world), Outcome::Forged);
+    assert_eq!(outcome(&bundle, &world), ReadOutcome::Forged);
     let mut bundle = world.present();
     bundle.handovers[1].proof = world.absent().proof;
-    assert_eq!(outcome(&bundle, &world), Outcome::Forged);
+    assert_eq!(outcome(&bundle, &world), ReadOutcome::Forged);
 }
 
 #[test]
@@ -282,9 +282,9 @@ fn an_answer_is_as_old_as_its_checkpoint_and_no_older_than_what_was_seen() {
         let failed = report.rules.iter().find(|rule| rule.passed == Some(false));
         assert_eq!(failed.map(|rule| rule.name), broken, "{now}");
         let expected = if broken.is_some() {
-            Outcome::Untimely
+            ReadOutcome::Untimely
         } else {
-            Outcome::Verified
+            ReadOutcome::Verified
         };
         assert_eq!(
             (report.outcome, report.as_of),
@@ -302,7 +302,7 @@ fn an_answer_is_as_old_as_its_checkpoint_and_no_older_than_what_was_seen() {
     let report = judge(&bundle, &asked(&strict), &trust);
     assert_eq!(
         (report.outcome, rule(&report, "rollback")),
-        (Outcome::Untimely, Some(false))
+        (ReadOutcome::Untimely, Some(false))
     );
 }
 
@@ -339,7 +339,7 @@ fn a_second_history_is_noticed_against_the_checkpoint_seen() {
             ..world.genesis()
         };
         let report = judge(&world.present(), &asked(&policy()), &trust);
-        assert_eq!(report.outcome, Outcome::Forged, "{seen:?}");
+        assert_eq!(report.outcome, ReadOutcome::Forged, "{seen:?}");
         assert_eq!(rule(&report, "fork"), Some(false));
     }
 }
@@ -376,7 +376,7 @@ fn as_many_witnesses_as_the_policy_asks_for_must_have_signed() {
         report.witnesses,
         [named("w1.example", NOW), named("w3.example", NOW - 5)]
     );
-    assert_eq!(judged(&two, 3).outcome, Outcome::Untrusted);
+    assert_eq!(judged(&two, 3).outcome, ReadOutcome::Untrusted);
     assert!(judged(&world.present(), 0).is_verified());
     // Times beyond the clock skew do not count; neither do unknown witnesses.
     let late = signed(&[
@@ -384,7 +384,7 @@ fn as_many_witnesses_as_the_policy_asks_for_must_have_signed() {
         ("w2.example", NOW + 11),
         ("w4.example", NOW),
     ]);
-    assert_eq!(judged(&late, 2).outcome, Outcome::Untrusted);
+    assert_eq!(judged(&late, 2).outcome, ReadOutcome::Untrusted);
     // An invalid witness signature is a forgery, even if no witness is required.
     let moved = two.note.replacen("height 30", "height 31", 1);
     assert_ne!(moved, two.note);
@@ -394,7 +394,10 @@ fn as_many_witnesses_as_the_policy_asks_for_must_have_signed() {
         ..world.standing
     };
     let note = world.note(&other, &["v1", "v2"]) + &line;
-    assert_eq!(judged(&Bundle { note, ..two }, 0).outcome, Outcome::Forged);
+    assert_eq!(
+        judged(&Bundle { note, ..two }, 0).outcome,
+        ReadOutcome::Forged
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use selfsame_crypto::time::UnixTime;
 
 use super::Handover;
 use crate::ProofError;
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use crate::checkpoint::{Agreed, Checkpoint, Standing};
 use crate::note::SignedNote;
 use crate::tree;
@@ -79,13 +79,13 @@ impl TrustRoot {
     }
 }
 
-impl Item for TrustRoot {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for TrustRoot {
+    fn write(&self, to: &mut CborWriter) {
         to.array(5).text(DOMAIN).text(&self.origin).item(&self.set);
         to.uint(self.from_height).items(self.seen.as_slice());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(5)?;
         from.domain(DOMAIN)?;
         let (origin, set) = (from.text()?.to_owned(), ValidatorSet::read(from)?);
@@ -104,13 +104,13 @@ impl Item for TrustRoot {
     }
 }
 
-impl Item for Standing {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Standing {
+    fn write(&self, to: &mut CborWriter) {
         to.array(5).uint(self.height).uint(self.time.0);
         to.uint(self.size).bytes(&self.log).bytes(&self.state);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(5)?;
         Ok(Self {
             height: from.uint()?,

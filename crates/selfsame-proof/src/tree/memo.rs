@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use super::node::Node;
+use super::node::TreeNode;
 use crate::log::Hash;
 
 /// Maximum number of nodes, each a kilobyte and a half. When it is reached, the memo is cleared.
@@ -14,7 +14,7 @@ const KEPT_MAX: usize = 4_096;
 /// between do no harm.
 #[derive(Default)]
 pub struct Memo {
-    nodes: RefCell<HashMap<Vec<u8>, (Hash, Node)>>,
+    nodes: RefCell<HashMap<Vec<u8>, (Hash, TreeNode)>>,
     compared: Cell<u64>,
 }
 
@@ -24,13 +24,13 @@ impl Memo {
         self.compared.get()
     }
 
-    pub(super) fn node(&self, key: &[u8], hash: &Hash) -> Option<Node> {
+    pub(super) fn node(&self, key: &[u8], hash: &Hash) -> Option<TreeNode> {
         let nodes = self.nodes.borrow();
         let (of, node) = nodes.get(key)?;
         (of == hash).then(|| node.clone())
     }
 
-    pub(super) fn keep(&self, key: &[u8], hash: &Hash, node: &Node) {
+    pub(super) fn keep(&self, key: &[u8], hash: &Hash, node: &TreeNode) {
         self.compared.set(self.compared.get().saturating_add(1));
         let mut nodes = self.nodes.borrow_mut();
         if nodes.len() >= KEPT_MAX {

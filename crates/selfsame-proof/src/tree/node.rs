@@ -19,18 +19,18 @@ pub(super) struct Leaf {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Child {
     Leaf(Leaf),
-    Inner(Inner),
+    Inner(InnerNode),
 }
 
 /// An inner node, by its hash. It is stored under its version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Inner {
+pub(super) struct InnerNode {
     pub(super) hash: Hash,
     pub(super) version: u64,
 }
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(super) struct Node([Option<Child>; WIDTH]);
+pub(super) struct TreeNode([Option<Child>; WIDTH]);
 
 /// A slot's contribution to the hash of the subtrees above it.
 #[derive(Clone, Copy)]
@@ -41,10 +41,10 @@ enum Slot {
 }
 
 /// The continuation of a path below a node.
-pub(super) enum Next<'n> {
+pub(super) enum NextNode<'n> {
     /// Nothing, or the only leaf of another subtree, or the leaf at this place.
     End(Option<&'n Leaf>),
-    Inner(Inner),
+    Inner(InnerNode),
 }
 
 pub(super) fn leaf_hash(path: &Hash, value: &Hash) -> Hash {
@@ -101,7 +101,7 @@ pub(super) fn node_key(version: u64, path: &Hash, depth: usize) -> Vec<u8> {
     key
 }
 
-impl Inner {
+impl InnerNode {
     /// The topmost node of a tree.
     pub(super) fn of(root: Root) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl Leaf {
     }
 }
 
-impl Node {
+impl TreeNode {
     /// The node with this key at a depth, if its hash is the one named by its parent or the root.
     pub(super) fn load(
         from: &dyn NodeRead,
@@ -182,12 +182,12 @@ impl Node {
     }
 
     /// The continuation of a path through this node. Appends the sibling hashes, top down.
-    pub(super) fn follow(&self, slot: usize, beside: &mut Vec<Hash>) -> Next<'_> {
+    pub(super) fn follow(&self, slot: usize, beside: &mut Vec<Hash>) -> NextNode<'_> {
         let slots = self.slots();
         let (mut range, mut first) = (slots.as_slice(), 0);
         while range.len() > 1 {
             if let Some(at) = only_leaf(range) {
-                return Next::End(self.leaf(at.saturating_add(first)));
+                return NextNode::End(self.leaf(at.saturating_add(first)));
             }
             let half = range.len() / 2;
             let (left, right) = range.split_at(half);
@@ -201,9 +201,9 @@ impl Node {
             }
         }
         match self.get(slot) {
-            Some(Child::Inner(inner)) => Next::Inner(*inner),
-            Some(Child::Leaf(leaf)) => Next::End(Some(leaf)),
-            None => Next::End(None),
+            Some(Child::Inner(inner)) => NextNode::Inner(*inner),
+            Some(Child::Leaf(leaf)) => NextNode::End(Some(leaf)),
+            None => NextNode::End(None),
         }
     }
 
@@ -265,7 +265,7 @@ impl Node {
                     value: take(rest)?,
                 }));
             } else if taken & bit != 0 {
-                *place = Some(Child::Inner(Inner {
+                *place = Some(Child::Inner(InnerNode {
                     hash: take(rest)?,
                     version: u64::from_be_bytes(take(rest)?),
                 }));

@@ -19,7 +19,7 @@ const BAD: ProofError = ProofError::Tree("its bytes are malformed");
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Proof {
     /// The path from the root to the object.
-    Present(Path),
+    Present(SiblingPath),
     /// The objects next to the key's place, one on each side if there is one.
     Absent {
         /// The last object before the place.
@@ -31,7 +31,7 @@ pub enum Proof {
 
 /// The sibling hashes on the path from the root to a leaf, top down. The leaf's key determines which side each is on.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Path(Vec<Hash>);
+pub struct SiblingPath(Vec<Hash>);
 
 /// An object next to an absent key.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -41,7 +41,7 @@ pub struct Neighbour {
     /// SHA-256 of the object.
     pub value: Hash,
     /// The path to the object.
-    pub path: Path,
+    pub path: SiblingPath,
 }
 
 /// Verifies that under `root` the object `value` is stored under `key`, or no object for `None`.
@@ -97,7 +97,7 @@ fn absent(
     }
 }
 
-impl Path {
+impl SiblingPath {
     pub(super) fn new(beside: Vec<Hash>) -> Self {
         Self(beside)
     }
@@ -176,7 +176,7 @@ impl Neighbour {
         Some(Self {
             key: read_key(from)?,
             value: take(from)?,
-            path: Path::read(from)?,
+            path: SiblingPath::read(from)?,
         })
     }
 }
@@ -238,7 +238,7 @@ impl Proof {
     fn read(from: &mut &[u8]) -> Option<Self> {
         let [kind] = take(from)?;
         let (left, right) = match kind {
-            PRESENT => return Path::read(from).map(Self::Present),
+            PRESENT => return SiblingPath::read(from).map(Self::Present),
             EMPTY_TREE => (None, None),
             LEFT_ONLY => (Some(Neighbour::read(from)?), None),
             RIGHT_ONLY => (None, Some(Neighbour::read(from)?)),

@@ -2,8 +2,8 @@
 
 use selfsame_crypto::hash::sha256;
 
-use super::node::{Child, Inner, Leaf, Next, Node, nibble, node_key, with_nibble};
-use super::{DEPTH, EMPTY, Neighbour, NodeRead, Path, Proof, Root, TreeError};
+use super::node::{Child, InnerNode, Leaf, NextNode, TreeNode, nibble, node_key, with_nibble};
+use super::{DEPTH, EMPTY, Neighbour, NodeRead, Proof, Root, SiblingPath, TreeError};
 use crate::log::Hash;
 
 /// Proves the presence or absence of an object under a key in a version of the tree. Objects are not read. For absence,
@@ -19,7 +19,7 @@ pub fn prove(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Proof, Tree
     let tree = Tree { nodes, root };
     let way = tree.walk(&place)?;
     if way.end.as_ref().is_some_and(|leaf| leaf.path == place) {
-        return Ok(Proof::Present(Path::new(way.beside)));
+        return Ok(Proof::Present(SiblingPath::new(way.beside)));
     }
     let neighbour = |before| -> Result<_, TreeError> {
         match tree.next_to(&way, &place, before)? {
@@ -43,10 +43,10 @@ pub fn digest(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Option<Has
         return Ok(None);
     }
     let place = sha256(key);
-    let mut inner = Inner::of(root);
+    let mut inner = InnerNode::of(root);
     for depth in 0..DEPTH {
         let key = node_key(inner.version, &place, depth);
-        let node = Node::load(nodes, &key, depth, &inner.hash)?;
+        let node = TreeNode::load(nodes, &key, depth, &inner.hash)?;
         match node.get(nibble(&place, depth)) {
             Some(Child::Inner(next)) => inner = *next,
             Some(Child::Leaf(leaf)) if leaf.path == place => return Ok(Some(leaf.value)),
@@ -62,9 +62,9 @@ struct Tree<'n> {
 }
 
 /// The path from the root towards a place.
-struct Way {
+struct TreeWay {
     /// The nodes passed, top down.
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     /// The sibling hashes, top down.
     beside: Vec<Hash>,
     /// The leaf at its end, which may have another place.
@@ -72,19 +72,19 @@ struct Way {
 }
 
 impl Tree<'_> {
-    fn walk(&self, place: &Hash) -> Result<Way, TreeError> {
-        let mut way = Way {
+    fn walk(&self, place: &Hash) -> Result<TreeWay, TreeError> {
+        let mut way = TreeWay {
             nodes: Vec::new(),
             beside: Vec::new(),
             end: None,
         };
-        let mut inner = Inner::of(self.root);
+        let mut inner = InnerNode::of(self.root);
         for depth in 0..DEPTH {
             let key = node_key(inner.version, place, depth);
-            let node = Node::load(self.nodes, &key, depth, &inner.hash)?;
+            let node = TreeNode::load(self.nodes, &key, depth, &inner.hash)?;
             let next = match node.follow(nibble(place, depth), &mut way.beside) {
-                Next::Inner(next) => Some(next),
-                Next::End(leaf) => {
+                NextNode::Inner(next) => Some(next),
+                NextNode::End(leaf) => {
                     way.end = leaf.copied();
                     None
                 }
@@ -107,12 +107,17 @@ impl Tree<'_> {
         Ok(Neighbour {
             key,
             value: leaf.value,
-            path: Path::new(way.beside),
+            path: SiblingPath::new(way.beside),
         })
     }
 
     /// The last leaf before a place, or the first after it.
-    fn next_to(&self, way: &Way, place: &Hash, before: bool) -> Result<Option<Leaf>, TreeError> {
+    fn next_to(
+        &self,
+        way: &TreeWay,
+        place: &Hash,
+        before: bool,
+    ) -> Result<Option<Leaf>, TreeError> {
         if let Some(leaf) = way
             .end
             .as_ref()
@@ -151,7 +156,7 @@ impl Tree<'_> {
                 Child::Inner(inner) => inner,
             };
             let key = node_key(inner.version, &at, depth);
-            let node = Node::load(self.nodes, &key, depth, &inner.hash)?;
+            let node = TreeNode::load(self.nodes, &key, depth, &inner.hash)?;
             let outermost = match last {
                 true => node.taken().next_back(),
                 false => node.taken().next(),

@@ -150,7 +150,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_node_in_one_form_or_damaged(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        if let Some(node) = Node::from_bytes(&bytes) {
+        if let Some(node) = TreeNode::from_bytes(&bytes) {
             prop_assert_eq!(node.to_bytes(), bytes);
         }
     }

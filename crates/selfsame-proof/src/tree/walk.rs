@@ -1,6 +1,6 @@
 //! Walks through a version of the tree, skipping damaged parts.
 
-use super::node::{Child, Inner, Node, node_key, with_nibble};
+use super::node::{Child, InnerNode, TreeNode, node_key, with_nibble};
 use super::{DEPTH, EMPTY, NodeRead, Root, TreeError};
 use crate::log::Hash;
 
@@ -18,23 +18,23 @@ pub enum Met<'a> {
 /// Walks through a version of the tree from left to right. `met` returns whether to descend below a node.
 pub fn walk(nodes: &dyn NodeRead, root: Root, met: &mut dyn FnMut(Met<'_>) -> bool) {
     if root.hash != EMPTY {
-        Walk { nodes, met }.below(Inner::of(root), &[0; 32], 0);
+        TreeWalk { nodes, met }.below(InnerNode::of(root), &[0; 32], 0);
     }
 }
 
-struct Walk<'a> {
+struct TreeWalk<'a> {
     nodes: &'a dyn NodeRead,
     met: &'a mut dyn FnMut(Met<'_>) -> bool,
 }
 
-impl Walk<'_> {
-    fn below(&mut self, inner: Inner, at: &Hash, depth: usize) {
+impl TreeWalk<'_> {
+    fn below(&mut self, inner: InnerNode, at: &Hash, depth: usize) {
         let key = node_key(inner.version, at, depth);
         if !(self.met)(Met::Node(&key)) {
             return;
         }
         let node = match depth < DEPTH {
-            true => Node::load(self.nodes, &key, depth, &inner.hash),
+            true => TreeNode::load(self.nodes, &key, depth, &inner.hash),
             false => Err(TreeError::Damaged),
         };
         let node = match node {

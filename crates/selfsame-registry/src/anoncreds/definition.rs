@@ -1,7 +1,7 @@
 //! Credential definitions: published once, replaced by a successor when the issuer's key is rotated.
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::encoding::{optional, write_optional};
 use crate::receipt::Receipt;
@@ -49,8 +49,8 @@ impl PublishedDefinition {
     }
 }
 
-impl Item for Definition {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Definition {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).text(&self.json);
         write_optional(to, self.successor_of.as_ref());
         to.array(usize::from(self.valid_until.is_some()));
@@ -59,7 +59,7 @@ impl Item for Definition {
         }
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             json: from.text()?.to_owned(),
@@ -73,12 +73,12 @@ impl Item for Definition {
     }
 }
 
-impl Item for Succession {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Succession {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).text(&self.definition).uint(self.until.0);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             definition: from.text()?.to_owned(),
@@ -87,13 +87,13 @@ impl Item for Succession {
     }
 }
 
-impl Item for PublishedDefinition {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for PublishedDefinition {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3).item(&self.definition).item(&self.receipt);
         write_optional(to, self.succeeded_by.as_ref());
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             definition: Definition::read(from)?,

@@ -1,6 +1,6 @@
 //! Definitions of revocation registries: published once, never changed.
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::receipt::Receipt;
 
@@ -15,15 +15,15 @@ pub struct PublishedRegistry {
     pub receipt: Receipt,
 }
 
-impl Item for PublishedRegistry {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for PublishedRegistry {
+    fn write(&self, to: &mut CborWriter) {
         to.array(3)
             .text(&self.json)
             .uint(self.places)
             .item(&self.receipt);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
         Ok(Self {
             json: from.text()?.to_owned(),

@@ -1,6 +1,6 @@
 //! Entries of revocation registries: each follows the one before, and together they give the list of revoked places.
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::encoding::{optional, write_optional};
 use crate::receipt::{Receipt, Version};
@@ -49,9 +49,9 @@ pub struct RevocationState {
 }
 
 /// One bit for each place of a registry, 1 for revoked.
-pub(crate) struct Bits(pub(crate) Vec<u8>);
+pub(crate) struct RevokedBits(pub(crate) Vec<u8>);
 
-impl Bits {
+impl RevokedBits {
     pub(crate) fn none(places: u64) -> Self {
         let bytes = usize::try_from(places.div_ceil(8)).unwrap_or(0);
         Self(vec![0; bytes])
@@ -71,32 +71,32 @@ impl Bits {
     }
 }
 
-impl Item for Bits {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for RevokedBits {
+    fn write(&self, to: &mut CborWriter) {
         to.bytes(&self.0);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         Ok(Self(from.bytes()?.to_vec()))
     }
 }
 
-fn write_places(to: &mut Writer, places: &[u32]) {
+fn write_places(to: &mut CborWriter, places: &[u32]) {
     to.array(places.len());
     for place in places {
         to.uint(u64::from(*place));
     }
 }
 
-fn read_places(from: &mut Reader<'_>) -> Result<Vec<u32>, Malformed> {
-    let place = |from: &mut Reader<'_>| {
+fn read_places(from: &mut CborReader<'_>) -> Result<Vec<u32>, Malformed> {
+    let place = |from: &mut CborReader<'_>| {
         u32::try_from(from.uint()?).map_err(|_| Malformed("a place is a 32-bit number"))
     };
     (0..from.array()?).map(|_| place(from)).collect()
 }
 
-impl Item for RevocationEntry {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for RevocationEntry {
+    fn write(&self, to: &mut CborWriter) {
         to.array(5).text(&self.registry);
         write_optional(to, self.before.as_ref());
         to.text(&self.after);
@@ -104,7 +104,7 @@ impl Item for RevocationEntry {
         write_places(to, &self.revoked);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(5)?;
         Ok(Self {
             registry: from.text()?.to_owned(),
@@ -122,8 +122,8 @@ impl Version for RevocationVersion {
     }
 }
 
-impl Item for RevocationVersion {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for RevocationVersion {
+    fn write(&self, to: &mut CborWriter) {
         to.array(5).item(&self.receipt);
         write_optional(to, self.before.as_ref());
         to.text(&self.after);
@@ -131,7 +131,7 @@ impl Item for RevocationVersion {
         write_places(to, &self.revoked);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(5)?;
         Ok(Self {
             receipt: Receipt::read(from)?,

@@ -1,6 +1,6 @@
 //! Schemas: published once, never changed.
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 
 use crate::receipt::Receipt;
 
@@ -13,12 +13,12 @@ pub struct PublishedSchema {
     pub receipt: Receipt,
 }
 
-impl Item for PublishedSchema {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for PublishedSchema {
+    fn write(&self, to: &mut CborWriter) {
         to.array(2).text(&self.json).item(&self.receipt);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
             json: from.text()?.to_owned(),

@@ -4,11 +4,11 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::agreement::{Acceptance, Agreement, AgreementInForce};
 use crate::authority::{Act, Whose};
-use crate::history::{History, Present};
+use crate::history::{History, PresentVersion};
 use crate::refusal::{AgreementFault, CheckError, Refusal};
-use crate::state::{Key, StateError};
+use crate::state::{StateError, StateKey};
 
-use super::{Situation, Step};
+use super::{JudgedStep, Situation};
 
 const DAY: u64 = 86_400;
 const MAX_NAME_BYTES: usize = 64;
@@ -20,7 +20,7 @@ impl Situation<'_> {
         &self,
         acceptance: Option<&Acceptance>,
     ) -> Result<Result<(), Refusal>, StateError> {
-        let last = History::<AgreementInForce>::new(self.state, Key::Agreement).last()?;
+        let last = History::<AgreementInForce>::new(self.state, StateKey::Agreement).last()?;
         let in_force = last.and_then(|(_, set)| Some((set.agreement?, set.receipt.time)));
         let fault = match (&in_force, acceptance) {
             (None, None) => return Ok(Ok(())),
@@ -55,7 +55,7 @@ impl Situation<'_> {
     }
 }
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     /// Puts a new agreement in force, or puts the present one out of force.
     pub(super) fn set_agreement(
         &mut self,
@@ -63,7 +63,7 @@ impl Step<'_> {
     ) -> Result<(), CheckError> {
         self.active_author()?;
         self.authorise(Act::SetAgreement, Whose::Other)?;
-        let history = History::<AgreementInForce>::new(&self.to, Key::Agreement);
+        let history = History::<AgreementInForce>::new(&self.to, StateKey::Agreement);
         let last = history.last()?;
         let number = last.as_ref().map_or(0, |(number, _)| *number);
         let in_force = last.and_then(|(_, set)| set.agreement);
@@ -81,8 +81,8 @@ impl Step<'_> {
             agreement: agreement.cloned(),
             receipt: self.receipt,
         };
-        let present = Present::open(number.saturating_add(1));
-        self.to.put_version(&Key::Agreement, present, &set);
+        let present = PresentVersion::open(number.saturating_add(1));
+        self.to.put_version(&StateKey::Agreement, present, &set);
         Ok(())
     }
 }

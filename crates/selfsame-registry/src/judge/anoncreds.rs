@@ -12,11 +12,11 @@ use selfsame_anoncreds::format::Message;
 use crate::anoncreds::ObjectName;
 use crate::authority::{Act, Whose};
 use crate::refusal::{CheckError, ObjectFault, Refusal};
-use crate::state::Key;
+use crate::state::StateKey;
 
-use super::Step;
+use super::JudgedStep;
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     /// Reads published JSON within the network's limits.
     fn read_published<T: Message>(&self, json: &str) -> Result<T, CheckError> {
         let long = u64::try_from(json.len()).is_ok_and(|n| n > self.at.rules.max_object_bytes);
@@ -39,7 +39,7 @@ impl Step<'_> {
 
     /// A published object never changes, so its name must be free.
     fn is_free(&self, name: &ObjectName) -> Result<(), CheckError> {
-        match self.to.has(&Key::Object(name))? {
+        match self.to.has(&StateKey::Object(name))? {
             true => Err(Refusal::Object(ObjectFault::Exists).into()),
             false => Ok(()),
         }

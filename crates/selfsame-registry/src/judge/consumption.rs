@@ -4,11 +4,11 @@ use crate::authority::{Act, Whose};
 use crate::consumption::{Consume, Consumption, use_digest};
 use crate::delegation::{GivenDelegation, is_type};
 use crate::refusal::{CheckError, DelegationFault, Refusal};
-use crate::state::{Key, read};
+use crate::state::{StateKey, read};
 
-use super::{Step, active};
+use super::{JudgedStep, active};
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     pub(super) fn consume(&mut self, consume: &Consume) -> Result<(), CheckError> {
         self.active_author()?;
         let whose = self.whose(consume.issuer);
@@ -19,7 +19,7 @@ impl Step<'_> {
         active(&self.to, consume.issuer)?;
         self.is_the_issuer_or_his_delegate(consume, whose)?;
         let digest = use_digest(&consume.kind, &consume.handle);
-        let key = Key::Use(consume.issuer, &digest);
+        let key = StateKey::Use(consume.issuer, &digest);
         if let Some(first) = read::<Consumption>(&self.to, &key)? {
             let receipt = first.receipt;
             return Err(Refusal::Used { receipt }.into());

@@ -4,11 +4,11 @@ use crate::authority::{Act, Whose};
 use crate::content::is_fragment;
 use crate::delegation::{Delegation, GivenDelegation, is_type};
 use crate::refusal::{CheckError, DelegationFault, Refusal};
-use crate::state::Key;
+use crate::state::StateKey;
 
-use super::{Step, active};
+use super::{JudgedStep, active};
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     pub(super) fn delegate(&mut self, delegation: &Delegation) -> Result<(), CheckError> {
         self.active_author()?;
         self.authorise(Act::Delegate, Whose::Own)?;
@@ -17,7 +17,7 @@ impl Step<'_> {
             CheckError::Refused(_) => Refusal::Delegation(DelegationFault::Delegate).into(),
             error @ CheckError::State(_) => error,
         })?;
-        let key = Key::Delegation(self.author, &delegation.name);
+        let key = StateKey::Delegation(self.author, &delegation.name);
         if self.to.has(&key)? {
             return Err(Refusal::Delegation(DelegationFault::NameUsed).into());
         }
@@ -41,7 +41,8 @@ impl Step<'_> {
             withdrawn: Some(self.receipt),
             ..given
         };
-        self.to.put(&Key::Delegation(self.author, name), &withdrawn);
+        self.to
+            .put(&StateKey::Delegation(self.author, name), &withdrawn);
         Ok(())
     }
 

@@ -5,17 +5,17 @@ use selfsame_crypto::{KeyType, PublicKey};
 use crate::authority::{Act, Whose};
 use crate::content::{Content, is_point};
 use crate::did::DidVersion;
-use crate::history::Present;
+use crate::history::PresentVersion;
 use crate::identifier::Identifier;
 use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
-use crate::state::Key;
+use crate::state::StateKey;
 
-use super::{Quota, Step};
+use super::{JudgedStep, Quota};
 
 /// The name of the only key of a DID that a member registered.
 const FIRST_KEY: &str = "key-1";
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     /// Creates the author's DID. The signatures were checked against this content already.
     pub(super) fn create_did(&mut self, place: usize, content: &Content) -> Result<(), CheckError> {
         if place > 0 {
@@ -43,7 +43,7 @@ impl Step<'_> {
     ) -> Result<(), CheckError> {
         self.active_author()?;
         self.authorise(Act::CreateDid, Whose::Other)?;
-        if self.to.has(&Key::Did(subject))? {
+        if self.to.has(&StateKey::Did(subject))? {
             return Err(Refusal::Author(AuthorFault::Exists).into());
         }
         let signs = matches!(key.key_type(), KeyType::Ed25519 | KeyType::P256);
@@ -93,11 +93,11 @@ impl Step<'_> {
 
     fn count_creation(&mut self) -> Result<(), CheckError> {
         let quota = Quota {
-            key: Key::CreationQuota,
+            key: StateKey::CreationQuota,
             limit: self.at.rules.creation_quota,
         };
         let used = self.at.uses(&self.to, quota, 1)?;
-        self.to.put(&Key::CreationQuota, &used);
+        self.to.put(&StateKey::CreationQuota, &used);
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl Step<'_> {
     }
 
     fn put_did(&mut self, id: Identifier, version: u64, content: Option<Content>) {
-        let present = Present {
+        let present = PresentVersion {
             version,
             deactivated: content.is_none(),
         };
@@ -118,6 +118,6 @@ impl Step<'_> {
             content,
             receipt: self.receipt,
         };
-        self.to.put_version(&Key::Did(id), present, &record);
+        self.to.put_version(&StateKey::Did(id), present, &record);
     }
 }

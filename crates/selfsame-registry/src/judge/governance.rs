@@ -6,15 +6,15 @@ use selfsame_proof::validators::{Validator, ValidatorSet};
 use crate::authority::{Act, Whose};
 use crate::encoding::Maybe;
 use crate::governance::ValidatorChange;
-use crate::history::{History, Present};
+use crate::history::{History, PresentVersion};
 use crate::identifier::Identifier;
 use crate::refusal::{CheckError, GovernanceFault, Refusal};
 use crate::rules::{Rules, Schedule};
-use crate::state::{Key, StateError, read};
+use crate::state::{StateError, StateKey, read};
 
-use super::{Situation, Step};
+use super::{JudgedStep, Situation};
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     /// Removes validators by name and adds others, from the next height on. A validator in both lists is replaced.
     pub(super) fn change_validators(
         &mut self,
@@ -22,7 +22,7 @@ impl Step<'_> {
         remove: &[String],
     ) -> Result<(), CheckError> {
         self.active_author()?;
-        let set: ValidatorSet = read(&self.to, &Key::Validators)?
+        let set: ValidatorSet = read(&self.to, &StateKey::Validators)?
             .ok_or_else(|| StateError("there are no validators".to_owned()))?;
         let mut validators = set.validators().to_vec();
         for name in remove {
@@ -56,16 +56,18 @@ impl Step<'_> {
             set: after,
             receipt: self.receipt,
         };
-        let number = History::<ValidatorChange>::new(&self.to, Key::ValidatorChanges).count()?;
-        let present = Present::open(number.saturating_add(1));
-        self.to.put(&Key::Validators, &change.set);
+        let number =
+            History::<ValidatorChange>::new(&self.to, StateKey::ValidatorChanges).count()?;
+        let present = PresentVersion::open(number.saturating_add(1));
+        self.to.put(&StateKey::Validators, &change.set);
         self.to
-            .put_version(&Key::ValidatorChanges, present, &change);
+            .put_version(&StateKey::ValidatorChanges, present, &change);
         Ok(())
     }
 
     fn remove_validator(&mut self, name: &str) -> Result<(), CheckError> {
-        let owner: Maybe<Identifier> = read(&self.to, &Key::OwnerOf(name))?.unwrap_or_default();
+        let owner: Maybe<Identifier> =
+            read(&self.to, &StateKey::OwnerOf(name))?.unwrap_or_default();
         let whose = match owner.0 {
             Some(owner) => self.whose(owner),
             None => Whose::Other,
@@ -73,8 +75,9 @@ impl Step<'_> {
         self.authorise(Act::RemoveValidator, whose)?;
         if let Some(owner) = owner.0 {
             self.to
-                .put(&Key::ValidatorOf(owner), &Maybe::<String>(None));
-            self.to.put(&Key::OwnerOf(name), &Maybe::<Identifier>(None));
+                .put(&StateKey::ValidatorOf(owner), &Maybe::<String>(None));
+            self.to
+                .put(&StateKey::OwnerOf(name), &Maybe::<Identifier>(None));
         }
         Ok(())
     }
@@ -91,7 +94,7 @@ impl Step<'_> {
         }
         self.authorise(Act::AddValidator, Whose::Own)?;
         let has: Maybe<String> =
-            read(&self.to, &Key::ValidatorOf(self.author))?.unwrap_or_default();
+            read(&self.to, &StateKey::ValidatorOf(self.author))?.unwrap_or_default();
         if has.0.is_some() {
             return Err(Refusal::Governance(GovernanceFault::OneEach).into());
         }
@@ -100,8 +103,9 @@ impl Step<'_> {
         }
         let (name, owner) = (validator.name.clone(), self.author);
         self.to
-            .put(&Key::OwnerOf(&validator.name), &Maybe(Some(owner)));
-        self.to.put(&Key::ValidatorOf(owner), &Maybe(Some(name)));
+            .put(&StateKey::OwnerOf(&validator.name), &Maybe(Some(owner)));
+        self.to
+            .put(&StateKey::ValidatorOf(owner), &Maybe(Some(name)));
         Ok(())
     }
 
@@ -115,7 +119,7 @@ impl Step<'_> {
         rules
             .check()
             .map_err(|Malformed(why)| Refusal::Governance(GovernanceFault::Rules(why)))?;
-        let schedule: Schedule = read(&self.to, &Key::Rules)?
+        let schedule: Schedule = read(&self.to, &StateKey::Rules)?
             .ok_or_else(|| StateError("there are no rules".to_owned()))?;
         let before = schedule.at(from.saturating_sub(1));
         let before = before.unwrap_or(self.at.rules).machine_version;
@@ -127,7 +131,7 @@ impl Step<'_> {
         let schedule = schedule
             .changed(self.at.height, from, rules)
             .ok_or(Refusal::Governance(GovernanceFault::TooManyChanges))?;
-        self.to.put(&Key::Rules, &schedule);
+        self.to.put(&StateKey::Rules, &schedule);
         Ok(())
     }
 }

@@ -1,22 +1,22 @@
 //! Members: who may give or take a role, and that a trustee stays.
 
 use crate::authority::{Act, Role};
-use crate::history::{History, Present, role_of};
+use crate::history::{History, PresentVersion, role_of};
 use crate::identifier::Identifier;
 use crate::member::{Count, Membership};
 use crate::refusal::{CheckError, GovernanceFault, Refusal};
-use crate::state::{Key, StateError, read};
+use crate::state::{StateError, StateKey, read};
 
-use super::{Step, active};
+use super::{JudgedStep, active};
 
 /// The role of a DID before and after an operation; `None` without a role.
 #[derive(Clone, Copy)]
-struct Change {
+struct RoleChange {
     before: Option<Role>,
     after: Option<Role>,
 }
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     /// Gives a registered DID a role, or takes it.
     pub(super) fn set_role(
         &mut self,
@@ -25,7 +25,7 @@ impl Step<'_> {
     ) -> Result<(), CheckError> {
         self.active_author()?;
         let before = role_of(&self.to, subject)?;
-        let change = Change {
+        let change = RoleChange {
             before,
             after: role,
         };
@@ -52,7 +52,7 @@ impl Step<'_> {
         if before.is_none() {
             return Ok(());
         }
-        let change = Change {
+        let change = RoleChange {
             before,
             after: None,
         };
@@ -60,21 +60,21 @@ impl Step<'_> {
         self.put_role(self.author, change)
     }
 
-    fn put_role(&mut self, subject: Identifier, change: Change) -> Result<(), CheckError> {
-        let key = Key::Role(subject);
+    fn put_role(&mut self, subject: Identifier, change: RoleChange) -> Result<(), CheckError> {
+        let key = StateKey::Role(subject);
         let number = History::<Membership>::new(&self.to, key).count()?;
         let membership = Membership {
             role: change.after,
             by: Some(self.author),
             receipt: self.receipt,
         };
-        let present = Present::open(number.saturating_add(1));
+        let present = PresentVersion::open(number.saturating_add(1));
         self.to.put_version(&key, present, &membership);
         self.count_trustees(change)
     }
 
     /// Without a trustee the network could never be governed again.
-    fn leaves_a_trustee(&self, change: Change) -> Result<(), CheckError> {
+    fn leaves_a_trustee(&self, change: RoleChange) -> Result<(), CheckError> {
         let leaves = is_trustee(change.before) && !is_trustee(change.after);
         match leaves && self.trustees()? <= 1 {
             true => Err(Refusal::Governance(GovernanceFault::LastTrustee).into()),
@@ -83,17 +83,17 @@ impl Step<'_> {
     }
 
     fn trustees(&self) -> Result<u64, StateError> {
-        Ok(read::<Count>(&self.to, &Key::Trustees)?
+        Ok(read::<Count>(&self.to, &StateKey::Trustees)?
             .unwrap_or_default()
             .0)
     }
 
-    fn count_trustees(&mut self, change: Change) -> Result<(), CheckError> {
+    fn count_trustees(&mut self, change: RoleChange) -> Result<(), CheckError> {
         let [before, after] = [change.before, change.after].map(is_trustee).map(u64::from);
         if before != after {
             let count = self.trustees()?.saturating_add(after);
             let count = Count(count.saturating_sub(before));
-            self.to.put(&Key::Trustees, &count);
+            self.to.put(&StateKey::Trustees, &count);
         }
         Ok(())
     }

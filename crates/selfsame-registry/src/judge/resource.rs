@@ -2,26 +2,26 @@
 
 use crate::authority::{Act, Whose};
 use crate::content::is_uri;
-use crate::history::{History, Present};
+use crate::history::{History, PresentVersion};
 use crate::refusal::{CheckError, ObjectFault, Refusal};
-use crate::resource::{Data, Link, PublishedResource, Resource};
-use crate::state::Key;
+use crate::resource::{PublishedResource, Resource, ResourceData, VersionLink};
+use crate::state::StateKey;
 
-use super::Step;
+use super::JudgedStep;
 
 const MAX_NAME_BYTES: usize = 64;
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     pub(super) fn publish_resource(&mut self, resource: &Resource) -> Result<(), CheckError> {
         self.active_author()?;
         self.authorise(Act::PublishResource, Whose::Own)?;
         self.is_a_resource(resource)?;
-        let key = Key::Resource(self.author, resource.id);
+        let key = StateKey::Resource(self.author, resource.id);
         if self.to.has(&key)? {
             return Err(Refusal::Object(ObjectFault::Exists).into());
         }
-        let versions = Key::ResourceName(self.author, &resource.name, &resource.kind);
-        let last = History::<Link>::new(&self.to, versions).last()?;
+        let versions = StateKey::ResourceName(self.author, &resource.name, &resource.kind);
+        let last = History::<VersionLink>::new(&self.to, versions).last()?;
         let number = last.as_ref().map_or(0, |(number, _)| *number);
         let published = PublishedResource {
             resource: resource.clone(),
@@ -29,11 +29,11 @@ impl Step<'_> {
             previous: last.map(|(_, link)| link.id),
             receipt: self.receipt,
         };
-        let link = Link {
+        let link = VersionLink {
             id: resource.id,
             receipt: self.receipt,
         };
-        let present = Present::open(published.number);
+        let present = PresentVersion::open(published.number);
         self.to.put_version(&versions, present, &link);
         self.to.put(&key, &published);
         Ok(())
@@ -42,7 +42,7 @@ impl Step<'_> {
     fn is_a_resource(&self, resource: &Resource) -> Result<(), Refusal> {
         let rules = &self.at.rules;
         let over = |length: usize, limit| u64::try_from(length).is_ok_and(|length| length > limit);
-        if let Data::Bytes(bytes) = &resource.data
+        if let ResourceData::Bytes(bytes) = &resource.data
             && over(bytes.len(), rules.max_resource_bytes)
         {
             return Err(Refusal::Object(ObjectFault::TooLarge));

@@ -4,14 +4,14 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::authority::{Act, Whose};
 use crate::content::is_uri;
-use crate::history::{History, Present};
+use crate::history::{History, PresentVersion};
 use crate::refusal::{CheckError, Refusal};
-use crate::state::Key;
+use crate::state::StateKey;
 use crate::status::Anchor;
 
-use super::Step;
+use super::JudgedStep;
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     pub(super) fn anchor_status(
         &mut self,
         list: &str,
@@ -22,7 +22,7 @@ impl Step<'_> {
         self.authorise(Act::AnchorStatus, Whose::Own)?;
         is_uri(list, &self.at.rules).map_err(Refusal::Content)?;
         self.is_not_from_the_future(issued)?;
-        let key = Key::List(self.author, list);
+        let key = StateKey::List(self.author, list);
         let version = match History::<Anchor>::new(&self.to, key).last()? {
             Some((_, anchor)) if issued <= anchor.issued => return Err(Refusal::NotNewer.into()),
             Some((version, _)) => version.saturating_add(1),
@@ -34,7 +34,8 @@ impl Step<'_> {
             issued,
             receipt: self.receipt,
         };
-        self.to.put_version(&key, Present::open(version), &anchor);
+        self.to
+            .put_version(&key, PresentVersion::open(version), &anchor);
         Ok(())
     }
 

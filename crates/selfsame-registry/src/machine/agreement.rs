@@ -2,7 +2,7 @@
 
 use crate::agreement::AgreementInForce;
 use crate::history::History;
-use crate::state::{Key, StateError, StateRead};
+use crate::state::{StateError, StateKey, StateRead};
 
 use super::Machine;
 
@@ -10,7 +10,7 @@ impl Machine {
     /// The author agreement in force.
     pub fn agreement(&self, state: &dyn StateRead) -> Result<Option<AgreementInForce>, StateError> {
         let state = self.begun(state);
-        let last = History::<AgreementInForce>::new(&state, Key::Agreement).last()?;
+        let last = History::<AgreementInForce>::new(&state, StateKey::Agreement).last()?;
         Ok(last
             .map(|(_, set)| set)
             .filter(|set| set.agreement.is_some()))
@@ -22,6 +22,6 @@ impl Machine {
         state: &dyn StateRead,
         count: usize,
     ) -> Result<Vec<AgreementInForce>, StateError> {
-        History::new(&self.begun(state), Key::Agreement).latest(count)
+        History::new(&self.begun(state), StateKey::Agreement).latest(count)
     }
 }

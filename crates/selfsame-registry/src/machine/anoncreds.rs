@@ -3,11 +3,11 @@
 use selfsame_crypto::time::UnixTime;
 
 use crate::anoncreds::{
-    Bits, DEFINITION, ObjectName, PublishedDefinition, PublishedRegistry, PublishedSchema,
-    REGISTRY, RevocationState, RevocationVersion, SCHEMA,
+    DEFINITION, ObjectName, PublishedDefinition, PublishedRegistry, PublishedSchema, REGISTRY,
+    RevocationState, RevocationVersion, RevokedBits, SCHEMA,
 };
 use crate::history::History;
-use crate::state::{Key, StateError, StateRead, read};
+use crate::state::{StateError, StateKey, StateRead, read};
 
 use super::Machine;
 
@@ -19,7 +19,7 @@ impl Machine {
         id: &str,
     ) -> Result<Option<PublishedSchema>, StateError> {
         match ObjectName::parse(id, self.network().as_str()).filter(|name| name.kind() == SCHEMA) {
-            Some(name) => read(&self.begun(state), &Key::Object(&name)),
+            Some(name) => read(&self.begun(state), &StateKey::Object(&name)),
             None => Ok(None),
         }
     }
@@ -32,7 +32,7 @@ impl Machine {
     ) -> Result<Option<PublishedDefinition>, StateError> {
         let name = ObjectName::parse(id, self.network().as_str());
         match name.filter(|name| name.kind() == DEFINITION) {
-            Some(name) => read(&self.begun(state), &Key::Object(&name)),
+            Some(name) => read(&self.begun(state), &StateKey::Object(&name)),
             None => Ok(None),
         }
     }
@@ -45,7 +45,7 @@ impl Machine {
     ) -> Result<Option<PublishedRegistry>, StateError> {
         match ObjectName::parse(id, self.network().as_str()).filter(|name| name.kind() == REGISTRY)
         {
-            Some(name) => read(&self.begun(state), &Key::Object(&name)),
+            Some(name) => read(&self.begun(state), &StateKey::Object(&name)),
             None => Ok(None),
         }
     }
@@ -61,7 +61,7 @@ impl Machine {
             return Ok(None);
         };
         let state = self.begun(state);
-        let entries = History::<RevocationVersion>::new(&state, Key::Entries(&name));
+        let entries = History::<RevocationVersion>::new(&state, StateKey::Entries(&name));
         let wanted = match at {
             Some(time) => entries.number_at(time)?,
             None => Some(entries.count()?).filter(|count| *count > 0),
@@ -69,7 +69,7 @@ impl Machine {
         let Some(wanted) = wanted else {
             return Ok(None);
         };
-        let mut bits = read::<Bits>(&state, &Key::Revoked(&name))?
+        let mut bits = read::<RevokedBits>(&state, &StateKey::Revoked(&name))?
             .ok_or_else(|| StateError("a registry has entries and no list".to_owned()))?;
         // The stored list is the present one, so later entries are undone, the last one first.
         for number in (wanted.saturating_add(1)..=entries.count()?).rev() {
@@ -96,7 +96,7 @@ impl Machine {
         count: usize,
     ) -> Result<Vec<RevocationVersion>, StateError> {
         match self.registry_name(id) {
-            Some(name) => History::new(&self.begun(state), Key::Entries(&name)).latest(count),
+            Some(name) => History::new(&self.begun(state), StateKey::Entries(&name)).latest(count),
             None => Ok(Vec::new()),
         }
     }

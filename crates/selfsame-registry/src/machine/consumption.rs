@@ -4,7 +4,7 @@ use selfsame_did::Did;
 
 use crate::consumption::Consumption;
 use crate::identifier::Identifier;
-use crate::state::{Key, StateError, StateRead, read};
+use crate::state::{StateError, StateKey, StateRead, read};
 
 use super::Machine;
 
@@ -17,7 +17,7 @@ impl Machine {
         digest: &[u8; 32],
     ) -> Result<Option<Consumption>, StateError> {
         match Identifier::of_did(issuer, self.network()) {
-            Some(issuer) => read(&self.begun(state), &Key::Use(issuer, digest)),
+            Some(issuer) => read(&self.begun(state), &StateKey::Use(issuer, digest)),
             None => Ok(None),
         }
     }

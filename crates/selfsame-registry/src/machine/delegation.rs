@@ -5,7 +5,7 @@ use selfsame_did::Did;
 use crate::content::is_fragment;
 use crate::delegation::GivenDelegation;
 use crate::identifier::Identifier;
-use crate::state::{Key, StateError, StateRead, read};
+use crate::state::{StateError, StateKey, StateRead, read};
 
 use super::Machine;
 
@@ -19,7 +19,7 @@ impl Machine {
     ) -> Result<Option<GivenDelegation>, StateError> {
         match Identifier::of_did(issuer, self.network()) {
             Some(issuer) if is_fragment(name) => {
-                read(&self.begun(state), &Key::Delegation(issuer, name))
+                read(&self.begun(state), &StateKey::Delegation(issuer, name))
             }
             _ => Ok(None),
         }

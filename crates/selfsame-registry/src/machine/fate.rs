@@ -20,7 +20,7 @@ use crate::operation::Operation;
 use crate::receipt::{Receipt, Version};
 use crate::refusal::{AuthorFault, DelegationFault, Fate, ObjectFault, Refusal};
 use crate::resource::PublishedResource;
-use crate::state::{Key, StateError, StateRead, read};
+use crate::state::{StateError, StateKey, StateRead, read};
 use crate::status::Anchor;
 use crate::transaction::Transaction;
 
@@ -33,7 +33,7 @@ const LOOKED_AT: usize = 4;
 const LATEST: usize = 8;
 
 /// The state, and the transaction that is searched for.
-struct Search<'a> {
+struct FateSearch<'a> {
     state: &'a dyn StateRead,
     hash: [u8; 32],
     author: Identifier,
@@ -45,7 +45,7 @@ impl Machine {
     /// are not read.
     pub fn fate(&self, state: &dyn StateRead, tx: &Transaction) -> Result<Fate, StateError> {
         let state = self.begun(state);
-        let search = Search {
+        let search = FateSearch {
             state: &state,
             hash: tx.hash(),
             author: tx.body().author,
@@ -61,7 +61,7 @@ impl Machine {
     }
 }
 
-impl Search<'_> {
+impl FateSearch<'_> {
     fn of(&self, operation: &Operation) -> Result<Fate, StateError> {
         match operation {
             Operation::CreateDid(_) => self.first_of(self.author),
@@ -70,22 +70,24 @@ impl Search<'_> {
                 self.version(*version)
             }
             Operation::AnchorStatus { list, issued, .. } => {
-                let key = Key::List(self.author, list);
+                let key = StateKey::List(self.author, list);
                 let newer = |last: &Anchor| (*issued <= last.issued).then_some(Refusal::NotNewer);
                 self.latest(key, newer)
             }
-            Operation::SetRole { subject, .. } => self.change::<Membership>(Key::Role(*subject)),
+            Operation::SetRole { subject, .. } => {
+                self.change::<Membership>(StateKey::Role(*subject))
+            }
             Operation::Schema { .. }
             | Operation::CredentialDefinition(_)
             | Operation::RevocationRegistry { .. } => self.published(operation),
             Operation::RevocationEntry(entry) => {
                 match ObjectName::parse(&entry.registry, self.network) {
-                    Some(name) => self.change::<RevocationVersion>(Key::Entries(&name)),
+                    Some(name) => self.change::<RevocationVersion>(StateKey::Entries(&name)),
                     None => Ok(Fate::Open),
                 }
             }
             Operation::Resource(resource) => {
-                let key = Key::Resource(self.author, resource.id);
+                let key = StateKey::Resource(self.author, resource.id);
                 let found: Option<PublishedResource> = read(self.state, &key)?;
                 Ok(self.once(found.map(|found| found.receipt), exists))
             }
@@ -100,14 +102,14 @@ impl Search<'_> {
             }
             Operation::Consume(consume) => {
                 let digest = use_digest(&consume.kind, &consume.handle);
-                let key = Key::Use(consume.issuer, &digest);
+                let key = StateKey::Use(consume.issuer, &digest);
                 let found: Option<Consumption> = read(self.state, &key)?;
                 let used = |receipt| Refusal::Used { receipt };
                 Ok(self.once(found.map(|found| found.receipt), used))
             }
-            Operation::SetAgreement(_) => self.change::<AgreementInForce>(Key::Agreement),
+            Operation::SetAgreement(_) => self.change::<AgreementInForce>(StateKey::Agreement),
             Operation::ChangeValidators { .. } => {
-                self.change::<ValidatorChange>(Key::ValidatorChanges)
+                self.change::<ValidatorChange>(StateKey::ValidatorChanges)
             }
             // The schedule does not say which transaction made it.
             Operation::ChangeRules { .. } => Ok(Fate::Open),
@@ -116,7 +118,8 @@ impl Search<'_> {
 
     /// A deactivated author can't write any more.
     fn of_author(&self) -> Result<Fate, StateError> {
-        let present = History::<DidVersion>::new(self.state, Key::Did(self.author)).present()?;
+        let present =
+            History::<DidVersion>::new(self.state, StateKey::Did(self.author)).present()?;
         match present.is_some_and(|present| present.deactivated) {
             true => Ok(Fate::Excluded(Refusal::Author(AuthorFault::Deactivated))),
             false => Ok(Fate::Open),
@@ -124,7 +127,7 @@ impl Search<'_> {
     }
 
     fn first_of(&self, id: Identifier) -> Result<Fate, StateError> {
-        let history = History::<DidVersion>::new(self.state, Key::Did(id));
+        let history = History::<DidVersion>::new(self.state, StateKey::Did(id));
         let first = match history.present()? {
             Some(_) => Some(history.version(1)?.receipt),
             None => None,
@@ -133,7 +136,7 @@ impl Search<'_> {
     }
 
     fn version(&self, version: u64) -> Result<Fate, StateError> {
-        let history = History::<DidVersion>::new(self.state, Key::Did(self.author));
+        let history = History::<DidVersion>::new(self.state, StateKey::Did(self.author));
         let present = history.count()?;
         if present < version {
             return Ok(Fate::Open);
@@ -147,7 +150,7 @@ impl Search<'_> {
         let Some(name) = name_of(operation) else {
             return Ok(Fate::Open);
         };
-        let key = Key::Object(&name);
+        let key = StateKey::Object(&name);
         let receipt = match operation {
             Operation::Schema { .. } => {
                 read::<PublishedSchema>(self.state, &key)?.map(|found| found.receipt)
@@ -161,17 +164,17 @@ impl Search<'_> {
     }
 
     fn given(&self, name: &str) -> Result<Option<GivenDelegation>, StateError> {
-        read(self.state, &Key::Delegation(self.author, name))
+        read(self.state, &StateKey::Delegation(self.author, name))
     }
 
     /// Whether the transaction made one of the latest changes. Changes by others do not exclude it.
-    fn change<T: Version>(&self, key: Key<'_>) -> Result<Fate, StateError> {
+    fn change<T: Version>(&self, key: StateKey<'_>) -> Result<Fate, StateError> {
         self.latest(key, |_: &T| None)
     }
 
     fn latest<T: Version>(
         &self,
-        key: Key<'_>,
+        key: StateKey<'_>,
         excludes: impl Fn(&T) -> Option<Refusal>,
     ) -> Result<Fate, StateError> {
         let latest = History::<T>::new(self.state, key).latest(LATEST)?;

@@ -12,7 +12,7 @@ use crate::identifier::Identifier;
 use crate::operation::Operation;
 use crate::refusal::{GovernanceFault, Refusal};
 use crate::rules::{Rules, Schedule};
-use crate::state::{Key, StateError, StateRead, read};
+use crate::state::{StateError, StateKey, StateRead, read};
 use crate::transaction::Transaction;
 
 use super::Machine;
@@ -34,7 +34,7 @@ impl Machine {
 
     /// The validators of the next height.
     pub fn validators(&self, state: &dyn StateRead) -> Result<ValidatorSet, StateError> {
-        read(&self.begun(state), &Key::Validators)?
+        read(&self.begun(state), &StateKey::Validators)?
             .ok_or_else(|| StateError("there are no validators".to_owned()))
     }
 
@@ -44,7 +44,7 @@ impl Machine {
         state: &dyn StateRead,
         time: UnixTime,
     ) -> Result<Option<ValidatorChange>, StateError> {
-        History::new(&self.begun(state), Key::ValidatorChanges).at(time)
+        History::new(&self.begun(state), StateKey::ValidatorChanges).at(time)
     }
 
     /// The last `count` changes of the validators, oldest first; the genesis is the first.
@@ -53,7 +53,7 @@ impl Machine {
         state: &dyn StateRead,
         count: usize,
     ) -> Result<Vec<ValidatorChange>, StateError> {
-        History::new(&self.begun(state), Key::ValidatorChanges).latest(count)
+        History::new(&self.begun(state), StateKey::ValidatorChanges).latest(count)
     }
 
     /// The heights in a range at which transactions changed the validators: the lowest, `most` of them.
@@ -64,7 +64,7 @@ impl Machine {
         most: usize,
     ) -> Result<Vec<u64>, StateError> {
         let state = self.begun(state);
-        let changes = History::<ValidatorChange>::new(&state, Key::ValidatorChanges);
+        let changes = History::<ValidatorChange>::new(&state, StateKey::ValidatorChanges);
         // The genesis is no transaction.
         let first = range.start.max(1);
         let before = changes.numbered_while(|receipt| receipt.height < first)?;
@@ -89,13 +89,13 @@ impl Machine {
         state: &dyn StateRead,
         name: &str,
     ) -> Result<Option<Identifier>, StateError> {
-        let owner = read::<Maybe<Identifier>>(&self.begun(state), &Key::OwnerOf(name))?;
+        let owner = read::<Maybe<Identifier>>(&self.begun(state), &StateKey::OwnerOf(name))?;
         Ok(owner.unwrap_or_default().0)
     }
 
     /// The rules for a block of a height, as decided so far.
     pub fn rules(&self, state: &dyn StateRead, height: u64) -> Result<Rules, StateError> {
-        let schedule: Option<Schedule> = read(&self.begun(state), &Key::Rules)?;
+        let schedule: Option<Schedule> = read(&self.begun(state), &StateKey::Rules)?;
         schedule
             .and_then(|schedule| schedule.at(height))
             .ok_or_else(|| StateError("there are no rules".to_owned()))
@@ -103,7 +103,7 @@ impl Machine {
 
     /// The rules, each with the first height it holds for, ascending.
     pub fn schedule(&self, state: &dyn StateRead) -> Result<Vec<(u64, Rules)>, StateError> {
-        let schedule: Option<Schedule> = read(&self.begun(state), &Key::Rules)?;
+        let schedule: Option<Schedule> = read(&self.begun(state), &StateKey::Rules)?;
         Ok(schedule.unwrap_or_default().0)
     }
 }

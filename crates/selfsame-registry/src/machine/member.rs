@@ -7,7 +7,7 @@ use crate::authority::Role;
 use crate::history::{History, role_of};
 use crate::identifier::Identifier;
 use crate::member::Membership;
-use crate::state::{Key, StateError, StateRead};
+use crate::state::{StateError, StateKey, StateRead};
 
 use super::Machine;
 
@@ -31,7 +31,7 @@ impl Machine {
             return Ok(None);
         };
         let state = self.begun(state);
-        let membership = History::<Membership>::new(&state, Key::Role(id)).at(time)?;
+        let membership = History::<Membership>::new(&state, StateKey::Role(id)).at(time)?;
         Ok(membership.and_then(|membership| membership.role))
     }
 
@@ -43,7 +43,9 @@ impl Machine {
         count: usize,
     ) -> Result<Vec<Membership>, StateError> {
         match Identifier::of_did(did, self.network()) {
-            Some(id) => History::<Membership>::new(&self.begun(state), Key::Role(id)).latest(count),
+            Some(id) => {
+                History::<Membership>::new(&self.begun(state), StateKey::Role(id)).latest(count)
+            }
             None => Ok(Vec::new()),
         }
     }

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::content::{Content, Uses};
 use crate::did::DidVersion;
-use crate::history::{History, Present};
+use crate::history::{History, PresentVersion};
 use crate::identifier::Identifier;
 use crate::receipt::Receipt;
-use crate::state::{Key, StateError, StateRead};
+use crate::state::{StateError, StateKey, StateRead};
 
 use super::Machine;
 
@@ -35,7 +35,7 @@ impl Machine {
             });
         };
         let state = self.begun(state);
-        let history = History::new(&state, Key::Did(id));
+        let history = History::new(&state, StateKey::Did(id));
         match resolved(&history, did, options) {
             Ok(Ok(resolution)) => resolution,
             Ok(Err(error)) => Resolution::failed(error),
@@ -54,7 +54,7 @@ impl Machine {
             return Ok(None);
         };
         let state = self.begun(state);
-        let present = History::<DidVersion>::new(&state, Key::Did(id)).last()?;
+        let present = History::<DidVersion>::new(&state, StateKey::Did(id)).last()?;
         Ok(present.map(|(number, version)| (number, version.content)))
     }
 
@@ -70,7 +70,7 @@ impl Machine {
             return Ok(Vec::new());
         };
         let state = self.begun(state);
-        let versions = History::<DidVersion>::new(&state, Key::Did(id)).latest(count)?;
+        let versions = History::<DidVersion>::new(&state, StateKey::Did(id)).latest(count)?;
         Ok(versions
             .into_iter()
             .map(|version| version.receipt)
@@ -116,7 +116,7 @@ fn metadata(
     versions: &Versions<'_>,
     number: u64,
     version: &DidVersion,
-    present: Present,
+    present: PresentVersion,
 ) -> Result<DocumentMetadata, StateError> {
     let next = match number < present.version {
         true => Some(number.saturating_add(1)),

@@ -5,8 +5,8 @@ use selfsame_did::Did;
 
 use crate::history::History;
 use crate::identifier::Identifier;
-use crate::resource::{Link, LinkedResource, PublishedResource, ResourceId, ResourceName};
-use crate::state::{Key, StateError, StateRead, read};
+use crate::resource::{LinkedResource, PublishedResource, ResourceId, ResourceName, VersionLink};
+use crate::state::{StateError, StateKey, StateRead, read};
 
 use super::Machine;
 
@@ -22,13 +22,13 @@ impl Machine {
             return Ok(None);
         };
         let state = self.begun(state);
-        let key = Key::Resource(owner, id);
+        let key = StateKey::Resource(owner, id);
         let Some(published) = read::<PublishedResource>(&state, &key)? else {
             return Ok(None);
         };
         let resource = &published.resource;
-        let versions = Key::ResourceName(owner, &resource.name, &resource.kind);
-        let versions = History::<Link>::new(&state, versions);
+        let versions = StateKey::ResourceName(owner, &resource.name, &resource.kind);
+        let versions = History::<VersionLink>::new(&state, versions);
         let next = match versions.count()? > published.number {
             true => Some(versions.version(published.number.saturating_add(1))?.id),
             false => None,
@@ -48,7 +48,8 @@ impl Machine {
             return Ok(None);
         };
         let begun = self.begun(state);
-        let versions = History::<Link>::new(&begun, Key::ResourceName(owner, name, kind));
+        let versions =
+            History::<VersionLink>::new(&begun, StateKey::ResourceName(owner, name, kind));
         let link = match at {
             Some(time) => versions.at(time)?,
             None => versions.last()?.map(|(_, link)| link),
@@ -71,7 +72,8 @@ impl Machine {
             return Ok(Vec::new());
         };
         let state = self.begun(state);
-        let versions = History::<Link>::new(&state, Key::ResourceName(owner, name, kind));
+        let versions =
+            History::<VersionLink>::new(&state, StateKey::ResourceName(owner, name, kind));
         let links = versions.latest(count)?;
         Ok(links.into_iter().map(|link| link.id).collect())
     }

@@ -4,7 +4,7 @@ use selfsame_did::Did;
 
 use crate::history::History;
 use crate::identifier::Identifier;
-use crate::state::{Key, StateError, StateRead};
+use crate::state::{StateError, StateKey, StateRead};
 use crate::status::Anchor;
 
 use super::Machine;
@@ -20,7 +20,7 @@ impl Machine {
         let Some(author) = Identifier::of_did(author, &self.network) else {
             return Ok(None);
         };
-        let history = History::<Anchor>::new(state, Key::List(author, list));
+        let history = History::<Anchor>::new(state, StateKey::List(author, list));
         Ok(history.last()?.map(|(_, anchor)| anchor))
     }
 }

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::KeyType;
 use selfsame_did::Did;
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::CborItem as _;
 use selfsame_registry::anoncreds::{
     Definition, ObjectName, PublishedDefinition, PublishedSchema, RevocationEntry, Succession,
 };

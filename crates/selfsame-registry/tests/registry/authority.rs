@@ -5,7 +5,7 @@ use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_registry::content::ContentFault;
 use selfsame_registry::network::{Act, Mode, Role, Whose};
 use selfsame_registry::refusal::{AuthorFault, DelegationFault, SignatureFault};
-use selfsame_registry::resource::{Data, Resource, ResourceId};
+use selfsame_registry::resource::{Resource, ResourceData, ResourceId};
 use selfsame_registry::single_use::{Action, Consume, Delegation};
 use selfsame_registry::{Content, Identifier, Operation, Refusal, Rules};
 
@@ -190,7 +190,7 @@ impl Stage {
                 version: None,
                 media_type: "text/plain".to_owned(),
                 also_known_as: Vec::new(),
-                data: Data::Bytes(b"x".to_vec()),
+                data: ResourceData::Bytes(b"x".to_vec()),
             }),
             Act::Delegate => Operation::Delegate(self.delegation()),
             Act::Consume => self.consumption(whose),

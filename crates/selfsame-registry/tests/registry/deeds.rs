@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use selfsame_crypto::{KeyType, PublicKey};
 use selfsame_registry::network::{Mode, Role};
-use selfsame_registry::resource::{Data, Resource, ResourceId};
+use selfsame_registry::resource::{Resource, ResourceData, ResourceId};
 use selfsame_registry::single_use::{Action, Consume, Delegation};
 use selfsame_registry::{Content, Identifier, Operation, Rules, Transaction};
 
@@ -133,7 +133,7 @@ impl Props {
                 version: None,
                 media_type: "text/plain".to_owned(),
                 also_known_as: Vec::new(),
-                data: Data::Digest([deed.a; 32]),
+                data: ResourceData::Digest([deed.a; 32]),
             }),
             12 => Operation::Delegate(Delegation {
                 name,
@@ -186,7 +186,7 @@ impl Props {
 
 #[test]
 fn there_is_a_deed_for_each_kind_of_operation() {
-    use selfsame_proof::cbor::Item as _;
+    use selfsame_proof::cbor::CborItem as _;
     let props = Stage::set().props();
     for kind in 1..=KINDS {
         let operation = props.operation(&Deed { kind, a: 1, b: 1 }, 0);

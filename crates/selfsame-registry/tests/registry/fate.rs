@@ -3,7 +3,7 @@
 use selfsame_crypto::KeyType;
 use selfsame_registry::network::{Mode, Role};
 use selfsame_registry::refusal::{AuthorFault, DelegationFault, Fate, ObjectFault};
-use selfsame_registry::resource::{Data, Resource, ResourceId};
+use selfsame_registry::resource::{Resource, ResourceData, ResourceId};
 use selfsame_registry::single_use::{Action, Consume, Delegation};
 use selfsame_registry::{Operation, Refusal, StateRead, Transaction, Writes};
 
@@ -47,7 +47,7 @@ fn what_was_written_is_found_and_what_it_excludes_is_known() {
         version: None,
         media_type: "text/plain".to_owned(),
         also_known_as: Vec::new(),
-        data: Data::Bytes(b"all".to_vec()),
+        data: ResourceData::Bytes(b"all".to_vec()),
     };
     let delegation = Delegation {
         name: "d".to_owned(),

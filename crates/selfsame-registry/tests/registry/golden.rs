@@ -11,7 +11,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_registry::anoncreds::RevocationEntry;
 use selfsame_registry::network::{Acceptance, Mode, Role};
 use selfsame_registry::refusal::CODES;
-use selfsame_registry::resource::{Data, Resource, ResourceId};
+use selfsame_registry::resource::{Resource, ResourceData, ResourceId};
 use selfsame_registry::single_use::{Action, Consume, Delegation};
 use selfsame_registry::{Applied, Genesis, Identifier, Operation, Rules, Transaction};
 
@@ -175,7 +175,7 @@ impl Chain {
             version: None,
             media_type: "text/plain".to_owned(),
             also_known_as: Vec::new(),
-            data: Data::Bytes(b"all of them".to_vec()),
+            data: ResourceData::Bytes(b"all of them".to_vec()),
         };
         self.twice(owner, Operation::Resource(resource.clone()));
         let nameless = Resource {
@@ -401,6 +401,6 @@ fn the_golden_chains_have_each_code_of_a_refusal() {
 
 /// The number at the start of the operation's encoding (docs/did-method.md §2).
 fn kind(operation: &Operation) -> u8 {
-    use selfsame_proof::cbor::Item as _;
+    use selfsame_proof::cbor::CborItem as _;
     operation.to_cbor()[1]
 }

@@ -6,11 +6,11 @@ use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PublicKey};
 use selfsame_did::selfsame::Network;
-use selfsame_proof::cbor::Item;
+use selfsame_proof::cbor::CborItem;
 use selfsame_proof::validators::Validator;
 use selfsame_registry::anoncreds::{Definition, RevocationEntry, Succession};
 use selfsame_registry::network::{Acceptance, Agreement, Mode, Role};
-use selfsame_registry::resource::{Data, Resource, ResourceId};
+use selfsame_registry::resource::{Resource, ResourceData, ResourceId};
 use selfsame_registry::single_use::{Action, Consume, Delegation, use_digest};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{Content, Identifier, Operation, Rules, Unsigned};
@@ -145,12 +145,12 @@ fn objects() -> Vec<(&'static str, Operation)> {
         version: None,
         media_type: "text/plain".to_owned(),
         also_known_as: Vec::new(),
-        data: Data::Bytes(b"all of them".to_vec()),
+        data: ResourceData::Bytes(b"all of them".to_vec()),
     };
     let elsewhere = Resource {
         version: Some("1.1".to_owned()),
         also_known_as: vec!["https://a.example/clubs".to_owned()],
-        data: Data::Digest([3; 32]),
+        data: ResourceData::Digest([3; 32]),
         ..resource.clone()
     };
     let delegation = Delegation {

@@ -4,7 +4,9 @@ use selfsame_crypto::KeyType;
 use selfsame_crypto::hash::sha256;
 use selfsame_registry::content::ContentFault;
 use selfsame_registry::refusal::ObjectFault;
-use selfsame_registry::resource::{Data, LinkedResource, Resource, ResourceId, ResourceName};
+use selfsame_registry::resource::{
+    LinkedResource, Resource, ResourceData, ResourceId, ResourceName,
+};
 use selfsame_registry::{Operation, Refusal, Rules};
 
 use crate::world::{Actor, Answer, World};
@@ -17,7 +19,7 @@ fn resource(n: u8) -> Resource {
         version: Some(format!("1.{n}")),
         media_type: "application/json".to_owned(),
         also_known_as: vec!["https://a.example/list".to_owned()],
-        data: Data::Bytes(vec![n]),
+        data: ResourceData::Bytes(vec![n]),
     }
 }
 
@@ -130,7 +132,7 @@ fn a_resource_kept_elsewhere_is_known_by_its_digest() {
     let mut club = Club::new();
     let digest = sha256(b"far away");
     let elsewhere = Resource {
-        data: Data::Digest(digest),
+        data: ResourceData::Digest(digest),
         ..resource(1)
     };
     club.publish(elsewhere).unwrap();
@@ -163,7 +165,7 @@ fn resources_that_are_malformed_or_too_large_are_refused() {
         ..good.clone()
     };
     let large = Resource {
-        data: Data::Bytes(vec![0; 101]),
+        data: ResourceData::Bytes(vec![0; 101]),
         ..good.clone()
     };
     let kind = Resource {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{created, json};
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
 use crate::server::Server;
 
@@ -18,13 +18,13 @@ pub struct Rotation {}
 
 /// Makes a DID. A DID of the registry is anchored there before the response.
 #[utoipa::path(post, path = "/api/dids", tag = "dids", request_body = NewDid, responses((status = 201, body = InstanceDid)))]
-pub async fn create(State(server): State<Server>, Json(new): Json<NewDid>) -> Answer {
+pub async fn create(State(server): State<Server>, Json(new): Json<NewDid>) -> Handled {
     created(&server.app().dids().create(&new).await?)
 }
 
 /// The instance's DIDs.
 #[utoipa::path(get, path = "/api/dids", tag = "dids", params(super::Page), responses((status = 200, body = Listing<InstanceDid>)))]
-pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Answer {
+pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Handled {
     json(&server.app().dids().list(&paging).await?)
 }
 
@@ -34,12 +34,12 @@ pub async fn rotate(
     State(server): State<Server>,
     Path(did): Path<String>,
     Json(Rotation {}): Json<Rotation>,
-) -> Answer {
+) -> Handled {
     json(&server.app().dids().rotate(&did).await?)
 }
 
 /// Deactivates a DID permanently.
 #[utoipa::path(delete, path = "/api/dids/{did}", tag = "dids", params(("did" = String, Path)), responses((status = 200, body = InstanceDid)))]
-pub async fn deactivate(State(server): State<Server>, Path(did): Path<String>) -> Answer {
+pub async fn deactivate(State(server): State<Server>, Path(did): Path<String>) -> Handled {
     json(&server.app().dids().deactivate(&did).await?)
 }

@@ -5,18 +5,18 @@ use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
 use selfsame_driver::{Error, ErrorKind};
 
 use super::json;
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::server::Server;
 
 /// The status of this instance.
 #[utoipa::path(get, path = "/api/status", tag = "instance", responses((status = 200, body = InstanceStatus)))]
-pub async fn status(State(server): State<Server>) -> Answer {
+pub async fn status(State(server): State<Server>) -> Handled {
     json(&server.app().status().await?)
 }
 
 /// Backs up everything that this instance keeps, while it runs. The master key is not included.
 #[utoipa::path(post, path = "/api/copies", tag = "instance", responses((status = 200, body = CopyMade)))]
-pub async fn copy(State(server): State<Server>) -> Answer {
+pub async fn copy(State(server): State<Server>) -> Handled {
     let backups = server.backups().ok_or_else(|| {
         Error::new(
             ErrorKind::NotFound,
@@ -31,6 +31,6 @@ pub async fn copy(State(server): State<Server>) -> Answer {
 
 /// Makes a link that signs the operator's browser in. The link works once, within ten minutes.
 #[utoipa::path(post, path = "/api/operator/links", tag = "instance", responses((status = 200, body = SignInLink)))]
-pub async fn link(State(server): State<Server>) -> Answer {
+pub async fn link(State(server): State<Server>) -> Handled {
     json(&server.app().operator().link().await?)
 }

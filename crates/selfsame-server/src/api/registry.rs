@@ -10,7 +10,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{Items, json};
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::{Query, Raw, is_kind};
 use crate::server::Server;
 
@@ -29,20 +29,20 @@ pub struct Span {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct Which {
+pub struct WhichDid {
     /// The DID.
     did: String,
 }
 
 /// The status of the registry.
 #[utoipa::path(get, path = "/api/registry/status", tag = "registry", responses((status = 200, body = RegistryStatus)))]
-pub async fn status(State(server): State<Server>) -> Answer {
+pub async fn status(State(server): State<Server>) -> Handled {
     json(&server.registry()?.status().await?)
 }
 
 /// The health of this node of a network.
 #[utoipa::path(get, path = "/api/registry/node", tag = "registry", responses((status = 200, body = NodeHealth)))]
-pub async fn node(State(server): State<Server>) -> Answer {
+pub async fn node(State(server): State<Server>) -> Handled {
     let health = server.registry()?.health()?;
     let alone = || Error::not_found("this is not a node of a network with several nodes");
     json(&health.ok_or_else(alone)?)
@@ -50,7 +50,7 @@ pub async fn node(State(server): State<Server>) -> Answer {
 
 /// The current time as the registry of this process sees it.
 #[utoipa::path(get, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
-pub async fn clock(State(server): State<Server>) -> Answer {
+pub async fn clock(State(server): State<Server>) -> Handled {
     let alone =
         || Error::not_found("no registry in this process takes its block times from this clock");
     json(&server.app().times().ok_or_else(alone)?.view())
@@ -58,13 +58,13 @@ pub async fn clock(State(server): State<Server>) -> Answer {
 
 /// The operator confirms that this machine's clock is correct now.
 #[utoipa::path(post, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
-pub async fn confirm_clock(State(server): State<Server>) -> Answer {
+pub async fn confirm_clock(State(server): State<Server>) -> Handled {
     json(&server.app().vouch_for_clock().await?)
 }
 
 /// Transactions in their order.
 #[utoipa::path(get, path = "/api/registry/entries", tag = "registry", params(Span), responses((status = 200, body = Items<RegistryEntry>)))]
-pub async fn entries(State(server): State<Server>, Query(span): Query<Span>) -> Answer {
+pub async fn entries(State(server): State<Server>, Query(span): Query<Span>) -> Handled {
     let items = server
         .registry()?
         .entries(span.first, span.count.min(200))
@@ -73,8 +73,8 @@ pub async fn entries(State(server): State<Server>, Query(span): Query<Span>) -> 
 }
 
 /// The transactions that changed a DID, oldest first.
-#[utoipa::path(get, path = "/api/registry/history", tag = "registry", params(Which), responses((status = 200, body = Items<RegistryEntry>)))]
-pub async fn history(State(server): State<Server>, Query(which): Query<Which>) -> Answer {
+#[utoipa::path(get, path = "/api/registry/history", tag = "registry", params(WhichDid), responses((status = 200, body = Items<RegistryEntry>)))]
+pub async fn history(State(server): State<Server>, Query(which): Query<WhichDid>) -> Handled {
     let did = which.did.parse::<Did>().map_err(|_| no_did())?;
     let items = server.registry()?.history(&did).await?;
     json(&Items { items })
@@ -82,7 +82,7 @@ pub async fn history(State(server): State<Server>, Query(which): Query<Which>) -
 
 /// Submits a signed transaction in the registry's own format, deterministic CBOR. A transaction that was submitted
 /// before gets its first receipt.
-pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Answer {
+pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Handled {
     if !is_kind(&headers, "application/cbor") {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(Problem::new(status, "the body must be application/cbor"));

@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{created, json};
 use crate::auth::Seat;
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
 use crate::server::Server;
 use crate::stream::respond;
@@ -57,13 +57,13 @@ pub struct Bare {
 
 /// Makes a request, from a DCQL query or from a template's claims.
 #[utoipa::path(post, path = "/api/verifier/requests", tag = "verifier", request_body = NewRequest, responses((status = 201, body = VerificationRequest)))]
-pub async fn create(State(server): State<Server>, Json(new): Json<NewRequest>) -> Answer {
+pub async fn create(State(server): State<Server>, Json(new): Json<NewRequest>) -> Handled {
     created(&server.verifier()?.create_request(&new).await?)
 }
 
 /// The requests, newest first.
 #[utoipa::path(get, path = "/api/verifier/requests", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<VerificationStatus>)))]
-pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Answer {
+pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Handled {
     json(&server.verifier()?.requests(&paging).await?)
 }
 
@@ -74,7 +74,7 @@ pub async fn one(
     State(server): State<Server>,
     Path(id): Path<String>,
     Query(Wait { wait }): Query<Wait>,
-) -> Answer {
+) -> Handled {
     let verifier = server.verifier()?;
     if wait == 0 {
         return json(&verifier.request(&id).await?);
@@ -92,7 +92,7 @@ pub async fn events(
     State(server): State<Server>,
     Extension(seat): Extension<Seat>,
     Path(id): Path<String>,
-) -> Answer {
+) -> Handled {
     // Subscribe before reading the state, so that no change is missed in between.
     let told = server.app().events().listen();
     let first = server.verifier()?.request(&id).await?;
@@ -115,7 +115,7 @@ pub async fn events(
 
 /// Verifies a presentation again, with its current status.
 #[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
-pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Handled {
     json(&server.verifier()?.recheck(&id).await?)
 }
 
@@ -125,13 +125,13 @@ pub async fn revoke(
     State(server): State<Server>,
     Path(id): Path<String>,
     Query(As { by }): Query<As>,
-) -> Answer {
+) -> Handled {
     json(&server.verifier()?.revoke(&id, by.as_deref()).await?)
 }
 
 /// Verifies a credential by itself, without its holder.
 #[utoipa::path(post, path = "/api/verifier/verify", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
-pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Answer {
+pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Handled {
     json(
         &server
             .verifier()?

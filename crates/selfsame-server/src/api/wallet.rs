@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::{Items, created, done, json};
 use crate::auth::Seat;
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Json, Owner, Path, Query};
 use crate::peer::Peer;
 use crate::server::Server;
@@ -80,7 +80,7 @@ pub async fn register(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
     Json(new): Json<NewAccount>,
-) -> Answer {
+) -> Handled {
     server.count_registration(peer)?;
     let accounts = server.wallet()?.accounts();
     let made = accounts.register_invited(&new.email, new.password, new.invitation.as_deref());
@@ -92,7 +92,7 @@ pub async fn register(
 pub async fn invite(
     State(server): State<Server>,
     Json(NewInvitation {}): Json<NewInvitation>,
-) -> Answer {
+) -> Handled {
     created(&server.wallet()?.accounts().invite().await?)
 }
 
@@ -102,7 +102,7 @@ pub async fn sign_in(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
     Json(given): Json<Credentials>,
-) -> Answer {
+) -> Handled {
     let whence = Whence::of(peer.address(), None);
     created(
         &server
@@ -115,7 +115,7 @@ pub async fn sign_in(
 
 /// Signs out.
 #[utoipa::path(delete, path = "/api/wallet/sessions", tag = "wallet", responses((status = 204)))]
-pub async fn sign_out(State(server): State<Server>, Extension(seat): Extension<Seat>) -> Answer {
+pub async fn sign_out(State(server): State<Server>, Extension(seat): Extension<Seat>) -> Handled {
     if let Seat::Person { session, .. } = &seat {
         server.wallet()?.accounts().sign_out(session).await?;
     }
@@ -124,7 +124,7 @@ pub async fn sign_out(State(server): State<Server>, Extension(seat): Extension<S
 
 /// Previews an offer.
 #[utoipa::path(post, path = "/api/wallet/offers/preview", tag = "wallet", request_body = OfferLink, responses((status = 200, body = OfferPreview)))]
-pub async fn preview_offer(State(server): State<Server>, Json(link): Json<OfferLink>) -> Answer {
+pub async fn preview_offer(State(server): State<Server>, Json(link): Json<OfferLink>) -> Handled {
     json(&server.wallet()?.preview_offer(&link.offer).await?)
 }
 
@@ -134,7 +134,7 @@ pub async fn accept_offer(
     State(server): State<Server>,
     Owner(person): Owner,
     Json(accept): Json<AcceptOffer>,
-) -> Answer {
+) -> Handled {
     json(&Items {
         items: server.wallet()?.accept_offer(&person, &accept).await?,
     })
@@ -146,7 +146,7 @@ pub async fn preview_request(
     State(server): State<Server>,
     Owner(person): Owner,
     Json(link): Json<RequestLink>,
-) -> Answer {
+) -> Handled {
     json(
         &server
             .wallet()?
@@ -161,7 +161,7 @@ pub async fn answer_request(
     State(server): State<Server>,
     Owner(person): Owner,
     Json(answer): Json<AnswerRequest>,
-) -> Answer {
+) -> Handled {
     json(&server.wallet()?.answer_request(&person, &answer).await?)
 }
 
@@ -171,7 +171,7 @@ pub async fn decline_request(
     State(server): State<Server>,
     Owner(person): Owner,
     Json(link): Json<RequestLink>,
-) -> Answer {
+) -> Handled {
     json(
         &server
             .wallet()?
@@ -186,7 +186,7 @@ pub async fn cards(
     State(server): State<Server>,
     Owner(person): Owner,
     Query(paging): Query<Paging>,
-) -> Answer {
+) -> Handled {
     json(&server.wallet()?.cards(&person, &paging).await?)
 }
 
@@ -196,7 +196,7 @@ pub async fn card(
     State(server): State<Server>,
     Owner(person): Owner,
     Path(id): Path<String>,
-) -> Answer {
+) -> Handled {
     json(&server.wallet()?.card(&person, &id).await?)
 }
 
@@ -206,7 +206,7 @@ pub async fn delete_card(
     State(server): State<Server>,
     Owner(person): Owner,
     Path(id): Path<String>,
-) -> Answer {
+) -> Handled {
     server.wallet()?.delete_card(&person, &id).await?;
     done()
 }
@@ -217,7 +217,7 @@ pub async fn history(
     State(server): State<Server>,
     Owner(person): Owner,
     Query(paging): Query<Paging>,
-) -> Answer {
+) -> Handled {
     json(&server.wallet()?.history(&person, &paging).await?)
 }
 
@@ -227,7 +227,7 @@ pub async fn keys(
     State(server): State<Server>,
     Owner(person): Owner,
     Query(paging): Query<Paging>,
-) -> Answer {
+) -> Handled {
     json(&server.wallet()?.keys(&person, &paging).await?)
 }
 
@@ -237,7 +237,7 @@ pub async fn create_key(
     State(server): State<Server>,
     Owner(person): Owner,
     Json(new): Json<NewKey>,
-) -> Answer {
+) -> Handled {
     created(
         &server
             .wallet()?
@@ -252,7 +252,7 @@ pub async fn dids(
     State(server): State<Server>,
     Owner(person): Owner,
     Query(paging): Query<Paging>,
-) -> Answer {
+) -> Handled {
     json(&server.wallet()?.dids(&person, &paging).await?)
 }
 
@@ -262,7 +262,7 @@ pub async fn create_did(
     State(server): State<Server>,
     Owner(person): Owner,
     Json(new): Json<NewDid>,
-) -> Answer {
+) -> Handled {
     created(
         &server
             .wallet()?

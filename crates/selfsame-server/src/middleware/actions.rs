@@ -20,14 +20,14 @@ const WRITTEN: &str = "/registry/transactions";
 const SHOWN: usize = 8;
 
 /// An action that the operator is about to take.
-pub struct Action {
+pub struct OperatorAction {
     what: &'static str,
     method: Method,
     route: String,
     subject: String,
 }
 
-impl Action {
+impl OperatorAction {
     /// The action of this request, if it is to be logged.
     pub fn of(audience: Audience, request: &Request) -> Option<Self> {
         let operators = matches!(

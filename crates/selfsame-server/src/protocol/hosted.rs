@@ -4,24 +4,24 @@ use axum::extract::State;
 use selfsame_core::dids::HOSTED;
 
 use super::document;
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::Path;
 use crate::server::Server;
 
 const DID_DOCUMENT: &str = "application/did";
 
 /// The issuer's document.
-pub async fn issuer(State(server): State<Server>) -> Answer {
+pub async fn issuer(State(server): State<Server>) -> Handled {
     document(DID_DOCUMENT, &server.issuer()?.identity().document()?)
 }
 
 /// The verifier's document.
-pub async fn verifier(State(server): State<Server>) -> Answer {
+pub async fn verifier(State(server): State<Server>) -> Handled {
     document(DID_DOCUMENT, &server.verifier()?.identity().document()?)
 }
 
 /// The document of a DID that the operator made.
-pub async fn named(State(server): State<Server>, Path(name): Path<String>) -> Answer {
+pub async fn named(State(server): State<Server>, Path(name): Path<String>) -> Handled {
     let path = format!("{HOSTED}/{name}");
     document(DID_DOCUMENT, &server.app().dids().document(&path).await?)
 }

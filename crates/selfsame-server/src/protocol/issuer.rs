@@ -5,12 +5,12 @@ use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, StatusCode};
 use selfsame_http::negotiation::is_known;
-use selfsame_openid::issuer::lists::Face;
+use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::ServedList;
 
 use super::{open_to_all, ready};
 use crate::auth;
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::{Path, Raw, is_kind};
 use crate::server::Server;
 
@@ -20,17 +20,17 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const MALFORMED: &str = "invalid_credential_request";
 
 /// Credential issuer metadata (§12.2).
-pub async fn metadata(State(server): State<Server>) -> Answer {
+pub async fn metadata(State(server): State<Server>) -> Handled {
     Ok(ready(JSON, &server.issuer()?.published().documents.issuer))
 }
 
 /// Authorization server metadata (RFC 8414 §3).
-pub async fn authorization_server(State(server): State<Server>) -> Answer {
+pub async fn authorization_server(State(server): State<Server>) -> Handled {
     Ok(ready(JSON, &server.issuer()?.published().documents.server))
 }
 
 /// JWT VC issuer metadata (SD-JWT VC §4).
-pub async fn jwt_vc_issuer(State(server): State<Server>) -> Answer {
+pub async fn jwt_vc_issuer(State(server): State<Server>) -> Handled {
     Ok(ready(
         JSON,
         &server.issuer()?.published().documents.jwt_vc_issuer,
@@ -38,13 +38,13 @@ pub async fn jwt_vc_issuer(State(server): State<Server>) -> Answer {
 }
 
 /// An offer that a link refers to (§4.1.3).
-pub async fn offer(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+pub async fn offer(State(server): State<Server>, Path(id): Path<String>) -> Handled {
     let offer = server.issuer()?.offer_object(&id).await?;
     Ok(([(CONTENT_TYPE, JSON)], offer).into_response())
 }
 
 /// The token endpoint (§6).
-pub async fn token(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Answer {
+pub async fn token(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Handled {
     if !is_kind(&headers, FORM) {
         return Err(Problem::bad_request("the body must be a form"));
     }
@@ -52,7 +52,7 @@ pub async fn token(State(server): State<Server>, headers: HeaderMap, Raw(body): 
 }
 
 /// The nonce endpoint (§7).
-pub async fn nonce(State(server): State<Server>) -> Answer {
+pub async fn nonce(State(server): State<Server>) -> Handled {
     Ok(axum::Json(server.issuer()?.nonce()).into_response())
 }
 
@@ -61,7 +61,7 @@ pub async fn credential(
     State(server): State<Server>,
     headers: HeaderMap,
     body: Result<Raw, Problem>,
-) -> Answer {
+) -> Handled {
     let Some(token) = headers.get(AUTHORIZATION).and_then(auth::bearer) else {
         return Err(Problem::new(
             StatusCode::UNAUTHORIZED,
@@ -82,7 +82,7 @@ pub async fn status_list(
     Path(list): Path<u64>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Answer {
+) -> Handled {
     of_now(query.as_deref())?;
     served(&server, list, None, &headers).await
 }
@@ -93,7 +93,7 @@ pub async fn w3c_token_list(
     Path(list): Path<u64>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Answer {
+) -> Handled {
     of_now(query.as_deref())?;
     served(&server, list, Some("token"), &headers).await
 }
@@ -104,7 +104,7 @@ pub async fn registry_token_list(
     Path(list): Path<u64>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Answer {
+) -> Handled {
     of_now(query.as_deref())?;
     served(&server, list, Some("registry"), &headers).await
 }
@@ -114,12 +114,12 @@ pub async fn bitstring_list(
     State(server): State<Server>,
     Path((list, purpose)): Path<(u64, String)>,
     headers: HeaderMap,
-) -> Answer {
+) -> Handled {
     served(&server, list, Some(&purpose), &headers).await
 }
 
-async fn served(server: &Server, list: u64, purpose: Option<&str>, headers: &HeaderMap) -> Answer {
-    let face = Face::parse(purpose)
+async fn served(server: &Server, list: u64, purpose: Option<&str>, headers: &HeaderMap) -> Handled {
+    let face = ListFace::parse(purpose)
         .ok_or_else(|| selfsame_driver::Error::not_found("there is no such list"))?;
     let list = server.issuer()?.lists().serve(list, face).await?;
     let known = is_known(headers, &list.etag);

@@ -10,12 +10,12 @@ use selfsame_proof::tree::MAX_KEY_BYTES;
 use serde::Deserialize;
 
 use super::open_to_all;
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Query, Raw};
 use crate::server::Server;
 
 /// The genesis; its digest is the network's name.
-pub async fn genesis(State(server): State<Server>) -> Answer {
+pub async fn genesis(State(server): State<Server>) -> Handled {
     let genesis = server.registry()?.genesis().await?;
     Ok(open_to_all(
         ([(CONTENT_TYPE, "application/cbor")], genesis).into_response(),
@@ -25,7 +25,7 @@ pub async fn genesis(State(server): State<Server>) -> Answer {
 /// The object to read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct WantedObject {
     /// The object's key, base64url.
     key: String,
     /// The height whose validators the reader trusts.
@@ -34,7 +34,7 @@ pub struct Wanted {
 }
 
 /// An object of the state with its proof, for a reader that trusts this registry's validators, but not this node.
-pub async fn read(State(server): State<Server>, Query(wanted): Query<Wanted>) -> Answer {
+pub async fn read(State(server): State<Server>, Query(wanted): Query<WantedObject>) -> Handled {
     let key = wanted.key()?;
     let registry = server.registry()?;
     let bundle = registry.read(&key, wanted.trusted_height).await?.to_bytes();
@@ -44,7 +44,7 @@ pub async fn read(State(server): State<Server>, Query(wanted): Query<Wanted>) ->
 }
 
 /// The object and the objects that its reader needs next, under one checkpoint.
-pub async fn reads(State(server): State<Server>, Query(wanted): Query<Wanted>) -> Answer {
+pub async fn reads(State(server): State<Server>, Query(wanted): Query<WantedObject>) -> Handled {
     let key = wanted.key()?;
     let registry = server.registry()?;
     let reads = registry.reads(&key, wanted.trusted_height).await?;
@@ -53,7 +53,7 @@ pub async fn reads(State(server): State<Server>, Query(wanted): Query<Wanted>) -
     ))
 }
 
-impl Wanted {
+impl WantedObject {
     fn key(&self) -> Result<Vec<u8>, Error> {
         let key = base64url_decode(&self.key)
             .map_err(|_| Error::bad_request("the key must be base64url"))?;
@@ -76,7 +76,7 @@ pub struct Numbers {
 }
 
 /// Transactions, with proofs that they are in the log.
-pub async fn log(State(server): State<Server>, Query(asked): Query<Numbers>) -> Answer {
+pub async fn log(State(server): State<Server>, Query(asked): Query<Numbers>) -> Handled {
     let numbers = asked.numbers.split(',').map(str::parse::<u64>);
     let numbers: Vec<u64> = numbers
         .take(ENTRIES_MAX)
@@ -98,7 +98,7 @@ pub struct Sizes {
 }
 
 /// Proof that the log of one size is a prefix of the log of the other: 32 bytes a hash (RFC 9162 §2.1.4).
-pub async fn consistency(State(server): State<Server>, Query(sizes): Query<Sizes>) -> Answer {
+pub async fn consistency(State(server): State<Server>, Query(sizes): Query<Sizes>) -> Handled {
     let registry = server.registry()?;
     let proof = registry.consistency(sizes.old, sizes.new).await?.concat();
     Ok(open_to_all(
@@ -107,7 +107,7 @@ pub async fn consistency(State(server): State<Server>, Query(sizes): Query<Sizes
 }
 
 /// The signed checkpoint, a C2SP note.
-pub async fn checkpoint(State(server): State<Server>) -> Answer {
+pub async fn checkpoint(State(server): State<Server>) -> Handled {
     let checkpoint = server.registry()?.status().await?.checkpoint;
     Ok(open_to_all(
         ([(CONTENT_TYPE, "text/plain; charset=utf-8")], checkpoint).into_response(),
@@ -116,7 +116,7 @@ pub async fn checkpoint(State(server): State<Server>) -> Answer {
 
 /// The consensus engine's headers, validators and limits, as its light clients request them (JSON-RPC 2.0). A node
 /// that joins by a snapshot needs them.
-pub async fn engine(State(server): State<Server>, Raw(call): Raw) -> Answer {
+pub async fn engine(State(server): State<Server>, Raw(call): Raw) -> Handled {
     let answer = server.registry()?.light(&call).await?;
     Ok(open_to_all(
         ([(CONTENT_TYPE, "application/json")], answer).into_response(),

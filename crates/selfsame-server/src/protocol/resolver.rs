@@ -10,14 +10,14 @@ use selfsame_core::resolver::Linked;
 use selfsame_crypto::encoding::base64_encode;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::cheqd::resource::{Wanted, wanted as wanted_resource};
+use selfsame_did::cheqd::resource::{WantedResource, wanted as wanted_resource};
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_http::negotiation::preferred;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::open_to_all;
-use crate::error::{Answer, Problem, log_refusal};
+use crate::error::{Handled, Problem, log_refusal};
 use crate::extract::{Path, Query};
 use crate::server::Server;
 
@@ -34,7 +34,7 @@ const DOCUMENTS: [&str; 3] = [
 /// The version to resolve.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Asked {
+pub struct AskedVersion {
     /// Its version ID.
     pub version_id: Option<String>,
     /// An instant at which the version was current, RFC 3339.
@@ -46,9 +46,9 @@ pub async fn resolve(
     State(server): State<Server>,
     did: Result<Path<String>, Problem>,
     RawQuery(query): RawQuery,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<AskedVersion>,
     headers: HeaderMap,
-) -> Answer {
+) -> Handled {
     let Ok(Path(did)) = did else {
         return answer(&failed(ResolutionError::InvalidDid), ENVELOPE);
     };
@@ -60,7 +60,10 @@ pub async fn resolve(
 }
 
 /// The resource requested, if any. A text that is not a DID URL is left to resolution, which reports the error.
-fn resource(did: &str, query: Option<&str>) -> Result<Option<(DidUrl, Wanted)>, ResolutionError> {
+fn resource(
+    did: &str,
+    query: Option<&str>,
+) -> Result<Option<(DidUrl, WantedResource)>, ResolutionError> {
     let text = match query {
         Some(query) => format!("{did}?{query}"),
         None => did.to_owned(),
@@ -72,7 +75,12 @@ fn resource(did: &str, query: Option<&str>) -> Result<Option<(DidUrl, Wanted)>, 
     Ok(wanted.map(|wanted| (url, wanted)))
 }
 
-async fn document(server: &Server, did: &str, asked: &Asked, headers: &HeaderMap) -> Answer {
+async fn document(
+    server: &Server,
+    did: &str,
+    asked: &AskedVersion,
+    headers: &HeaderMap,
+) -> Handled {
     let accept = headers
         .get(ACCEPT)
         .and_then(|accept| accept.to_str().ok())
@@ -88,7 +96,7 @@ async fn document(server: &Server, did: &str, asked: &Asked, headers: &HeaderMap
 
 /// A DID-linked resource, always in the dereferencing envelope: this origin does not serve other parties' content as
 /// its own document.
-async fn dereference(server: &Server, url: &DidUrl, wanted: &Wanted) -> Answer {
+async fn dereference(server: &Server, url: &DidUrl, wanted: &WantedResource) -> Handled {
     let linked = server.app().linked(url, wanted).await;
     let (status, body) = match linked {
         Ok(linked) => (StatusCode::OK, content(&linked)),
@@ -127,7 +135,7 @@ fn content(linked: &Linked) -> Value {
 }
 
 /// Resolves an identifier that a person typed or a program sent.
-pub async fn resolution(server: &Server, did: &str, asked: &Asked) -> Arc<Resolution> {
+pub async fn resolution(server: &Server, did: &str, asked: &AskedVersion) -> Arc<Resolution> {
     let Ok(did) = did.parse::<Did>() else {
         return failed(ResolutionError::InvalidDid);
     };
@@ -149,7 +157,7 @@ fn failed(error: ResolutionError) -> Arc<Resolution> {
     Arc::new(Resolution::failed(error))
 }
 
-fn answer(resolution: &Resolution, form: &'static str) -> Answer {
+fn answer(resolution: &Resolution, form: &'static str) -> Handled {
     let status = status(resolution);
     if let Some(error) = resolution.metadata.error {
         log_refusal(status, None, &error.to_string());

@@ -5,7 +5,7 @@ use axum::response::IntoResponse as _;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::{Path, Raw, is_kind};
 use crate::server::Server;
 
@@ -13,7 +13,7 @@ const REQUEST_OBJECT: &str = "application/oauth-authz-req+jwt";
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The request object (§5.7).
-pub async fn request(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+pub async fn request(State(server): State<Server>, Path(id): Path<String>) -> Handled {
     object(&server, &id, None).await
 }
 
@@ -23,7 +23,7 @@ pub async fn posted(
     Path(id): Path<String>,
     headers: HeaderMap,
     Raw(body): Raw,
-) -> Answer {
+) -> Handled {
     needs_form(&headers)?;
     object(&server, &id, Some(&body)).await
 }
@@ -34,12 +34,12 @@ pub async fn response(
     Path(id): Path<String>,
     headers: HeaderMap,
     Raw(body): Raw,
-) -> Answer {
+) -> Handled {
     needs_form(&headers)?;
     Ok(axum::Json(server.verifier()?.response(&id, &body).await?).into_response())
 }
 
-async fn object(server: &Server, id: &str, posted: Option<&[u8]>) -> Answer {
+async fn object(server: &Server, id: &str, posted: Option<&[u8]>) -> Handled {
     let object = server.verifier()?.request_object(id, posted).await?;
     Ok(([(CONTENT_TYPE, REQUEST_OBJECT)], object).into_response())
 }

@@ -10,22 +10,22 @@ use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use selfsame_crypto::encoding::base64_encode;
-use selfsame_ledger::browse::{Browser, View, ViewPage};
+use selfsame_ledger::browse::{Browser, IndyLedger, ViewPage};
 use selfsame_ledger::view::browse::{FoundView, OperationView};
 use serde_json::{Value, json};
 
 use super::open_to_all;
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::Path;
 use crate::server::Server;
-use query::{Asked, view_named};
+use query::{AskedPart, view_named};
 
 const TEXT: &str = "text/plain; charset=utf-8";
 /// Default number of transactions on a page, as in von-network.
 const PAGE_SIZE: u64 = 100;
 
 /// One JSON object a line: the trust root, then the genesis transactions.
-pub async fn genesis(State(server): State<Server>) -> Answer {
+pub async fn genesis(State(server): State<Server>) -> Handled {
     let registry = server.registry()?;
     let browser = Browser::of(&**registry)?;
     let network = registry.network().await?;
@@ -48,7 +48,7 @@ pub async fn genesis(State(server): State<Server>) -> Answer {
 }
 
 /// The status of the registry; with `?validators`, also of each validator.
-pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> Answer {
+pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> Handled {
     let with_validators = query::asks_for_validators(query.as_deref())?;
     let registry = server.registry()?;
     let browser = Browser::of(&**registry)?;
@@ -76,7 +76,7 @@ fn is_syncing(signed: u64, stored: u64) -> bool {
 }
 
 /// The status of each validator, as text.
-pub async fn status_text(State(server): State<Server>) -> Answer {
+pub async fn status_text(State(server): State<Server>) -> Handled {
     let browser = Browser::of(&**server.registry()?)?;
     let mut lines = String::new();
     for validator in validators(&browser).await? {
@@ -87,12 +87,12 @@ pub async fn status_text(State(server): State<Server>) -> Answer {
     Ok(text(lines))
 }
 
-async fn validators(browser: &Browser<'_>) -> Answer<Vec<Value>> {
+async fn validators(browser: &Browser<'_>) -> Handled<Vec<Value>> {
     let view = browser.validators().await?;
     let counts = json!({
-        "ledger": browser.count(View::Domain).await?,
-        "pool": browser.count(View::Pool).await?,
-        "config": browser.count(View::Config).await?,
+        "ledger": browser.count(IndyLedger::Domain).await?,
+        "pool": browser.count(IndyLedger::Pool).await?,
+        "config": browser.count(IndyLedger::Config).await?,
     });
     let shaped = |one| shape::validator(one, &view, &counts);
     Ok(view.validators.iter().map(shaped).collect())
@@ -102,8 +102,8 @@ async fn validators(browser: &Browser<'_>) -> Answer<Vec<Value>> {
 pub async fn ledger(
     State(server): State<Server>,
     Path(name): Path<String>,
-    asked: Asked,
-) -> Answer {
+    asked: AskedPart,
+) -> Handled {
     let page = asked.page(PAGE_SIZE);
     let found = found(&server, &name, &page).await?;
     if found.items.is_empty() && page.page > 1 {
@@ -117,15 +117,15 @@ pub async fn ledger(
 pub async fn ledger_text(
     State(server): State<Server>,
     Path(name): Path<String>,
-    asked: Asked,
-) -> Answer {
+    asked: AskedPart,
+) -> Handled {
     let page = asked.page(PAGE_SIZE);
     let found = found(&server, &name, &page).await?;
     let lines: Vec<String> = found.items.iter().map(shape::text).collect();
     Ok(text(lines.join("\n")))
 }
 
-async fn found(server: &Server, ledger: &str, page: &ViewPage<'_>) -> Answer<FoundView> {
+async fn found(server: &Server, ledger: &str, page: &ViewPage<'_>) -> Handled<FoundView> {
     let view = view_named(ledger)?;
     Ok(Browser::of(&**server.registry()?)?.view(view, page).await?)
 }
@@ -134,7 +134,7 @@ async fn found(server: &Server, ledger: &str, page: &ViewPage<'_>) -> Answer<Fou
 pub async fn transaction(
     State(server): State<Server>,
     Path((name, ident)): Path<(String, String)>,
-) -> Answer {
+) -> Handled {
     let view = view_named(&name)?;
     let browser = Browser::of(&**server.registry()?)?;
     let Some((seq_no, place)) = query::place(&browser, &ident)? else {
@@ -153,14 +153,18 @@ pub async fn transaction(
 }
 
 /// The operation at that place, else the first one of the view.
-fn chosen(operations: &[OperationView], view: View, place: Option<u64>) -> Option<&OperationView> {
+fn chosen(
+    operations: &[OperationView],
+    view: IndyLedger,
+    place: Option<u64>,
+) -> Option<&OperationView> {
     let mut operations = operations.iter();
     operations
         .find(|one| shape::kind(one).view() == view && place.is_none_or(|place| one.place == place))
 }
 
 /// The proof that a transaction is in the log.
-pub async fn inclusion(State(server): State<Server>, Path(seq_no): Path<u64>) -> Answer {
+pub async fn inclusion(State(server): State<Server>, Path(seq_no): Path<u64>) -> Handled {
     let browser = Browser::of(&**server.registry()?)?;
     match browser.inclusion(seq_no).await? {
         Some(proof) => Ok(open_to_all(axum::Json(proof).into_response())),

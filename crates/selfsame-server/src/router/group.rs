@@ -20,12 +20,12 @@ use crate::audience::Audience;
 use crate::auth;
 use crate::error::{self, Face, Problem};
 use crate::middleware::abroad::{abroad, abroad_for_proofs};
-use crate::middleware::actions::Action;
+use crate::middleware::actions::OperatorAction;
 use crate::problem;
 use crate::server::Server;
 
 /// Addresses with one audience.
-pub struct Group {
+pub struct Routes {
     /// The audience of the addresses.
     pub audience: Audience,
     /// The addresses.
@@ -47,7 +47,7 @@ pub enum Lane {
 /// One method at one address.
 pub type Route = selfsame_http::route::Route<Server>;
 
-impl Group {
+impl Routes {
     /// A group.
     pub fn of(audience: Audience, routes: Vec<Route>) -> Self {
         Self {
@@ -145,7 +145,7 @@ impl Gates {
 }
 
 /// The groups as one router with all layers.
-pub fn assemble(groups: Vec<Group>, server: &Server) -> Router {
+pub fn assemble(groups: Vec<Routes>, server: &Server) -> Router {
     let gates = Gates::of(server);
     let mut router = Router::new();
     for group in groups {
@@ -197,7 +197,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         return Redirect::to(page).into_response();
     }
     let answer = async |request: Request| {
-        let action = Action::of(*audience, &request);
+        let action = OperatorAction::of(*audience, &request);
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
         {
@@ -239,8 +239,8 @@ fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
-fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
-    let Group {
+fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
+    let Routes {
         audience,
         routes,
         lane,

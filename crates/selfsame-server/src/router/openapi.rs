@@ -9,7 +9,7 @@ use selfsame_http::route::openapi::{ProblemDetails, add, need_token};
 use utoipa::OpenApi;
 
 use super::groups;
-use crate::error::Answer;
+use crate::error::Handled;
 
 /// The OpenAPI description.
 #[derive(OpenApi)]
@@ -23,13 +23,13 @@ use crate::error::Answer;
     ),
     components(schemas(ProblemDetails))
 )]
-struct Description;
+struct DocumentDescription;
 
 /// The description of all addresses as JSON, built once.
 pub fn text() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
-        let mut document = Description::openapi();
+        let mut document = DocumentDescription::openapi();
         need_token(&mut document);
         for group in groups(&Roles::ALL) {
             let (face, open) = (group.audience.face(), !group.audience.needs_token());
@@ -42,6 +42,6 @@ pub fn text() -> &'static str {
 }
 
 /// Serves the description.
-pub async fn serve() -> Answer {
+pub async fn serve() -> Handled {
     Ok(([(CONTENT_TYPE, "application/json")], text()).into_response())
 }

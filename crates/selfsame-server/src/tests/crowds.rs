@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::instance::{Call, HOST_NAME, Instance, ORIGIN, form, get, post};
 use super::sockets::{Listening, PATIENCE, ask, encrypted, read_to_end, read_until, self_made};
-use crate::{Budget, ConnectionLimits, Limits, Settings};
+use crate::{Budget, ConnectionLimits, ServerLimits, ServerSettings};
 
 /// An address of a protocol.
 const METADATA: &str = "/.well-known/openid-credential-issuer/issuer";
@@ -38,7 +38,7 @@ async fn begin(listening: &Listening, path: &str) -> TcpStream {
 
 #[tokio::test]
 async fn bodies_that_do_not_come_take_nobodys_place_and_are_given_up() {
-    let listening = Listening::plain(Limits {
+    let listening = Listening::plain(ServerLimits {
         people: ONE,
         protocol: ONE,
         operator: ONE,
@@ -46,7 +46,7 @@ async fn bodies_that_do_not_come_take_nobodys_place_and_are_given_up() {
             body: Duration::from_secs(3),
             ..ConnectionLimits::default()
         },
-        ..Limits::default()
+        ..ServerLimits::default()
     })
     .await;
     let mut slow = Vec::new();
@@ -100,7 +100,7 @@ async fn under_way(call: impl Future<Output = ()> + Send + 'static) -> tokio::ta
 #[tokio::test]
 async fn who_has_slow_dids_resolved_keeps_nobody_from_anything_else_and_few_from_that() {
     let (_host, resolver) = silent().await;
-    let limits = Limits {
+    let limits = ServerLimits {
         public: ONE,
         lists: ONE,
         registry: ONE,
@@ -110,7 +110,7 @@ async fn who_has_slow_dids_resolved_keeps_nobody_from_anything_else_and_few_from
             patience: Duration::from_secs(9),
         },
         abroad_each: 2,
-        ..Limits::default()
+        ..ServerLimits::default()
     };
     let instance = Arc::new(Instance::resolving_within(limits, resolver).await);
     let ask = |did: String, from: &'static str| {
@@ -142,7 +142,7 @@ async fn who_has_slow_dids_resolved_keeps_nobody_from_anything_else_and_few_from
 async fn who_looks_at_offers_of_silent_issuers_keeps_no_other_wallet_closed() {
     let (_host, resolver) = silent().await;
     let address = resolver.universal.clone().unwrap();
-    let limits = Limits {
+    let limits = ServerLimits {
         people: ONE,
         abroad: Budget {
             running: 3,
@@ -150,7 +150,7 @@ async fn who_looks_at_offers_of_silent_issuers_keeps_no_other_wallet_closed() {
             patience: Duration::from_secs(9),
         },
         abroad_each: 2,
-        ..Limits::default()
+        ..ServerLimits::default()
     };
     let instance = Arc::new(Instance::resolving_within(limits, resolver).await);
     let greedy = instance.person_cookie("greedy@example.org").await;
@@ -224,14 +224,14 @@ async fn answer_of_a_silent_issuer(instance: &Instance) -> (String, String) {
 #[tokio::test]
 async fn answers_that_wait_for_a_silent_host_keep_nobody_elses_answer_waiting() {
     let (_host, resolver) = silent().await;
-    let limits = Limits {
+    let limits = ServerLimits {
         answers: Budget {
             running: 3,
             waiting: 8,
             patience: Duration::from_secs(9),
         },
         answers_each: 2,
-        ..Limits::default()
+        ..ServerLimits::default()
     };
     let instance =
         Arc::new(Instance::trusting_within(limits, resolver, &["did:slow:issuer"]).await);
@@ -289,7 +289,7 @@ async fn asking_with(instance: &Instance, did: &str) -> impl Fn() -> Call {
 #[tokio::test]
 async fn proofs_by_dids_of_silent_hosts_keep_no_other_wallet_waiting() {
     let (host, resolver) = silent().await;
-    let limits = Limits {
+    let limits = ServerLimits {
         protocol: ONE,
         abroad: Budget {
             running: 4,
@@ -297,7 +297,7 @@ async fn proofs_by_dids_of_silent_hosts_keep_no_other_wallet_waiting() {
             patience: Duration::from_secs(9),
         },
         abroad_each: 2,
-        ..Limits::default()
+        ..ServerLimits::default()
     };
     let instance = Arc::new(Instance::resolving_within(limits, resolver).await);
     let did = format!("did:web:localhost%3A{}", host.local_addr().unwrap().port());
@@ -331,9 +331,9 @@ async fn proofs_by_dids_of_silent_hosts_keep_no_other_wallet_waiting() {
 async fn who_watches_over_the_process_is_answered_however_busy_it_is() {
     let health = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let at = health.local_addr().unwrap();
-    let settings = Settings {
+    let settings = ServerSettings {
         health: Some(health),
-        ..Settings::default()
+        ..ServerSettings::default()
     };
     let listening = Listening::start(ORIGIN, settings).await;
     let mut first = listening.connect().await;
@@ -379,16 +379,16 @@ async fn ask_for(listening: &Listening, address: &str, path: &str) -> (TcpStream
 
 #[tokio::test]
 async fn one_address_has_its_share_of_streams_and_of_requests_under_way_and_others_have_theirs() {
-    let settings = Settings {
-        limits: Limits {
+    let settings = ServerSettings {
+        limits: ServerLimits {
             streams_each: 2,
             connections: ConnectionLimits {
                 each: 3,
                 ..ConnectionLimits::default()
             },
-            ..Limits::default()
+            ..ServerLimits::default()
         },
-        ..Settings::default()
+        ..ServerSettings::default()
     };
     let listening = Listening::start("https://public.example", settings).await;
     let follow = async |address: &str| ask_for(&listening, address, "/events").await;
@@ -412,15 +412,15 @@ async fn one_address_has_its_share_of_streams_and_of_requests_under_way_and_othe
 
 #[tokio::test]
 async fn requests_under_way_of_one_address_by_a_proxy_are_bounded() {
-    let settings = Settings {
-        limits: Limits {
+    let settings = ServerSettings {
+        limits: ServerLimits {
             connections: ConnectionLimits {
                 each: 2,
                 ..ConnectionLimits::default()
             },
-            ..Limits::default()
+            ..ServerLimits::default()
         },
-        ..Settings::default()
+        ..ServerSettings::default()
     };
     let listening = Listening::start("https://public.example", settings).await;
     let ask = async |address: &str, path: &str| ask_for(&listening, address, path).await;
@@ -435,9 +435,9 @@ async fn requests_under_way_of_one_address_by_a_proxy_are_bounded() {
 
 #[tokio::test]
 async fn one_address_makes_so_many_wallets_in_an_hour_and_no_more() {
-    let instance = Instance::with(Limits {
+    let instance = Instance::with(ServerLimits {
         registrations_each: 2,
-        ..Limits::default()
+        ..ServerLimits::default()
     })
     .await;
     let register = async |number: u32, from: &str| {
@@ -457,17 +457,17 @@ async fn one_address_makes_so_many_wallets_in_an_hour_and_no_more() {
 
 #[tokio::test]
 async fn who_takes_no_answer_over_http2_is_not_waited_for() {
-    let settings = Settings {
+    let settings = ServerSettings {
         tls: Some(self_made()),
-        limits: Limits {
+        limits: ServerLimits {
             connections: ConnectionLimits {
                 idle: Duration::from_millis(500),
                 handshake: PATIENCE,
                 ..ConnectionLimits::default()
             },
-            ..Limits::default()
+            ..ServerLimits::default()
         },
-        ..Settings::default()
+        ..ServerSettings::default()
     };
     let certificate = settings.tls.as_ref().unwrap().certificates[0].clone();
     let listening = Listening::start("https://localhost:7380", settings).await;

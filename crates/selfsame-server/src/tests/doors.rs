@@ -9,7 +9,7 @@ use http::header::CONTENT_LENGTH;
 use serde_json::Value;
 
 use super::instance::{Answered, Call, Instance, ORIGIN, form, get, post};
-use crate::{Budget, Limits};
+use crate::{Budget, ServerLimits};
 
 #[tokio::test]
 async fn a_foreign_host_is_refused_and_another_loopback_name_is_led_home() {
@@ -435,9 +435,9 @@ async fn people_waiting_do_not_keep_protocols_waiting() {
         waiting: 0,
         patience: Duration::from_secs(1),
     };
-    let instance = Instance::with(Limits {
+    let instance = Instance::with(ServerLimits {
         people: none,
-        ..Limits::default()
+        ..ServerLimits::default()
     })
     .await;
     let person = instance.call(get("/wallet/sign-in")).await;

@@ -22,7 +22,7 @@ use tower::ServiceExt as _;
 use crate::peer::Peer;
 use crate::router;
 use crate::server::Server;
-use crate::settings::Limits;
+use crate::settings::ServerLimits;
 
 pub const HOST_NAME: &str = "127.0.0.1:7380";
 pub const ORIGIN: &str = "http://127.0.0.1:7380";
@@ -46,26 +46,30 @@ pub struct Call(http::request::Builder, Body);
 
 impl Instance {
     pub async fn start() -> Self {
-        Self::with(Limits::default()).await
+        Self::with(ServerLimits::default()).await
     }
 
-    pub async fn with(limits: Limits) -> Self {
+    pub async fn with(limits: ServerLimits) -> Self {
         Self::of(open(ORIGIN).await, limits, false)
     }
 
     /// An instance that resolves DIDs through other hosts.
     pub async fn resolving(resolver: ResolverConfig) -> Self {
-        Self::of(open_with(ORIGIN, resolver).await, Limits::default(), false)
+        Self::of(
+            open_with(ORIGIN, resolver).await,
+            ServerLimits::default(),
+            false,
+        )
     }
 
     /// Such an instance, within these limits.
-    pub async fn resolving_within(limits: Limits, resolver: ResolverConfig) -> Self {
+    pub async fn resolving_within(limits: ServerLimits, resolver: ResolverConfig) -> Self {
         Self::of(open_with(ORIGIN, resolver).await, limits, false)
     }
 
     /// Such an instance that trusts these issuers.
     pub async fn trusting_within(
-        limits: Limits,
+        limits: ServerLimits,
         resolver: ResolverConfig,
         issuers: &[&str],
     ) -> Self {
@@ -96,22 +100,22 @@ impl Instance {
             registry: false,
         };
         let opened = open_as(ORIGIN, (roles, registry), Default::default()).await;
-        Self::of(opened, Limits::default(), false)
+        Self::of(opened, ServerLimits::default(), false)
     }
 
     /// An instance where anyone may register DIDs.
     pub async fn registering() -> Self {
-        Self::of(open(ORIGIN).await, Limits::default(), true)
+        Self::of(open(ORIGIN).await, ServerLimits::default(), true)
     }
 
     /// An instance with these wallet settings.
     pub async fn keeping(wallet: WalletConfig) -> Self {
         let of = (Roles::ALL, embedded());
         let opened = open_as(ORIGIN, of, (ResolverConfig::default(), wallet)).await;
-        Self::of(opened, Limits::default(), false)
+        Self::of(opened, ServerLimits::default(), false)
     }
 
-    fn of((app, token): (Arc<App>, String), limits: Limits, open: bool) -> Self {
+    fn of((app, token): (Arc<App>, String), limits: ServerLimits, open: bool) -> Self {
         let server = Server::new(app.clone(), limits, None, open).unwrap();
         Self {
             app,

@@ -1,7 +1,7 @@
 //! The Universal Resolver API: answers about DIDs that other resolvers resolve, and refused requests.
 
 use selfsame_core::config::ResolverConfig;
-use selfsame_testkit::cheqd::{Cheqd, Fault};
+use selfsame_testkit::cheqd::{Cheqd, FakeFault};
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, get, post};
@@ -148,10 +148,10 @@ async fn what_a_resolver_does_wrong_is_a_failure_here_with_its_status() {
     );
     cheqd.ledger().write(DID, "v1", document());
     for (fault, status, name) in [
-        (Fault::WrongId, 500, "INVALID_DID_DOCUMENT"),
-        (Fault::Malformed, 500, "INVALID_DID_DOCUMENT"),
-        (Fault::Elsewhere, 500, "INTERNAL_ERROR"),
-        (Fault::Broken, 500, "INTERNAL_ERROR"),
+        (FakeFault::WrongId, 500, "INVALID_DID_DOCUMENT"),
+        (FakeFault::Malformed, 500, "INVALID_DID_DOCUMENT"),
+        (FakeFault::Elsewhere, 500, "INTERNAL_ERROR"),
+        (FakeFault::Broken, 500, "INTERNAL_ERROR"),
     ] {
         cheqd.fault(fault.clone());
         let answer = ask(&instance, DID, "*/*").await;
@@ -162,7 +162,7 @@ async fn what_a_resolver_does_wrong_is_a_failure_here_with_its_status() {
         );
         assert_eq!(body(&answer)["didDocument"], Value::Null);
     }
-    cheqd.fault(Fault::None);
+    cheqd.fault(FakeFault::None);
     cheqd.ledger().deactivate(DID, "v2");
     let gone = ask(&instance, DID, "*/*").await;
     assert_eq!(gone.status.as_u16(), 410);
@@ -230,7 +230,7 @@ async fn a_linked_resource_comes_in_the_envelope_of_dereferencing() {
             "{rest}"
         );
     }
-    cheqd.fault(Fault::Malformed);
+    cheqd.fault(FakeFault::Malformed);
     let altered = ask(&instance, &format!("{DID}/resources/{}", ids[0]), "*/*").await;
     assert_eq!(
         (altered.status.as_u16(), error(&body(&altered))),

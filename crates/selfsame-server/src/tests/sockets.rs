@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::instance::{HOST_NAME, ORIGIN, open};
-use crate::{ConnectionLimits, Limits, Settings, Tls, serve};
+use crate::{ConnectionLimits, ServerLimits, ServerSettings, Tls, serve};
 
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -30,7 +30,7 @@ pub struct Listening {
 }
 
 impl Listening {
-    pub async fn start(origin: &str, settings: Settings) -> Self {
+    pub async fn start(origin: &str, settings: ServerSettings) -> Self {
         let (app, token) = open(origin).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -46,12 +46,12 @@ impl Listening {
         }
     }
 
-    pub async fn plain(limits: Limits) -> Self {
+    pub async fn plain(limits: ServerLimits) -> Self {
         Self::start(
             ORIGIN,
-            Settings {
+            ServerSettings {
                 limits,
-                ..Settings::default()
+                ..ServerSettings::default()
             },
         )
         .await
@@ -107,12 +107,12 @@ pub async fn read_to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
 #[tokio::test]
 async fn a_connection_beyond_the_bound_is_there_for_supervisors_only_and_there_is_room_again_later()
 {
-    let listening = Listening::plain(Limits {
+    let listening = Listening::plain(ServerLimits {
         connections: ConnectionLimits {
             open: 1,
             ..ConnectionLimits::default()
         },
-        ..Limits::default()
+        ..ServerLimits::default()
     })
     .await;
     let mut first = listening.connect().await;
@@ -170,12 +170,12 @@ async fn read_to_end_or(stream: &mut TcpStream, text: &str) -> String {
 
 #[tokio::test]
 async fn connections_that_say_nothing_or_half_a_head_are_closed() {
-    let listening = Listening::plain(Limits {
+    let listening = Listening::plain(ServerLimits {
         connections: ConnectionLimits {
             idle: Duration::from_millis(300),
             ..ConnectionLimits::default()
         },
-        ..Limits::default()
+        ..ServerLimits::default()
     })
     .await;
     for said in ["", "P", "GET /livez HTTP/1.1\r\nHost: x"] {
@@ -190,12 +190,12 @@ async fn connections_that_say_nothing_or_half_a_head_are_closed() {
 async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_stops() {
     // Long enough for a request, on a busy machine.
     let idle = Duration::from_secs(2);
-    let listening = Listening::plain(Limits {
+    let listening = Listening::plain(ServerLimits {
         connections: ConnectionLimits {
             idle,
             ..ConnectionLimits::default()
         },
-        ..Limits::default()
+        ..ServerLimits::default()
     })
     .await;
     let mut stream = listening.connect().await;
@@ -222,9 +222,9 @@ async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_s
 
 #[tokio::test]
 async fn a_stream_beyond_the_bound_is_refused_until_another_ends_and_nobody_else_is() {
-    let listening = Listening::plain(Limits {
+    let listening = Listening::plain(ServerLimits {
         streams: 2,
-        ..Limits::default()
+        ..ServerLimits::default()
     })
     .await;
     let follow = async |path: &str| {
@@ -266,12 +266,12 @@ async fn a_stream_beyond_the_bound_is_refused_until_another_ends_and_nobody_else
 
 #[tokio::test]
 async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
-    let listening = Listening::plain(Limits {
+    let listening = Listening::plain(ServerLimits {
         connections: ConnectionLimits {
             stop: PATIENCE,
             ..ConnectionLimits::default()
         },
-        ..Limits::default()
+        ..ServerLimits::default()
     })
     .await;
     let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
@@ -296,7 +296,7 @@ async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
 
 #[tokio::test]
 async fn who_follows_a_request_hears_that_its_time_is_over_unless_he_has_signed_out() {
-    let listening = Listening::plain(Limits::default()).await;
+    let listening = Listening::plain(ServerLimits::default()).await;
     let (verifier, operator) = (listening.app.verifier().unwrap(), listening.app.operator());
     let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
     let id = verifier.create_request(&asked).await.unwrap().id;
@@ -360,17 +360,17 @@ pub fn self_made() -> Tls {
 
 #[tokio::test]
 async fn a_place_beyond_the_bound_is_not_kept_for_who_is_silent_in_its_handshake() {
-    let settings = Settings {
+    let settings = ServerSettings {
         tls: Some(self_made()),
-        limits: Limits {
+        limits: ServerLimits {
             connections: ConnectionLimits {
                 open: 1,
                 handshake: PATIENCE,
                 ..ConnectionLimits::default()
             },
-            ..Limits::default()
+            ..ServerLimits::default()
         },
-        ..Settings::default()
+        ..ServerSettings::default()
     };
     let listening = Listening::start("https://localhost:7380", settings).await;
     let mut silent = Vec::new();
@@ -390,9 +390,9 @@ async fn a_place_beyond_the_bound_is_not_kept_for_who_is_silent_in_its_handshake
 async fn an_https_origin_is_served_with_a_self_made_certificate() {
     let tls = self_made();
     let certificate = tls.certificates[0].clone();
-    let settings = Settings {
+    let settings = ServerSettings {
         tls: Some(tls),
-        ..Settings::default()
+        ..ServerSettings::default()
     };
     let listening = Listening::start("https://localhost:7380", settings).await;
     let mut stream = encrypted(&listening, certificate, &[]).await;
@@ -410,17 +410,17 @@ async fn an_https_origin_is_served_with_a_self_made_certificate() {
 async fn who_says_nothing_where_tls_is_awaited_does_not_hold_up_the_stop() {
     let made = Tls::self_made("localhost").unwrap();
     let key = made.key_pem.expose().as_bytes();
-    let settings = Settings {
+    let settings = ServerSettings {
         tls: Some(Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap()),
-        limits: Limits {
+        limits: ServerLimits {
             connections: ConnectionLimits {
                 handshake: 2 * PATIENCE,
                 stop: 2 * PATIENCE,
                 ..ConnectionLimits::default()
             },
-            ..Limits::default()
+            ..ServerLimits::default()
         },
-        ..Settings::default()
+        ..ServerSettings::default()
     };
     let listening = Listening::start("https://localhost:7380", settings).await;
     let _silent = listening.connect().await;
@@ -434,7 +434,7 @@ async fn who_says_nothing_where_tls_is_awaited_does_not_hold_up_the_stop() {
 
 #[tokio::test]
 async fn an_https_origin_without_a_certificate_is_served_plainly_to_a_proxy_on_this_machine() {
-    let listening = Listening::start("https://public.example", Settings::default()).await;
+    let listening = Listening::start("https://public.example", ServerSettings::default()).await;
     let mut proxy = listening.connect().await;
     ask(&mut proxy, "/operator", "public.example").await;
     let page = read_until(&mut proxy, "\r\n\r\n").await;
@@ -449,7 +449,7 @@ async fn an_https_origin_without_a_certificate_is_served_plainly_to_a_proxy_on_t
 
 #[tokio::test]
 async fn who_guesses_passwords_by_a_proxy_shuts_nobody_else_out() {
-    let listening = Listening::start("https://public.example", Settings::default()).await;
+    let listening = Listening::start("https://public.example", ServerSettings::default()).await;
     let guess = async |number: u32, address: &str| {
         let body = format!(r#"{{"email":"p{number}@example.org","password":"guessed it is"}}"#);
         let mut proxy = listening.connect().await;

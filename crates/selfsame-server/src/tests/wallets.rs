@@ -1,7 +1,8 @@
 //! Who may create a wallet, and how much a wallet holds.
 
 use http::StatusCode;
-use selfsame_openid::config::{Bound, Registration, WalletConfig};
+use selfsame_driver::Bound;
+use selfsame_openid::config::{Registration, WalletConfig};
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, form, get, post};

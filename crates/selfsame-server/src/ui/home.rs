@@ -12,20 +12,20 @@ use tokio_stream::wrappers::BroadcastStream;
 
 use super::Frame;
 use crate::counters::Tally;
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::server::Server;
 use crate::stream;
 
 #[derive(Template)]
 #[template(path = "home.html")]
-struct Page {
+struct HomePage {
     frame: Frame,
     tally: Tally,
 }
 
 /// The page.
-pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
-    super::html(&Page {
+pub async fn page(State(server): State<Server>, frame: Frame) -> Handled {
+    super::html(&HomePage {
         frame: frame.titled("Start"),
         tally: server.tallies().now(),
     })

@@ -16,7 +16,7 @@ use selfsame_openid::view::issuer::{
 use serde::Deserialize;
 
 use super::{Frame, qr};
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query};
 use crate::server::Server;
 use fields::Field;
@@ -25,26 +25,26 @@ pub use fields::label;
 
 #[derive(Template)]
 #[template(path = "issuer.html")]
-struct Page {
+struct IssuerPage {
     frame: Frame,
     templates: &'static [Kind],
     issued: Vec<Row>,
     next: Option<String>,
-    offers: Vec<Made>,
+    offers: Vec<OfferLine>,
     older_offers: Option<String>,
     delegations: Vec<Delegation>,
     single_use: Vec<&'static Kind>,
 }
 
 /// A line of the list of offers.
-struct Made {
+struct OfferLine {
     id: String,
     title: String,
     what: String,
     state: String,
 }
 
-impl Made {
+impl OfferLine {
     fn of(offer: Offer) -> Self {
         let what = match &offer.label {
             Some(label) => format!("{} · {label}", offer.format),
@@ -79,23 +79,23 @@ struct Row {
 }
 
 /// A possible change of a credential's status.
-struct Change {
+struct StatusChange {
     status: &'static str,
     label: &'static str,
     class: &'static str,
 }
 
-const REVOKE: Change = Change {
+const REVOKE: StatusChange = StatusChange {
     status: "revoked",
     label: "Revoke",
     class: "bad",
 };
-const SUSPEND: Change = Change {
+const SUSPEND: StatusChange = StatusChange {
     status: "suspended",
     label: "Suspend",
     class: "",
 };
-const REINSTATE: Change = Change {
+const REINSTATE: StatusChange = StatusChange {
     status: "valid",
     label: "Reinstate",
     class: "",
@@ -122,7 +122,7 @@ impl Row {
         }
     }
 
-    fn changes(&self) -> Vec<Change> {
+    fn changes(&self) -> Vec<StatusChange> {
         match self.status {
             "valid" => vec![SUSPEND, REVOKE],
             "suspended" => vec![REINSTATE, REVOKE],
@@ -158,14 +158,14 @@ struct OfferPage {
 
 /// Pagination of both lists.
 #[derive(Deserialize)]
-pub struct At {
+pub struct IssuerPosition {
     after: Option<String>,
     #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
     limit: Option<usize>,
     offers: Option<String>,
 }
 
-impl At {
+impl IssuerPosition {
     /// The paging of issued credentials and of offers; it shows only a few offers.
     fn lists(self) -> (Paging, Paging) {
         let issued = Paging {
@@ -181,17 +181,21 @@ impl At {
 }
 
 /// Templates, and what was issued.
-pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<At>) -> Answer {
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(at): Query<IssuerPosition>,
+) -> Handled {
     let issuer = server.issuer()?;
     let (issued, offers) = at.lists();
     let issued = issuer.issued(None, &issued).await?;
     let offers = issuer.offers(&offers).await?;
-    super::html(&Page {
+    super::html(&IssuerPage {
         frame: frame.titled("Issuer"),
         templates: templates::all(),
         issued: issued.items.into_iter().map(Row::of).collect(),
         next: issued.next,
-        offers: offers.items.into_iter().map(Made::of).collect(),
+        offers: offers.items.into_iter().map(OfferLine::of).collect(),
         older_offers: offers.next,
         delegations: issuer.delegations().await?,
         single_use: templates::all()
@@ -202,7 +206,7 @@ pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<A
 }
 
 /// The form of one template, filled with its examples.
-pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
+pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
     let template = templates::find(&id)?;
     let fields = template.claims.iter().map(Field::of).collect();
     let formats = server.app().config().issuer.formats.iter();
@@ -215,7 +219,7 @@ pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<Stri
 }
 
 /// Makes the offer. An offer with a transaction code is shown at once, since the code is never shown again.
-pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> Answer {
+pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> Handled {
     let template = templates::find(form.needed("template")?)?;
     let uses = form
         .needed("uses")?
@@ -240,14 +244,14 @@ pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> A
 }
 
 /// An offer with its link and code.
-pub async fn offer(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
+pub async fn offer(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
     let offer = server.issuer()?.offer(&id).await?;
     let title = &templates::find(&offer.template)?.title;
     show(frame, title, offer)
 }
 
 /// Lets another party use up or revoke credentials on the issuer's behalf.
-pub async fn delegate(State(server): State<Server>, form: Form) -> Answer {
+pub async fn delegate(State(server): State<Server>, form: Form) -> Handled {
     // A calendar day: the delegation is valid until the end of it.
     let until = form.one("until").map(|day| format!("{day}T23:59:59Z"));
     let new = NewDelegation {
@@ -261,7 +265,7 @@ pub async fn delegate(State(server): State<Server>, form: Form) -> Answer {
 }
 
 /// Withdraws a delegation.
-pub async fn withdraw_delegation(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+pub async fn withdraw_delegation(State(server): State<Server>, Path(id): Path<String>) -> Handled {
     server.issuer()?.withdraw_delegation(&id).await?;
     Ok(Redirect::to("/issuer#delegations").into_response())
 }
@@ -271,7 +275,7 @@ pub async fn set_status(
     State(server): State<Server>,
     Path(id): Path<String>,
     form: Form,
-) -> Answer {
+) -> Handled {
     let status = match form.needed("status")? {
         "valid" => CredentialStatus::Valid,
         "suspended" => CredentialStatus::Suspended,
@@ -282,7 +286,7 @@ pub async fn set_status(
     Ok(Redirect::to("/issuer#issued").into_response())
 }
 
-fn show(frame: Frame, title: &'static str, mut offer: Offer) -> Answer {
+fn show(frame: Frame, title: &'static str, mut offer: Offer) -> Handled {
     let tx_code = offer.tx_code.take();
     let qr = qr::svg(&offer.uri);
     let wallet_href = super::wallet::link("/wallet/offer", &offer.uri);

@@ -13,14 +13,14 @@ use serde::Deserialize;
 use super::Frame;
 use crate::auth;
 use crate::cookie::{self, Jar};
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Form, Query};
 use crate::middleware::actions;
 use crate::server::Server;
 
 #[derive(Template)]
 #[template(path = "operator.html")]
-struct Page {
+struct OperatorPage {
     frame: Frame,
     next: String,
     problem: Option<String>,
@@ -40,7 +40,7 @@ struct SignedIn {
 
 /// A sign-in link's code.
 #[derive(Deserialize)]
-pub struct Link {
+pub struct SignInCode {
     #[serde(default)]
     code: String,
 }
@@ -51,7 +51,7 @@ pub async fn page(
     frame: Frame,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
-) -> Answer {
+) -> Handled {
     let next = auth::next(query.as_deref());
     if let Some(session) = session(&server, &headers).await? {
         return match next.as_str() {
@@ -63,7 +63,7 @@ pub async fn page(
             next => Ok(auth::back_to(Some(next), "/operator")),
         };
     }
-    super::html(&Page {
+    super::html(&OperatorPage {
         frame: frame.titled("Operator"),
         next,
         problem: None,
@@ -76,7 +76,7 @@ pub async fn sign_in(
     frame: Frame,
     headers: HeaderMap,
     form: Form,
-) -> Answer {
+) -> Handled {
     let next = form.one("next").unwrap_or_default().to_owned();
     let session = server.app().operator().sign_in(form.needed("token")?).await;
     match open(&server, &headers, session).await {
@@ -86,7 +86,7 @@ pub async fn sign_in(
             Ok(response)
         }
         Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => {
-            let page = super::html(&Page {
+            let page = super::html(&OperatorPage {
                 frame: frame.failed("Operator"),
                 next,
                 problem: Some(problem.reason().to_owned()),
@@ -105,8 +105,8 @@ pub async fn sign_in_by_link(
     State(server): State<Server>,
     frame: Frame,
     headers: HeaderMap,
-    Query(Link { code }): Query<Link>,
-) -> Answer {
+    Query(SignInCode { code }): Query<SignInCode>,
+) -> Handled {
     if code.is_empty() {
         return Ok(auth::back_to(None, "/operator"));
     }
@@ -124,7 +124,7 @@ pub async fn sign_in_by_link(
 }
 
 /// Makes an invitation, and shows its link.
-pub async fn invite(State(server): State<Server>, frame: Frame) -> Answer {
+pub async fn invite(State(server): State<Server>, frame: Frame) -> Handled {
     let made = server.wallet()?.accounts().invite().await?;
     let forms = Forms {
         token: Some(frame.form.clone()),
@@ -140,7 +140,7 @@ struct Forms {
     invitation: Option<String>,
 }
 
-fn signed_in(server: &Server, frame: Frame, forms: Forms) -> Answer {
+fn signed_in(server: &Server, frame: Frame, forms: Forms) -> Handled {
     let config = server.app().config();
     super::html(&SignedIn {
         frame: frame.titled("Operator"),
@@ -151,7 +151,7 @@ fn signed_in(server: &Server, frame: Frame, forms: Forms) -> Answer {
 }
 
 /// Ends the session.
-pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answer {
+pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Handled {
     let name = server.cookies().operator();
     if let Some(session) = cookie::read(&headers, name) {
         server.app().operator().sign_out(&session).await?;
@@ -164,7 +164,7 @@ pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answe
 }
 
 /// The browser's session, if it is valid.
-async fn session(server: &Server, headers: &HeaderMap) -> Answer<Option<String>> {
+async fn session(server: &Server, headers: &HeaderMap) -> Handled<Option<String>> {
     let Some(session) = cookie::read(headers, server.cookies().operator()) else {
         return Ok(None);
     };
@@ -177,7 +177,7 @@ async fn open(
     server: &Server,
     headers: &HeaderMap,
     session: selfsame_driver::Result<SecretString>,
-) -> Answer<HeaderValue> {
+) -> Handled<HeaderValue> {
     let operator = server.app().operator();
     let session = session?;
     actions::signed_in();

@@ -24,8 +24,8 @@ use selfsame_ledger::view::RegistryEntry;
 use selfsame_ledger::view::browse::{BlockView, ValidatorsView};
 use serde_json::{Value, json};
 
-use super::{At, Frame};
-use crate::error::{Answer, Problem};
+use super::{Frame, ListPosition};
+use crate::error::{Handled, Problem};
 use crate::extract::Query;
 use crate::server::Server;
 use crate::stream::respond;
@@ -72,7 +72,7 @@ pub const KINDS: [(&str, &str); 18] = [
 
 #[derive(Template)]
 #[template(path = "registry.html")]
-struct Page {
+struct RegistryPage {
     frame: Frame,
     part: &'static str,
     name: String,
@@ -88,14 +88,18 @@ struct Page {
 }
 
 /// The head, the newest blocks, and the transactions, newest first.
-pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<At>) -> Answer {
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(at): Query<ListPosition>,
+) -> Handled {
     let mut paging = Paging::from(at);
     paging.limit = Some(paging.limit.unwrap_or(ON_PAGE));
-    super::html(&Page::of(&**server.registry()?, frame, paging).await?)
+    super::html(&RegistryPage::of(&**server.registry()?, frame, paging).await?)
 }
 
-impl Page {
-    async fn of(registry: &dyn Registry, frame: Frame, mut paging: Paging) -> Answer<Self> {
+impl RegistryPage {
+    async fn of(registry: &dyn Registry, frame: Frame, mut paging: Paging) -> Handled<Self> {
         let browser = Browser::of(registry)?;
         let (height, transactions) = browser.head()?;
         let live = paging.cursor().is_none();
@@ -124,7 +128,7 @@ impl Page {
 }
 
 /// Server-sent events: height and number of transactions whenever they change.
-pub async fn events(State(server): State<Server>) -> Answer {
+pub async fn events(State(server): State<Server>) -> Handled {
     let registry = server.registry()?.clone();
     Browser::of(&*registry)?;
     let ticks = tokio::time::interval(LOOKED_AT);
@@ -154,7 +158,7 @@ fn told(height: u64, transactions: u64) -> Option<Event> {
 }
 
 /// Redirects to the pages of the process that runs the registry.
-pub async fn elsewhere(State(server): State<Server>, asked: Uri) -> Answer<Response> {
+pub async fn elsewhere(State(server): State<Server>, asked: Uri) -> Handled<Response> {
     let nodes = match &server.app().config().registry {
         RegistryConfig::Remote { nodes, .. } => nodes.as_slice(),
         RegistryConfig::Embedded { .. } | RegistryConfig::None => &[],

@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Frame;
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::Query;
-use crate::protocol::resolver::{Asked, resolution};
+use crate::protocol::resolver::{AskedVersion, resolution};
 use crate::server::Server;
 
 #[derive(Template)]
 #[template(path = "resolver.html")]
-struct Page {
+struct ResolverPage {
     frame: Frame,
     did: String,
     version_id: String,
     version_time: String,
-    result: Option<Shown>,
+    result: Option<ShownResolution>,
 }
 
-struct Shown {
+struct ShownResolution {
     error: Option<String>,
     document: Option<String>,
     metadata: String,
@@ -40,18 +40,20 @@ pub async fn page(
     State(server): State<Server>,
     frame: Frame,
     Query(Which { did }): Query<Which>,
-    Query(asked): Query<Asked>,
-) -> Answer {
+    Query(asked): Query<AskedVersion>,
+) -> Handled {
     let did = did.trim().to_owned();
-    let asked = Asked {
+    let asked = AskedVersion {
         version_id: filled(asked.version_id),
         version_time: filled(asked.version_time),
     };
     let result = match did.as_str() {
         "" => None,
-        did => Some(Shown::of(resolution(&server, did, &asked).await.as_ref())),
+        did => Some(ShownResolution::of(
+            resolution(&server, did, &asked).await.as_ref(),
+        )),
     };
-    super::html(&Page {
+    super::html(&ResolverPage {
         frame: frame.titled("Resolver"),
         did,
         version_id: asked.version_id.unwrap_or_default(),
@@ -67,7 +69,7 @@ fn filled(field: Option<String>) -> Option<String> {
         .filter(|text| !text.is_empty())
 }
 
-impl Shown {
+impl ShownResolution {
     fn of(resolution: &Resolution) -> Self {
         let error = resolution.metadata.error;
         let metadata = json!({

@@ -13,9 +13,9 @@ use selfsame_openid::view::verifier::{
 };
 use serde::Deserialize;
 
-use super::{At, Frame, qr};
+use super::{Frame, ListPosition, qr};
 use crate::cookie::{self, Jar};
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query};
 use crate::server::Server;
 
@@ -24,22 +24,22 @@ const RESULT_SECONDS: u64 = 3600;
 
 #[derive(Template)]
 #[template(path = "verifier.html")]
-struct Page {
+struct VerifierPage {
     frame: Frame,
     templates: &'static [Kind],
-    requests: Vec<Line>,
+    requests: Vec<RequestLine>,
     next: Option<String>,
 }
 
 /// A line of the list of requests.
-struct Line {
+struct RequestLine {
     id: String,
     title: String,
     created: String,
     word: &'static str,
 }
 
-impl Line {
+impl RequestLine {
     fn of(request: VerificationStatus) -> Self {
         let word = match (request.state, &request.verdict) {
             (_, Some(verdict)) => verdict.outcome.as_str(),
@@ -64,7 +64,7 @@ impl Line {
 struct NewPage {
     frame: Frame,
     template: &'static Kind,
-    claims: Vec<Choice>,
+    claims: Vec<ClaimChoice>,
     handle: &'static str,
     spender: String,
     /// Whether this verifier has a certificate to sign with.
@@ -72,7 +72,7 @@ struct NewPage {
 }
 
 /// A claim that can be requested.
-struct Choice {
+struct ClaimChoice {
     name: String,
     label: String,
     typical: bool,
@@ -82,7 +82,7 @@ struct Choice {
 #[template(path = "verifier_request.html")]
 struct RequestPage {
     frame: Frame,
-    view: View,
+    view: RequestView,
 }
 
 /// The part of the request page that changes, for its script.
@@ -90,7 +90,7 @@ struct RequestPage {
 #[template(path = "verifier_result.html")]
 struct ResultPart {
     frame: Frame,
-    view: View,
+    view: RequestView,
 }
 
 /// What the wallet returns.
@@ -99,7 +99,7 @@ pub struct Came {
     response_code: String,
 }
 
-struct View {
+struct RequestView {
     request: VerificationStatus,
     fetched: bool,
     spending: bool,
@@ -110,7 +110,7 @@ struct View {
     returned: bool,
 }
 
-impl View {
+impl RequestView {
     /// Whether the handle was shown and has not been used: the credential can then be revoked on its issuer's behalf.
     fn revocable(&self) -> bool {
         let verdict = self.request.verdict.as_ref();
@@ -139,11 +139,15 @@ impl View {
 }
 
 /// The templates that can be requested, and the requests made so far.
-pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<At>) -> Answer {
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(at): Query<ListPosition>,
+) -> Handled {
     let templates = templates::all();
     let listed = server.verifier()?.requests(&at.into()).await?;
-    let requests = listed.items.into_iter().map(Line::of).collect();
-    super::html(&Page {
+    let requests = listed.items.into_iter().map(RequestLine::of).collect();
+    super::html(&VerifierPage {
         frame: frame.titled("Verifier"),
         templates,
         requests,
@@ -152,9 +156,9 @@ pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<A
 }
 
 /// The claims of one template, to choose from.
-pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
+pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
     let template = templates::find(&id)?;
-    let claims = template.claims.iter().map(|claim| Choice {
+    let claims = template.claims.iter().map(|claim| ClaimChoice {
         name: claim.path.join("/"),
         label: super::issuer::label(claim),
         typical: template.request.claims.contains(&claim.path),
@@ -172,7 +176,7 @@ pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<Stri
 }
 
 /// Makes the request. The answer to a same-device request is bound to this browser.
-pub async fn create(State(server): State<Server>, form: Form) -> Answer {
+pub async fn create(State(server): State<Server>, form: Form) -> Handled {
     let made = server.verifier()?.create_request(&wanted(&form)?).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
     let lifetime = server.app().config().verifier.request_lifetime;
@@ -188,7 +192,7 @@ pub async fn create(State(server): State<Server>, form: Form) -> Answer {
 }
 
 /// The request that the form describes.
-fn wanted(form: &Form) -> Answer<NewRequest> {
+fn wanted(form: &Form) -> Handled<NewRequest> {
     let claims = form
         .all("claim")
         .iter()
@@ -208,7 +212,7 @@ fn wanted(form: &Form) -> Answer<NewRequest> {
 }
 
 /// Maximum age of the status, in seconds; an empty choice means the configured default.
-fn seconds(form: &Form) -> Answer<Option<u64>> {
+fn seconds(form: &Form) -> Handled<Option<u64>> {
     let chosen = form.one("max_status_age").map(str::parse).transpose();
     chosen.map_err(|_| {
         Problem::bad_request("the maximum age of a status must be a number of seconds")
@@ -216,8 +220,12 @@ fn seconds(form: &Form) -> Answer<Option<u64>> {
 }
 
 /// A request: its link while it is open, its verdict afterwards.
-pub async fn request(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
-    let view = View::of(server.verifier()?.request(&id).await?);
+pub async fn request(
+    State(server): State<Server>,
+    frame: Frame,
+    Path(id): Path<String>,
+) -> Handled {
+    let view = RequestView::of(server.verifier()?.request(&id).await?);
     super::html(&RequestPage {
         frame: frame.titled(&view.request.title),
         view,
@@ -231,13 +239,13 @@ pub async fn same_device(
     Path(id): Path<String>,
     Query(Came { response_code }): Query<Came>,
     headers: HeaderMap,
-) -> Answer {
+) -> Handled {
     let browser = cookie::read(&headers, server.cookies().binding()).unwrap_or_default();
     let verifier = server.verifier()?;
     let result = verifier.same_device_result(&id, &response_code, &browser);
-    let view = View {
+    let view = RequestView {
         returned: true,
-        ..View::of(result.await?)
+        ..RequestView::of(result.await?)
     };
     super::html(&RequestPage {
         frame: frame.titled(&view.request.title),
@@ -246,19 +254,19 @@ pub async fn same_device(
 }
 
 /// The part of the page that changes.
-pub async fn result(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
-    let view = View::of(server.verifier()?.request(&id).await?);
+pub async fn result(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
+    let view = RequestView::of(server.verifier()?.request(&id).await?);
     super::html(&ResultPart { frame, view })
 }
 
 /// Verifies a presentation again, with its current status.
-pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Handled {
     server.verifier()?.recheck(&id).await?;
     Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
 }
 
 /// Revokes the presented credential on its issuer's behalf.
-pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Handled {
     server.verifier()?.revoke(&id, None).await?;
     Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
 }
@@ -278,7 +286,7 @@ mod tests {
         ResultPart { frame, view }.render().unwrap()
     }
 
-    fn answered(returned: bool, operator: bool) -> (Frame, View) {
+    fn answered(returned: bool, operator: bool) -> (Frame, RequestView) {
         let verdict = PresentationVerdict {
             outcome: Outcome::Valid,
             reason: None,
@@ -300,9 +308,9 @@ mod tests {
             operator,
             ..Frame::nobodys(Roles::ALL)
         };
-        let view = View {
+        let view = RequestView {
             returned,
-            ..View::of(request)
+            ..RequestView::of(request)
         };
         (frame, view)
     }

@@ -15,7 +15,7 @@ use selfsame_openid::view::wallet::{Card, CardSummary, Display};
 use serde::Deserialize;
 
 use super::{Frame, hue, short_name};
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::{Form, Owner, Path, Query};
 use crate::server::Server;
 
@@ -23,7 +23,7 @@ use crate::server::Server;
 const HOME: &str = "/wallet";
 
 /// How a card looks.
-pub struct Face {
+pub struct CardFace {
     id: String,
     hue: &'static str,
     icon: String,
@@ -32,7 +32,7 @@ pub struct Face {
     issuer: String,
 }
 
-impl Face {
+impl CardFace {
     fn of(card: &CardSummary) -> Self {
         let Display { title, color, icon } = &card.display;
         Self {
@@ -48,11 +48,11 @@ impl Face {
 
 #[derive(Template)]
 #[template(path = "wallet.html")]
-struct Page {
+struct WalletPage {
     frame: Frame,
     tab: &'static str,
     done: Option<&'static str>,
-    cards: Vec<Face>,
+    cards: Vec<CardFace>,
     next: Option<String>,
 }
 
@@ -60,13 +60,13 @@ struct Page {
 #[template(path = "wallet_card.html")]
 struct CardPage {
     frame: Frame,
-    face: Face,
+    face: CardFace,
     card: Card,
 }
 
 /// Where the list continues, and the action just completed.
 #[derive(Deserialize)]
-pub struct At {
+pub struct WalletPosition {
     after: Option<String>,
     #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
     limit: Option<usize>,
@@ -78,8 +78,8 @@ pub async fn page(
     State(server): State<Server>,
     frame: Frame,
     Owner(person): Owner,
-    Query(at): Query<At>,
-) -> Answer {
+    Query(at): Query<WalletPosition>,
+) -> Handled {
     let paging = selfsame_driver::paging::Paging {
         after: at.after,
         limit: at.limit,
@@ -90,8 +90,8 @@ pub async fn page(
         Some("removed") => Some("The card was removed."),
         _ => None,
     };
-    let cards = listed.items.iter().map(Face::of).collect();
-    super::html(&Page {
+    let cards = listed.items.iter().map(CardFace::of).collect();
+    super::html(&WalletPage {
         frame: frame.titled("Your wallet"),
         tab: "cards",
         done,
@@ -106,9 +106,9 @@ pub async fn card(
     frame: Frame,
     Owner(person): Owner,
     Path(id): Path<String>,
-) -> Answer {
+) -> Handled {
     let card = server.wallet()?.card(&person, &id).await?;
-    let face = Face::of(&card.summary);
+    let face = CardFace::of(&card.summary);
     super::html(&CardPage {
         frame: frame.titled(&face.title),
         face,
@@ -121,13 +121,13 @@ pub async fn delete_card(
     State(server): State<Server>,
     Owner(person): Owner,
     Path(id): Path<String>,
-) -> Answer {
+) -> Handled {
     server.wallet()?.delete_card(&person, &id).await?;
     Ok(Redirect::to("/wallet?done=removed").into_response())
 }
 
 /// Takes any link that the person received, and redirects to the page that handles it.
-pub async fn open(State(server): State<Server>, form: Form) -> Answer {
+pub async fn open(State(server): State<Server>, form: Form) -> Handled {
     let uri = form.needed("uri")?;
     let within = within(uri, server.origin());
     let uri = within.as_deref().unwrap_or(uri);

@@ -15,12 +15,12 @@ use crate::meter::Meter;
 /// Keeps the ledger in memory only.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
-    state: Mutex<State>,
+    state: Mutex<MemoryLedgerState>,
     meter: Meter,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MemoryLedgerState {
     values: BTreeMap<Vec<u8>, Vec<u8>>,
     places: HashMap<[u8; 32], Vec<u8>>,
     nodes: HashMap<Vec<u8>, Vec<u8>>,
@@ -36,12 +36,12 @@ impl MemoryLedger {
         Self::default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MemoryLedgerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl MemoryLedgerState {
     fn head(&self) -> Option<Head> {
         let bytes = self.blocks.last()?.clone();
         Some(Head {

@@ -19,13 +19,13 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use super::{Block, Entry, Head, LedgerStore, LedgerView, MAX_ENTRIES, Placed};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
-use crate::sqlite::checkpoint::{self, Checkpoints, Limits};
+use crate::sqlite::checkpoint::{self, Checkpoints, LogLimits};
 use crate::sqlite::file::{self, Format};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::sql;
-use nodes::{Nodes, Pace};
+use nodes::{NodeStatistics, Pace};
 use places::Places;
-use view::{Held, View};
+use view::{HeldConnection, View};
 
 static FORMAT: Format = Format {
     application: 0x5353_6c67,
@@ -36,7 +36,7 @@ static FORMAT: Format = Format {
 };
 
 /// 32 MiB and 96 MiB. A page that changes in many blocks is moved to the main file only once.
-const LOG: Limits = Limits {
+const LOG: LogLimits = LogLimits {
     every: 8_192,
     log: 24_576,
 };
@@ -95,7 +95,7 @@ pub struct SqliteLedger {
     path: PathBuf,
     readers: Readers,
     viewer: Mutex<Connection>,
-    writer: Arc<Mutex<Writer>>,
+    writer: Arc<Mutex<LedgerWriter>>,
     /// The number of appends in progress.
     appending: Arc<AtomicUsize>,
     /// The generation of the store beside the ledger.
@@ -106,10 +106,10 @@ pub struct SqliteLedger {
 }
 
 /// The writing connection and its postponed work.
-struct Writer {
+struct LedgerWriter {
     connection: Connection,
     checkpoints: Checkpoints,
-    nodes: Nodes,
+    nodes: NodeStatistics,
     places: Places,
     /// Whether the last block had no entries.
     idle: bool,
@@ -127,8 +127,8 @@ impl SqliteLedger {
         let store = Arc::default();
         // Another thread moves pages from the log to the main file.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-        let writer = Writer {
-            nodes: Nodes::count(&connection)?,
+        let writer = LedgerWriter {
+            nodes: NodeStatistics::count(&connection)?,
             places: Places::count(&connection)?,
             idle: false,
             store: Arc::clone(&store),
@@ -217,8 +217,8 @@ impl LedgerStore for SqliteLedger {
             _ => None,
         };
         let held = match writer.filter(|writer| writer.connection.is_autocommit()) {
-            Some(writer) => Held::Writer(writer),
-            None => Held::Own(self.viewer.lock().unwrap_or_else(PoisonError::into_inner)),
+            Some(writer) => HeldConnection::Writer(writer),
+            None => HeldConnection::Own(self.viewer.lock().unwrap_or_else(PoisonError::into_inner)),
         };
         Ok(Box::new(View::begin(held)?))
     }
@@ -359,7 +359,7 @@ fn placed(row: &Row<'_>) -> rusqlite::Result<Placed> {
     })
 }
 
-fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
+fn append(writer: &mut LedgerWriter, meter: &Meter, block: Block) -> Result<Head> {
     let pace = match (block.entries.is_empty(), writer.idle) {
         (false, _) => Pace::Busy,
         (true, false) => Pace::Idle,
@@ -370,7 +370,7 @@ fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
         Ok(_) => writer.idle = pace != Pace::Busy,
         // The counts include a block that was not written, so they are wrong now.
         Err(_) => {
-            writer.nodes = Nodes::count(&writer.connection)?;
+            writer.nodes = NodeStatistics::count(&writer.connection)?;
             writer.places = Places::count(&writer.connection)?;
         }
     }
@@ -385,7 +385,7 @@ fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
     written
 }
 
-fn write(writer: &mut Writer, meter: &Meter, pace: Pace, block: Block) -> Result<Head> {
+fn write(writer: &mut LedgerWriter, meter: &Meter, pace: Pace, block: Block) -> Result<Head> {
     let connection = &mut writer.connection;
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use selfsame_crypto::time::UnixTime;
 
 use super::outbox::Outbox;
-use crate::backend::{Outcome, Place, SealedRecord, Weight, Write};
+use crate::backend::{BatchOutcome, Place, SealedRecord, Weight, Write};
 use crate::error::{Result, StoreError};
 use crate::record::Expect;
 use crate::record::Window;
@@ -14,7 +14,7 @@ use crate::tenant::TenantId;
 #[derive(Debug, Default)]
 pub(super) struct State {
     last_seq: u64,
-    records: BTreeMap<Place, Kept>,
+    records: BTreeMap<Place, MemoryRecord>,
     pub(super) by_kind: BTreeMap<(TenantId, String), BTreeMap<u64, String>>,
     pub(super) by_tag: BTreeMap<Vec<u8>, BTreeMap<u64, Place>>,
     counters: HashMap<(TenantId, String), u64>,
@@ -22,7 +22,7 @@ pub(super) struct State {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct MemoryRecord {
     seq: u64,
     version: u64,
     expires: Option<UnixTime>,
@@ -52,7 +52,7 @@ impl State {
             })
     }
 
-    fn live(&self, place: &Place, now: UnixTime) -> Option<&Kept> {
+    fn live(&self, place: &Place, now: UnixTime) -> Option<&MemoryRecord> {
         self.records
             .get(place)
             .filter(|kept| !expired(kept.expires, now))
@@ -92,7 +92,7 @@ impl State {
         }
     }
 
-    pub(super) fn apply(&mut self, write: Write, now: UnixTime, outcome: &mut Outcome) {
+    pub(super) fn apply(&mut self, write: Write, now: UnixTime, outcome: &mut BatchOutcome) {
         match write {
             Write::Expect(..) => {}
             Write::Put {
@@ -117,7 +117,7 @@ impl State {
                 }
                 self.records.insert(
                     place,
-                    Kept {
+                    MemoryRecord {
                         seq,
                         version,
                         expires,

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use selfsame_crypto::time::UnixTime;
 
 use super::{schema, sql};
-use crate::backend::{Outcome, Place, SealedBatch, Write};
+use crate::backend::{BatchOutcome, Place, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::record::Expect;
@@ -76,8 +76,8 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    pub(super) fn write(&mut self, writes: Vec<Write>) -> Result<Outcome> {
-        let mut outcome = Outcome::default();
+    pub(super) fn write(&mut self, writes: Vec<Write>) -> Result<BatchOutcome> {
+        let mut outcome = BatchOutcome::default();
         for write in writes {
             match write {
                 Write::Expect(..) => {}

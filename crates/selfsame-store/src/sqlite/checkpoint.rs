@@ -13,7 +13,7 @@ use crate::error::{Result, StoreError};
 
 /// Limits on the length of the log.
 #[derive(Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct LogLimits {
     /// The approximate number of pages written between two checkpoints.
     pub(crate) every: usize,
     /// The number of pages in the log above which the writer waits until the log is empty.
@@ -43,12 +43,12 @@ pub(crate) struct Checkpoints {
     due: Option<SyncSender<Mode>>,
     behind: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    limits: Limits,
+    limits: LogLimits,
     pages: usize,
 }
 
 impl Checkpoints {
-    pub(crate) fn start(path: &Path, limits: Limits) -> Result<Self> {
+    pub(crate) fn start(path: &Path, limits: LogLimits) -> Result<Self> {
         // Readers hold the log for microseconds only.
         let connection = connect(path, Duration::from_millis(100))?;
         let (due, asked) = sync_channel(1);
@@ -152,7 +152,7 @@ fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn run(connection: &Connection, limits: Limits, asked: &Receiver<Mode>, behind: &AtomicBool) {
+fn run(connection: &Connection, limits: LogLimits, asked: &Receiver<Mode>, behind: &AtomicBool) {
     let most = i64::try_from(limits.log).unwrap_or(i64::MAX);
     while let Ok(mode) = asked.recv() {
         match checkpoint(connection, mode.name()) {

@@ -30,7 +30,7 @@ pub struct StoreFile {
 }
 
 /// A record as stored in the file.
-struct Kept {
+struct FileRecord {
     tenant: TenantId,
     kind: String,
     id: String,
@@ -190,7 +190,7 @@ impl StoreFile {
         Ok(())
     }
 
-    fn opened(&self, kept: &Kept) -> Result<Vec<u8>> {
+    fn opened(&self, kept: &FileRecord) -> Result<Vec<u8>> {
         let keys = self.keys(&kept.tenant)?;
         let bound = bound(&kept.tenant, &kept.kind, &kept.id, kept.version);
         keys.open(&bound, &kept.value)
@@ -204,19 +204,19 @@ impl StoreFile {
         self.unwrapped(&kept.ok_or(StoreError::Tampered("key"))?)
     }
 
-    fn unwrapped(&self, kept: &Kept) -> Result<Arc<TenantKeys>> {
+    fn unwrapped(&self, kept: &FileRecord) -> Result<Arc<TenantKeys>> {
         self.vault.unwrap(&kept.tenant, kept.version, &kept.value)
     }
 
-    fn kept(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Kept>> {
+    fn kept(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<FileRecord>> {
         let mut find = self.connection.prepare_cached(RECORD)?;
         let found = find.query_row(params![tenant.as_str(), kind, id], kept);
         Ok(found.optional()?)
     }
 }
 
-fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
-    Ok(Kept {
+fn kept(row: &Row<'_>) -> rusqlite::Result<FileRecord> {
+    Ok(FileRecord {
         tenant: tenant(row, 1)?,
         kind: row.get(2)?,
         id: row.get(3)?,

@@ -19,9 +19,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::apply::{Apply, Last};
-use super::checkpoint::{Checkpoints, Limits};
+use super::checkpoint::{Checkpoints, LogLimits};
 use super::sums::{self, Sums};
-use crate::backend::{Outcome, SealedBatch, Write};
+use crate::backend::{BatchOutcome, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
 
@@ -41,7 +41,7 @@ const HELD: usize = 16;
 const HELD_PAGES: usize = 32;
 
 /// 8 MiB and 64 MiB.
-const LOG: Limits = Limits {
+const LOG: LogLimits = LogLimits {
     every: 2_048,
     log: 16_384,
 };
@@ -54,12 +54,12 @@ pub(super) struct Writer {
 }
 
 enum Job {
-    Write(SealedBatch, Answer),
+    Write(SealedBatch, WriterAnswer),
     /// Commit the held-back batches.
     Publish,
 }
 
-type Answer = oneshot::Sender<Result<Outcome>>;
+type WriterAnswer = oneshot::Sender<Result<BatchOutcome>>;
 
 impl Writer {
     pub(super) fn start(path: &Path, connection: Connection, meter: Arc<Meter>) -> Result<Self> {
@@ -131,7 +131,7 @@ impl Writer {
         self.desk.book().sums.clone()
     }
 
-    pub(super) async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
+    pub(super) async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
         let batch = match self.desk.alone(batch, queue) {
             Ok(outcome) => return outcome,
@@ -217,7 +217,7 @@ impl Desk {
         &self,
         batch: SealedBatch,
         queue: &mpsc::Sender<Job>,
-    ) -> std::result::Result<Result<Outcome>, SealedBatch> {
+    ) -> std::result::Result<Result<BatchOutcome>, SealedBatch> {
         let waiting = || queue.capacity() < queue.max_capacity();
         let slow = batch.durable && self.meter.last() > QUICK;
         if slow || self.crowded.load(Ordering::Relaxed) > 0 || waiting() {
@@ -295,7 +295,7 @@ impl Desk {
     }
 
     /// Separates the batches from the other jobs, and executes the latter.
-    fn sort(&self, jobs: &mut Vec<Job>) -> (Vec<SealedBatch>, Vec<Answer>) {
+    fn sort(&self, jobs: &mut Vec<Job>) -> (Vec<SealedBatch>, Vec<WriterAnswer>) {
         let (mut batches, mut answers) = (Vec::with_capacity(jobs.len()), Vec::new());
         for job in jobs.drain(..) {
             match job {
@@ -355,7 +355,7 @@ struct Book {
 impl Book {
     /// Writes one transaction with all batches and the held-back ones. Each batch succeeds or fails on its own. A
     /// single batch may be held back too.
-    fn group(&mut self, batches: Vec<SealedBatch>, hold: bool) -> Vec<Result<Outcome>> {
+    fn group(&mut self, batches: Vec<SealedBatch>, hold: bool) -> Vec<Result<BatchOutcome>> {
         let count = batches.len();
         self.pages += batches.iter().map(pages).sum::<usize>();
         let durable = batches.iter().any(|batch| batch.durable);
@@ -374,7 +374,7 @@ impl Book {
         batches: Vec<SealedBatch>,
         durable: bool,
         hold: bool,
-    ) -> Result<Vec<Result<Outcome>>> {
+    ) -> Result<Vec<Result<BatchOutcome>>> {
         self.begin(durable || hold)?;
         let outcomes = match <[SealedBatch; 1]>::try_from(batches) {
             Ok([batch]) => {
@@ -490,7 +490,7 @@ impl Book {
     }
 
     /// Writes a batch that shares its transaction with others, so that it can be undone alone.
-    fn batch(&mut self, batch: SealedBatch) -> Result<Outcome> {
+    fn batch(&mut self, batch: SealedBatch) -> Result<BatchOutcome> {
         self.apply(&batch).judge(&batch)?;
         self.execute("SAVEPOINT batch")?;
         let written = self.apply(&batch).write(batch.writes);

@@ -15,14 +15,14 @@ const MAX_COUNT: u64 = 1 << 32;
 /// The maximum number of open blocks. Beyond it all are dropped, which leaves gaps.
 const MAX_OPEN: usize = 1_024;
 
-type Block = Arc<tokio::sync::Mutex<Range<u64>>>;
+type CounterBlock = Arc<tokio::sync::Mutex<Range<u64>>>;
 
 /// The open blocks.
 #[derive(Default)]
-pub(super) struct Counters(Mutex<HashMap<(TenantId, String), Block>>);
+pub(super) struct Counters(Mutex<HashMap<(TenantId, String), CounterBlock>>);
 
 impl Counters {
-    fn block(&self, tenant: &TenantId, counter: &str) -> Block {
+    fn block(&self, tenant: &TenantId, counter: &str) -> CounterBlock {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (tenant.clone(), counter.to_owned());
         if open.len() >= MAX_OPEN && !open.contains_key(&key) {

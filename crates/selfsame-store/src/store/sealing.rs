@@ -6,7 +6,7 @@ use selfsame_crypto::time::UnixTime;
 
 use super::{OWN_KINDS, Store, place};
 use crate::backend::{Place, SealedBatch, Write};
-use crate::batch::{Batch, Committed, Step};
+use crate::batch::{Batch, BatchStep, Committed};
 use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::outbox::{self, NewOutbox};
@@ -26,7 +26,7 @@ const MAX_REASON_BYTES: usize = 500;
 impl Store {
     pub(super) async fn seal(&self, batch: Batch) -> Result<(SealedBatch, Committed)> {
         within("batch", batch.steps.len(), MAX_STEPS)?;
-        let mut draft = Draft {
+        let mut draft = BatchDraft {
             now: self.now(),
             writes: Vec::with_capacity(batch.steps.len()),
             committed: Committed::default(),
@@ -54,21 +54,21 @@ impl Store {
 }
 
 /// A sealed batch being built.
-struct Draft {
+struct BatchDraft {
     now: UnixTime,
     writes: Vec<Write>,
     committed: Committed,
     bytes: usize,
 }
 
-impl Draft {
-    fn step(&mut self, tenant: &TenantId, keys: &TenantKeys, step: Step) -> Result<()> {
+impl BatchDraft {
+    fn step(&mut self, tenant: &TenantId, keys: &TenantKeys, step: BatchStep) -> Result<()> {
         let write = match step {
-            Step::Expect { kind, id, expect } => {
+            BatchStep::Expect { kind, id, expect } => {
                 Write::Expect(checked(tenant, &kind, &id)?, expect)
             }
-            Step::Put(put) => self.put(tenant, keys, put)?,
-            Step::Update {
+            BatchStep::Put(put) => self.put(tenant, keys, put)?,
+            BatchStep::Update {
                 kind,
                 id,
                 version,
@@ -84,12 +84,12 @@ impl Draft {
                     value,
                 }
             }
-            Step::Delete { kind, id } => Write::Delete(checked(tenant, &kind, &id)?),
-            Step::Enqueue(entry) => self.enqueue(tenant, keys, &entry)?,
-            Step::Settle(id) => Write::Settle(id),
-            Step::Retry { id, not_before } => Write::Retry(id, not_before),
-            Step::Bury { id, reason } => Write::Bury(id, shortened(reason)),
-            Step::Replay(id) => Write::Replay(id),
+            BatchStep::Delete { kind, id } => Write::Delete(checked(tenant, &kind, &id)?),
+            BatchStep::Enqueue(entry) => self.enqueue(tenant, keys, &entry)?,
+            BatchStep::Settle(id) => Write::Settle(id),
+            BatchStep::Retry { id, not_before } => Write::Retry(id, not_before),
+            BatchStep::Bury { id, reason } => Write::Bury(id, shortened(reason)),
+            BatchStep::Replay(id) => Write::Replay(id),
         };
         self.writes.push(write);
         Ok(())

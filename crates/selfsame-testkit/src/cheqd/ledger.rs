@@ -9,7 +9,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, PublicKey};
 use serde_json::{Map, Value, json};
 
-use super::{ENVELOPE, Fault, answered};
+use super::{ENVELOPE, FakeFault, answered};
 
 /// The time of the first version; each further version is one minute later.
 const BEGINNING: u64 = 1_700_000_000;
@@ -17,10 +17,10 @@ const STEP: u64 = 60;
 
 /// Everything that the fake network stores.
 #[derive(Default)]
-pub struct Ledger {
-    dids: BTreeMap<String, Vec<Version>>,
-    resources: BTreeMap<(String, String), Resource>,
-    jobs: BTreeMap<String, Job>,
+pub struct FakeLedger {
+    dids: BTreeMap<String, Vec<FakeVersion>>,
+    resources: BTreeMap<(String, String), FakeResource>,
+    jobs: BTreeMap<String, FakeJob>,
     jobs_made: u64,
     waited: u64,
     clock: u64,
@@ -28,7 +28,7 @@ pub struct Ledger {
 
 /// A version of a document.
 #[derive(Clone, Debug)]
-pub struct Version {
+pub struct FakeVersion {
     /// The version's identifier.
     pub id: String,
     /// The document.
@@ -39,13 +39,13 @@ pub struct Version {
     pub deactivated: bool,
 }
 
-struct Resource {
+struct FakeResource {
     media_type: &'static str,
     bytes: Vec<u8>,
 }
 
 #[derive(Clone)]
-struct Job {
+struct FakeJob {
     operation: String,
     did: String,
     version: String,
@@ -53,7 +53,7 @@ struct Job {
     is_done: bool,
 }
 
-impl Ledger {
+impl FakeLedger {
     /// Writes a version of a document without checking any authority.
     pub fn write(&mut self, did: &str, id: &str, document: Value) {
         self.push(did, id, document, false);
@@ -69,7 +69,8 @@ impl Ledger {
     pub fn write_resource(&mut self, did: &str, id: &str, media_type: &'static str, bytes: &[u8]) {
         let bytes = bytes.to_vec();
         let at = (did.to_owned(), id.to_owned());
-        self.resources.insert(at, Resource { media_type, bytes });
+        self.resources
+            .insert(at, FakeResource { media_type, bytes });
     }
 
     /// Forgets the registrar's jobs, as a registrar does after some minutes.
@@ -78,23 +79,26 @@ impl Ledger {
     }
 
     /// The versions of a DID, oldest first.
-    pub fn versions(&self, did: &str) -> &[Version] {
+    pub fn versions(&self, did: &str) -> &[FakeVersion] {
         self.dids.get(did).map_or(&[], Vec::as_slice)
     }
 
-    fn latest(&self, did: &str) -> Option<&Version> {
+    fn latest(&self, did: &str) -> Option<&FakeVersion> {
         self.versions(did).last()
     }
 
     fn push(&mut self, did: &str, id: &str, document: Value, deactivated: bool) {
         let time = UnixTime(BEGINNING.saturating_add(self.clock.saturating_mul(STEP)));
         self.clock = self.clock.saturating_add(1);
-        self.dids.entry(did.to_owned()).or_default().push(Version {
-            id: id.to_owned(),
-            document,
-            time,
-            deactivated,
-        });
+        self.dids
+            .entry(did.to_owned())
+            .or_default()
+            .push(FakeVersion {
+                id: id.to_owned(),
+                document,
+                time,
+                deactivated,
+            });
     }
 
     /// The resolver's HTTP status and answer.
@@ -200,7 +204,7 @@ impl Ledger {
         &mut self,
         operation: &str,
         body: &Value,
-        fault: &Fault,
+        fault: &FakeFault,
     ) -> (u16, Value) {
         if !matches!(operation, "create" | "update" | "deactivate") {
             return (404, json!({}));
@@ -218,7 +222,7 @@ impl Ledger {
         if job.is_done {
             return (200, finished(&name, &job.did));
         }
-        if let Fault::Waits(times) = fault
+        if let FakeFault::Waits(times) = fault
             && body["jobId"].is_string()
             && self.waited < *times
         {
@@ -229,7 +233,7 @@ impl Ledger {
         }
         let given = match body["secret"]["signingResponse"].as_object() {
             Some(given) => given.clone(),
-            None => match self.jobs.get(&name).and_then(Job::signatures) {
+            None => match self.jobs.get(&name).and_then(FakeJob::signatures) {
                 Some(kept) => kept,
                 None => return (200, self.wants_signatures(&name, &job, fault)),
             },
@@ -244,7 +248,7 @@ impl Ledger {
         }
     }
 
-    fn begin(&mut self, operation: &str, body: &Value) -> Result<(String, Job), &'static str> {
+    fn begin(&mut self, operation: &str, body: &Value) -> Result<(String, FakeJob), &'static str> {
         let document = match operation {
             "create" => body["didDocument"].clone(),
             "update" => body["didDocument"][0].clone(),
@@ -263,7 +267,7 @@ impl Ledger {
         }
         self.jobs_made = self.jobs_made.saturating_add(1);
         let name = format!("job-{}", self.jobs_made);
-        let job = Job {
+        let job = FakeJob {
             operation: operation.to_owned(),
             did,
             version: version.to_owned(),
@@ -275,7 +279,7 @@ impl Ledger {
     }
 
     /// The keys that must sign: those of the current document and those of the new one.
-    fn signers(&self, job: &Job) -> BTreeMap<String, PublicKey> {
+    fn signers(&self, job: &FakeJob) -> BTreeMap<String, PublicKey> {
         let before = self.latest(&job.did).map(|version| &version.document);
         let mut keys = BTreeMap::new();
         for document in before.into_iter().chain([&job.document]) {
@@ -293,9 +297,9 @@ impl Ledger {
         keys
     }
 
-    fn wants_signatures(&self, name: &str, job: &Job, fault: &Fault) -> Value {
+    fn wants_signatures(&self, name: &str, job: &FakeJob, fault: &FakeFault) -> Value {
         let mut changed = job.clone();
-        if fault == &Fault::AddsItsKey {
+        if fault == &FakeFault::AddsItsKey {
             let method = json!({"id": format!("{}#evil", job.did), "type": "Ed25519VerificationKey2020",
                 "controller": job.did, "publicKeyMultibase": "z6Mkjhidm3FJxUo4FekqyhXGMqrDLnrw9NtuzfmGQ61UXW1e"});
             match changed.document["verificationMethod"].as_array_mut() {
@@ -310,7 +314,7 @@ impl Ledger {
             .enumerate()
             .map(|(n, kid)| {
                 let kid = match fault {
-                    Fault::NamesOtherKey => "did:cheqd:testnet:other#key-1",
+                    FakeFault::NamesOtherKey => "did:cheqd:testnet:other#key-1",
                     _ => kid,
                 };
                 let request = json!({"kid": kid, "alg": "EdDSA", "serializedPayload": payload});
@@ -329,9 +333,9 @@ impl Ledger {
     fn carry_out(
         &mut self,
         name: &str,
-        job: &Job,
+        job: &FakeJob,
         given: &Map<String, Value>,
-        fault: &Fault,
+        fault: &FakeFault,
     ) -> (u16, Value) {
         let payload = payload(job);
         let is_signed = self.signers(job).iter().all(|(kid, key)| {
@@ -350,7 +354,7 @@ impl Ledger {
         }
         let versions = self.versions(&job.did);
         let is_taken = versions.iter().any(|version| version.id == job.version);
-        if fault == &Fault::Refuses
+        if fault == &FakeFault::Refuses
             || is_taken
             || (job.operation == "create" && !versions.is_empty())
         {
@@ -367,7 +371,7 @@ impl Ledger {
     }
 }
 
-impl Job {
+impl FakeJob {
     fn signatures(&self) -> Option<Map<String, Value>> {
         self.document["kept"].as_object().cloned()
     }
@@ -403,7 +407,7 @@ fn dereferencing_failure(error: &str) -> Value {
 }
 
 /// The bytes to sign, as a registrar encodes them from the JSON it received (`cheqd/did/v2/tx.proto`).
-fn payload(job: &Job) -> Vec<u8> {
+fn payload(job: &FakeJob) -> Vec<u8> {
     let mut out = Vec::new();
     if job.operation == "deactivate" {
         field(&mut out, 1, job.did.as_bytes());

@@ -12,7 +12,7 @@ use selfsame_crypto::{
     jws,
     time::UnixTime,
 };
-use selfsame_openid4vc::dcql::{Candidate, Query, check, select};
+use selfsame_openid4vc::dcql::{Candidate, DcqlQuery, check, select};
 use serde_json::{Value, json};
 
 use super::parts;
@@ -99,11 +99,11 @@ pub fn dcql(data: &[u8]) -> bool {
     let (Ok(query), claims) = (part(), part()) else {
         return false;
     };
-    let Ok(query) = Query::parse(&query) else {
+    let Ok(query) = DcqlQuery::parse(&query) else {
         return false;
     };
     let written = serde_json::to_value(&query).expect("a query can be written");
-    assert_eq!(Query::parse(&written).as_ref(), Ok(&query));
+    assert_eq!(DcqlQuery::parse(&written).as_ref(), Ok(&query));
     let claims = claims.unwrap_or(Value::Null);
     let held: Vec<_> = Format::ALL
         .into_iter()
@@ -131,7 +131,7 @@ pub fn dcql(data: &[u8]) -> bool {
 }
 
 /// A credential that has every type the query names.
-fn candidate<'a>(format: Format, query: &Query, claims: &'a Value) -> Candidate<'a> {
+fn candidate<'a>(format: Format, query: &DcqlQuery, claims: &'a Value) -> Candidate<'a> {
     let mut types = Vec::new();
     for credential in query.credentials() {
         let meta = serde_json::to_value(&credential.meta).expect("it can be written");

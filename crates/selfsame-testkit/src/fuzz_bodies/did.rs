@@ -3,10 +3,10 @@
 use std::str;
 
 use selfsame_crypto::json::{self, Limits};
-use selfsame_did::cheqd::resource::{self, Wanted};
-use selfsame_did::registrar::{Answer, Operation, Request};
+use selfsame_did::cheqd::resource::{self, WantedResource};
+use selfsame_did::registrar::{Operation, RegistrarAnswer, RegistrarRequest};
 use selfsame_did::{
-    Did, DidUrl, Document, Options, Plan, Relationship, Representation, Resolution, web,
+    Did, DidUrl, Document, Options, Relationship, Representation, Resolution, ResolutionPlan, web,
 };
 use serde_json::{Map, json};
 
@@ -28,17 +28,17 @@ pub fn did_url(data: &[u8]) -> bool {
     assert_eq!(Did::parse(text).is_ok(), rest.is_empty());
     assert_eq!(DidUrl::join(&url.did, text).as_ref(), Ok(&url));
     match url.did.plan(&Options::default()) {
-        Ok(Plan::Done(resolution)) => {
+        Ok(ResolutionPlan::Done(resolution)) => {
             let document = resolution.document.expect("it is done");
             assert_eq!(document.id, url.did, "the document is the DID's own");
         }
-        Ok(Plan::Fetch { url: address }) => {
+        Ok(ResolutionPlan::Fetch { url: address }) => {
             assert_eq!(address.scheme(), "https");
             assert!(address.username().is_empty() && address.password().is_none());
             assert!(address.query().is_none() && address.fragment().is_none());
             let _ = web::read(&url.did, data);
         }
-        Ok(Plan::Registry { .. } | Plan::Resolver(_)) | Err(_) => {}
+        Ok(ResolutionPlan::Registry { .. } | ResolutionPlan::Resolver(_)) | Err(_) => {}
     }
     true
 }
@@ -109,7 +109,7 @@ pub fn resolver_answer(data: &[u8]) -> bool {
     };
     match resource::read(answer, &wanted) {
         Ok(found) => {
-            if let Wanted::Id(id) = wanted {
+            if let WantedResource::Id(id) = wanted {
                 assert_eq!(found.id, id, "the resource is the one asked for");
             }
             true
@@ -121,11 +121,11 @@ pub fn resolver_answer(data: &[u8]) -> bool {
 /// A registrar's answer: its signing requests are bounded and each is answered by name; its reasons are single lines.
 pub fn registrar_answer(data: &[u8]) -> bool {
     let did = Did::parse(CHEQD).expect("it is a DID");
-    match Answer::parse(data, &did) {
-        Ok(Answer::Sign { job, requests }) => {
+    match RegistrarAnswer::parse(data, &did) {
+        Ok(RegistrarAnswer::Sign { job, requests }) => {
             assert!((1..=32).contains(&requests.len()));
             let count = requests.len();
-            let request = Request {
+            let request = RegistrarRequest {
                 operation: Operation::Deactivate,
                 did: &did,
                 document: None,
@@ -137,11 +137,11 @@ pub fn registrar_answer(data: &[u8]) -> bool {
             assert_eq!(given.as_object().map(Map::len), Some(count));
             true
         }
-        Ok(Answer::Failed { reason }) => {
+        Ok(RegistrarAnswer::Failed { reason }) => {
             assert!(reason.len() <= 300 && !reason.contains(char::is_control));
             true
         }
-        Ok(Answer::Finished | Answer::Wait { .. }) => true,
+        Ok(RegistrarAnswer::Finished | RegistrarAnswer::Wait { .. }) => true,
         Err(_) => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PublicKey, hash};
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::CborItem as _;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::{Member, Role};
 use selfsame_registry::transaction::Body;

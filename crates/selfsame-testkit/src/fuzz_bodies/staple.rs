@@ -7,7 +7,7 @@ use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_ledger::MachineRules;
-use selfsame_proof::cbor::Item;
+use selfsame_proof::cbor::CborItem;
 use selfsame_proof::client::Client;
 use selfsame_proof::read::{Bundle, Policy, TrustRoot};
 use selfsame_proof::tree;
@@ -49,13 +49,13 @@ pub(super) fn staple_seeds() -> Vec<Vec<u8>> {
 }
 
 /// A network of one validator with one DID, and its genuine staple.
-struct Network {
+struct StapleNetwork {
     genesis: Genesis,
     did: Did,
     genuine: Reads,
 }
 
-impl Network {
+impl StapleNetwork {
     fn ledger(&self) -> Ledger {
         let origin = format!("selfsame/{}", self.genesis.network());
         let trust = TrustRoot::of_genesis(&origin, self.genesis.validators().clone());
@@ -66,7 +66,7 @@ impl Network {
     }
 }
 
-static NETWORK: LazyLock<Network> = LazyLock::new(|| {
+static NETWORK: LazyLock<StapleNetwork> = LazyLock::new(|| {
     let key = PrivateKey::from_pkcs8(&hex_decode(KEY).expect("hex")).expect("a key");
     let validator = Validator {
         name: "one".to_owned(),
@@ -112,7 +112,7 @@ static NETWORK: LazyLock<Network> = LazyLock::new(|| {
     }
     let staple = stapling.staples().pop().expect("a staple");
     let genuine = Reads::from_cbor(&staple.body).expect("it is read");
-    Network {
+    StapleNetwork {
         genesis,
         did,
         genuine,

@@ -7,7 +7,7 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
-use selfsame_proof::cbor::Item;
+use selfsame_proof::cbor::CborItem;
 use selfsame_tls::codec::Message;
 use selfsame_tls::identity::{
     CoseVc, Identities, IdentityPolicy, PaperVc, Peer, PeerKind, PeerPolicy, SsiIdentity, Staples,

@@ -30,7 +30,7 @@ pub fn witness(data: &[u8]) -> bool {
 }
 
 fn answer(text: &str) -> bool {
-    let known = Known::new();
+    let known = WitnessedCheckpoint::new();
     let mut note = known.note.clone();
     let taken = take_cosignature(&mut note, text, &known.key, NOW);
     let Ok(time) = taken else {
@@ -45,13 +45,13 @@ fn answer(text: &str) -> bool {
 }
 
 /// A checkpoint and a witness's answer to it, equal in every run.
-struct Known {
+struct WitnessedCheckpoint {
     note: SignedNote,
     key: VerifierKey,
     answer: String,
 }
 
-impl Known {
+impl WitnessedCheckpoint {
     fn new() -> Self {
         let pkcs8 = hex_decode(KEY).expect("it is hex");
         let private = PrivateKey::from_pkcs8(&pkcs8).expect("it is a key");
@@ -81,7 +81,7 @@ impl Known {
 
 /// Requests, sizes and answers.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
-    let known = Known::new();
+    let known = WitnessedCheckpoint::new();
     let call = EXAMPLE.split("---- call\n").nth(1);
     let call = call.and_then(|rest| rest.split("---- ").next());
     let answers = EXAMPLE.split("---- answer\n").nth(1);

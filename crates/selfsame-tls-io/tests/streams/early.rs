@@ -10,7 +10,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_tls::identity::{Peer, PeerKind};
 use selfsame_tls::resumption::{EarlyData, Revalidate, Sessions, StrikeRegister, TicketKeys};
 use selfsame_tls::{ClientAuth, ClientConfig, Config, ServerConfig};
-use selfsame_tls_io::{Acceptor, Connector, Offline, Settings, blocking};
+use selfsame_tls_io::{Acceptor, Connector, HandshakeSettings, Offline, blocking};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
 
 use crate::world::{Node, assert_is, pair, sockets};
@@ -18,10 +18,10 @@ use crate::world::{Node, assert_is, pair, sockets};
 const NOW: UnixTime = UnixTime(1_790_000_000);
 
 /// A clock that stands still, so that no test depends on how long it takes.
-fn settings() -> Settings<Offline> {
-    Settings {
+fn settings() -> HandshakeSettings<Offline> {
+    HandshakeSettings {
         clock: Arc::new(|| Ctx::new(NOW, random_seed())),
-        ..Settings::new(Offline)
+        ..HandshakeSettings::new(Offline)
     }
 }
 

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use selfsame_tls::Alert;
 use selfsame_tls_io::blocking::{self, Plain, Stream};
-use selfsame_tls_io::{Acceptor, Error, Offline, Settings, tls_error};
+use selfsame_tls_io::{Acceptor, Error, HandshakeSettings, Offline, tls_error};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::world::{Node, Registry, alerted, assert_is, pair, refused, sockets};
 
-fn offline() -> Settings<Offline> {
-    Settings::new(Offline)
+fn offline() -> HandshakeSettings<Offline> {
+    HandshakeSettings::new(Offline)
 }
 
 /// Two connected ends, the server's first.
@@ -65,9 +65,17 @@ fn what_a_handshake_needs_is_asked_for_on_other_threads() {
     let server = Node::named("did:web:server.example");
     let registry = Registry::of(&[&client, &server], Duration::from_millis(50));
     let (one, other) = sockets();
-    let (takes, settings) = (server.takes(&client), Settings::of(Arc::clone(&registry)));
+    let (takes, settings) = (
+        server.takes(&client),
+        HandshakeSettings::of(Arc::clone(&registry)),
+    );
     let accepting = thread::spawn(move || blocking::accept(other, &takes, &settings));
-    let one = blocking::connect(one, &client.wants(&server), &Settings::of(registry)).unwrap();
+    let one = blocking::connect(
+        one,
+        &client.wants(&server),
+        &HandshakeSettings::of(registry),
+    )
+    .unwrap();
     assert_is(&one.peer().kind, &server);
     assert_is(&accepting.join().unwrap().unwrap().peer().kind, &client);
 }
@@ -90,7 +98,7 @@ fn a_client_that_is_not_expected_is_told_so() {
 fn a_peer_that_says_nothing_is_given_up() {
     let (client, server) = pair();
     let (_one, other) = sockets();
-    let settings = Settings {
+    let settings = HandshakeSettings {
         handshake: Duration::from_millis(200),
         ..offline()
     };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use selfsame_tls::{Alert, Limits, Slots};
 use selfsame_tls_io::{
-    Acceptor, Bounds, Connector, Error, Gather, Offline, Settings, Stream, tls_error,
+    Acceptor, Bounds, Connector, Error, Gather, HandshakeSettings, Offline, Stream, tls_error,
 };
 use tokio::io::{
     AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex, split,
@@ -22,8 +22,8 @@ type Ends = (
     Result<Stream<DuplexStream>, Error>,
 );
 
-fn offline() -> Settings<Offline> {
-    Settings::new(Offline)
+fn offline() -> HandshakeSettings<Offline> {
+    HandshakeSettings::new(Offline)
 }
 
 /// Both ends after a handshake through a pipe with a buffer of `room` bytes.
@@ -74,8 +74,14 @@ async fn what_a_handshake_needs_is_asked_for_once_and_waited_for() {
     let client = Node::named("did:web:client.example");
     let server = Node::named("did:web:server.example");
     let registry = Registry::of(&[&client, &server], Duration::from_secs(2));
-    let connector = Connector::new(client.wants(&server), Settings::of(Arc::clone(&registry)));
-    let acceptor = Acceptor::new(server.takes(&client), Settings::of(Arc::clone(&registry)));
+    let connector = Connector::new(
+        client.wants(&server),
+        HandshakeSettings::of(Arc::clone(&registry)),
+    );
+    let acceptor = Acceptor::new(
+        server.takes(&client),
+        HandshakeSettings::of(Arc::clone(&registry)),
+    );
     let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
     let (mut one, mut other) = (one.unwrap(), other.unwrap());
     assert_is(&one.peer().kind, &server);
@@ -170,7 +176,7 @@ async fn evidence_that_does_not_come_ends_the_patience_and_the_peer_is_told() {
     };
     let takes = server.takes_with(&client, |common| common.limits = impatient);
     let connector = Connector::new(client.wants(&server), offline());
-    let acceptor = Acceptor::new(takes, Settings::new(Silent));
+    let acceptor = Acceptor::new(takes, HandshakeSettings::new(Silent));
     let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
     assert_eq!(refused(&other.unwrap_err()), Alert::CertificateUnknown);
     let error = one.unwrap().read(&mut [0; 16]).await.unwrap_err();
@@ -238,7 +244,7 @@ async fn handshakes_that_wait_are_capped_and_give_their_place_back() {
     let slots = limits.suspended.clone();
     let takes = server.takes_with(&client, |common| common.limits = limits);
     let connector = Connector::new(client.wants(&server), offline());
-    let acceptor = Acceptor::new(Arc::clone(&takes), Settings::new(Silent));
+    let acceptor = Acceptor::new(Arc::clone(&takes), HandshakeSettings::new(Silent));
     let (one, other) = duplex(64 * 1024);
     let waiting = tokio::spawn(async move { acceptor.accept(other).await.map(|_| ()) });
     let mut one = connector.connect(one).await.unwrap();
@@ -246,7 +252,7 @@ async fn handshakes_that_wait_are_capped_and_give_their_place_back() {
         tokio::task::yield_now().await;
     }
     let registry = Registry::of(&[&client], Duration::ZERO);
-    let acceptor = Acceptor::new(takes, Settings::of(registry));
+    let acceptor = Acceptor::new(takes, HandshakeSettings::of(registry));
     let (_, other) = meet(&connector, &acceptor, 64 * 1024).await;
     assert_eq!(refused(&other.unwrap_err()), Alert::InternalError);
     // The first gives up, which frees a place.
@@ -263,7 +269,7 @@ async fn a_client_may_send_at_once_and_what_it_sent_waits_for_the_evidence() {
     let (client, server) = (Node::named("did:web:client.example"), Node::new());
     let registry = Registry::of(&[&client], Duration::from_millis(100));
     let connector = Connector::new(client.wants(&server), offline());
-    let acceptor = Acceptor::new(server.takes(&client), Settings::of(registry));
+    let acceptor = Acceptor::new(server.takes(&client), HandshakeSettings::of(registry));
     let (one, other) = duplex(16 * 1024);
     let sent = vec![7; 300_000];
     let send = async {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
-use selfsame_tls::evidence::{Answer, Failure};
+use selfsame_tls::evidence::{Failure, NeedAnswer};
 use selfsame_tls::identity::Peer;
 use selfsame_tls::{Alert, Need, Refusal};
 use selfsame_tls_io::{
-    Acceptor, Connector, Gather, Lapse, Offline, Settings, Stream, Watch, tls_error,
+    Acceptor, Connector, Gather, HandshakeSettings, Lapse, Offline, Stream, Watch, tls_error,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::time::Instant;
@@ -27,9 +27,9 @@ struct Line {
 
 #[async_trait]
 impl Gather for Line {
-    async fn gather(&self, need: &Need, now: UnixTime) -> Answer {
+    async fn gather(&self, need: &Need, now: UnixTime) -> NeedAnswer {
         if self.is_away.load(Ordering::Relaxed) {
-            return Answer::failed(need.clone(), Failure::Unavailable, now);
+            return NeedAnswer::failed(need.clone(), Failure::Unavailable, now);
         }
         let registry = Arc::clone(&self.registry.lock().unwrap());
         Gather::gather(&registry, need, now).await
@@ -43,8 +43,11 @@ async fn let_in() -> (Acceptor<Line>, Arc<Peer>, Arc<Line>, (Node, Node)) {
         registry: Mutex::new(Registry::of(&[&client], Duration::ZERO)),
         is_away: AtomicBool::new(false),
     });
-    let acceptor = Acceptor::new(server.takes(&client), Settings::of(Arc::clone(&line)));
-    let connector = Connector::new(client.wants(&server), Settings::new(Offline));
+    let acceptor = Acceptor::new(
+        server.takes(&client),
+        HandshakeSettings::of(Arc::clone(&line)),
+    );
+    let connector = Connector::new(client.wants(&server), HandshakeSettings::new(Offline));
     let (one, other) = duplex(64 * 1024);
     let (_, other) = tokio::join!(connector.connect(one), acceptor.accept(other));
     let peer = Arc::clone(other.unwrap().peer());
@@ -112,8 +115,8 @@ async fn who_cannot_be_looked_up_goes_on_for_as_long_as_what_was_known_lasts() {
 #[tokio::test(start_paused = true)]
 async fn a_connection_lasts_no_longer_than_one_may() {
     let (client, server) = pair();
-    let acceptor = Acceptor::new(server.takes(&client), Settings::new(Offline));
-    let connector = Connector::new(client.wants(&server), Settings::new(Offline));
+    let acceptor = Acceptor::new(server.takes(&client), HandshakeSettings::new(Offline));
+    let connector = Connector::new(client.wants(&server), HandshakeSettings::new(Offline));
     let (one, other) = duplex(64 * 1024);
     let (one, other) = tokio::join!(connector.connect(one), acceptor.accept(other));
     let (server, client) = (
@@ -136,8 +139,8 @@ async fn a_connection_lasts_no_longer_than_one_may() {
 /// Both ends of a connection.
 async fn connected() -> (Stream<DuplexStream>, Stream<DuplexStream>) {
     let (client, server) = pair();
-    let acceptor = Acceptor::new(server.takes(&client), Settings::new(Offline));
-    let connector = Connector::new(client.wants(&server), Settings::new(Offline));
+    let acceptor = Acceptor::new(server.takes(&client), HandshakeSettings::new(Offline));
+    let connector = Connector::new(client.wants(&server), HandshakeSettings::new(Offline));
     let (one, other) = duplex(64 * 1024);
     let (one, other) = tokio::join!(connector.connect(one), acceptor.accept(other));
     (one.unwrap(), other.unwrap())

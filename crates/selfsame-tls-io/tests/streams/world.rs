@@ -11,7 +11,7 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::{
     Did, Document, Relationship, Representation, Resolution, VerificationMethod, key,
 };
-use selfsame_tls::evidence::{Answer, Failure, Found, Source};
+use selfsame_tls::evidence::{Failure, Found, NeedAnswer, Source};
 use selfsame_tls::identity::{
     Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity, Staples,
 };
@@ -129,31 +129,31 @@ impl Registry {
         })
     }
 
-    fn answer(&self, need: &Need, now: UnixTime) -> Answer {
+    fn answer(&self, need: &Need, now: UnixTime) -> NeedAnswer {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let Need::Did(did) = need else {
-            return Answer::failed(need.clone(), Failure::Unavailable, now);
+            return NeedAnswer::failed(need.clone(), Failure::Unavailable, now);
         };
         match self.known.iter().find(|(known, _)| known == did) {
             Some((_, resolution)) => {
                 let found = Found::new(Arc::new(resolution.clone()), now, Source::Word);
-                Answer::Did(did.clone(), found)
+                NeedAnswer::Did(did.clone(), found)
             }
-            None => Answer::failed(need.clone(), Failure::Unavailable, now),
+            None => NeedAnswer::failed(need.clone(), Failure::Unavailable, now),
         }
     }
 }
 
 #[async_trait]
 impl Gather for Registry {
-    async fn gather(&self, need: &Need, now: UnixTime) -> Answer {
+    async fn gather(&self, need: &Need, now: UnixTime) -> NeedAnswer {
         tokio::time::sleep(self.delay).await;
         self.answer(need, now)
     }
 }
 
 impl GatherBlocking for Registry {
-    fn gather(&self, need: &Need, now: UnixTime) -> Answer {
+    fn gather(&self, need: &Need, now: UnixTime) -> NeedAnswer {
         std::thread::sleep(self.delay);
         self.answer(need, now)
     }
@@ -164,7 +164,7 @@ pub struct Silent;
 
 #[async_trait]
 impl Gather for Silent {
-    async fn gather(&self, _need: &Need, _now: UnixTime) -> Answer {
+    async fn gather(&self, _need: &Need, _now: UnixTime) -> NeedAnswer {
         std::future::pending().await
     }
 }

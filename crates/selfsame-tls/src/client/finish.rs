@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Request, Step};
+use super::{ClientStep, RequestedCertificate};
 use crate::alert::{Alert, Refusal};
 use crate::codec::Message;
 use crate::config::ClientConfig;
 use crate::core::Core;
-use crate::handshake::{Done, Next, Progress, Selected, send_certificate, send_finished, send_ssi};
+use crate::handshake::{
+    Done, HandshakeNext, HandshakeProgress, Selected, send_certificate, send_finished, send_ssi,
+};
 use crate::identity::{Peer, Side};
 use crate::resumption::Collector;
 use crate::schedule::Application;
@@ -15,7 +17,7 @@ use crate::schedule::Application;
 /// What the flight depends on.
 pub(super) struct Flight<'a> {
     pub(super) config: &'a Arc<ClientConfig>,
-    pub(super) request: Option<&'a Request>,
+    pub(super) request: Option<&'a RequestedCertificate>,
     /// The status epoch in which the server was proved.
     pub(super) epoch: u64,
 }
@@ -25,10 +27,10 @@ impl Flight<'_> {
     pub(super) fn send(
         self,
         core: &mut Core,
-        mut progress: Progress,
+        mut progress: HandshakeProgress,
         application: Application,
         peer: Peer,
-    ) -> Step {
+    ) -> ClientStep {
         if core.early.is_taken {
             // EndOfEarlyData is protected with the early data key (§4.5).
             core.early.room = 0;
@@ -38,7 +40,7 @@ impl Flight<'_> {
         let own = &self.config.common.identities;
         match self.request {
             None => {}
-            Some(Request::Certificate {
+            Some(RequestedCertificate::Certificate {
                 schemes,
                 reads_crls,
             }) => {
@@ -47,7 +49,7 @@ impl Flight<'_> {
                 let fitting = own.and_then(|own| Selected::new(own, &own.key, schemes));
                 send_certificate(core, &mut progress, fitting, Side::Client, *reads_crls)?;
             }
-            Some(Request::Ssi { asked, schemes }) => {
+            Some(RequestedCertificate::Ssi { asked, schemes }) => {
                 let own = own.ssi.as_ref();
                 let own = own.filter(|own| own.fits(asked, core.profile));
                 let fitting = own.and_then(|own| Selected::new(own, &own.key, schemes));
@@ -82,7 +84,7 @@ impl Flight<'_> {
                 protocol: progress.protocol.clone(),
             }),
         };
-        Ok(Next::Done(Box::new(Done {
+        Ok(HandshakeNext::Done(Box::new(Done {
             exporter: application.exporter,
             peer,
             protocol: progress.protocol,

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use selfsame_crypto::ctx::Ctx;
 
-use super::{AwaitEncryptedExtensions, State, Step, UNEXPECTED, resume, types};
+use super::{AwaitEncryptedExtensions, ClientState, ClientStep, UNEXPECTED, resume, types};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
     ClientHello, ContentType, Extension, Extensions, KeyShare, Message, PSK_DHE_KE, ServerHello,
 };
 use crate::config::ClientConfig;
 use crate::core::Core;
-use crate::handshake::{Next, Progress, TLS_1_3};
+use crate::handshake::{HandshakeNext, HandshakeProgress, TLS_1_3};
 use crate::named::Group;
 use crate::provider::{CERTIFICATE_SCHEMES, Cipher, KeyExchange, SCHEMES};
-use crate::resumption::Session;
+use crate::resumption::TicketSession;
 use crate::schedule::Early;
 use crate::transcript::{Transcript, Unhashed};
 
@@ -24,7 +24,7 @@ pub(crate) struct AwaitServerHello {
     hello: ClientHello,
     exchange: KeyExchange,
     /// The ticket that was offered.
-    session: Option<Session>,
+    session: Option<TicketSession>,
     sent: Sent,
 }
 
@@ -94,7 +94,7 @@ impl AwaitServerHello {
         })
     }
 
-    pub(super) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    pub(super) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> ClientStep {
         let Message::ServerHello(answer) = message else {
             return Err(UNEXPECTED);
         };
@@ -105,7 +105,7 @@ impl AwaitServerHello {
                 let mut transcript = sent.start(cipher);
                 transcript.retry();
                 transcript.add(raw);
-                let again = Again {
+                let again = HelloAgain {
                     config: self.config,
                     hello: self.hello,
                     exchange: self.exchange,
@@ -132,7 +132,7 @@ impl AwaitServerHello {
                     .as_ref()
                     .map(|session| session.protocol.clone());
                 let session = resume::accepted(&answer, self.session, cipher)?;
-                let resumes = |session: &Session| session.suite == cipher.suite();
+                let resumes = |session: &TicketSession| session.suite == cipher.suite();
                 let is_resumed = session.as_ref().is_some_and(resumes);
                 let early = protocol.map(|protocol| resume::Sent {
                     is_resumed,
@@ -194,7 +194,7 @@ struct Agreed {
     exchange: KeyExchange,
     /// The server's key share.
     share: KeyShare,
-    session: Option<Session>,
+    session: Option<TicketSession>,
     /// Early data, if it was offered.
     early: Option<resume::Sent>,
     transcript: Transcript,
@@ -202,7 +202,7 @@ struct Agreed {
 
 impl Agreed {
     /// Switches to the handshake keys.
-    fn proceed(self, core: &mut Core, cipher: Cipher) -> Step {
+    fn proceed(self, core: &mut Core, cipher: Cipher) -> ClientStep {
         let KeyShare { group, key } = self.share;
         let shared = self.exchange.complete(group, &key)?;
         let hash = self.transcript.hash();
@@ -220,30 +220,30 @@ impl Agreed {
             let (at, epoch) = (session.verified_at, session.epoch);
             (session.peer.resumes(at, core.now), epoch)
         });
-        Ok(Next::State(State::EncryptedExtensions(Box::new(
-            AwaitEncryptedExtensions {
+        Ok(HandshakeNext::State(ClientState::EncryptedExtensions(
+            Box::new(AwaitEncryptedExtensions {
                 config: self.config,
-                progress: Progress::new(cipher, group, self.transcript, schedule),
+                progress: HandshakeProgress::new(cipher, group, self.transcript, schedule),
                 resumed,
                 early: self.early,
-            },
-        ))))
+            }),
+        )))
     }
 }
 
 /// The state kept across a HelloRetryRequest.
-struct Again {
+struct HelloAgain {
     config: Arc<ClientConfig>,
     hello: ClientHello,
     /// The exchange whose share was in the first hello.
     exchange: KeyExchange,
-    session: Option<Session>,
+    session: Option<TicketSession>,
     transcript: Transcript,
 }
 
-impl Again {
+impl HelloAgain {
     /// Sends the hello again, with the requested share and cookie, and otherwise unchanged (§4.1.2).
-    fn send(mut self, core: &mut Core, retry: &ServerHello, cipher: Cipher) -> Step {
+    fn send(mut self, core: &mut Core, retry: &ServerHello, cipher: Cipher) -> ClientStep {
         let group = retry.extensions.find(|extension| match extension {
             Extension::RetryGroup(group) => Some(*group),
             _ => None,
@@ -275,7 +275,7 @@ impl Again {
         core.early.room = 0;
         core.records.clear_write();
         // A ticket for another hash cannot be used any more (§4.1.4). pre_shared_key stays the last extension.
-        let before = self.session.as_ref().and_then(Session::cipher);
+        let before = self.session.as_ref().and_then(TicketSession::cipher);
         match &self.session {
             Some(session) if before.map(Cipher::hash_len) == Some(cipher.hash_len()) => {
                 resume::offer(&mut self.hello, session, core.now);
@@ -297,7 +297,7 @@ impl Again {
         core.records
             .send_plain(ContentType::Handshake, 0x0303, &raw)?;
         self.transcript.add(&raw);
-        Ok(Next::State(State::ServerHello(Box::new(
+        Ok(HandshakeNext::State(ClientState::ServerHello(Box::new(
             AwaitServerHello {
                 config: self.config,
                 hello: self.hello,

@@ -9,12 +9,12 @@ use crate::codec::{
 use crate::config::ClientConfig;
 use crate::core::Core;
 use crate::provider::Cipher;
-use crate::resumption::Session;
+use crate::resumption::TicketSession;
 use crate::schedule::Early;
 use crate::transcript::Transcript;
 
 /// The ticket to offer, if there is one that may still be used.
-pub(super) fn session(config: &ClientConfig, now: UnixTime) -> Option<Session> {
+pub(super) fn session(config: &ClientConfig, now: UnixTime) -> Option<TicketSession> {
     let session = config.sessions.as_ref()?.take(&config.digest, now)?;
     let common = &config.common;
     let holds = common.still_holds(&session.peer, session.epoch, now);
@@ -23,12 +23,16 @@ pub(super) fn session(config: &ClientConfig, now: UnixTime) -> Option<Session> {
 
 /// Whether early data (RFC 8446 §4.2.10) may be sent: it is enabled, the ticket allows it, and `revalidate` is
 /// configured to judge the server again.
-pub(super) fn is_early(config: &ClientConfig, session: &Session) -> bool {
+pub(super) fn is_early(config: &ClientConfig, session: &TicketSession) -> bool {
     config.is_early && session.early > 0 && config.common.revalidate.is_some()
 }
 
 /// Switches to the early data key, derived from the ticket and the hello.
-pub(super) fn begin_early(core: &mut Core, session: &Session, hello: &[u8]) -> Result<(), Refusal> {
+pub(super) fn begin_early(
+    core: &mut Core,
+    session: &TicketSession,
+    hello: &[u8],
+) -> Result<(), Refusal> {
     let cipher = session.cipher().ok_or(UNKNOWN)?;
     let early = Early::new(cipher, Some(&session.secret));
     let traffic = early.traffic(cipher.hash(hello).as_ref())?;
@@ -77,7 +81,7 @@ pub(super) fn check_no_early(extensions: &Extensions) -> Result<bool, Refusal> {
 const UNKNOWN: Refusal = Refusal::internal("a ticket of an unsupported cipher suite");
 
 /// Adds the extensions that offer the ticket, which have to be the last.
-pub(super) fn offer(hello: &mut ClientHello, session: &Session, now: UnixTime) {
+pub(super) fn offer(hello: &mut ClientHello, session: &TicketSession, now: UnixTime) {
     let binder = session.cipher().map_or(0, Cipher::hash_len);
     let identity = PskIdentity {
         ticket: session.ticket.clone(),
@@ -104,7 +108,7 @@ pub(super) fn offer(hello: &mut ClientHello, session: &Session, now: UnixTime) {
 pub(super) fn bind(
     core: &Core,
     hello: &ClientHello,
-    session: Option<&Session>,
+    session: Option<&TicketSession>,
     before: Option<&Transcript>,
 ) -> Result<Vec<u8>, Refusal> {
     let mut raw = Message::ClientHello(hello.clone()).write(core.profile)?;
@@ -129,9 +133,9 @@ pub(super) fn bind(
 /// Whether the server accepted the ticket (§4.2.11).
 pub(super) fn accepted(
     answer: &ServerHello,
-    session: Option<Session>,
+    session: Option<TicketSession>,
     cipher: Cipher,
-) -> Result<Option<Session>, Refusal> {
+) -> Result<Option<TicketSession>, Refusal> {
     let chosen = answer.extensions.find(|extension| match extension {
         Extension::PreSharedKey(chosen) => Some(*chosen),
         _ => None,
@@ -139,7 +143,7 @@ pub(super) fn accepted(
     let Some(chosen) = chosen else {
         return Ok(None);
     };
-    let fits = |session: &Session| {
+    let fits = |session: &TicketSession| {
         let before = session.cipher().map(Cipher::hash_len);
         chosen == 0 && before == Some(cipher.hash_len())
     };

@@ -1,6 +1,6 @@
 //! Certificate types (RFC 7250) in profile `draft`: which are offered, and which the server chose.
 
-use super::Request;
+use super::RequestedCertificate;
 use crate::alert::{Alert, Refusal};
 use crate::codec::{CertificateRequest, Extension, Extensions, Message, Mode, SsiParameters, X509};
 use crate::config::ClientConfig;
@@ -79,12 +79,12 @@ impl Chosen {
     /// A request for a certificate of the chosen type.
     pub(super) fn request(
         &self,
-        kind: Request,
+        kind: RequestedCertificate,
         request: &CertificateRequest,
         config: &ClientConfig,
-    ) -> Result<Request, Refusal> {
+    ) -> Result<RequestedCertificate, Refusal> {
         let schemes = match kind {
-            Request::Certificate { schemes, .. } if self.is_client_vc => schemes,
+            RequestedCertificate::Certificate { schemes, .. } if self.is_client_vc => schemes,
             other => return Ok(other),
         };
         let methods = request.extensions.did_methods().ok_or(Refusal::new(
@@ -101,7 +101,7 @@ impl Chosen {
             methods,
             ..SsiParameters::default()
         };
-        Ok(Request::Ssi { asked, schemes })
+        Ok(RequestedCertificate::Ssi { asked, schemes })
     }
 
     /// The server's identity, read according to the chosen type.

@@ -1,7 +1,7 @@
 //! Certificate, CertificateRequest, CertificateVerify and NewSessionTicket (RFC 8446 §4.3.2, §4.4, §4.6.1).
 
-use super::extension::{Extensions, Place};
-use super::reader::{Reader, list, some};
+use super::extension::{ExtensionPlace, Extensions};
+use super::reader::{CodecReader, list, some};
 use super::writer::Writer;
 use crate::alert::Refusal;
 use crate::named::Scheme;
@@ -12,7 +12,7 @@ const MAX_ENTRIES: usize = 16;
 
 /// A certificate chain; empty if a client has none.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Certificate {
+pub struct CertificateChain {
     /// `certificate_request_context`.
     pub context: Vec<u8>,
     /// The certificates, the sender's own first.
@@ -28,9 +28,9 @@ pub struct CertificateEntry {
     pub extensions: Extensions,
 }
 
-impl Certificate {
+impl CertificateChain {
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         let context = reader.vector8()?.to_vec();
         let mut left = MAX_ENTRIES;
         let entries = list(reader.vector24()?, |entry| {
@@ -38,7 +38,7 @@ impl Certificate {
                 .checked_sub(1)
                 .ok_or(Refusal::decode("too many certificates"))?;
             let data = some(entry.vector24()?.to_vec())?;
-            let extensions = Extensions::read(entry, Place::Certificate, profile)?;
+            let extensions = Extensions::read(entry, ExtensionPlace::Certificate, profile)?;
             Ok(CertificateEntry { data, extensions })
         })?;
         reader.finish()?;
@@ -67,9 +67,10 @@ pub struct CertificateRequest {
 
 impl CertificateRequest {
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         let context = reader.vector8()?.to_vec();
-        let extensions = Extensions::read(&mut reader, Place::CertificateRequest, profile)?;
+        let extensions =
+            Extensions::read(&mut reader, ExtensionPlace::CertificateRequest, profile)?;
         reader.finish()?;
         Ok(Self {
             context,
@@ -85,16 +86,16 @@ impl CertificateRequest {
 
 /// CertificateVerify, and DIDVerify, which has the same format.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Proof {
+pub struct CertificateVerify {
     /// The signature scheme.
     pub scheme: Scheme,
     /// The signature over the handshake so far.
     pub signature: Vec<u8>,
 }
 
-impl Proof {
+impl CertificateVerify {
     pub(super) fn parse(body: &[u8]) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         let scheme = Scheme(reader.u16()?);
         let signature = reader.vector16()?.to_vec();
         reader.finish()?;
@@ -124,11 +125,11 @@ pub struct Ticket {
 
 impl Ticket {
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         let (lifetime, age_add) = (reader.u32()?, reader.u32()?);
         let nonce = reader.vector8()?.to_vec();
         let ticket = some(reader.vector16()?.to_vec())?;
-        let extensions = Extensions::read(&mut reader, Place::NewSessionTicket, profile)?;
+        let extensions = Extensions::read(&mut reader, ExtensionPlace::NewSessionTicket, profile)?;
         reader.finish()?;
         Ok(Self {
             lifetime,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use selfsame_crypto::hash::sha256;
 
 use super::psk::OfferedPsks;
-use super::reader::{Reader, list, some};
+use super::reader::{CodecReader, list, some};
 use super::ssi::SsiParameters;
 use super::writer::Writer;
 use crate::alert::{Alert, Refusal};
@@ -42,7 +42,7 @@ const WISHES: [u16; 3] = [SERVER_NAME, CLIENT_TYPE, SERVER_TYPE];
 
 /// The message that contains an extension.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Place {
+pub enum ExtensionPlace {
     /// ClientHello.
     ClientHello,
     /// ServerHello.
@@ -153,14 +153,21 @@ impl Extension {
         }
     }
 
-    fn parse(number: u16, body: &[u8], place: Place, profile: &Profile) -> Result<Self, Refusal> {
+    fn parse(
+        number: u16,
+        body: &[u8],
+        place: ExtensionPlace,
+        profile: &Profile,
+    ) -> Result<Self, Refusal> {
         let by_type = profile.certificate_type().is_some();
         if number == profile.extension() && !by_type {
             return SsiParameters::parse(body, profile).map(Self::Ssi);
         }
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         let extension = match (number, place) {
-            (SERVER_NAME, Place::ClientHello) => Self::ServerName(Some(host_name(&mut reader)?)),
+            (SERVER_NAME, ExtensionPlace::ClientHello) => {
+                Self::ServerName(Some(host_name(&mut reader)?))
+            }
             (SERVER_NAME, _) => Self::ServerName(None),
             (SUPPORTED_GROUPS, _) => Self::Groups(numbers(reader.vector16()?, Group)?),
             (SIGNATURE_ALGORITHMS, _) => Self::Schemes(numbers(reader.vector16()?, Scheme)?),
@@ -168,39 +175,41 @@ impl Extension {
                 Self::CertificateSchemes(numbers(reader.vector16()?, Scheme)?)
             }
             (ALPN, _) => {
-                let name = |name: &mut Reader<'_>| some(name.vector8()?.to_vec());
+                let name = |name: &mut CodecReader<'_>| some(name.vector8()?.to_vec());
                 Self::Protocols(some(list(reader.vector16()?, name)?)?)
             }
-            (SUPPORTED_VERSIONS, Place::ClientHello) => {
+            (SUPPORTED_VERSIONS, ExtensionPlace::ClientHello) => {
                 Self::Versions(numbers(reader.vector8()?, |version| version)?)
             }
             (SUPPORTED_VERSIONS, _) => Self::Version(reader.u16()?),
             // A client may send an empty list, so that the server names a group (§4.2.8).
-            (KEY_SHARE, Place::ClientHello) => {
+            (KEY_SHARE, ExtensionPlace::ClientHello) => {
                 Self::KeyShares(list(reader.vector16()?, KeyShare::read)?)
             }
-            (KEY_SHARE, Place::HelloRetryRequest) => Self::RetryGroup(Group(reader.u16()?)),
+            (KEY_SHARE, ExtensionPlace::HelloRetryRequest) => {
+                Self::RetryGroup(Group(reader.u16()?))
+            }
             (KEY_SHARE, _) => Self::KeyShare(KeyShare::read(&mut reader)?),
             (COOKIE, _) => Self::Cookie(some(reader.vector16()?.to_vec())?),
             (number, _) if by_type && number == profile.extension() => {
                 Self::DidMethods(numbers(reader.vector16()?, |code| code)?)
             }
-            (SERVER_TYPE, Place::ClientHello) if by_type => {
+            (SERVER_TYPE, ExtensionPlace::ClientHello) if by_type => {
                 Self::ServerTypes(some(reader.vector8()?.to_vec())?)
             }
             (SERVER_TYPE, _) if by_type => Self::ServerType(reader.u8()?),
-            (CLIENT_TYPE, Place::ClientHello) if by_type => {
+            (CLIENT_TYPE, ExtensionPlace::ClientHello) if by_type => {
                 Self::ClientTypes(some(reader.vector8()?.to_vec())?)
             }
             (CLIENT_TYPE, _) if by_type => Self::ClientType(reader.u8()?),
             (PSK_MODES, _) => Self::PskModes(some(reader.vector8()?.to_vec())?),
-            (PRE_SHARED_KEY, Place::ClientHello) => {
+            (PRE_SHARED_KEY, ExtensionPlace::ClientHello) => {
                 Self::PreSharedKeys(OfferedPsks::parse(&mut reader)?)
             }
             (PRE_SHARED_KEY, _) => Self::PreSharedKey(reader.u16()?),
-            (EARLY_DATA, Place::NewSessionTicket) => Self::MaxEarlyData(reader.u32()?),
+            (EARLY_DATA, ExtensionPlace::NewSessionTicket) => Self::MaxEarlyData(reader.u32()?),
             (EARLY_DATA, _) => Self::EarlyData,
-            (CRL, Place::Certificate) => return Ok(Self::Crl(body.to_vec())),
+            (CRL, ExtensionPlace::Certificate) => return Ok(Self::Crl(body.to_vec())),
             (CRL, _) => Self::ReadsCrls,
             _ => {
                 let body = body.to_vec();
@@ -258,7 +267,7 @@ impl Extension {
 }
 
 impl KeyShare {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Refusal> {
+    fn read(reader: &mut CodecReader<'_>) -> Result<Self, Refusal> {
         let group = Group(reader.u16()?);
         let key = some(reader.vector16()?.to_vec())?;
         Ok(Self { group, key })
@@ -276,11 +285,11 @@ pub struct Extensions(pub Vec<Extension>);
 
 impl Extensions {
     pub(super) fn read(
-        reader: &mut Reader<'_>,
-        place: Place,
+        reader: &mut CodecReader<'_>,
+        place: ExtensionPlace,
         profile: &Profile,
     ) -> Result<Self, Refusal> {
-        let mut body = Reader::new(reader.vector16()?);
+        let mut body = CodecReader::new(reader.vector16()?);
         let (mut seen, mut last) = (BTreeSet::new(), None);
         let mut extensions = Vec::new();
         while !body.is_empty() {
@@ -293,7 +302,8 @@ impl Extensions {
                 return Err(Refusal::decode("too many extensions"));
             }
             // Binders cover everything before them (§4.2.11).
-            if place == Place::ClientHello && last.replace(number) == Some(PRE_SHARED_KEY) {
+            if place == ExtensionPlace::ClientHello && last.replace(number) == Some(PRE_SHARED_KEY)
+            {
                 return Err(Refusal::illegal("pre_shared_key is not the last extension"));
             }
             check_place(number, place, profile)?;
@@ -439,9 +449,9 @@ impl Extensions {
 }
 
 /// Checks that a known extension may stand in this message (the table of RFC 8446 §4.2).
-fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refusal> {
-    use Place::{Certificate, CertificateRequest, ClientHello, EncryptedExtensions};
-    use Place::{HelloRetryRequest, NewSessionTicket, ServerHello, SsiRequest};
+fn check_place(number: u16, place: ExtensionPlace, profile: &Profile) -> Result<(), Refusal> {
+    use ExtensionPlace::{Certificate, CertificateRequest, ClientHello, EncryptedExtensions};
+    use ExtensionPlace::{HelloRetryRequest, NewSessionTicket, ServerHello, SsiRequest};
     if number == profile.extension() {
         let request = match profile.certificate_type() {
             Some(_) => CertificateRequest,
@@ -455,7 +465,7 @@ fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refus
             )),
         };
     }
-    let places: &[Place] = match number {
+    let places: &[ExtensionPlace] = match number {
         SERVER_NAME | SUPPORTED_GROUPS | ALPN | CLIENT_TYPE | SERVER_TYPE | 1 | 14 | 15 => {
             &[ClientHello, EncryptedExtensions]
         }
@@ -478,8 +488,8 @@ fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refus
     }
 }
 
-fn host_name(reader: &mut Reader<'_>) -> Result<String, Refusal> {
-    let mut names = Reader::new(reader.vector16()?);
+fn host_name(reader: &mut CodecReader<'_>) -> Result<String, Refusal> {
+    let mut names = CodecReader::new(reader.vector16()?);
     if names.u8()? != 0 {
         return Err(Refusal::decode("a server name that is not a host name"));
     }

@@ -1,7 +1,7 @@
 //! ClientHello, ServerHello and HelloRetryRequest (RFC 8446 §4.1).
 
-use super::extension::{Extensions, Place};
-use super::reader::{Reader, list, some};
+use super::extension::{ExtensionPlace, Extensions};
+use super::reader::{CodecReader, list, some};
 use super::writer::Writer;
 use crate::alert::{Alert, Refusal};
 use crate::named::Suite;
@@ -46,7 +46,7 @@ impl ClientHello {
     }
 
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         let legacy_version = reader.u16()?;
         let random = reader.array()?;
         let session_id = session_id(&mut reader)?;
@@ -57,7 +57,7 @@ impl ClientHello {
             let reason = "a hello without extensions, as of an older version";
             return Err(Refusal::new(Alert::ProtocolVersion, reason));
         }
-        let extensions = Extensions::read(&mut reader, Place::ClientHello, profile)?;
+        let extensions = Extensions::read(&mut reader, ExtensionPlace::ClientHello, profile)?;
         reader.finish()?;
         Ok(Self {
             legacy_version,
@@ -117,7 +117,7 @@ impl ServerHello {
     }
 
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         let legacy_version = reader.u16()?;
         let random = reader.array()?;
         let session_id = session_id(&mut reader)?;
@@ -130,8 +130,8 @@ impl ServerHello {
             return Err(Refusal::new(Alert::ProtocolVersion, reason));
         }
         let place = match random == RETRY_RANDOM {
-            true => Place::HelloRetryRequest,
-            false => Place::ServerHello,
+            true => ExtensionPlace::HelloRetryRequest,
+            false => ExtensionPlace::ServerHello,
         };
         let extensions = Extensions::read(&mut reader, place, profile)?;
         reader.finish()?;
@@ -154,7 +154,7 @@ impl ServerHello {
     }
 }
 
-fn session_id(reader: &mut Reader<'_>) -> Result<Vec<u8>, Refusal> {
+fn session_id(reader: &mut CodecReader<'_>) -> Result<Vec<u8>, Refusal> {
     let id = reader.vector8()?;
     match id.len() {
         0..=32 => Ok(id.to_vec()),

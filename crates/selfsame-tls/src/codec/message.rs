@@ -1,9 +1,9 @@
 //! Handshake messages (RFC 8446 §4): one type for all, with their numbers.
 
-use super::certificate::{Certificate, CertificateRequest, Proof, Ticket};
-use super::extension::{Extensions, Place};
+use super::certificate::{CertificateChain, CertificateRequest, CertificateVerify, Ticket};
+use super::extension::{ExtensionPlace, Extensions};
 use super::hello::{ClientHello, ServerHello};
-use super::reader::Reader;
+use super::reader::CodecReader;
 use super::ssi::{self, DidMessage, VcMessage};
 use super::writer::Writer;
 use crate::alert::Refusal;
@@ -41,11 +41,11 @@ pub enum Message {
     /// EncryptedExtensions.
     EncryptedExtensions(Extensions),
     /// Certificate.
-    Certificate(Certificate),
+    Certificate(CertificateChain),
     /// CertificateRequest.
     CertificateRequest(CertificateRequest),
     /// CertificateVerify.
-    CertificateVerify(Proof),
+    CertificateVerify(CertificateVerify),
     /// Finished: the MAC over the handshake.
     Finished(Vec<u8>),
     /// KeyUpdate, and whether the peer should answer with one.
@@ -57,13 +57,13 @@ pub enum Message {
     /// DID.
     Did(DidMessage),
     /// DIDVerify.
-    DidVerify(Proof),
+    DidVerify(CertificateVerify),
 }
 
 impl Message {
     /// Reads exactly one message, including its header.
     pub fn parse(bytes: &[u8], profile: &Profile) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(bytes);
+        let mut reader = CodecReader::new(bytes);
         let kind = reader.u8()?;
         let body = reader.vector24()?;
         reader.finish()?;
@@ -71,15 +71,16 @@ impl Message {
             CLIENT_HELLO => ClientHello::parse(body, profile).map(Self::ClientHello),
             SERVER_HELLO => ServerHello::parse(body, profile).map(Self::ServerHello),
             NEW_SESSION_TICKET => Ticket::parse(body, profile).map(Self::NewSessionTicket),
-            END_OF_EARLY_DATA => Reader::new(body).finish().map(|()| Self::EndOfEarlyData),
-            ENCRYPTED_EXTENSIONS => {
-                extensions(body, Place::EncryptedExtensions, profile).map(Self::EncryptedExtensions)
-            }
-            CERTIFICATE => Certificate::parse(body, profile).map(Self::Certificate),
+            END_OF_EARLY_DATA => CodecReader::new(body)
+                .finish()
+                .map(|()| Self::EndOfEarlyData),
+            ENCRYPTED_EXTENSIONS => extensions(body, ExtensionPlace::EncryptedExtensions, profile)
+                .map(Self::EncryptedExtensions),
+            CERTIFICATE => CertificateChain::parse(body, profile).map(Self::Certificate),
             CERTIFICATE_REQUEST => {
                 CertificateRequest::parse(body, profile).map(Self::CertificateRequest)
             }
-            CERTIFICATE_VERIFY => Proof::parse(body).map(Self::CertificateVerify),
+            CERTIFICATE_VERIFY => CertificateVerify::parse(body).map(Self::CertificateVerify),
             FINISHED => Ok(Self::Finished(body.to_vec())),
             KEY_UPDATE => key_update(body).map(Self::KeyUpdate),
             _ => Self::parse_identity(kind, body, profile),
@@ -92,13 +93,15 @@ impl Message {
         let numbers = profile.messages().ok_or(unknown)?;
         match kind {
             kind if kind == numbers.ssi_request => {
-                let mut reader = Reader::new(body);
+                let mut reader = CodecReader::new(body);
                 ssi::context(&mut reader, profile)?;
-                extensions(reader.rest(), Place::SsiRequest, profile).map(Self::SsiRequest)
+                extensions(reader.rest(), ExtensionPlace::SsiRequest, profile).map(Self::SsiRequest)
             }
             kind if kind == numbers.vc => VcMessage::parse(body, profile).map(Self::Vc),
             kind if kind == numbers.did => DidMessage::parse(body, profile).map(Self::Did),
-            kind if kind == numbers.did_verify => Proof::parse(body).map(Self::DidVerify),
+            kind if kind == numbers.did_verify => {
+                CertificateVerify::parse(body).map(Self::DidVerify)
+            }
             _ => Err(unknown),
         }
     }
@@ -167,8 +170,12 @@ impl Message {
     }
 }
 
-fn extensions(body: &[u8], place: Place, profile: &Profile) -> Result<Extensions, Refusal> {
-    let mut reader = Reader::new(body);
+fn extensions(
+    body: &[u8],
+    place: ExtensionPlace,
+    profile: &Profile,
+) -> Result<Extensions, Refusal> {
+    let mut reader = CodecReader::new(body);
     let extensions = Extensions::read(&mut reader, place, profile)?;
     reader.finish()?;
     Ok(extensions)

@@ -1,6 +1,6 @@
 //! `pre_shared_key` (RFC 8446 §4.2.11): the tickets a client offers, each with a proof that it knows the secret.
 
-use super::reader::{Reader, list, some};
+use super::reader::{CodecReader, list, some};
 use super::writer::Writer;
 use crate::alert::Refusal;
 
@@ -26,7 +26,7 @@ pub struct PskIdentity {
 }
 
 impl OfferedPsks {
-    pub(super) fn parse(reader: &mut Reader<'_>) -> Result<Self, Refusal> {
+    pub(super) fn parse(reader: &mut CodecReader<'_>) -> Result<Self, Refusal> {
         let identities = list(reader.vector16()?, |identity| {
             let ticket = some(identity.vector16()?.to_vec())?;
             let age = identity.u32()?;

@@ -5,9 +5,9 @@ use crate::alert::Refusal;
 const TRUNCATED: Refusal = Refusal::decode("a message or field ends too early");
 
 /// The unread rest.
-pub(crate) struct Reader<'a>(&'a [u8]);
+pub(crate) struct CodecReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> CodecReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -80,9 +80,9 @@ impl<'a> Reader<'a> {
 /// Reads all elements of a vector.
 pub(crate) fn list<'a, T>(
     bytes: &'a [u8],
-    mut element: impl FnMut(&mut Reader<'a>) -> Result<T, Refusal>,
+    mut element: impl FnMut(&mut CodecReader<'a>) -> Result<T, Refusal>,
 ) -> Result<Vec<T>, Refusal> {
-    let mut reader = Reader::new(bytes);
+    let mut reader = CodecReader::new(bytes);
     let mut elements = Vec::new();
     while !reader.is_empty() {
         elements.push(element(&mut reader)?);

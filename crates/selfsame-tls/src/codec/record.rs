@@ -1,6 +1,6 @@
 //! Record headers (RFC 8446 §5.1).
 
-use super::{Reader, Writer};
+use super::{CodecReader, Writer};
 use crate::alert::{Alert, Refusal};
 
 /// Maximum bytes of plaintext in a record (RFC 8446 §5.1).
@@ -48,7 +48,7 @@ impl ContentType {
 
 /// The five bytes before a record's content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Header {
+pub struct RecordHeader {
     /// The content type on the outside.
     pub content: ContentType,
     /// `legacy_record_version`, which is ignored.
@@ -57,10 +57,10 @@ pub struct Header {
     pub length: usize,
 }
 
-impl Header {
+impl RecordHeader {
     /// Reads a header. Refuses a length that no record may have, without waiting for its bytes.
     pub fn parse(bytes: [u8; HEADER]) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(&bytes);
+        let mut reader = CodecReader::new(&bytes);
         let content = ContentType::from_code(reader.u8()?)
             .ok_or(Refusal::unexpected("a record of an unknown type"))?;
         let version = reader.u16()?;

@@ -3,7 +3,7 @@
 use selfsame_did::Did;
 
 use super::did::{from_binary, to_binary};
-use super::reader::{Reader, list};
+use super::reader::{CodecReader, list};
 use super::writer::Writer;
 use crate::alert::Refusal;
 use crate::named::VcFormat;
@@ -40,7 +40,7 @@ pub struct SsiParameters {
 
 impl SsiParameters {
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         let mode = match reader.u8()? {
             0 => Mode::Certificate,
             1 => Mode::Did,
@@ -112,7 +112,7 @@ pub struct Staple {
 }
 
 /// The staples at the end of VC and DID, only in profile `selfsame`.
-fn read_staples(reader: &mut Reader<'_>, profile: &Profile) -> Result<Vec<Staple>, Refusal> {
+fn read_staples(reader: &mut CodecReader<'_>, profile: &Profile) -> Result<Vec<Staple>, Refusal> {
     if !profile.is_extended() {
         return Ok(Vec::new());
     }
@@ -181,7 +181,7 @@ impl DidMessage {
     }
 
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         context(&mut reader, profile)?;
         let method = reader.u8()?;
         let did = reader.vector16()?.to_vec();
@@ -238,7 +238,7 @@ impl From<Vc> for VcMessage {
 
 impl VcMessage {
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(body);
+        let mut reader = CodecReader::new(body);
         context(&mut reader, profile)?;
         let format = match profile.format {
             None => VcFormat(reader.u8()?),
@@ -264,7 +264,7 @@ impl VcMessage {
 }
 
 /// The empty request context, which the authors' code has and their paper does not.
-pub(super) fn context(reader: &mut Reader<'_>, profile: &Profile) -> Result<(), Refusal> {
+pub(super) fn context(reader: &mut CodecReader<'_>, profile: &Profile) -> Result<(), Refusal> {
     if profile.has_context() && !reader.vector8()?.is_empty() {
         return Err(Refusal::illegal("a request context in a handshake"));
     }

@@ -126,7 +126,7 @@ fn identity_messages() -> [(&'static str, Message); 4] {
         did: b"did:ott:00ff".to_vec(),
         staples: Vec::new(),
     };
-    let proof = Proof {
+    let proof = CertificateVerify {
         scheme: Scheme::ED25519,
         signature: vec![0xab; 64],
     };
@@ -143,7 +143,7 @@ fn the_messages_of_our_own_profile_and_the_draft_have_their_bytes() {
     let vectors = Vectors::parse(include_str!(
         "../../../../vectors/tls/identity-messages.txt"
     ));
-    let proof = || Proof {
+    let proof = || CertificateVerify {
         scheme: Scheme::ED25519,
         signature: vec![0xab; 64],
     };
@@ -233,7 +233,7 @@ fn draft_messages() -> Vec<(&'static str, &'static Profile, Message)> {
         data: compact().bytes,
         extensions: Extensions::default(),
     };
-    let certificate = Certificate {
+    let certificate = CertificateChain {
         context: Vec::new(),
         entries: vec![entry],
     };
@@ -339,7 +339,7 @@ fn a_revocation_list_stands_in_the_entry_of_its_certificate_and_nowhere_else() {
         data: vec![1, 2],
         extensions: Extensions(vec![Extension::Crl(vec![3, 4, 5])]),
     };
-    let certificate = Message::Certificate(Certificate {
+    let certificate = Message::Certificate(CertificateChain {
         context: Vec::new(),
         entries: vec![entry],
     });
@@ -434,15 +434,17 @@ fn message() -> impl Strategy<Value = Message> {
     let certificate = (bytes(0..9), prop::collection::vec(entry, 0..4));
     let ticket = (any::<u32>(), any::<u32>(), bytes(0..9), bytes(1..90));
     let proof = || {
-        (any::<u16>(), bytes(0..90)).prop_map(|(scheme, signature)| Proof {
+        (any::<u16>(), bytes(0..90)).prop_map(|(scheme, signature)| CertificateVerify {
             scheme: Scheme(scheme),
             signature,
         })
     };
     prop_oneof![
         hello(),
-        certificate
-            .prop_map(|(context, entries)| Message::Certificate(Certificate { context, entries })),
+        certificate.prop_map(|(context, entries)| Message::Certificate(CertificateChain {
+            context,
+            entries
+        })),
         ticket.prop_map(|(lifetime, age_add, nonce, ticket)| {
             let early = Some(Extension::MaxEarlyData(lifetime)).filter(|_| age_add % 2 == 0);
             Message::NewSessionTicket(Ticket {

@@ -3,13 +3,13 @@
 use selfsame_crypto::time::UnixTime;
 
 use super::{ClientConfig, ServerConfig};
-use crate::evidence::Evidence;
+use crate::evidence::HandshakeEvidence;
 use crate::identity::{self, Again, Peer, PeerKind, Side};
 
 impl ServerConfig {
     /// Judges a connected client again, by this configuration and this evidence. If the result is a need for more
     /// evidence, the caller gathers it, adds it to the evidence, and calls this again.
-    pub fn judge_again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
+    pub fn judge_again(&self, peer: &Peer, evidence: &HandshakeEvidence, now: UnixTime) -> Again {
         match (&peer.kind, self.clients.policy()) {
             (PeerKind::Anonymous, _) if self.clients.is_required() => {
                 Again::Over(identity::NOT_EXPECTED)
@@ -22,7 +22,7 @@ impl ServerConfig {
 
 impl ClientConfig {
     /// Judges a connected server again; see `ServerConfig::judge_again`.
-    pub fn judge_again(&self, peer: &Peer, evidence: &Evidence, now: UnixTime) -> Again {
+    pub fn judge_again(&self, peer: &Peer, evidence: &HandshakeEvidence, now: UnixTime) -> Again {
         identity::again(peer, &self.server, Side::Server, evidence, now)
     }
 }

@@ -6,7 +6,7 @@ use super::claim::{NOT_EXPECTED, Peer, PeerKind, Side};
 use super::policy::PeerPolicy;
 use super::revocation_checks::Inquiry;
 use crate::alert::{Alert, Refusal};
-use crate::evidence::{Evidence, Need};
+use crate::evidence::{HandshakeEvidence, Need};
 
 /// The result of judging a connected peer again.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -36,7 +36,7 @@ pub(crate) fn again(
     peer: &Peer,
     policy: &PeerPolicy,
     from: Side,
-    evidence: &Evidence,
+    evidence: &HandshakeEvidence,
     now: UnixTime,
 ) -> Again {
     match (&peer.kind, &policy.certificates, &policy.identities) {

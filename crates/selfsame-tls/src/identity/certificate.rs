@@ -14,11 +14,11 @@ use webpki::{
 use super::again::Again;
 use super::claim::Side;
 use crate::alert::{Alert, Refusal};
-use crate::codec::Proof;
+use crate::codec::CertificateVerify;
 use crate::digest::Digest;
 use crate::error::ConfigError;
 use crate::evidence::AtHand;
-use crate::evidence::{Crl, Evidence, Found, Need};
+use crate::evidence::{Crl, Found, HandshakeEvidence, Need};
 use crate::provider::{algorithm, certificate_algorithms};
 
 /// Which certificates are accepted.
@@ -43,7 +43,7 @@ pub struct CrlPolicy {
 }
 
 /// The time as of which something holds, and the time until which it does.
-pub(super) type Times = (UnixTime, UnixTime);
+pub(super) type CertificateTimes = (UnixTime, UnixTime);
 
 impl fmt::Debug for CertificatePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -99,7 +99,7 @@ impl CertificatePolicy {
         from: Side,
         now: UnixTime,
         lists: &[Vec<u8>],
-    ) -> Result<Option<(CertificateDer<'static>, Times)>, Refusal> {
+    ) -> Result<Option<(CertificateDer<'static>, CertificateTimes)>, Refusal> {
         let (Some(policy), false) = (&self.crls, lists.is_empty()) else {
             return Ok(None);
         };
@@ -178,7 +178,7 @@ impl CertificatePolicy {
         from: Side,
         now: UnixTime,
         lists: &[Vec<u8>],
-    ) -> Result<(CertificateDer<'static>, Option<Times>), Refusal> {
+    ) -> Result<(CertificateDer<'static>, Option<CertificateTimes>), Refusal> {
         match self.judge_stapled(chain, from, now, lists)? {
             Some((leaf, times)) => Ok((leaf, Some(times))),
             None => Ok((self.judge_with(chain, from, now, None)?, None)),
@@ -192,8 +192,8 @@ impl CertificatePolicy {
         chain: &[Vec<u8>],
         from: Side,
         now: UnixTime,
-        evidence: &Evidence,
-    ) -> Result<Option<Times>, Refusal> {
+        evidence: &HandshakeEvidence,
+    ) -> Result<Option<CertificateTimes>, Refusal> {
         let Some(policy) = &self.crls else {
             return Ok(None);
         };
@@ -239,8 +239,9 @@ impl CertificatePolicy {
     ) -> bool {
         let needs = self.needs();
         let answers = needs.iter().map(|need| at_hand.at_hand(need, now));
-        let evidence: Option<Evidence> =
-            answers.collect::<Option<Vec<_>>>().map(Evidence::from_iter);
+        let evidence: Option<HandshakeEvidence> = answers
+            .collect::<Option<Vec<_>>>()
+            .map(HandshakeEvidence::from_iter);
         evidence.is_some_and(|evidence| self.judge_revocation(chain, from, now, &evidence).is_ok())
     }
 
@@ -250,7 +251,7 @@ impl CertificatePolicy {
         chain: &[Vec<u8>],
         from: Side,
         now: UnixTime,
-        evidence: &Evidence,
+        evidence: &HandshakeEvidence,
     ) -> Result<Again, Refusal> {
         let needs = self.needs().into_iter();
         let open: Vec<_> = needs
@@ -317,7 +318,7 @@ pub(super) fn end(chain: &[Vec<u8>]) -> Option<UnixTime> {
 /// Verifies that the certificate's key made the proof over `message`.
 pub(super) fn verify(
     certificate: &CertificateDer<'_>,
-    proof: &Proof,
+    proof: &CertificateVerify,
     message: &[u8],
 ) -> Result<(), Refusal> {
     let algorithm = algorithm(proof.scheme)

@@ -14,7 +14,9 @@ use super::members::MEMBERSHIP;
 use super::policy::{IdentityPolicy, PeerPolicy};
 use super::revocation_checks::Inquiry;
 use crate::alert::{Alert, Refusal};
-use crate::codec::{Certificate, DidMessage, Extension, Message, Mode, Proof, Staple, VcMessage};
+use crate::codec::{
+    CertificateChain, CertificateVerify, DidMessage, Extension, Message, Mode, Staple, VcMessage,
+};
 use crate::core::Core;
 use crate::evidence::AtHand;
 use crate::evidence::Source;
@@ -80,7 +82,7 @@ pub(crate) struct Claim {
     peer: Peer,
     mode: Mode,
     open: Open,
-    proof: Option<(Proof, Vec<u8>)>,
+    proof: Option<(CertificateVerify, Vec<u8>)>,
     is_proved: bool,
 }
 
@@ -103,7 +105,7 @@ struct Chain {
 
 /// The state of a peer's authentication.
 #[derive(Debug)]
-pub(crate) enum Standing {
+pub(crate) enum ClaimStanding {
     /// The identity is proved.
     Proved(Peer),
     /// The judgement is not complete.
@@ -256,7 +258,7 @@ impl Claim {
     fn certificate(
         core: &mut Core,
         policy: &CertificatePolicy,
-        certificate: Certificate,
+        certificate: CertificateChain,
         from: Side,
     ) -> Result<Self, Refusal> {
         if !certificate.context.is_empty() {
@@ -365,7 +367,11 @@ impl Claim {
     }
 
     /// Takes the proof, and verifies it if the key is known.
-    pub(crate) fn prove(mut self, proof: Proof, message: Vec<u8>) -> Result<Standing, Refusal> {
+    pub(crate) fn prove(
+        mut self,
+        proof: CertificateVerify,
+        message: Vec<u8>,
+    ) -> Result<ClaimStanding, Refusal> {
         if algorithm(proof.scheme).is_none() {
             return Err(Refusal::illegal("a signature scheme that was not offered"));
         }
@@ -373,9 +379,9 @@ impl Claim {
         self.conclude()
     }
 
-    fn conclude(mut self) -> Result<Standing, Refusal> {
+    fn conclude(mut self) -> Result<ClaimStanding, Refusal> {
         let Some((proof, message)) = &self.proof else {
-            return Ok(Standing::Waiting(Box::new(self)));
+            return Ok(ClaimStanding::Waiting(Box::new(self)));
         };
         if !self.is_proved {
             match &self.open {
@@ -404,8 +410,8 @@ impl Claim {
             Open::Identity(inquiry) => inquiry.is_settled(),
         };
         match self.is_proved && is_settled {
-            true => Ok(Standing::Proved(self.peer)),
-            false => Ok(Standing::Waiting(Box::new(self))),
+            true => Ok(ClaimStanding::Proved(self.peer)),
+            false => Ok(ClaimStanding::Waiting(Box::new(self))),
         }
     }
 }
@@ -439,7 +445,7 @@ impl Chain {
     }
 }
 
-impl Standing {
+impl ClaimStanding {
     /// Continues with new evidence.
     pub(crate) fn advance(
         &mut self,
@@ -507,7 +513,11 @@ fn places(staples: &[Staple]) -> Vec<Staple> {
 }
 
 /// The authentication key that made the proof.
-fn verify(document: &Document, proof: &Proof, message: &[u8]) -> Result<PublicKey, Refusal> {
+fn verify(
+    document: &Document,
+    proof: &CertificateVerify,
+    message: &[u8],
+) -> Result<PublicKey, Refusal> {
     let keys = document.keys(Relationship::Authentication).take(MAX_KEYS);
     let mut keys = keys.map(|(_, key)| key);
     keys.find(|key| is_signed(key, proof, message))
@@ -518,7 +528,7 @@ fn verify(document: &Document, proof: &Proof, message: &[u8]) -> Result<PublicKe
 }
 
 /// Whether this key made the proof; false if the scheme does not fit the key's type.
-pub(super) fn is_signed(key: &PublicKey, proof: &Proof, message: &[u8]) -> bool {
+pub(super) fn is_signed(key: &PublicKey, proof: &CertificateVerify, message: &[u8]) -> bool {
     let Ok(spki) = key.to_spki() else {
         return false;
     };

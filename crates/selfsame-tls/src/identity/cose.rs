@@ -6,7 +6,7 @@ use selfsame_credential::validity::Validity;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, KeyType, PublicKey};
 use selfsame_did::{Did, key};
-use selfsame_proof::cbor::{self, Any, Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{self, Any, CborItem, CborReader, CborWriter, Malformed};
 use serde_json::{Map, Value};
 
 use super::credential::{Credential, MALFORMED, UNSIGNED, UNTRUSTED};
@@ -93,7 +93,7 @@ pub fn short_key_id(key: &PublicKey) -> [u8; KEY_ID_BYTES] {
 impl CoseVc {
     /// The credential for the issuer with this key to sign. Fails if a part has no compact form.
     pub fn draft(&self, issuer: &PublicKey) -> Result<CoseDraft, ConfigError> {
-        let header = Header {
+        let header = CoseHeader {
             algorithm: algorithm_of(issuer.key_type()).ok_or(ConfigError::Format)?,
             key_id: short_key_id(issuer),
         };
@@ -112,7 +112,7 @@ impl CoseVc {
     /// Parses a credential, and verifies that a trusted issuer's key signed it.
     pub(super) fn accept(vc: Vc, policy: &IdentityPolicy) -> Result<Credential, Refusal> {
         let message = Sign1::from_cbor(&vc.bytes).map_err(|_| MALFORMED)?;
-        let header = Header::from_cbor(&message.protected).map_err(|_| MALFORMED)?;
+        let header = CoseHeader::from_cbor(&message.protected).map_err(|_| MALFORMED)?;
         let read = Self::from_cbor(&message.payload).map_err(|_| MALFORMED)?;
         let (issuer, key_id, key) = signer(policy, &header)?;
         let signed = to_be_signed(&message.protected, PURPOSE, &message.payload);
@@ -173,7 +173,7 @@ impl CoseDraft {
 /// The one key with this identifier among the policy's issuers; if two keys match, the signer would be ambiguous.
 fn signer<'a>(
     policy: &'a IdentityPolicy,
-    header: &Header,
+    header: &CoseHeader,
 ) -> Result<(&'a TrustedIssuer, &'a str, &'a PublicKey), Refusal> {
     let issuers = policy.issuers.iter();
     let keys = issuers.flat_map(|issuer| issuer.keys.iter().map(move |key| (issuer, key)));
@@ -202,13 +202,13 @@ struct Sign1 {
     signature: Vec<u8>,
 }
 
-impl Item for Sign1 {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Sign1 {
+    fn write(&self, to: &mut CborWriter) {
         to.array(4).bytes(&self.protected).map(0);
         to.bytes(&self.payload).bytes(&self.signature);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(4)?;
         let protected = from.bytes()?.to_vec();
         if from.map()? != 0 {
@@ -223,13 +223,13 @@ impl Item for Sign1 {
 }
 
 /// The protected header: `alg` and `kid`, nothing else (RFC 9052 §3.1).
-struct Header {
+struct CoseHeader {
     algorithm: Algorithm,
     key_id: [u8; KEY_ID_BYTES],
 }
 
-impl Item for Header {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for CoseHeader {
+    fn write(&self, to: &mut CborWriter) {
         let mut known = ALGORITHMS.iter();
         let number = known.find(|(_, algorithm)| *algorithm == self.algorithm);
         to.map(2)
@@ -238,7 +238,7 @@ impl Item for Header {
         to.int(4).bytes(&self.key_id);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         if from.map()? != 2 || from.int()? != 1 {
             return Err(Malformed("a header with other members"));
         }
@@ -272,9 +272,9 @@ fn algorithm_of(kind: KeyType) -> Option<Algorithm> {
     fits.map(|(_, algorithm)| *algorithm)
 }
 
-impl Item for CoseVc {
+impl CborItem for CoseVc {
     /// The claims in the order of their encoded names: those above zero first.
-    fn write(&self, to: &mut Writer) {
+    fn write(&self, to: &mut CborWriter) {
         let optional = [
             self.not_before.is_some(),
             self.status.is_some(),
@@ -313,8 +313,8 @@ impl Item for CoseVc {
         }
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let mut parts = Parts::default();
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
+        let mut parts = CoseParts::default();
         for _ in 0..from.map()? {
             match from.int()? {
                 SUB => parts.did = Some(read_subject(from.bytes()?)?),
@@ -348,7 +348,7 @@ impl Item for CoseVc {
 
 /// The claims as they are read.
 #[derive(Default)]
-struct Parts {
+struct CoseParts {
     did: Option<Did>,
     key: Option<PublicKey>,
     expires: Option<UnixTime>,
@@ -369,7 +369,7 @@ fn read_subject(bytes: &[u8]) -> Result<Did, Malformed> {
     from_binary(*code, bytes).map_err(|_| Malformed("the subject is not a DID"))
 }
 
-fn read_status(from: &mut Reader<'_>) -> Result<CoseStatus, Malformed> {
+fn read_status(from: &mut CborReader<'_>) -> Result<CoseStatus, Malformed> {
     let other = Malformed("a status of another kind");
     if from.map()? != 1 || from.text()? != "status_list" {
         return Err(other);
@@ -387,7 +387,7 @@ fn read_status(from: &mut Reader<'_>) -> Result<CoseStatus, Malformed> {
     }
 }
 
-fn read_types(from: &mut Reader<'_>) -> Result<Vec<String>, Malformed> {
+fn read_types(from: &mut CborReader<'_>) -> Result<Vec<String>, Malformed> {
     match from.array()? {
         length @ 1..=MAX_TYPES => (0..length).map(|_| String::read(from)).collect(),
         _ => Err(Malformed("no types, or too many")),
@@ -395,7 +395,7 @@ fn read_types(from: &mut Reader<'_>) -> Result<Vec<String>, Malformed> {
 }
 
 /// A COSE_Key (RFC 9052 §7, RFC 9053 §7): Ed25519 or P-256.
-fn write_key(key: &PublicKey, to: &mut Writer) {
+fn write_key(key: &PublicKey, to: &mut CborWriter) {
     match (key.key_type(), key.bytes()) {
         (KeyType::P256, [_, point @ ..]) => {
             let (x, y) = point.split_at_checked(32).unwrap_or_default();
@@ -410,7 +410,7 @@ fn write_key(key: &PublicKey, to: &mut Writer) {
     }
 }
 
-fn read_cnf(from: &mut Reader<'_>) -> Result<PublicKey, Malformed> {
+fn read_cnf(from: &mut CborReader<'_>) -> Result<PublicKey, Malformed> {
     const OTHER: Malformed = Malformed("a key of another kind");
     let expect = |found: i64, number: i64| match found == number {
         true => Ok(()),
@@ -440,7 +440,7 @@ fn read_cnf(from: &mut Reader<'_>) -> Result<PublicKey, Malformed> {
 }
 
 /// The claims in the order of their encoded names: shorter ones first (RFC 8949 §4.2.1).
-fn write_claims(claims: &Map<String, Value>, to: &mut Writer) {
+fn write_claims(claims: &Map<String, Value>, to: &mut CborWriter) {
     let mut names: Vec<&String> = claims.keys().collect();
     names.sort_by_key(|name| (name.len(), name.as_bytes()));
     to.map(names.len());
@@ -467,7 +467,7 @@ fn write_claims(claims: &Map<String, Value>, to: &mut Writer) {
     }
 }
 
-fn read_claims(from: &mut Reader<'_>) -> Result<Map<String, Value>, Malformed> {
+fn read_claims(from: &mut CborReader<'_>) -> Result<Map<String, Value>, Malformed> {
     let length = from.map()?;
     if length == 0 || length > MAX_CLAIMS {
         return Err(Malformed("no claims, or too many"));

@@ -31,7 +31,7 @@ const OF_STATUS: [&str; 4] = [
 ];
 
 /// The content of a credential of either format.
-struct Read {
+struct JoseContent {
     issuer: String,
     key_id: Option<String>,
     subject: Did,
@@ -72,8 +72,8 @@ pub(super) fn accept(
 ) -> Result<Credential, Refusal> {
     let raw = std::str::from_utf8(&vc.bytes).map_err(|_| MALFORMED)?;
     let read = match Model::of(format) {
-        Some(model) => Read::of_jwt(raw, model)?,
-        None => Read::of_sd_jwt(raw)?,
+        Some(model) => JoseContent::of_jwt(raw, model)?,
+        None => JoseContent::of_sd_jwt(raw)?,
     };
     let issuer = issuer(policy, &read.issuer)?;
     let presented = Presented {
@@ -109,8 +109,8 @@ pub(super) fn accept(
 pub(super) fn named_issuer(vc: &Vc, format: Format) -> Result<String, Refusal> {
     let raw = std::str::from_utf8(&vc.bytes).map_err(|_| MALFORMED)?;
     let read = match Model::of(format) {
-        Some(model) => Read::of_jwt(raw, model)?,
-        None => Read::of_sd_jwt(raw)?,
+        Some(model) => JoseContent::of_jwt(raw, model)?,
+        None => JoseContent::of_sd_jwt(raw)?,
     };
     Ok(read.issuer)
 }
@@ -156,7 +156,7 @@ fn refusal(rule: &Rule) -> Refusal {
     }
 }
 
-impl Read {
+impl JoseContent {
     fn of_jwt(raw: &str, model: Model) -> Result<Self, Refusal> {
         let credential = VcJwt::parse(raw, model).map_err(|_| MALFORMED)?;
         let confirmed = credential.confirmed_key().transpose();

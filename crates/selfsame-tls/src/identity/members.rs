@@ -26,7 +26,7 @@ pub struct Members {
 impl Members {
     /// The tree of these DIDs, in their order, and the staple that each DID has to show.
     pub fn of(dids: &BTreeSet<Did>) -> (Self, BTreeMap<Did, Staple>) {
-        let (mut tree, mut kept) = (Frontier::new(), Kept::default());
+        let (mut tree, mut kept) = (Frontier::new(), KeptHashes::default());
         for did in dids {
             let leaf = leaf_hash(did.as_str().as_bytes());
             tree.append_and(leaf, |one| {
@@ -69,9 +69,9 @@ impl Members {
 
 /// The tree's hashes, from which proofs are made.
 #[derive(Default)]
-struct Kept(BTreeMap<(u8, u64), Hash>);
+struct KeptHashes(BTreeMap<(u8, u64), Hash>);
 
-impl LogRead for Kept {
+impl LogRead for KeptHashes {
     fn hashes(&self, level: u8, first: u64, count: u64) -> Result<Vec<Hash>, ReadError> {
         let indexes = first..first.saturating_add(count);
         let hashes = indexes.filter_map(|index| self.0.get(&(level, index)).copied());

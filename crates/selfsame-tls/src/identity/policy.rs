@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use selfsame_crypto::PublicKey;
-use selfsame_did::{Did, Options, Plan};
+use selfsame_did::{Did, Options, ResolutionPlan};
 use serde_json::Value;
 
 use super::certificate::CertificatePolicy;
@@ -42,7 +42,7 @@ impl PeerPolicy {
         let (None, Some(policy)) = (&self.certificates, &self.identities) else {
             return None;
         };
-        let Expected::Dids(dids) = &policy.expected else {
+        let ExpectedPeer::Dids(dids) = &policy.expected else {
             return None;
         };
         let mut dids = dids.iter();
@@ -54,7 +54,7 @@ impl PeerPolicy {
             return None;
         }
         match did.plan(&Options::default()) {
-            Ok(Plan::Done(_)) | Err(_) => None,
+            Ok(ResolutionPlan::Done(_)) | Err(_) => None,
             Ok(_) => Some(Need::Did(did.clone())),
         }
     }
@@ -74,7 +74,7 @@ pub struct IdentityPolicy {
     /// The issuers whose credentials are accepted.
     pub issuers: Vec<TrustedIssuer>,
     /// The expected peer.
-    pub expected: Expected,
+    pub expected: ExpectedPeer,
     /// Seconds that clocks may differ.
     pub skew: u64,
     /// Maximum bytes of a credential.
@@ -140,7 +140,7 @@ impl TrustedIssuer {
 
 /// The expected peer.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Expected {
+pub enum ExpectedPeer {
     /// One of these DIDs.
     Dids(BTreeSet<Did>),
     /// A DID in a Merkle tree, proved by a staple.
@@ -158,7 +158,7 @@ pub enum Expected {
     Vouched,
 }
 
-impl Expected {
+impl ExpectedPeer {
     /// Why a peer was expected, for the verdict.
     pub(super) const fn as_str(&self) -> &'static str {
         match self {
@@ -196,13 +196,13 @@ impl IdentityPolicy {
         Self::new(
             Mode::Did,
             methods,
-            Expected::Dids(dids.into_iter().collect()),
+            ExpectedPeer::Dids(dids.into_iter().collect()),
         )
     }
 
     /// Trusts the DIDs of a tree, proved by their own keys and their place in the tree.
     pub fn of_members(methods: &[&str], members: Members) -> Self {
-        let policy = Self::new(Mode::Did, methods, Expected::Members(members));
+        let policy = Self::new(Mode::Did, methods, ExpectedPeer::Members(members));
         let staples = vec![MEMBERSHIP];
         Self { staples, ..policy }
     }
@@ -211,13 +211,13 @@ impl IdentityPolicy {
     pub fn of_credentials(
         methods: &[&str],
         issuers: Vec<TrustedIssuer>,
-        expected: Expected,
+        expected: ExpectedPeer,
     ) -> Self {
         let policy = Self::new(Mode::Vc, methods, expected);
         Self { issuers, ..policy }
     }
 
-    fn new(mode: Mode, methods: &[&str], expected: Expected) -> Self {
+    fn new(mode: Mode, methods: &[&str], expected: ExpectedPeer) -> Self {
         Self {
             mode,
             methods: methods.iter().map(|method| (*method).to_owned()).collect(),
@@ -280,12 +280,12 @@ impl IdentityPolicy {
         staples: &[Staple],
     ) -> bool {
         match &self.expected {
-            Expected::Dids(dids) => dids.contains(did),
-            Expected::Members(members) => members.contains(did, staples),
-            Expected::Claim { name, value } => {
+            ExpectedPeer::Dids(dids) => dids.contains(did),
+            ExpectedPeer::Members(members) => members.contains(did, staples),
+            ExpectedPeer::Claim { name, value } => {
                 credential.is_some_and(|credential| says(credential, name, value))
             }
-            Expected::Vouched => credential.is_some(),
+            ExpectedPeer::Vouched => credential.is_some(),
         }
     }
 
@@ -330,14 +330,14 @@ impl IdentityPolicy {
             issuers.any(|issuer| issuer.claims.contains(name))
         };
         let names_somebody = match &self.expected {
-            Expected::Dids(dids) => !dids.is_empty(),
-            Expected::Members(members) => {
+            ExpectedPeer::Dids(dids) => !dids.is_empty(),
+            ExpectedPeer::Members(members) => {
                 members.size > 0 && profile.is_extended() && self.staples.contains(&MEMBERSHIP)
             }
-            Expected::Claim { name, value } => {
+            ExpectedPeer::Claim { name, value } => {
                 self.mode == Mode::Vc && !value.is_empty() && may_claim(name)
             }
-            Expected::Vouched => self.mode == Mode::Vc && !is_of_client,
+            ExpectedPeer::Vouched => self.mode == Mode::Vc && !is_of_client,
         };
         let mut issuers = self.issuers.iter();
         let has_issuer = issuers.any(|issuer| !issuer.types.is_empty());

@@ -5,20 +5,22 @@ use std::sync::Arc;
 
 use selfsame_credential::status::Reference;
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError};
+use selfsame_did::{
+    Did, Document, Options, Relationship, Resolution, ResolutionError, ResolutionPlan,
+};
 
 use super::again::Again;
 use super::claim::{MAX_KEYS, NOT_EXPECTED, Peer, PeerKind, check_method};
 use super::credential::{self, Credential, UNTRUSTED};
 use super::ledger::Proved;
-use super::policy::{Expected, IdentityPolicy, TrustedIssuer};
+use super::policy::{ExpectedPeer, IdentityPolicy, TrustedIssuer};
 use super::staple::{self, Fault};
-use super::status::{self, Place};
+use super::status::{self, ListEntry};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{Staple, Vc};
 use crate::core::Core;
 use crate::evidence::AtHand;
-use crate::evidence::{Evidence, Found, Need, Source};
+use crate::evidence::{Found, HandshakeEvidence, Need, Source};
 
 /// First the issuer's keys, then the subject and the lists; more rounds mean a loop.
 const MAX_ROUNDS: usize = 4;
@@ -128,7 +130,7 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        evidence: &Evidence,
+        evidence: &HandshakeEvidence,
         now: UnixTime,
     ) -> Result<Vec<Need>, Refusal> {
         let mut needs = self.accept(peer, policy, evidence, now)?;
@@ -156,7 +158,7 @@ impl Inquiry {
         let Some(mut inquiry) = Self::of_peer(peer, policy, now, Vec::new()) else {
             return false;
         };
-        let (mut evidence, mut judged) = (Evidence::default(), Peer::anonymous());
+        let (mut evidence, mut judged) = (HandshakeEvidence::default(), Peer::anonymous());
         // Each round answers at least one new need.
         for _ in 0..MAX_ROUNDS {
             let Ok(needs) = inquiry.step(&mut judged, policy, &evidence, now) else {
@@ -180,10 +182,10 @@ impl Inquiry {
     pub(super) fn again(
         peer: &Peer,
         policy: &IdentityPolicy,
-        evidence: &Evidence,
+        evidence: &HandshakeEvidence,
         now: UnixTime,
     ) -> Result<Again, Refusal> {
-        if matches!(policy.expected, Expected::Members(_)) && peer.places.is_empty() {
+        if matches!(policy.expected, ExpectedPeer::Members(_)) && peer.places.is_empty() {
             return Err(NO_PLACE);
         }
         if let PeerKind::Did(did) = &peer.kind {
@@ -235,7 +237,7 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        evidence: &Evidence,
+        evidence: &HandshakeEvidence,
         now: UnixTime,
     ) -> Result<Vec<Need>, Refusal> {
         let Some(vc) = &self.vc else {
@@ -284,7 +286,7 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        evidence: &Evidence,
+        evidence: &HandshakeEvidence,
         now: UnixTime,
     ) -> Result<Option<Need>, Refusal> {
         let (Some(did), None) = (&self.subject, &self.document) else {
@@ -296,7 +298,7 @@ impl Inquiry {
             .filter(|stapled| stapled.ledger.knows(did));
         if stapled.is_none() {
             match did.plan(&Options::default()) {
-                Ok(Plan::Done(resolution)) => {
+                Ok(ResolutionPlan::Done(resolution)) => {
                     self.document = Some(Arc::from(resolution));
                     return Ok(None);
                 }
@@ -334,12 +336,12 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        evidence: &Evidence,
+        evidence: &HandshakeEvidence,
         now: UnixTime,
     ) -> Result<Vec<Need>, Refusal> {
         let (mut open, mut needs) = (Vec::new(), Vec::new());
         for reference in std::mem::take(&mut self.statuses) {
-            let place = Place {
+            let place = ListEntry {
                 reference: &reference,
                 issuer: self.issuer.as_ref().ok_or(UNTRUSTED)?,
                 policy,
@@ -393,7 +395,7 @@ fn judge<'f>(
 /// The keys of issuers that the policy trusts by DID only.
 struct IssuerKeys<'a> {
     policy: &'a IdentityPolicy,
-    evidence: &'a Evidence,
+    evidence: &'a HandshakeEvidence,
     proved: Option<&'a Proved>,
     now: UnixTime,
 }
@@ -442,14 +444,14 @@ impl<'a> IssuerKeys<'a> {
             staples: Vec::new(),
             stapled: None,
             // This copy is not used to judge who is expected.
-            expected: Expected::Dids(std::collections::BTreeSet::new()),
+            expected: ExpectedPeer::Dids(std::collections::BTreeSet::new()),
             ..*self.policy
         });
         filled
     }
 
     fn resolution(&self, did: &Did) -> Option<Result<Arc<Resolution>, Refusal>> {
-        if let Ok(Plan::Done(resolution)) = did.plan(&Options::default()) {
+        if let Ok(ResolutionPlan::Done(resolution)) = did.plan(&Options::default()) {
             return Some(Ok(Arc::from(resolution)));
         }
         let proved = self.proved.filter(|proved| proved.knows(did));

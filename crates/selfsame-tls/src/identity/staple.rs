@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use selfsame_proof::client::{Client, Handed};
-use selfsame_proof::read::{Bundle, Handover, Outcome};
+use selfsame_proof::read::{Bundle, Handover, ReadOutcome};
 pub use selfsame_proof::reads::Read;
 
 use super::ledger::{KnownState, NetworkRules, Objects, StaplePolicy};
@@ -127,9 +127,9 @@ impl Reads {
         let proven: Vec<_> = further.iter().map(Read::object).collect();
         let as_of = reader.accept_all_handed(&first, &proven, handed, now);
         let as_of = as_of.map_err(|outcome| match outcome {
-            Outcome::Untimely => Fault::Untimely,
-            Outcome::Untrusted => Fault::Untrusted,
-            Outcome::Verified | Outcome::Forged => Fault::Forged,
+            ReadOutcome::Untimely => Fault::Untimely,
+            ReadOutcome::Untrusted => Fault::Untrusted,
+            ReadOutcome::Verified | ReadOutcome::Forged => Fault::Forged,
         })?;
         let further = further.into_iter().map(|read| (read.key, read.value));
         let objects = std::iter::once((first.key, first.value)).chain(further);
@@ -144,13 +144,13 @@ impl Reads {
     }
 }
 
-impl Item for Reads {
-    fn write(&self, to: &mut Writer) {
+impl CborItem for Reads {
+    fn write(&self, to: &mut CborWriter) {
         to.array(4).text(DOMAIN).text(&self.note);
         to.items(&self.handovers).items(&self.reads);
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(4)?;
         from.domain(DOMAIN)?;
         let reads = Self {
@@ -216,7 +216,7 @@ impl<'r> Stapling<'r> {
     /// The key to be read next; `None` if nothing is missing. Reads need not be verified here: the receiver of the
     /// staples verifies them.
     pub fn missing(&self) -> Option<Vec<u8>> {
-        let view = View {
+        let view = StapleView {
             bundles: &self.bundles,
             missing: std::cell::RefCell::default(),
         };
@@ -273,12 +273,12 @@ pub fn judge(
     resolution.document_of(did).map(|_| ()).map_err(|_| gone)
 }
 
-struct View<'a> {
+struct StapleView<'a> {
     bundles: &'a BTreeMap<Vec<u8>, Bundle>,
     missing: std::cell::RefCell<Option<Vec<u8>>>,
 }
 
-impl KnownState for View<'_> {
+impl KnownState for StapleView<'_> {
     fn get(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
         if let Some(bundle) = self.bundles.get(key) {
             return Some(bundle.value.clone());

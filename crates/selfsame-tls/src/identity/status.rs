@@ -9,7 +9,7 @@ use super::policy::{IdentityPolicy, TrustedIssuer};
 use super::staple::{self, Fault};
 use crate::alert::{Alert, Refusal};
 use crate::codec::Staple;
-use crate::evidence::{Evidence, Found, Source};
+use crate::evidence::{Found, HandshakeEvidence, Source};
 
 /// How the status of credentials is judged. If a credential has a status, it must be checked in every case.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -31,14 +31,14 @@ impl Default for StatusPolicy {
 }
 
 /// A credential's place in a list, and the issuer that must have signed the list.
-pub(super) struct Place<'a> {
+pub(super) struct ListEntry<'a> {
     pub(super) reference: &'a Reference,
     pub(super) issuer: &'a TrustedIssuer,
     pub(super) policy: &'a IdentityPolicy,
     pub(super) now: UnixTime,
 }
 
-impl Place<'_> {
+impl ListEntry<'_> {
     /// Whether a stapled list says that the credential is valid. False if no stapled list is fresh enough.
     pub(super) fn is_stapled(
         &self,
@@ -80,7 +80,7 @@ impl Place<'_> {
     /// Whether a fetched list says that the credential is valid. False if none was fetched yet.
     pub(super) fn is_gathered(
         &self,
-        evidence: &Evidence,
+        evidence: &HandshakeEvidence,
         peer: &mut Peer,
     ) -> Result<bool, Refusal> {
         let Some(found) = evidence.status_list(&self.reference.uri) else {

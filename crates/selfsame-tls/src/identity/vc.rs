@@ -12,7 +12,7 @@ use super::claim::is_signed;
 use super::credential::{BAD_SUBJECT, Credential, MALFORMED, UNSIGNED, UNTRUSTED, issuer};
 use super::policy::IdentityPolicy;
 use crate::alert::Refusal;
-use crate::codec::{Proof, Vc};
+use crate::codec::{CertificateVerify, Vc};
 use crate::named::Scheme;
 use crate::provider::SigningKey;
 
@@ -100,7 +100,7 @@ impl PaperVc {
         let key = keys.find(|(method, _)| *method == proof.method);
         let (key_id, key) = key.ok_or(UNTRUSTED)?;
         let kind = KINDS.iter().find(|(_, kind)| *kind == proof.kind);
-        let signature = Proof {
+        let signature = CertificateVerify {
             scheme: kind.ok_or(MALFORMED)?.0,
             signature: base64_decode(&proof.value).map_err(|_| MALFORMED)?,
         };

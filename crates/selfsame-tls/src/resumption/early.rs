@@ -26,7 +26,7 @@ pub struct EarlyData {
 }
 
 /// A hello that offers early data, with a valid ticket and binder.
-pub(crate) struct Offer<'a> {
+pub(crate) struct EarlyOffer<'a> {
     pub(crate) ticketed: &'a Ticketed,
     /// The ticket's age according to the client.
     pub(crate) age: u32,
@@ -59,8 +59,8 @@ impl EarlyData {
     }
 
     /// Whether this hello's early data is accepted, which happens only once.
-    pub(crate) fn takes(&self, offer: &Offer<'_>, now: UnixTime) -> bool {
-        let Offer { ticketed, .. } = offer;
+    pub(crate) fn takes(&self, offer: &EarlyOffer<'_>, now: UnixTime) -> bool {
+        let EarlyOffer { ticketed, .. } = offer;
         let was_promised = ticketed.early > 0 && ticketed.early <= self.most;
         // The time when the client says that it sent this, on our clock (§8.3).
         let age = u64::from(offer.age.wrapping_sub(ticketed.age_add)) / 1000;

@@ -20,7 +20,7 @@ const MAX_EACH: usize = 8;
 /// The ticket store of a client. Clones share it.
 #[derive(Clone)]
 pub struct Sessions {
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<KeptTickets>>,
     most: usize,
 }
 
@@ -34,11 +34,11 @@ impl fmt::Debug for Sessions {
 }
 
 /// The tickets, the oldest first, each with the digest of its configuration.
-type Kept = VecDeque<([u8; 32], Session)>;
+type KeptTickets = VecDeque<([u8; 32], TicketSession)>;
 
 /// A ticket, and what the client knows about the server that issued it.
 #[derive(Clone)]
-pub(crate) struct Session {
+pub(crate) struct TicketSession {
     pub(crate) suite: Suite,
     pub(crate) secret: Block,
     pub(crate) ticket: Vec<u8>,
@@ -54,13 +54,13 @@ pub(crate) struct Session {
     pub(crate) peer: Peer,
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for TicketSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Session(secret)")
     }
 }
 
-impl Session {
+impl TicketSession {
     pub(crate) fn cipher(&self) -> Option<Cipher> {
         Cipher::new(self.suite)
     }
@@ -99,14 +99,14 @@ impl Sessions {
 
     /// Removes and returns the newest ticket of this configuration. Each ticket is used once, otherwise connections
     /// could be linked to one client (appendix C.4).
-    pub(crate) fn take(&self, key: &[u8; 32], now: UnixTime) -> Option<Session> {
+    pub(crate) fn take(&self, key: &[u8; 32], now: UnixTime) -> Option<TicketSession> {
         let mut kept = self.lock();
         kept.retain(|(_, session)| session.until > now);
         let at = kept.iter().rposition(|(of, _)| of == key)?;
         kept.remove(at).map(|(_, session)| session)
     }
 
-    pub(crate) fn insert(&self, key: [u8; 32], session: Session) {
+    pub(crate) fn insert(&self, key: [u8; 32], session: TicketSession) {
         let mut kept = self.lock();
         let same = kept.iter().filter(|(of, _)| *of == key).count();
         if same >= MAX_EACH
@@ -120,7 +120,7 @@ impl Sessions {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, KeptTickets> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -144,7 +144,7 @@ impl Collector {
             return Ok(());
         };
         let early = ticket.extensions.max_early_data();
-        let session = Session {
+        let session = TicketSession {
             suite: self.secret.cipher().suite(),
             secret: self.secret.secret(&ticket.nonce)?,
             ticket: ticket.ticket,

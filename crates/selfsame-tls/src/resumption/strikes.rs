@@ -22,11 +22,11 @@ pub trait Strikes: Debug + Send + Sync {
 pub struct StrikeRegister {
     since: UnixTime,
     most: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptStrikes>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptStrikes {
     hellos: HashMap<[u8; 32], UnixTime>,
     /// The latest time it was given. Entries that had expired by then are removed.
     latest: UnixTime,

@@ -9,7 +9,7 @@ use selfsame_did::Did;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::codec::{Reader, Vc, Writer};
+use crate::codec::{CodecReader, Vc, Writer};
 use crate::identity::{Credential, Peer, PeerKind};
 use crate::named::{Suite, VcFormat};
 use crate::provider::Block;
@@ -78,7 +78,7 @@ impl Ticketed {
 
     /// Reads what [`Ticketed::write`] wrote; `None` for another version.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader::new(bytes);
+        let mut reader = CodecReader::new(bytes);
         let suite = Suite(reader.u16().ok()?);
         let secret = match reader.vector8().ok()? {
             secret if [32, 48].contains(&secret.len()) => Block::new(secret),
@@ -142,11 +142,11 @@ fn write_kind(writer: &mut Writer, kind: &PeerKind) {
     }
 }
 
-fn read_kind(reader: &mut Reader<'_>) -> Option<PeerKind> {
+fn read_kind(reader: &mut CodecReader<'_>) -> Option<PeerKind> {
     Some(match reader.u8().ok()? {
         ANONYMOUS => PeerKind::Anonymous,
         CERTIFICATE => {
-            let mut chain = Reader::new(reader.vector24().ok()?);
+            let mut chain = CodecReader::new(reader.vector24().ok()?);
             let mut certificates = Vec::new();
             while !chain.is_empty() {
                 certificates.push(chain.vector24().ok()?.to_vec());
@@ -183,7 +183,7 @@ fn write_credential(writer: &mut Writer, credential: &Credential) {
     writer.vector24(|writer| writer.raw(read.to_string().as_bytes()));
 }
 
-fn read_credential(reader: &mut Reader<'_>) -> Option<Credential> {
+fn read_credential(reader: &mut CodecReader<'_>) -> Option<Credential> {
     let format = VcFormat(reader.u8().ok()?);
     let bytes = reader.vector24().ok()?.to_vec();
     let issuer = read_did(reader)?;
@@ -221,7 +221,7 @@ fn write_did(writer: &mut Writer, did: &Did) {
     writer.vector16(|writer| writer.raw(did.as_str().as_bytes()));
 }
 
-fn read_did(reader: &mut Reader<'_>) -> Option<Did> {
+fn read_did(reader: &mut CodecReader<'_>) -> Option<Did> {
     let text = std::str::from_utf8(reader.vector16().ok()?).ok()?;
     Did::parse(text).ok()
 }
@@ -231,7 +231,7 @@ fn write_time(writer: &mut Writer, time: Option<UnixTime>) {
     writer.u64(time.map_or(0, |time| time.0));
 }
 
-fn read_time(reader: &mut Reader<'_>) -> Option<Option<UnixTime>> {
+fn read_time(reader: &mut CodecReader<'_>) -> Option<Option<UnixTime>> {
     let time = reader.u64().ok()?;
     Some((time != 0).then_some(UnixTime(time)))
 }

@@ -15,12 +15,12 @@ const PURPOSE: &[u8] = b"selfsame tls ticket v3";
 /// the same keys accept each other's tickets.
 #[derive(Clone)]
 pub struct TicketKeys {
-    keys: Arc<RwLock<Keys>>,
+    keys: Arc<RwLock<TicketKeySet>>,
     pub(crate) lifetime: u64,
     pub(crate) count: u8,
 }
 
-struct Keys {
+struct TicketKeySet {
     current: SealingKey,
     previous: Option<SealingKey>,
 }
@@ -38,7 +38,7 @@ impl TicketKeys {
     /// Seals with this secret random key: two tickets per handshake, valid for a day each.
     pub fn new(key: [u8; 32]) -> Self {
         Self {
-            keys: Arc::new(RwLock::new(Keys {
+            keys: Arc::new(RwLock::new(TicketKeySet {
                 current: SealingKey::from_bytes(key),
                 previous: None,
             })),

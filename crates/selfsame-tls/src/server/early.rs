@@ -1,13 +1,13 @@
 //! Early data at the server (RFC 8446 §4.2.10, §4.5): whether it is accepted, and where it ends.
 
 use super::resume::Resumed;
-use super::{AwaitFinished, Sent, State, Step, UNEXPECTED};
+use super::{AwaitFinished, Sent, ServerState, ServerStep, UNEXPECTED};
 use crate::alert::Refusal;
 use crate::codec::{ClientHello, Message};
 use crate::config::ServerConfig;
 use crate::core::Core;
-use crate::handshake::Next;
-use crate::identity::{Peer, PeerKind, Standing};
+use crate::handshake::HandshakeNext;
+use crate::identity::{ClaimStanding, Peer, PeerKind};
 use crate::provider::Cipher;
 use crate::resumption::EarlyOffer;
 
@@ -66,16 +66,18 @@ pub(crate) struct AwaitEndOfEarlyData {
 }
 
 impl AwaitEndOfEarlyData {
-    pub(super) fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    pub(super) fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> ServerStep {
         if message != Message::EndOfEarlyData {
             return Err(UNEXPECTED);
         }
         self.sent.progress.transcript.add(raw);
         core.set_read(self.sent.progress.schedule.client.clone())?;
-        Ok(Next::State(State::Finished(Box::new(AwaitFinished {
-            sent: self.sent,
-            standing: Standing::Proved(self.peer),
-        }))))
+        Ok(HandshakeNext::State(ServerState::Finished(Box::new(
+            AwaitFinished {
+                sent: self.sent,
+                standing: ClaimStanding::Proved(self.peer),
+            },
+        ))))
     }
 }
 

@@ -5,22 +5,24 @@ use std::sync::Arc;
 use super::early::AwaitEndOfEarlyData;
 use super::resume::Issuing;
 use super::types::Wishes;
-use super::{AwaitFinished, AwaitIdentity, Sent, State, Step};
+use super::{AwaitFinished, AwaitIdentity, Sent, ServerState, ServerStep};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
     CertificateRequest, ClientHello, Extension, Extensions, Message, Mode, SsiParameters,
 };
 use crate::config::ServerConfig;
 use crate::core::Core;
-use crate::handshake::{Next, Progress, Selected, send_certificate, send_finished, send_ssi};
-use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, Standing};
+use crate::handshake::{
+    HandshakeNext, HandshakeProgress, Selected, send_certificate, send_finished, send_ssi,
+};
+use crate::identity::{CertificateIdentity, ClaimStanding, Peer, Side, SsiIdentity};
 use crate::named::Scheme;
 use crate::profile::Profile;
 use crate::provider::{CERTIFICATE_SCHEMES, SCHEMES};
 use crate::resumption::Ticketed;
 
 /// What the client offers apart from key shares.
-pub(super) struct Offer<'a> {
+pub(super) struct ClientOffer<'a> {
     schemes: &'a [Scheme],
     protocols: &'a [Vec<u8>],
     name: Option<&'a str>,
@@ -28,7 +30,7 @@ pub(super) struct Offer<'a> {
     reads_crls: bool,
 }
 
-impl<'a> Offer<'a> {
+impl<'a> ClientOffer<'a> {
     pub(super) fn new(hello: &'a ClientHello, profile: &Profile) -> Result<Self, Refusal> {
         let missing = Refusal::new(Alert::MissingExtension, "no signature algorithms");
         Ok(Self {
@@ -42,7 +44,7 @@ impl<'a> Offer<'a> {
 }
 
 /// The identity to show.
-enum Shown<'a> {
+enum ShownIdentity<'a> {
     Ssi(&'a SsiIdentity, Scheme, &'a SsiParameters),
     /// The flag says whether it was chosen by server name.
     Certificate(&'a CertificateIdentity, Scheme, bool),
@@ -50,14 +52,14 @@ enum Shown<'a> {
 
 pub(super) struct Flight {
     config: Arc<ServerConfig>,
-    progress: Progress,
+    progress: HandshakeProgress,
     issuing: Option<Issuing>,
 }
 
 impl Flight {
     pub(super) fn new(
         config: Arc<ServerConfig>,
-        progress: Progress,
+        progress: HandshakeProgress,
         issuing: Option<Issuing>,
     ) -> Self {
         Self {
@@ -67,16 +69,16 @@ impl Flight {
         }
     }
 
-    pub(super) fn send(mut self, core: &mut Core, offer: &Offer<'_>) -> Step {
+    pub(super) fn send(mut self, core: &mut Core, offer: &ClientOffer<'_>) -> ServerStep {
         let config = Arc::clone(&self.config);
         let shown = shown(&config, core, offer)?;
         let request = request(&config, core, offer)?;
         self.progress.protocol = protocol(&config, offer.protocols)?;
         let mode = request.as_ref().map(|(mode, _)| *mode);
-        let is_ssi = matches!(shown, Shown::Ssi(..));
+        let is_ssi = matches!(shown, ShownIdentity::Ssi(..));
         let mut extensions = offer.wishes.answer(is_ssi, mode, core.profile);
         // The server acknowledges a name that it used (RFC 6066 §3).
-        if matches!(shown, Shown::Certificate(_, _, true)) {
+        if matches!(shown, ShownIdentity::Certificate(_, _, true)) {
             extensions.push(Extension::ServerName(None));
         }
         self.queue_extensions(core, extensions)?;
@@ -84,27 +86,27 @@ impl Flight {
             self.progress.queue(core, message)?;
         }
         match shown {
-            Shown::Ssi(identity, scheme, asked) => {
+            ShownIdentity::Ssi(identity, scheme, asked) => {
                 let own = Selected { identity, scheme };
                 send_ssi(core, &mut self.progress, own, asked, Side::Server)?;
             }
-            Shown::Certificate(identity, scheme, _) => {
+            ShownIdentity::Certificate(identity, scheme, _) => {
                 let (own, reads_crls) = (Some(Selected { identity, scheme }), offer.reads_crls);
                 send_certificate(core, &mut self.progress, own, Side::Server, reads_crls)?;
             }
         }
         let sent = self.finish(core)?;
-        Ok(Next::State(match mode {
-            Some(mode) => State::Identity(Box::new(AwaitIdentity { sent, mode })),
-            None => State::Finished(Box::new(AwaitFinished {
+        Ok(HandshakeNext::State(match mode {
+            Some(mode) => ServerState::Identity(Box::new(AwaitIdentity { sent, mode })),
+            None => ServerState::Finished(Box::new(AwaitFinished {
                 sent,
-                standing: Standing::Proved(Peer::anonymous()),
+                standing: ClaimStanding::Proved(Peer::anonymous()),
             })),
         }))
     }
 
     /// The flight of a resumed handshake: no identity is shown or requested (RFC 8446 §2.2).
-    pub(super) fn resume(mut self, core: &mut Core, ticketed: Ticketed) -> Step {
+    pub(super) fn resume(mut self, core: &mut Core, ticketed: Ticketed) -> ServerStep {
         self.progress.protocol = ticketed.protocol;
         let early = core.early.is_taken.then_some(Extension::EarlyData);
         self.queue_extensions(core, early.into_iter().collect())?;
@@ -112,12 +114,16 @@ impl Flight {
         let peer = ticketed.peer.resumes(ticketed.verified_at, core.now);
         if core.early.is_taken {
             let state = AwaitEndOfEarlyData { sent, peer };
-            return Ok(Next::State(State::EarlyData(Box::new(state))));
+            return Ok(HandshakeNext::State(ServerState::EarlyData(Box::new(
+                state,
+            ))));
         }
-        Ok(Next::State(State::Finished(Box::new(AwaitFinished {
-            sent,
-            standing: Standing::Proved(peer),
-        }))))
+        Ok(HandshakeNext::State(ServerState::Finished(Box::new(
+            AwaitFinished {
+                sent,
+                standing: ClaimStanding::Proved(peer),
+            },
+        ))))
     }
 
     fn queue_extensions(&mut self, core: &mut Core, more: Vec<Extension>) -> Result<(), Refusal> {
@@ -151,7 +157,7 @@ pub(super) fn check(
     core: &Core,
     hello: &ClientHello,
 ) -> Result<(), Refusal> {
-    let offer = Offer::new(hello, core.profile)?;
+    let offer = ClientOffer::new(hello, core.profile)?;
     shown(config, core, &offer)?;
     request(config, core, &offer)?;
     protocol(config, offer.protocols).map(drop)
@@ -162,19 +168,19 @@ pub(super) fn check(
 fn shown<'a>(
     config: &'a ServerConfig,
     core: &Core,
-    offer: &'a Offer<'_>,
-) -> Result<Shown<'a>, Refusal> {
+    offer: &'a ClientOffer<'_>,
+) -> Result<ShownIdentity<'a>, Refusal> {
     let own = &config.common.identities;
     if let (Some(asked), Some(ssi)) = (&offer.wishes.shown, &own.ssi) {
         let fits = ssi.fits(asked, core.profile);
         if let (true, Some(scheme)) = (fits, ssi.key.choose(offer.schemes)) {
-            return Ok(Shown::Ssi(ssi, scheme, asked));
+            return Ok(ShownIdentity::Ssi(ssi, scheme, asked));
         }
     }
     let mut certificates = config.certificates(offer.name);
     let chosen = certificates.find_map(|(own, is_named)| {
         let scheme = own.key.choose(offer.schemes)?;
-        Some(Shown::Certificate(own, scheme, is_named))
+        Some(ShownIdentity::Certificate(own, scheme, is_named))
     });
     let reason = "no own identity that the client accepts";
     let chosen = chosen.filter(|_| offer.wishes.takes_x509());
@@ -186,7 +192,7 @@ fn shown<'a>(
 fn request(
     config: &ServerConfig,
     core: &Core,
-    offer: &Offer<'_>,
+    offer: &ClientOffer<'_>,
 ) -> Result<Option<(Mode, Message)>, Refusal> {
     let Some(policy) = config.clients.policy() else {
         return Ok(None);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use selfsame_crypto::ctx::Ctx;
 
 use super::early::{Hello, to_skip};
-use super::flight::{self, Flight, Offer};
+use super::flight::{self, ClientOffer, Flight};
 use super::resume::{Issuing, Offering, Resumed};
-use super::{State, Step, UNEXPECTED};
+use super::{ServerState, ServerStep, UNEXPECTED};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{ClientHello, Extension, Extensions, KeyShare, Message, ServerHello};
 use crate::config::ServerConfig;
 use crate::core::Core;
-use crate::handshake::{Next, Progress, TLS_1_3};
+use crate::handshake::{HandshakeNext, HandshakeProgress, TLS_1_3};
 use crate::named::Group;
 use crate::profile::Profile;
 use crate::provider::{Cipher, KeyExchange};
@@ -63,7 +63,7 @@ impl AwaitClientHello {
         self.retried.is_none()
     }
 
-    pub(super) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+    pub(super) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> ServerStep {
         let Message::ClientHello(hello) = message else {
             return Err(UNEXPECTED);
         };
@@ -114,7 +114,7 @@ impl AwaitClientHello {
         let mut shares = shares.iter();
         let share = shares.find(|share| share.group == group);
         let share = share.ok_or(Refusal::illegal("no key share of the requested group"))?;
-        let answer = Answer {
+        let answer = HelloAgreement {
             config: self.config,
             random: self.random,
             tickets: self.tickets,
@@ -165,7 +165,7 @@ impl AwaitClientHello {
     }
 
     /// Asks for a share of the best of our groups that the client supports.
-    fn retry(self, core: &mut Core, hello: ClientHello, cipher: Cipher, raw: &[u8]) -> Step {
+    fn retry(self, core: &mut Core, hello: ClientHello, cipher: Cipher, raw: &[u8]) -> ServerStep {
         let group = self.best_group(|ours| hello.extensions.groups().contains(&ours));
         let group = group.ok_or(Refusal::new(Alert::HandshakeFailure, "no group in common"))?;
         let extensions = Extensions(vec![
@@ -187,19 +187,21 @@ impl AwaitClientHello {
         // The client sent early data before it knew of the retry (§4.2.10).
         let skipped = to_skip(&self.config, &hello, core);
         core.records.skip_early(skipped);
-        Ok(Next::State(State::ClientHello(Box::new(Self {
-            retried: Some(Retried {
-                hello,
-                transcript,
-                group,
-            }),
-            ..self
-        }))))
+        Ok(HandshakeNext::State(ServerState::ClientHello(Box::new(
+            Self {
+                retried: Some(Retried {
+                    hello,
+                    transcript,
+                    group,
+                }),
+                ..self
+            },
+        ))))
     }
 }
 
 /// What both hellos agreed on.
-struct Answer {
+struct HelloAgreement {
     config: Arc<ServerConfig>,
     random: [u8; 32],
     tickets: [[u8; 16]; MAX_TICKETS],
@@ -209,7 +211,7 @@ struct Answer {
     early: Option<usize>,
 }
 
-impl Answer {
+impl HelloAgreement {
     /// Sends ServerHello, switches to the handshake keys, and sends the flight.
     fn send(
         mut self,
@@ -217,7 +219,7 @@ impl Answer {
         hello: &ClientHello,
         cipher: Cipher,
         share: &KeyShare,
-    ) -> Step {
+    ) -> ServerStep {
         let group = share.group;
         let (key, shared) = KeyExchange::answer(group, &share.key)?;
         let mut extensions = Extensions(vec![
@@ -247,7 +249,7 @@ impl Answer {
         core.early.is_taken = self.early.is_some();
         core.early.room = self.early.unwrap_or(0);
         core.set_write(schedule.server.clone())?;
-        let progress = Progress::new(cipher, group, self.transcript, schedule);
+        let progress = HandshakeProgress::new(cipher, group, self.transcript, schedule);
         let issuing = self.config.tickets.as_ref().filter(|_| {
             // A client without psk_key_exchange_modes gets no ticket (§4.2.9).
             hello.extensions.resumes_with_exchange() == Some(true)
@@ -268,7 +270,7 @@ impl Answer {
         let flight = Flight::new(self.config, progress, issuing);
         match self.resumed {
             Some(resumed) => flight.resume(core, resumed.ticketed),
-            None => flight.send(core, &Offer::new(hello, core.profile)?),
+            None => flight.send(core, &ClientOffer::new(hello, core.profile)?),
         }
     }
 }

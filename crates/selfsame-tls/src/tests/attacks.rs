@@ -8,9 +8,10 @@ use super::ssi::{
     ssi, trust_did, trust_vc, trusted, vc,
 };
 use crate::codec::{
-    CertificateRequest, DidMessage, Extension, Extensions, Message, Mode, Proof, SsiParameters, Vc,
+    CertificateRequest, CertificateVerify, DidMessage, Extension, Extensions, Message, Mode,
+    SsiParameters, Vc,
 };
-use crate::identity::{Expected, IdentityPolicy, PaperContent, PaperVc, PeerPolicy, Side};
+use crate::identity::{ExpectedPeer, IdentityPolicy, PaperContent, PaperVc, PeerPolicy, Side};
 use crate::profile::PAPER;
 use crate::testing::{Authority, Ends, NOW, client, ctx, server};
 use crate::{Alert, ClientAuth, Config, Connection, Error, Limits, Scheme, SigningKey, Slots};
@@ -277,7 +278,11 @@ fn a_did_has_to_be_one_of_its_method_that_is_expected() {
 }
 
 /// Sends the server's DID, this proof and a valid Finished; returns the client's alert once it has resolved the DID.
-fn proved(subject: &Subject, registry: &Registry, make: impl FnOnce(&Puppet) -> Proof) -> Alert {
+fn proved(
+    subject: &Subject,
+    registry: &Registry,
+    make: impl FnOnce(&Puppet) -> CertificateVerify,
+) -> Alert {
     let (mut client, mut puppet) = awaiting_did(subject);
     puppet
         .send(&mut client, &did_message(subject.did.as_str()))
@@ -300,7 +305,7 @@ fn proved(subject: &Subject, registry: &Registry, make: impl FnOnce(&Puppet) -> 
 fn only_the_dids_own_key_over_this_very_handshake_proves_it() {
     let (_, subject, mallory) = people();
     let registry = Registry::of(&[&subject, &mallory]);
-    let proved = |make: fn(&Puppet, &Subject, &Subject) -> Proof| {
+    let proved = |make: fn(&Puppet, &Subject, &Subject) -> CertificateVerify| {
         proved(&subject, &registry, |puppet| {
             make(puppet, &subject, &mallory)
         })
@@ -316,12 +321,12 @@ fn only_the_dids_own_key_over_this_very_handshake_proves_it() {
         other.proof(&own.key, Mode::Did)
     });
     assert_eq!(replayed, Alert::DecryptError);
-    let relabelled = proved(|puppet, own, _| Proof {
+    let relabelled = proved(|puppet, own, _| CertificateVerify {
         scheme: Scheme::ECDSA_P256_SHA256,
         ..puppet.proof(&own.key, Mode::Did)
     });
     assert_eq!(relabelled, Alert::DecryptError);
-    let sha1 = proved(|puppet, own, _| Proof {
+    let sha1 = proved(|puppet, own, _| CertificateVerify {
         scheme: Scheme(0x0201),
         ..puppet.proof(&own.key, Mode::Did)
     });
@@ -414,7 +419,7 @@ fn a_credential_has_to_be_of_a_trusted_issuer_about_the_expected_peer_and_in_tim
     );
 
     // A trusted issuer cannot sign for another.
-    let expected = Expected::Dids([subject.did.clone()].into());
+    let expected = ExpectedPeer::Dids([subject.did.clone()].into());
     let both = IdentityPolicy::of_credentials(
         METHODS,
         vec![trusted(&issuer), trusted(&mallory)],
@@ -543,7 +548,7 @@ fn a_handshake_waits_for_evidence_only_so_long_in_so_many_places_with_so_much_da
 pub(super) fn every_message() -> Vec<Message> {
     let (_, subject, _) = people();
     let schemes = || Extensions(vec![Extension::Schemes(vec![Scheme::ED25519])]);
-    let proof = || Proof {
+    let proof = || CertificateVerify {
         scheme: Scheme::ED25519,
         signature: vec![1; 64],
     };
@@ -655,14 +660,14 @@ fn a_key_of_one_kind_makes_no_proof_of_another() {
         Scheme::ECDSA_P256_SHA256,
         Scheme::RSA_PSS_SHA384,
     ] {
-        let alert = proved(&subject, &registry, |puppet| Proof {
+        let alert = proved(&subject, &registry, |puppet| CertificateVerify {
             scheme,
             ..puppet.proof(&subject.key, Mode::Did)
         });
         assert_eq!(alert, Alert::DecryptError);
     }
     // PKCS #1 v1.5 is only allowed in certificates.
-    let alert = proved(&subject, &registry, |puppet| Proof {
+    let alert = proved(&subject, &registry, |puppet| CertificateVerify {
         scheme: Scheme(0x0401),
         ..puppet.proof(&issuer.key, Mode::Did)
     });

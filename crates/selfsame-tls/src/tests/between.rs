@@ -8,7 +8,7 @@ use crate::codec::{ClientHello, Extension, Message, SsiParameters};
 use crate::identity::{CertificateIdentity, CertificatePolicy, Identities, PeerPolicy};
 use crate::profile::PAPER;
 use crate::provider::Cipher;
-use crate::resumption::{Session, Sessions, TicketKeys};
+use crate::resumption::{Sessions, TicketKeys, TicketSession};
 use crate::schedule::Early;
 use crate::testing::{Authority, Ends, NAME, NOW, assert_talk, client, ctx, join, server};
 use crate::{
@@ -130,7 +130,7 @@ impl Two {
         }
     }
 
-    fn session(&self, which: usize) -> Session {
+    fn session(&self, which: usize) -> TicketSession {
         let mut one = Connection::client(&self.clients[which], &ctx()).unwrap();
         let mut other = Connection::server(&self.server, &ctx());
         assert_eq!(join(&mut one, &mut other), Ends::default());
@@ -140,7 +140,7 @@ impl Two {
 }
 
 /// A hello that offers this ticket, bound with this secret.
-fn offer(hello: &mut ClientHello, ticket: &Session, secret: &Session) -> Vec<u8> {
+fn offer(hello: &mut ClientHello, ticket: &TicketSession, secret: &TicketSession) -> Vec<u8> {
     let Some(Extension::PreSharedKeys(offered)) = hello.extensions.0.last_mut() else {
         panic!("no ticket is offered")
     };
@@ -157,7 +157,7 @@ fn offer(hello: &mut ClientHello, ticket: &Session, secret: &Session) -> Vec<u8>
 fn a_ticket_of_one_client_does_not_serve_another() {
     let two = Two::new();
     let (own, foreign) = (two.session(0), two.session(1));
-    let answer = |ticket: &Session, secret: &Session| {
+    let answer = |ticket: &TicketSession, secret: &TicketSession| {
         two.sessions.insert(two.clients[0].digest, own.clone());
         let mut client = Connection::client(&two.clients[0], &ctx()).unwrap();
         let (hello, _) = plain(&client.take_outgoing()).pop().unwrap();

@@ -10,7 +10,7 @@ use super::ssi::{
 };
 use crate::codec::Mode;
 use crate::evidence::Need;
-use crate::identity::{Expected, Identities, IdentityPolicy, PeerKind, PeerPolicy};
+use crate::identity::{ExpectedPeer, Identities, IdentityPolicy, PeerKind, PeerPolicy};
 use crate::profile::SELFSAME;
 use crate::testing::{Authority, Ends, NOW, assert_talk, client, ctx, join, server};
 use crate::{Alert, ClientAuth, Config, Connection, Group};
@@ -226,7 +226,7 @@ fn a_client_that_may_meet_several_or_somebody_with_a_certificate_asks_once_it_kn
         ..world.authority.server()
     };
     let issuers = vec![trusted(&world.issuer)];
-    let vouched = Expected::Claim {
+    let vouched = ExpectedPeer::Claim {
         name: "dns".to_owned(),
         value: "server.example".to_owned(),
     };
@@ -317,8 +317,11 @@ fn a_server_asks_for_a_certificate_where_it_cannot_ask_for_a_did() {
 #[test]
 fn every_holder_an_issuer_vouches_for_is_let_in_if_the_server_says_so() {
     let world = World::new(&rcgen::PKCS_ED25519);
-    let vouched =
-        IdentityPolicy::of_credentials(METHODS, vec![trusted(&world.issuer)], Expected::Vouched);
+    let vouched = IdentityPolicy::of_credentials(
+        METHODS,
+        vec![trusted(&world.issuer)],
+        ExpectedPeer::Vouched,
+    );
     let own = Config {
         identities: ssi(world.client.as_holder(&world.issuer)),
         ..Config::default()
@@ -349,7 +352,7 @@ fn a_policy_that_names_nobody_is_refused() {
         &["unheard"],
         [issuer.did.clone()]
     )));
-    let expected = Expected::Dids([issuer.did.clone()].into());
+    let expected = ExpectedPeer::Dids([issuer.did.clone()].into());
     assert!(refused(IdentityPolicy::of_credentials(
         METHODS,
         Vec::new(),
@@ -363,7 +366,7 @@ fn both_profiles_speak_with_themselves_and_not_with_each_other() {
     let issuer = Subject::new("did:web:issuer.example");
     let subject = Subject::new("did:ott:00112233445566778899aabbccddeeff");
     let policy = |profile| {
-        let expected = Expected::Dids([subject.did.clone()].into());
+        let expected = ExpectedPeer::Dids([subject.did.clone()].into());
         let methods: &[&str] = if profile == &LINKS { &["ott"] } else { METHODS };
         only(IdentityPolicy::of_credentials(
             methods,

@@ -8,11 +8,13 @@ use super::ssi::{
     Registry, Subject, client_refused, drive, only, server_refused, ssi, trust_did, trusted,
 };
 use crate::codec::{
-    Certificate, CertificateEntry, CertificateRequest, Extension, Extensions, Message, Mode, Vc,
+    CertificateChain, CertificateEntry, CertificateRequest, Extension, Extensions, Message, Mode,
+    Vc,
 };
 use crate::error::ConfigError;
 use crate::identity::{
-    CoseSubject, CoseVc, Expected, Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity,
+    CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, PeerKind, PeerPolicy,
+    SsiIdentity,
 };
 use crate::profile::DRAFT;
 use crate::testing::{Authority, Ends, NOW, assert_talk, client, server};
@@ -66,7 +68,7 @@ impl World {
     }
 
     fn expecting(&self, holder: &Subject) -> IdentityPolicy {
-        let expected = Expected::Dids([holder.did.clone()].into());
+        let expected = ExpectedPeer::Dids([holder.did.clone()].into());
         IdentityPolicy::of_credentials(&["key", "web"], vec![trusted(&self.issuer)], expected)
     }
 
@@ -268,7 +270,7 @@ fn shown(entries: &[&[u8]]) -> Message {
         data: data.to_vec(),
         extensions: Extensions::default(),
     };
-    Message::Certificate(Certificate {
+    Message::Certificate(CertificateChain {
         context: Vec::new(),
         entries: entries.iter().map(entry).collect(),
     })

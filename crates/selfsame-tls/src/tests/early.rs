@@ -10,7 +10,7 @@ use super::resumption::{Known, Parties, ctx};
 use super::ssi::drive;
 use crate::codec::{ContentType, Extension, Extensions, Message, ServerHello};
 use crate::identity::PeerKind;
-use crate::resumption::{EarlyData, Session, StrikeRegister, Strikes, TicketKeys};
+use crate::resumption::{EarlyData, StrikeRegister, Strikes, TicketKeys, TicketSession};
 use crate::testing::{Ends, NOW, assert_talk};
 use crate::{Alert, ClientConfig, Connection, Error, Group, ServerConfig, Suite};
 
@@ -117,7 +117,7 @@ impl World {
         self.arrives((&mut client, &sent), NOW)
     }
 
-    fn session(&self) -> Session {
+    fn session(&self) -> TicketSession {
         let config = self.client_config();
         self.parties.sessions.take(&config.digest, NOW).unwrap()
     }

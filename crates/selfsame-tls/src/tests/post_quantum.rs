@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use super::ssi::{Registry, Subject, client_refused, drive, only, ssi, trust_did, trusted};
 use crate::identity::{
-    CoseSubject, CoseVc, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity,
+    CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, PeerPolicy, SsiIdentity,
 };
 use crate::profile::SELFSAME;
 use crate::testing::{Ends, NOW, assert_talk, client, ctx, server};
@@ -113,7 +113,7 @@ fn an_issuer_signs_compact_credentials_by_ml_dsa() {
             vc: Some(draft.finish(&signed)),
             ..holder.as_did()
         };
-        let expected = Expected::Dids([holder.did.clone()].into());
+        let expected = ExpectedPeer::Dids([holder.did.clone()].into());
         let policy =
             || IdentityPolicy::of_credentials(&["web"], vec![trusted(&issuer)], expected.clone());
         let registry = Registry::of(&[&holder]);

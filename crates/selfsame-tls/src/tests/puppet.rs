@@ -3,15 +3,15 @@
 use selfsame_crypto::time::UnixTime;
 
 use crate::codec::{
-    ClientHello, ContentType, Extension, Extensions, KeyShare, Message, Mode, OfferedPsks, Proof,
-    PskIdentity, ServerHello,
+    CertificateVerify, ClientHello, ContentType, Extension, Extensions, KeyShare, Message, Mode,
+    OfferedPsks, PskIdentity, ServerHello,
 };
 use crate::core::{Core, Limits};
-use crate::handshake::{Progress, TLS_1_3};
+use crate::handshake::{HandshakeProgress, TLS_1_3};
 use crate::identity::{Side, to_sign};
 use crate::profile::{PAPER, Profile};
 use crate::provider::{Block, Cipher, KeyExchange, SCHEMES};
-use crate::resumption::Session;
+use crate::resumption::TicketSession;
 use crate::schedule::{Application, Early};
 use crate::testing::{NOW, ctx};
 use crate::transcript::{Transcript, Unhashed};
@@ -54,7 +54,7 @@ fn share(hello: &mut ClientHello, group: Group) -> KeyExchange {
 /// The hello's bytes, with the ticket and its binder at the end.
 fn bind(
     (hello, profile): (&mut ClientHello, &Profile),
-    session: Option<&Session>,
+    session: Option<&TicketSession>,
     before: Option<&Transcript>,
 ) -> Vec<u8> {
     if let Some(session) = session {
@@ -91,7 +91,7 @@ fn bind(
 /// One end, controlled by a test.
 pub(super) struct Puppet {
     core: Core,
-    pub(super) progress: Progress,
+    pub(super) progress: HandshakeProgress,
     side: Side,
     application: Option<Application>,
 }
@@ -157,7 +157,7 @@ impl Puppet {
         let schedule = Early::new(cipher, None).handshake(&[1; 32], &[2; 32]);
         Self {
             core: core(),
-            progress: Progress::new(cipher, Group::X25519, transcript, schedule.unwrap()),
+            progress: HandshakeProgress::new(cipher, Group::X25519, transcript, schedule.unwrap()),
             side,
             application: None,
         }
@@ -227,7 +227,7 @@ impl Puppet {
         core.records.set_read(schedule.client.clone());
         let puppet = Self {
             core,
-            progress: Progress::new(cipher, group, transcript, schedule),
+            progress: HandshakeProgress::new(cipher, group, transcript, schedule),
             side: Side::Server,
             application: None,
         };
@@ -265,7 +265,7 @@ impl Puppet {
     pub(super) fn ask(
         server: &mut Connection,
         (mut hello, profile): (ClientHello, &'static Profile),
-        session: Option<&Session>,
+        session: Option<&TicketSession>,
     ) -> Result<(Self, Vec<Message>), Error> {
         let mut core = core();
         core.profile = profile;
@@ -320,7 +320,7 @@ impl Puppet {
         let application = schedule.application(transcript.hash().as_ref()).unwrap();
         let puppet = Self {
             core,
-            progress: Progress::new(cipher, group, transcript, schedule),
+            progress: HandshakeProgress::new(cipher, group, transcript, schedule),
             side: Side::Client,
             application: Some(application),
         };
@@ -354,11 +354,15 @@ impl Puppet {
     }
 
     /// A proof over the handshake so far, made by the puppet's side.
-    pub(super) fn proof(&self, key: &SigningKey, mode: Mode) -> Proof {
+    pub(super) fn proof(&self, key: &SigningKey, mode: Mode) -> CertificateVerify {
         self.proof_as(key, (mode, self.side))
     }
 
-    pub(super) fn proof_as(&self, key: &SigningKey, (mode, side): (Mode, Side)) -> Proof {
+    pub(super) fn proof_as(
+        &self,
+        key: &SigningKey,
+        (mode, side): (Mode, Side),
+    ) -> CertificateVerify {
         let scheme = key.choose(SCHEMES).unwrap();
         self.proof_with(key, scheme, (mode, side))
     }
@@ -368,11 +372,11 @@ impl Puppet {
         key: &SigningKey,
         scheme: Scheme,
         (mode, side): (Mode, Side),
-    ) -> Proof {
+    ) -> CertificateVerify {
         let transcript = self.progress.transcript.hash();
         let message = to_sign(mode, &PAPER, side, transcript.as_ref());
         let signature = key.sign(scheme, &message).unwrap();
-        Proof { scheme, signature }
+        CertificateVerify { scheme, signature }
     }
 
     /// The message that proves an identity of this kind.

@@ -18,7 +18,9 @@ use super::programs::{PATIENCE, Program, accept, connect, key_pem, listen};
 use super::ssi::{DAY, Registry, Subject, method, only, ssi, trusted};
 use crate::codec::Mode;
 use crate::evidence::Need;
-use crate::identity::{Expected, Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity};
+use crate::identity::{
+    ExpectedPeer, Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity,
+};
 use crate::profile::{LINKS, PAPER, Profile};
 use crate::testing::{Authority, Leaf, NOW, client, ctx, server};
 use crate::{Alert, ClientAuth, Config, Connection, Error, Group, SigningKey};
@@ -187,7 +189,7 @@ impl World {
             Mode::Vc => only(IdentityPolicy::of_credentials(
                 &[self.method()],
                 vec![trusted(&self.issuer.subject)],
-                Expected::Dids(dids.into()),
+                ExpectedPeer::Dids(dids.into()),
             )),
         }
     }

@@ -10,7 +10,7 @@ use selfsame_did::{Relationship, Representation, Resolution};
 use super::network::Network;
 use super::revocation::{URI, World, crl, listed};
 use super::ssi::{Subject, client_refused, fetched, only, server_refused, ssi, trust_did, trusted};
-use crate::evidence::{Answer, Evidence, Failure, Need};
+use crate::evidence::{Failure, HandshakeEvidence, Need, NeedAnswer};
 use crate::identity::{
     Again, CrlPolicy, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, TrustedIssuer,
 };
@@ -22,24 +22,24 @@ use crate::{Alert, ClientAuth, ClientConfig, Config, Connection, ServerConfig};
 /// The current answers of the world, and those that one side has at hand.
 #[derive(Clone, Debug, Default)]
 struct Memory {
-    world: Arc<Mutex<Vec<Answer>>>,
-    at_hand: Arc<Mutex<Vec<Answer>>>,
+    world: Arc<Mutex<Vec<NeedAnswer>>>,
+    at_hand: Arc<Mutex<Vec<NeedAnswer>>>,
 }
 
-fn put(into: &Mutex<Vec<Answer>>, answer: Answer) {
+fn put(into: &Mutex<Vec<NeedAnswer>>, answer: NeedAnswer) {
     let mut answers = into.lock().unwrap();
     answers.retain(|known| known.need() != answer.need());
     answers.push(answer);
 }
 
-fn get(from: &Mutex<Vec<Answer>>, need: &Need) -> Option<Answer> {
+fn get(from: &Mutex<Vec<NeedAnswer>>, need: &Need) -> Option<NeedAnswer> {
     let answers = from.lock().unwrap();
     answers.iter().find(|known| known.need() == *need).cloned()
 }
 
 impl Memory {
     /// Changes the world's answer; the answers at hand stay the old ones.
-    fn becomes(&self, answer: Answer) {
+    fn becomes(&self, answer: NeedAnswer) {
         put(&self.world, answer);
     }
 
@@ -53,8 +53,8 @@ impl Memory {
         self.at_hand.lock().unwrap().clear();
     }
 
-    fn asks(&self, need: &Need) -> Answer {
-        let failed = || Answer::failed(need.clone(), Failure::Unavailable, NOW);
+    fn asks(&self, need: &Need) -> NeedAnswer {
+        let failed = || NeedAnswer::failed(need.clone(), Failure::Unavailable, NOW);
         let answer = get(&self.world, need).unwrap_or_else(failed);
         put(&self.at_hand, answer.clone());
         answer
@@ -62,7 +62,7 @@ impl Memory {
 }
 
 impl AtHand for Memory {
-    fn at_hand(&self, need: &Need, _now: UnixTime) -> Option<Answer> {
+    fn at_hand(&self, need: &Need, _now: UnixTime) -> Option<NeedAnswer> {
         get(&self.at_hand, need)
     }
 }
@@ -131,8 +131,8 @@ impl Pair {
     }
 }
 
-fn resolved(subject: &Subject) -> Answer {
-    Answer::Did(subject.did.clone(), fetched(subject.resolution()))
+fn resolved(subject: &Subject) -> NeedAnswer {
+    NeedAnswer::Did(subject.did.clone(), fetched(subject.resolution()))
 }
 
 /// Both sides with DIDs that have to be resolved.
@@ -168,7 +168,7 @@ fn a_did_that_ended_since_does_not_resume_and_is_refused_as_revoked() {
         let gone = if ended { &one } else { &other };
         let mut resolution = gone.resolution();
         resolution.document_metadata.deactivated = true;
-        let answer = Answer::Did(gone.did.clone(), fetched(resolution));
+        let answer = NeedAnswer::Did(gone.did.clone(), fetched(resolution));
         pair.memory.becomes(answer);
         // First the change is not known, then it is.
         assert_eq!(pair.meet(), Ok(true));
@@ -213,18 +213,18 @@ fn vouched() -> (Pair, World) {
 }
 
 /// The issuer's resolution, with `key` to sign credentials.
-fn issuing(issuer: &Subject, key: &Subject) -> Answer {
+fn issuing(issuer: &Subject, key: &Subject) -> NeedAnswer {
     let of = Subject {
         did: issuer.did.clone(),
         ..key.clone()
     };
     let document = of.document_for(Relationship::AssertionMethod);
     let resolution = Resolution::found(document, Representation::default());
-    Answer::Did(issuer.did.clone(), fetched(resolution))
+    NeedAnswer::Did(issuer.did.clone(), fetched(resolution))
 }
 
-fn status(world: &World, status: u8) -> Answer {
-    Answer::StatusList(URI.to_owned(), listed(&world.made(status)))
+fn status(world: &World, status: u8) -> NeedAnswer {
+    NeedAnswer::StatusList(URI.to_owned(), listed(&world.made(status)))
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_certificate_resumes_while_the_list_at_hand_does_not_name_it() {
     let certificates = clients.certificates.take().unwrap();
     clients.certificates = Some(certificates.with_crls(lists).unwrap());
     let memory = Memory::default();
-    let names = |revoked: &[u64]| Answer::Crl(LIST.to_owned(), crl(&authority.crl(revoked)));
+    let names = |revoked: &[u64]| NeedAnswer::Crl(LIST.to_owned(), crl(&authority.crl(revoked)));
     memory.becomes(names(&[]));
     let pair = Pair::new(
         (client.identities(), authority.server()),
@@ -336,7 +336,8 @@ impl Pair {
             assert_eq!(ends, Ends::default());
             for end in [&mut client, &mut server] {
                 let needs = end.needs().iter();
-                let evidence: Evidence = needs.map(|need| self.memory.asks(need)).collect();
+                let evidence: HandshakeEvidence =
+                    needs.map(|need| self.memory.asks(need)).collect();
                 if !end.needs().is_empty() {
                     end.provide(&evidence, &ctx()).unwrap();
                 }
@@ -347,7 +348,7 @@ impl Pair {
 
     /// The server's judgement of the peer, with all evidence it needs.
     fn again(&self, peer: &crate::identity::Peer, now: UnixTime) -> Again {
-        let mut evidence = Evidence::default();
+        let mut evidence = HandshakeEvidence::default();
         for _ in 0..4 {
             match self.server.judge_again(peer, &evidence, now) {
                 Again::Needs(needs) => {
@@ -377,7 +378,7 @@ fn who_is_connected_by_a_credential_is_over_once_it_is_revoked_and_unknown_while
     pair.memory.becomes(status(&world, 1));
     assert_eq!(over(pair.again(&peer, NOW)), Alert::CertificateRevoked);
     let need = Need::StatusList(URI.to_owned());
-    let failed = Answer::failed(need, Failure::Unavailable, NOW);
+    let failed = NeedAnswer::failed(need, Failure::Unavailable, NOW);
     pair.memory.becomes(failed);
     let unknown = pair.again(&peer, NOW);
     assert!(matches!(unknown, Again::Unknown(_)), "{unknown:?}");
@@ -392,7 +393,7 @@ fn who_is_connected_by_a_did_is_over_once_it_ends_changes_its_key_or_is_expected
     assert!(matches!(pair.again(&peer, NOW), Again::Holds(Some(_))));
     let mut resolution = one.resolution();
     resolution.document_metadata.deactivated = true;
-    let ended = Answer::Did(one.did.clone(), fetched(resolution));
+    let ended = NeedAnswer::Did(one.did.clone(), fetched(resolution));
     pair.memory.becomes(ended);
     assert_eq!(over(pair.again(&peer, NOW)), Alert::CertificateRevoked);
     let rotated = Subject {
@@ -409,7 +410,7 @@ fn who_is_connected_by_a_did_is_over_once_it_ends_changes_its_key_or_is_expected
     };
     let clients = ClientAuth::Required(only(trust_did(&other)));
     let stricter = ServerConfig::new(common, clients).unwrap();
-    let judged = stricter.judge_again(&peer, &Evidence::default(), NOW);
+    let judged = stricter.judge_again(&peer, &HandshakeEvidence::default(), NOW);
     assert_eq!(over(judged), Alert::AccessDenied);
 }
 

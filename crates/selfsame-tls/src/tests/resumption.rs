@@ -12,7 +12,7 @@ use super::ssi::{
     DAY, Registry, Subject, drive, only, server_refused, ssi, trust_did, trust_vc, vc,
 };
 use crate::codec::{ClientHello, Extension, Extensions, Message, OfferedPsks};
-use crate::evidence::{Answer, Need};
+use crate::evidence::{Need, NeedAnswer};
 use crate::identity::{Identities, Peer, PeerPolicy};
 use crate::profile::PAPER;
 use crate::resumption::{Revalidate, Sessions, TicketKeys};
@@ -129,7 +129,7 @@ fn drive_at(
                     if let Need::Did(did) = need {
                         let mut found = evidence.did(did).unwrap().clone();
                         found.as_of = now;
-                        evidence.add(Answer::Did(did.clone(), found));
+                        evidence.add(NeedAnswer::Did(did.clone(), found));
                     }
                 }
                 let _ = end.provide(&evidence, &ctx(now));

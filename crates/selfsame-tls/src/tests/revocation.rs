@@ -11,9 +11,9 @@ use serde_json::{Map, json};
 use super::network::Network;
 use super::ssi::{Subject, client_refused, fetched, method, only, server_refused, ssi, trusted};
 use crate::codec::{Staple, Vc};
-use crate::evidence::{Answer, Crl, Evidence, Failure, Found, Need, Source};
+use crate::evidence::{Crl, Failure, Found, HandshakeEvidence, Need, NeedAnswer, Source};
 use crate::identity::{
-    CertificatePolicy, CoseStatus, CoseSubject, CoseVc, CrlPolicy, Expected, IdentityPolicy,
+    CertificatePolicy, CoseStatus, CoseSubject, CoseVc, CrlPolicy, ExpectedPeer, IdentityPolicy,
     PeerPolicy, SsiIdentity, StaplePolicy, StatusPolicy, TrustedIssuer, staple,
 };
 use crate::profile::SELFSAME;
@@ -97,7 +97,7 @@ impl World {
     }
 
     pub(super) fn policy_by(&self, issuer: TrustedIssuer) -> IdentityPolicy {
-        let expected = Expected::Dids([self.holder.did.clone()].into());
+        let expected = ExpectedPeer::Dids([self.holder.did.clone()].into());
         IdentityPolicy::of_credentials(&["key"], vec![issuer], expected)
     }
 
@@ -114,7 +114,7 @@ impl World {
         let (mut client, mut server, ends) = self.met(policy, self.shown(Vec::new()));
         assert_eq!(ends, Ends::default());
         assert_eq!(client.needs(), [Need::StatusList(URI.to_owned())]);
-        let evidence = Evidence::from(Answer::StatusList(URI.to_owned(), found));
+        let evidence = HandshakeEvidence::from(NeedAnswer::StatusList(URI.to_owned(), found));
         let provided = client.provide(&evidence, &ctx());
         concluded(&mut client, &mut server, provided.err())
     }
@@ -185,7 +185,7 @@ fn a_credential_is_let_in_while_its_list_says_it_is_valid_and_no_longer() {
 fn the_verdict_says_how_old_the_list_is_and_whose() {
     let world = World::new();
     let (mut client, mut server, _) = world.met(world.policy(), world.shown(Vec::new()));
-    let answer = Answer::StatusList(URI.to_owned(), listed(&world.made(0)));
+    let answer = NeedAnswer::StatusList(URI.to_owned(), listed(&world.made(0)));
     client.provide(&answer.into(), &ctx()).unwrap();
     assert_eq!(concluded(&mut client, &mut server, None), Ok(()));
     let peer = client.peer().unwrap();
@@ -291,7 +291,7 @@ fn a_client_whose_credential_is_revoked_is_refused_by_the_server() {
     );
     assert_eq!(join(&mut client, &mut server), Ends::default());
     client.send(b"early").unwrap();
-    let answer = Answer::StatusList(URI.to_owned(), listed(&world.made(1)));
+    let answer = NeedAnswer::StatusList(URI.to_owned(), listed(&world.made(1)));
     let refused = server.provide(&answer.into(), &ctx()).err();
     assert!(!server.is_open() && server.take_incoming().is_empty());
     let mut ends = join(&mut client, &mut server);
@@ -379,7 +379,7 @@ fn a_list_that_its_issuer_anchored_last_is_as_fresh_as_the_checkpoint() {
     };
     let mut trusted = trusted(&world.issuer);
     trusted.keys[0].0 = format!("{}#key-1", world.issuer.did);
-    let expected = Expected::Dids([world.holder.did.clone()].into());
+    let expected = ExpectedPeer::Dids([world.holder.did.clone()].into());
     let policy = IdentityPolicy::of_credentials(&["selfsame"], vec![trusted], expected);
     // The list was issued long ago and has not changed since.
     let made = Made {
@@ -428,7 +428,7 @@ fn an_issuers_keys_are_those_its_did_has_now() {
             Some(resolution) => fetched(resolution),
             None => Found::failed(Failure::Unavailable, NOW),
         };
-        let answer = Answer::Did(world.issuer.did.clone(), found);
+        let answer = NeedAnswer::Did(world.issuer.did.clone(), found);
         let error = client.provide(&answer.into(), &ctx()).err();
         (client, server, error)
     };
@@ -440,7 +440,7 @@ fn an_issuers_keys_are_those_its_did_has_now() {
     let (mut client, mut server, error) = ask(Some(good.clone()));
     assert_eq!(error, None);
     assert_eq!(client.needs(), [Need::StatusList(URI.to_owned())]);
-    let answer = Answer::StatusList(URI.to_owned(), listed(&world.made(0)));
+    let answer = NeedAnswer::StatusList(URI.to_owned(), listed(&world.made(0)));
     let error = client.provide(&answer.into(), &ctx()).err();
     assert_eq!(concluded(&mut client, &mut server, error), Ok(()));
 
@@ -484,11 +484,11 @@ fn a_holders_did_and_the_status_of_its_credential_are_asked_for_at_once() {
     ];
     assert_eq!(client.needs(), wanted);
     // The answers arrive one after the other, in either order.
-    let status = Answer::StatusList(URI.to_owned(), listed(&world.made(0)));
+    let status = NeedAnswer::StatusList(URI.to_owned(), listed(&world.made(0)));
     client.provide(&status.into(), &ctx()).unwrap();
     assert_eq!(client.needs(), [Need::Did(holder.did.clone())]);
     assert!(!client.is_open());
-    let did = Answer::Did(holder.did.clone(), fetched(holder.resolution()));
+    let did = NeedAnswer::Did(holder.did.clone(), fetched(holder.resolution()));
     client.provide(&did.into(), &ctx()).unwrap();
     assert_eq!(concluded(&mut client, &mut server, None), Ok(()));
 }
@@ -505,7 +505,7 @@ fn a_resolvers_word_counts_only_where_the_policy_says_so() {
         let mut server = server(common(Some(holder.as_did())), ClientAuth::None);
         assert_eq!(join(&mut client, &mut server), Ends::default());
         let told = Found::new(Arc::new(holder.resolution()), NOW, Source::Word);
-        let answer = Answer::Did(holder.did.clone(), told);
+        let answer = NeedAnswer::Did(holder.did.clone(), told);
         let error = client.provide(&answer.into(), &ctx()).err();
         assert_eq!(concluded(&mut client, &mut server, error), result);
     }
@@ -545,7 +545,7 @@ fn with_crl(
     assert_eq!(join(&mut client, &mut server), Ends::default());
     assert!(!client.is_open());
     assert_eq!(client.needs(), [Need::Crl(CRL.to_owned())]);
-    let answer = Answer::Crl(CRL.to_owned(), found);
+    let answer = NeedAnswer::Crl(CRL.to_owned(), found);
     let error = client.provide(&answer.into(), &ctx()).err();
     concluded(&mut client, &mut server, error)?;
     Ok(client.peer().unwrap().grounds.clone())

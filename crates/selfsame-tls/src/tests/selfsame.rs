@@ -19,7 +19,7 @@ use crate::codec::{DidMessage, Message, Mode, SsiParameters, Staple, Vc, VcMessa
 use crate::error::ConfigError;
 use crate::evidence::Need;
 use crate::identity::{
-    CoseStatus, CoseSubject, CoseVc, Expected, Identities, IdentityPolicy, MEMBERSHIP, Members,
+    CoseStatus, CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, MEMBERSHIP, Members,
     PeerKind, PeerPolicy, SsiIdentity, StaplePolicy, TrustedIssuer,
 };
 use crate::profile::{PAPER, Profile, SELFSAME};
@@ -154,8 +154,8 @@ fn own(identities: Identities) -> Config {
     }
 }
 
-fn dns(value: &str) -> Expected {
-    Expected::Claim {
+fn dns(value: &str) -> ExpectedPeer {
+    ExpectedPeer::Claim {
         name: "dns".to_owned(),
         value: value.to_owned(),
     }
@@ -206,7 +206,7 @@ fn a_server_is_known_by_a_claim_in_a_credential_of_each_format() {
         }
         let (ends, _) = shown_to(only(by_claim(&issuer, "c.example")), identity.clone());
         assert_eq!(client_refused(ends), Alert::AccessDenied);
-        let elsewhere = Expected::Claim {
+        let elsewhere = ExpectedPeer::Claim {
             name: "service".to_owned(),
             value: "METER".to_owned(),
         };
@@ -249,7 +249,7 @@ fn both_sides_show_credentials_of_different_formats() {
         let clients = IdentityPolicy::of_credentials(
             &["key", "web"],
             vec![trusting(&issuer)],
-            Expected::Vouched,
+            ExpectedPeer::Vouched,
         );
         let mut server = server(own(ssi(as_server)), ClientAuth::Required(only(clients)));
         assert_eq!(join(&mut client, &mut server), Ends::default());
@@ -564,7 +564,7 @@ fn a_flight_with_a_credential_is_as_small_as_its_parts() {
         status_list: Some("https://issuer.example/status/1".to_owned()),
         ..trusting(&issuer)
     };
-    let expected = Expected::Dids([holder.did.clone()].into());
+    let expected = ExpectedPeer::Dids([holder.did.clone()].into());
     let policy = IdentityPolicy::of_credentials(&["key"], vec![trusted], expected);
     let protected = 1 + (1 + 2 + 2 + 8);
     let claims = 1 + (1 + 2 + 1 + 34) + (1 + 5) + (1 + 5) + (5 + 5);
@@ -626,7 +626,7 @@ fn every_changed_bit_of_a_handshake_by_credentials_ends_it() {
         ..Config::default()
     };
     let expected = |who: &Subject| {
-        let expected = Expected::Dids([who.did.clone()].into());
+        let expected = ExpectedPeer::Dids([who.did.clone()].into());
         let issuers = vec![trusting(&issuer)];
         only(IdentityPolicy::of_credentials(&["key"], issuers, expected))
     };
@@ -661,7 +661,7 @@ fn a_credential_that_names_a_stranger_is_refused_before_anything_is_looked_up() 
 /// The alert with which a client refuses a server that shows this credential and these staples, where staples of the
 /// network are accepted.
 fn stapled_to(network: &Network, trusted: TrustedIssuer, identity: SsiIdentity) -> Alert {
-    let expected = Expected::Dids([identity.did.clone()].into());
+    let expected = ExpectedPeer::Dids([identity.did.clone()].into());
     let policy = IdentityPolicy::of_credentials(&["key"], vec![trusted], expected);
     let policy = policy.with_staples(StaplePolicy::new(network.ledger()));
     client_refused(shown_to(only(policy), identity).0)

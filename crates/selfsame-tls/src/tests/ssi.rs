@@ -6,10 +6,10 @@ use selfsame_crypto::PublicKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
 
-use crate::evidence::{Answer, Evidence, Failure, Found, Need, Source};
+use crate::evidence::{Failure, Found, HandshakeEvidence, Need, NeedAnswer, Source};
 use crate::identity::{
-    Expected, Identities, IdentityPolicy, PaperContent, PaperVc, PeerPolicy, SsiIdentity, Staples,
-    TrustedIssuer, Vc,
+    ExpectedPeer, Identities, IdentityPolicy, PaperContent, PaperVc, PeerPolicy, SsiIdentity,
+    Staples, TrustedIssuer, Vc,
 };
 use crate::testing::{Ends, NOW, ctx, join};
 use crate::{Connection, Error, SigningKey};
@@ -107,7 +107,7 @@ pub(super) fn trust_did(subject: &Subject) -> IdentityPolicy {
 
 /// A policy that trusts the issuer's credential about exactly this DID.
 pub(super) fn trust_vc(subject: &Subject, issuer: &Subject) -> IdentityPolicy {
-    let expected = Expected::Dids([subject.did.clone()].into());
+    let expected = ExpectedPeer::Dids([subject.did.clone()].into());
     IdentityPolicy::of_credentials(METHODS, vec![trusted(issuer)], expected)
 }
 
@@ -135,15 +135,15 @@ impl Registry {
         Self(subjects.iter().map(known).collect())
     }
 
-    pub(super) fn evidence(&self, needs: &[Need]) -> Evidence {
+    pub(super) fn evidence(&self, needs: &[Need]) -> HandshakeEvidence {
         let answer = |need: &Need| {
             let Need::Did(did) = need else {
                 panic!("a need for something else than a DID")
             };
             let found = self.0.iter().find(|(known, _)| known == did);
-            let nothing = || Answer::failed(need.clone(), Failure::Unavailable, NOW);
+            let nothing = || NeedAnswer::failed(need.clone(), Failure::Unavailable, NOW);
             found.map_or_else(nothing, |(did, found)| {
-                Answer::Did(did.clone(), found.clone())
+                NeedAnswer::Did(did.clone(), found.clone())
             })
         };
         needs.iter().map(answer).collect()

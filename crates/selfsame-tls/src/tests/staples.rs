@@ -1,7 +1,7 @@
 //! Stapled registry reads: they suffice, or the peer is refused, or the registry is asked instead.
 
 use selfsame_did::{Did, Options};
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::CborItem as _;
 use selfsame_proof::read::Bundle;
 
 use super::network::{Citizen, Network};

@@ -11,12 +11,12 @@ use super::puppet::{Puppet, Serving, plain};
 use super::resumption::Known;
 use super::ssi::{Registry, Subject, drive, only, ssi, trust_did, trust_vc};
 use crate::codec::{
-    Certificate, CertificateEntry, CertificateRequest, ClientHello, ContentType, Extension,
+    CertificateChain, CertificateEntry, CertificateRequest, ClientHello, ContentType, Extension,
     Extensions, Message, Mode, ServerHello, SsiParameters,
 };
 use crate::identity::{Identities, PeerPolicy, Side};
 use crate::profile::PAPER;
-use crate::resumption::{EarlyData, Session, Sessions, StrikeRegister, TicketKeys};
+use crate::resumption::{EarlyData, Sessions, StrikeRegister, TicketKeys, TicketSession};
 use crate::testing::{Authority, Ends, Leaf, NOW, ctx};
 use crate::{
     Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, Scheme, ServerConfig, Suite,
@@ -280,7 +280,7 @@ impl World {
     }
 
     /// A ticket for this course, if it resumes.
-    fn session(&self, course: Course) -> Option<Session> {
+    fn session(&self, course: Course) -> Option<TicketSession> {
         if course.shown != Shown::Resumed {
             return None;
         }
@@ -336,7 +336,7 @@ fn client_in(
     world: &World,
     course: Course,
     state: State,
-    session: Option<&Session>,
+    session: Option<&TicketSession>,
 ) -> (Connection, Puppet, Vec<u8>) {
     let (config, _) = world.configs(course);
     world.sessions.clear();
@@ -451,7 +451,7 @@ fn identity(world: &World, subject: &Subject, mode: Mode) -> Message {
                 data: data.clone(),
                 extensions: Extensions::default(),
             };
-            Message::Certificate(Certificate {
+            Message::Certificate(CertificateChain {
                 context: Vec::new(),
                 entries: world.chain.chain.iter().map(entry).collect(),
             })
@@ -585,7 +585,7 @@ fn server_in(
     world: &World,
     course: Course,
     state: State,
-    session: Option<&Session>,
+    session: Option<&TicketSession>,
 ) -> (Connection, Puppet) {
     let (client, config) = world.configs(course);
     let mut server = Connection::server(&config, &ctx());

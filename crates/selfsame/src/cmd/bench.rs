@@ -187,10 +187,10 @@ impl TlsEnd {
 
 /// The registry's answer. If the registry does not answer in time because the machine is busy, tries again; the
 /// measured time includes that.
-async fn asked(gatherer: &Gatherer, need: &Need, now: UnixTime) -> tls_evidence::Answer {
+async fn asked(gatherer: &Gatherer, need: &Need, now: UnixTime) -> tls_evidence::NeedAnswer {
     for _ in 1..TRIES {
         let answer = gatherer.gather(need, now).await;
-        if !matches!(&answer, tls_evidence::Answer::Did(_, found) if found.value.is_err()) {
+        if !matches!(&answer, tls_evidence::NeedAnswer::Did(_, found) if found.value.is_err()) {
             return answer;
         }
         tokio::time::sleep(BREATH).await;

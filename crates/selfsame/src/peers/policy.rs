@@ -11,7 +11,7 @@ use selfsame_app::node::Material;
 use selfsame_did::Did;
 use selfsame_did::method::METHODS;
 use selfsame_tls::identity::{
-    CertificateIdentity, CertificatePolicy, CrlPolicy, Expected, Identities, IdentityPolicy,
+    CertificateIdentity, CertificatePolicy, CrlPolicy, ExpectedPeer, Identities, IdentityPolicy,
     PeerPolicy, SsiIdentity, StaplePolicy, Staples, TrustedIssuer, Vc,
 };
 use selfsame_tls::profile::{self, Profile};
@@ -256,12 +256,12 @@ impl Policy {
                     Failure::environment(format!("{claim} is not a claim"))
                         .hint("write it as NAME=VALUE")
                 })?;
-                Expected::Claim {
+                ExpectedPeer::Claim {
                     name: name.to_owned(),
                     value: value.to_owned(),
                 }
             }
-            (None, true) if of == Of::Clients => Expected::Vouched,
+            (None, true) if of == Of::Clients => ExpectedPeer::Vouched,
             (None, true) => {
                 return Err(Failure::environment(
                     "with --expect-anybody every holder of a credential could impersonate the server",
@@ -271,7 +271,7 @@ impl Policy {
             (None, false) if self.expect_did.is_empty() => {
                 return Err(Failure::environment("no expected peer is named").hint(HINT));
             }
-            (None, false) => Expected::Dids(peers(&self.expect_did)?.into_iter().collect()),
+            (None, false) => ExpectedPeer::Dids(peers(&self.expect_did)?.into_iter().collect()),
         };
         let issuers = dids(&self.trust_issuer)?.into_iter();
         let issuers = issuers.map(|did| self.issuer(did)).collect();

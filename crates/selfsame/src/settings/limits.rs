@@ -1,6 +1,6 @@
 //! `[limits]`: limits for all clients together, and for one address.
 
-use selfsame_server::{ConnectionLimits, Limits, Proxies};
+use selfsame_server::{ConnectionLimits, Proxies, ServerLimits};
 use serde::Deserialize;
 
 use crate::exit::Failure;
@@ -19,7 +19,7 @@ pub struct LimitSettings {
 
 impl Default for LimitSettings {
     fn default() -> Self {
-        let limits = Limits::default();
+        let limits = ServerLimits::default();
         Self {
             connections: limits.connections.open,
             connections_per_address: limits.connections.each,
@@ -39,7 +39,7 @@ impl LimitSettings {
     ///
     /// # Errors
     /// If a limit would admit no one, or a proxy is not a network.
-    pub fn limits(&self) -> Result<Limits, Failure> {
+    pub fn limits(&self) -> Result<ServerLimits, Failure> {
         for (name, value) in [
             ("connections", self.connections),
             ("connections_per_address", self.connections_per_address),
@@ -54,7 +54,7 @@ impl LimitSettings {
         }
         let proxies = Proxies::parse(&self.trusted_proxies)
             .map_err(|wrong| Failure::environment(format!("[limits] trusted_proxies: {wrong}")))?;
-        Ok(Limits {
+        Ok(ServerLimits {
             connections: ConnectionLimits {
                 open: self.connections,
                 each: self.connections_per_address,
@@ -64,7 +64,7 @@ impl LimitSettings {
             streams: self.streams,
             streams_each: self.streams_per_address,
             registrations_each: self.registrations_per_address,
-            ..Limits::default()
+            ..ServerLimits::default()
         })
     }
 }
@@ -73,7 +73,7 @@ impl LimitSettings {
 mod tests {
     use super::*;
 
-    fn limits(text: &str) -> Result<Limits, Failure> {
+    fn limits(text: &str) -> Result<ServerLimits, Failure> {
         toml::from_str::<LimitSettings>(text).unwrap().limits()
     }
 
@@ -86,7 +86,10 @@ mod tests {
             set.connections.proxies,
             Proxies::parse(&["10.0.0.0/8"]).unwrap()
         );
-        assert_eq!(set.connections.open, Limits::default().connections.open);
+        assert_eq!(
+            set.connections.open,
+            ServerLimits::default().connections.open
+        );
     }
 
     #[test]

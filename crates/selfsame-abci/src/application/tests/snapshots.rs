@@ -1,7 +1,7 @@
 //! A node that starts from another node's ledger, and the snapshots it refuses.
 
 use selfsame_ledger::trust_root;
-use selfsame_proof::cbor::Item as _;
+use selfsame_proof::cbor::CborItem as _;
 use selfsame_proof::read::{Handover, MAX_HANDOVERS, TrustRoot};
 use tendermint::abci::request::{ApplySnapshotChunk, LoadSnapshotChunk, OfferSnapshot};
 use tendermint::abci::response::{ApplySnapshotChunkResult as Answer, OfferSnapshot as Offered};

@@ -13,8 +13,8 @@ use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::ResolutionError;
-use selfsame_did::cheqd::{self, Draft, deactivation_bytes};
-use selfsame_did::registrar::{Answer, Operation, SigningRequest};
+use selfsame_did::cheqd::{self, DocumentDraft, deactivation_bytes};
+use selfsame_did::registrar::{Operation, RegistrarAnswer, SigningRequest};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
@@ -22,12 +22,12 @@ use serde::{Deserialize, Serialize};
 
 use super::selfsame::registration::{Heard, kept};
 use crate::dids::record::{DID, DidKey, DidRecord, did_id, put};
-use crate::dids::{Dids, Own, key_type};
-use crate::machine::{Answer as Called, At, Call, Calling, Machine, Next, Round};
+use crate::dids::{Dids, OwnDid, key_type};
+use crate::machine::{At, Call, CallAnswer as Called, Calling, Machine, Next, Round};
 use crate::record_cache::RecordCache;
 use crate::shared::Shared;
 use crate::view::NewDid;
-use registrar::{Said, refused};
+use registrar::{RegistrarResponse, refused};
 
 /// The kind of the records of pending changes.
 const KIND: &str = "cheqd_change";
@@ -39,12 +39,12 @@ const SETTLED_AFTER: u64 = 120;
 /// The machine of changes in the cheqd network.
 pub struct Changing {
     shared: Arc<Shared>,
-    records: RecordCache<Change>,
+    records: RecordCache<CheqdChange>,
 }
 
 /// A pending change; deleted once it is made or refused. Its id is the version's name.
 #[derive(Deserialize, Serialize)]
-pub struct Change {
+pub struct CheqdChange {
     /// The registrar's job, once there is one.
     job: Option<String>,
     /// When signatures were last sent. From then on the change may have been made.
@@ -58,7 +58,7 @@ struct Attempt<'a> {
     tenant: &'a TenantId,
     /// The version's name.
     id: &'a str,
-    change: Change,
+    change: CheqdChange,
     /// The version of the change's record in the store.
     stored: u64,
     /// When an earlier attempt sent signatures whose outcome is not known.
@@ -92,7 +92,7 @@ impl Dids {
     pub(super) async fn change_cheqd(
         &self,
         batch: Batch,
-        before: &Own,
+        before: &OwnDid,
         after: DidRecord,
     ) -> Result<DidRecord> {
         self.shared.registrar()?;
@@ -119,22 +119,22 @@ impl Changing {
 #[async_trait]
 impl Machine for Changing {
     const KIND: &'static str = KIND;
-    type Record = Change;
+    type Record = CheqdChange;
     type Input = Heard;
     type Reply = Result<()>;
 
-    fn records(&self) -> &RecordCache<Change> {
+    fn records(&self) -> &RecordCache<CheqdChange> {
         &self.records
     }
 
-    async fn prepare(&self, at: At<'_>, change: &Change, heard: &mut Heard) -> Result<()> {
+    async fn prepare(&self, at: At<'_>, change: &CheqdChange, heard: &mut Heard) -> Result<()> {
         let then = Some(&change.then);
         heard.look_up(&self.shared, at.tenant, then).await
     }
 
     fn step(
         &self,
-        change: &mut Change,
+        change: &mut CheqdChange,
         heard: &Heard,
         round: &Round<'_>,
     ) -> Result<Step<Next<Self::Reply>>> {
@@ -156,7 +156,7 @@ impl Machine for Changing {
 impl Calling for Changing {
     fn given_up(
         &self,
-        _: Option<&mut Change>,
+        _: Option<&mut CheqdChange>,
         error: Option<&Error>,
         round: &Round<'_>,
     ) -> Result<Next<Self::Reply>> {
@@ -170,7 +170,7 @@ impl Calling for Changing {
             // Another task has finished it.
             return Ok(Called::Finished);
         };
-        let change: Change = decode(&record.value)?;
+        let change: CheqdChange = decode(&record.value)?;
         let did = change.then.did.clone();
         let mut attempt = Attempt {
             tenant: at.tenant,
@@ -207,7 +207,7 @@ impl Shared {
         id: &str,
         then: &DidRecord,
     ) -> Result<()> {
-        let change = Change {
+        let change = CheqdChange {
             job: None,
             sent: None,
             then: then.clone(),
@@ -244,12 +244,12 @@ impl Shared {
         for _ in 0..CALLS_MAX {
             let given = std::mem::take(&mut signatures);
             match self.ask_registrar(attempt, given).await? {
-                Said::Answer(Answer::Finished) => return Ok(()),
-                Said::Answer(Answer::Wait { job, milliseconds }) => {
+                RegistrarResponse::Answer(RegistrarAnswer::Finished) => return Ok(()),
+                RegistrarResponse::Answer(RegistrarAnswer::Wait { job, milliseconds }) => {
                     self.note(attempt, job, false).await?;
                     registrar::pause(milliseconds).await?;
                 }
-                Said::Answer(Answer::Sign { job, requests }) => {
+                RegistrarResponse::Answer(RegistrarAnswer::Sign { job, requests }) => {
                     for request in requests {
                         let signature = self.sign_as_meant(attempt, &request).await?;
                         signatures.push((request, signature));
@@ -257,15 +257,15 @@ impl Shared {
                     // Stored before they are sent: a crash from here on leaves a change that may have been made.
                     self.note(attempt, job, true).await?;
                 }
-                Said::Answer(Answer::Failed { .. }) if attempt.is_resumed => {
+                RegistrarResponse::Answer(RegistrarAnswer::Failed { .. }) if attempt.is_resumed => {
                     // The job was forgotten or it failed; the answer does not tell which. A new job will.
                     attempt.is_resumed = false;
                     attempt.change.job = None;
                 }
-                Said::Answer(Answer::Failed { reason }) => {
+                RegistrarResponse::Answer(RegistrarAnswer::Failed { reason }) => {
                     return self.judge_failure(attempt, &reason).await;
                 }
-                Said::Nonsense(error) => return Err(error),
+                RegistrarResponse::Nonsense(error) => return Err(error),
             }
         }
         Err(Error::upstream(
@@ -350,8 +350,8 @@ impl Shared {
 
 impl DidRecord {
     /// The document that is written to the cheqd network.
-    pub(super) fn draft(&self) -> Result<Draft> {
-        let mut draft = Draft::new(self.did.clone());
+    pub(super) fn draft(&self) -> Result<DocumentDraft> {
+        let mut draft = DocumentDraft::new(self.did.clone());
         for (key, is_current) in self.keys_newest_first() {
             draft
                 .add(&key.fragment, &key.public()?, is_current)
@@ -361,7 +361,7 @@ impl DidRecord {
     }
 }
 
-impl Change {
+impl CheqdChange {
     fn operation(&self) -> Operation {
         match (self.then.deactivated, self.then.version) {
             (true, _) => Operation::Deactivate,

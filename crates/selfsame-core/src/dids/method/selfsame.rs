@@ -11,7 +11,7 @@ use selfsame_registry::{Content, Identifier, Operation};
 use selfsame_store::Batch;
 
 use crate::dids::record::{DID, DidRecord, put};
-use crate::dids::{Dids, Own};
+use crate::dids::{Dids, OwnDid};
 use crate::identity::{Identity, KEY_FRAGMENT};
 use crate::view::NewDid;
 use registration::{Author, registration_id};
@@ -110,7 +110,7 @@ impl Dids {
     pub(super) async fn change_selfsame(
         &self,
         batch: Batch,
-        before: &Own,
+        before: &OwnDid,
         after: DidRecord,
     ) -> Result<DidRecord> {
         let then = after.next();

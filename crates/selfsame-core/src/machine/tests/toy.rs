@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::events::EventKind;
-use crate::machine::{Answer, Call, Calling, HttpBody, HttpCall, Machine, Next, Round};
+use crate::machine::{Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round};
 use crate::record_cache::RecordCache;
 
 /// The guest's machine.
@@ -56,7 +56,7 @@ impl Visit {
 impl Machine for Guest {
     const KIND: &'static str = "toy_visit";
     type Record = Visit;
-    type Input = Answer;
+    type Input = CallAnswer;
     type Reply = State;
 
     fn records(&self) -> &RecordCache<Visit> {
@@ -66,12 +66,12 @@ impl Machine for Guest {
     fn step(
         &self,
         visit: &mut Visit,
-        answer: &Answer,
+        answer: &CallAnswer,
         round: &Round<'_>,
     ) -> Result<Step<Next<State>>> {
         let said = match answer {
-            Answer::Http { response, .. } if response.status == 200 => response.body.as_str(),
-            Answer::Http { .. } => return Err(Error::bad_request("the host is rude")),
+            CallAnswer::Http { response, .. } if response.status == 200 => response.body.as_str(),
+            CallAnswer::Http { .. } => return Err(Error::bad_request("the host is rude")),
             _ => "nothing",
         };
         let (state, word) = match (&visit.state, said) {

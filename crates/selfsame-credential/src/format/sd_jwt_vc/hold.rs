@@ -5,15 +5,15 @@ use std::sync::Arc;
 use selfsame_crypto::{Jwk, jws};
 use serde_json::Value;
 
-use super::{describe, verify::Received};
+use super::{describe, verify::ReceivedSdJwt};
 use crate::{
-    format::entry::{Credential, HeldError, Kept, Subject},
+    format::entry::{CredentialView, HeldError, ReadCredential, Subject},
     sd_jwt::{Processed, SdJwt},
     status::Reference,
     validity::Validity,
 };
 
-pub(super) fn hold(raw: &str) -> Result<Kept, HeldError> {
+pub(super) fn hold(raw: &str) -> Result<ReadCredential, HeldError> {
     let sd_jwt = SdJwt::parse(raw)?;
     if sd_jwt.key_binding().is_some() {
         return Err(HeldError::KeyBinding);
@@ -22,10 +22,10 @@ pub(super) fn hold(raw: &str) -> Result<Kept, HeldError> {
     let claims = processed.claims.as_object();
     let validity = claims.map(Validity::of_jwt).transpose();
     let statuses = Reference::in_jwt_claims(&processed.claims);
-    Ok(Kept {
+    Ok(ReadCredential {
         validity: validity.map_err(|_| HeldError::Time)?.unwrap_or_default(),
         statuses: statuses.map(|reference| reference.into_iter().collect()),
-        credential: Arc::new(Content {
+        credential: Arc::new(HeldSdJwt {
             sd_jwt: Arc::new(sd_jwt),
             processed: Arc::new(processed),
         }),
@@ -34,12 +34,12 @@ pub(super) fn hold(raw: &str) -> Result<Kept, HeldError> {
 
 /// The SD-JWT, and its claims with every disclosure applied.
 #[derive(Debug)]
-struct Content {
+struct HeldSdJwt {
     sd_jwt: Arc<SdJwt>,
     processed: Arc<Processed>,
 }
 
-impl Credential for Content {
+impl CredentialView for HeldSdJwt {
     fn weight(&self) -> usize {
         self.sd_jwt.weight()
     }
@@ -74,7 +74,7 @@ impl Credential for Content {
     }
 
     fn subject(&self) -> Arc<dyn Subject> {
-        Arc::new(Received {
+        Arc::new(ReceivedSdJwt {
             sd_jwt: self.sd_jwt.clone(),
             processed: Ok(self.processed.clone()),
         })

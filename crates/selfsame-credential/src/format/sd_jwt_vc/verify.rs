@@ -11,10 +11,10 @@ use crate::{
     budget::Budget,
     evidence::Need,
     format::entry::Subject,
-    issuer_key::{Claimed, Identity},
+    issuer_key::{Claimed, IssuerIdentity},
     rules::{
         Binding, Court, Malformed,
-        checklist::{Checklist, Failure, Law},
+        checklist::{BrokenRule, Checklist, Law},
         holder, issuer, single_use, status,
     },
     sd_jwt::{KeyBinding, ProcessError, Processed, SdJwt, SdJwtError, Withheld, key_binding},
@@ -23,32 +23,56 @@ use crate::{
     verdict::Verdict,
 };
 
-const WELL_FORMED: Law = Law::new("well_formed", "RFC 9901 §4", Failure::Invalid);
-const TYPE: Law = Law::new("type_header", "SD-JWT VC §2.2.1", Failure::Invalid);
-const DIGEST_ALGORITHM: Law = Law::new("digest_algorithm", "RFC 9901 §7.1 (2.d)", Failure::Invalid);
-const DIGESTS_UNIQUE: Law = Law::new("digests_unique", "RFC 9901 §7.1 (4)", Failure::Invalid);
+const WELL_FORMED: Law = Law::new("well_formed", "RFC 9901 §4", BrokenRule::Invalid);
+const TYPE: Law = Law::new("type_header", "SD-JWT VC §2.2.1", BrokenRule::Invalid);
+const DIGEST_ALGORITHM: Law = Law::new(
+    "digest_algorithm",
+    "RFC 9901 §7.1 (2.d)",
+    BrokenRule::Invalid,
+);
+const DIGESTS_UNIQUE: Law = Law::new("digests_unique", "RFC 9901 §7.1 (4)", BrokenRule::Invalid);
 const DISCLOSURES_REFERENCED: Law = Law::new(
     "disclosures_referenced",
     "RFC 9901 §7.1 (5)",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
-const DISCLOSURES_FIT: Law = Law::new("disclosures_fit", "RFC 9901 §7.1 (3.c)", Failure::Invalid);
+const DISCLOSURES_FIT: Law = Law::new(
+    "disclosures_fit",
+    "RFC 9901 §7.1 (3.c)",
+    BrokenRule::Invalid,
+);
 const CLAIM_NAMES: Law = Law::new(
     "claim_names",
     "RFC 9901 §4.1, §7.1 (3.c.ii.2)",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
-const NO_COLLISION: Law = Law::new("no_collision", "RFC 9901 §7.1 (3.c.ii.3)", Failure::Invalid);
-const VCT: Law = Law::new("vct", "SD-JWT VC §2.2.2.1", Failure::Invalid);
-const AKA_VCTS: Law = Law::new("aka_vcts", "SD-JWT VC §2.2.2.2", Failure::Invalid);
-const ISSUER_CLAIM: Law = Law::new("issuer_claim", "RFC 7519 §4.1.1", Failure::Invalid);
-const NEVER_DISCLOSED: Law = Law::new("never_disclosed", "SD-JWT VC §2.2.2.3", Failure::Invalid);
-const KB_PRESENCE: Law = Law::new("key_binding", "RFC 9901 §7.3 (1, 2), §4", Failure::Invalid);
-const KB_TYPE: Law = Law::new("holder_type", "RFC 9901 §7.3 (5.d)", Failure::Invalid);
-const KB_ALGORITHM: Law = Law::new("holder_algorithm", "RFC 9901 §7.3 (5.b)", Failure::Invalid);
-const KB_KEY: Law = Law::new("holder_key", "RFC 9901 §7.3 (5.a)", Failure::Invalid);
-const KB_SIGNATURE: Law = Law::new("holder_signature", "RFC 9901 §7.3 (5.c)", Failure::Invalid);
-const KB_SD_HASH: Law = Law::new("sd_hash", "RFC 9901 §7.3 (5.g)", Failure::Invalid);
+const NO_COLLISION: Law = Law::new(
+    "no_collision",
+    "RFC 9901 §7.1 (3.c.ii.3)",
+    BrokenRule::Invalid,
+);
+const VCT: Law = Law::new("vct", "SD-JWT VC §2.2.2.1", BrokenRule::Invalid);
+const AKA_VCTS: Law = Law::new("aka_vcts", "SD-JWT VC §2.2.2.2", BrokenRule::Invalid);
+const ISSUER_CLAIM: Law = Law::new("issuer_claim", "RFC 7519 §4.1.1", BrokenRule::Invalid);
+const NEVER_DISCLOSED: Law = Law::new("never_disclosed", "SD-JWT VC §2.2.2.3", BrokenRule::Invalid);
+const KB_PRESENCE: Law = Law::new(
+    "key_binding",
+    "RFC 9901 §7.3 (1, 2), §4",
+    BrokenRule::Invalid,
+);
+const KB_TYPE: Law = Law::new("holder_type", "RFC 9901 §7.3 (5.d)", BrokenRule::Invalid);
+const KB_ALGORITHM: Law = Law::new(
+    "holder_algorithm",
+    "RFC 9901 §7.3 (5.b)",
+    BrokenRule::Invalid,
+);
+const KB_KEY: Law = Law::new("holder_key", "RFC 9901 §7.3 (5.a)", BrokenRule::Invalid);
+const KB_SIGNATURE: Law = Law::new(
+    "holder_signature",
+    "RFC 9901 §7.3 (5.c)",
+    BrokenRule::Invalid,
+);
+const KB_SD_HASH: Law = Law::new("sd_hash", "RFC 9901 §7.3 (5.g)", BrokenRule::Invalid);
 
 /// Every rule for an SD-JWT VC.
 pub(crate) const LAWS: &[&Law] = &[
@@ -94,7 +118,7 @@ pub(crate) const LAWS: &[&Law] = &[
 /// Reads an SD-JWT VC, or a presentation of one.
 pub(super) fn read(raw: &str, budget: &mut Budget) -> Result<Arc<dyn Subject>, Malformed> {
     let sd_jwt = SdJwt::parse_within(raw, budget).map_err(malformed)?;
-    Ok(Arc::new(Received {
+    Ok(Arc::new(ReceivedSdJwt {
         processed: sd_jwt.process().map(Arc::new),
         sd_jwt: Arc::new(sd_jwt),
     }))
@@ -128,12 +152,12 @@ fn claimed<'a>(sd_jwt: &'a SdJwt, court: &Court<'a>) -> Claimed<'a> {
 
 /// An SD-JWT as it was received, and the result of its processing.
 #[derive(Debug)]
-pub(super) struct Received {
+pub(super) struct ReceivedSdJwt {
     pub sd_jwt: Arc<SdJwt>,
     pub processed: Result<Arc<Processed>, ProcessError>,
 }
 
-impl Subject for Received {
+impl Subject for ReceivedSdJwt {
     fn needs(&self, court: &Court<'_>) -> Vec<Need> {
         let stated = status::Stated {
             jwt: self.sd_jwt.jwt(),
@@ -157,8 +181,13 @@ impl Subject for Received {
     }
 }
 
-fn judge(received: &Received, expected: Option<&Binding>, court: &Court<'_>, list: &mut Checklist) {
-    let Received { sd_jwt, processed } = received;
+fn judge(
+    received: &ReceivedSdJwt,
+    expected: Option<&Binding>,
+    court: &Court<'_>,
+    list: &mut Checklist,
+) {
+    let ReceivedSdJwt { sd_jwt, processed } = received;
     list.passes(&WELL_FORMED, "");
     list.check(
         &TYPE,
@@ -185,7 +214,7 @@ fn judge(received: &Received, expected: Option<&Binding>, court: &Court<'_>, lis
     );
     let claimed = claimed(sd_jwt, court);
     let signed = issuer::signature(sd_jwt.jwt(), &claimed, court, list);
-    let identity = signed.as_ref().map(|signed| Identity {
+    let identity = signed.as_ref().map(|signed| IssuerIdentity {
         id: claimed.id,
         leaf: signed.leaf(),
     });

@@ -7,23 +7,23 @@ use serde_json::{Map, Value};
 
 use super::verify;
 use crate::{
-    format::entry::{Credential, HeldError, Kept, Subject},
+    format::entry::{CredentialView, HeldError, ReadCredential, Subject},
     w3c::{Model, VcJwt},
 };
 
-pub(crate) fn hold(raw: &str, model: Model) -> Result<Kept, HeldError> {
+pub(crate) fn hold(raw: &str, model: Model) -> Result<ReadCredential, HeldError> {
     let credential = VcJwt::parse(raw, model)?;
-    Ok(Kept {
+    Ok(ReadCredential {
         validity: credential.validity().map_err(|_| HeldError::Time)?,
         statuses: credential.statuses(),
-        credential: Arc::new(Content(Arc::new(credential))),
+        credential: Arc::new(HeldW3c(Arc::new(credential))),
     })
 }
 
 #[derive(Debug)]
-struct Content(Arc<VcJwt>);
+struct HeldW3c(Arc<VcJwt>);
 
-impl Credential for Content {
+impl CredentialView for HeldW3c {
     fn weight(&self) -> usize {
         self.0.weight()
     }
@@ -57,7 +57,7 @@ impl Credential for Content {
     }
 
     fn subject(&self) -> Arc<dyn Subject> {
-        Arc::new(verify::Credential(self.0.clone()))
+        Arc::new(verify::BareCredential(self.0.clone()))
     }
 }
 

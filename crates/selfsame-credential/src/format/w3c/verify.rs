@@ -13,10 +13,10 @@ use crate::{
         entry::Subject,
         sd_jwt_vc::{describe::TYP as SD_JWT_VC, verify as sd_jwt_vc},
     },
-    issuer_key::{self, Claimed, Finding, Identity, Roots},
+    issuer_key::{self, Claimed, Finding, IssuerIdentity, Roots},
     rules::{
         Binding, Court, Malformed,
-        checklist::{Checklist, Failure, Law},
+        checklist::{BrokenRule, Checklist, Law},
         holder, issuer, status,
     },
     sd_jwt::SdJwtError,
@@ -27,51 +27,55 @@ use crate::{
 const WELL_FORMED: Law = Law::new(
     "well_formed",
     "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 const TYPE: Law = Law::new(
     "type_header",
     "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.1",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
-const CONTEXT: Law = Law::new("context", "VCDM 1.1 §4.1, VCDM 2.0 §4.3", Failure::Invalid);
+const CONTEXT: Law = Law::new(
+    "context",
+    "VCDM 1.1 §4.1, VCDM 2.0 §4.3",
+    BrokenRule::Invalid,
+);
 const IDENTIFIER: Law = Law::new(
     "identifier",
     "VCDM 1.1 §4.2, VCDM 2.0 §4.4",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 const CREDENTIAL_TYPE: Law = Law::new(
     "credential_type",
     "VCDM 1.1 §4.3, VCDM 2.0 §4.5",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 const MEMBERS: Law = Law::new(
     "required_members",
     "VCDM 1.1 §4.4-4.6, VCDM 2.0 §4.7-4.8",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 const CLAIMS_AGREE: Law = Law::new(
     "claims_agree",
     "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.3",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 const HOLDER_TYPE: Law = Law::new(
     "holder_type",
     "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.2",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
 const PRESENTATION_TYPE: Law = Law::new(
     "presentation_type",
     "VCDM 1.1 §4.10, VCDM 2.0 §4.13",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
-const HOLDER_ALGORITHM: Law = Law::new("holder_algorithm", "RFC 8725 §3.1", Failure::Invalid);
+const HOLDER_ALGORITHM: Law = Law::new("holder_algorithm", "RFC 8725 §3.1", BrokenRule::Invalid);
 const HOLDER_KEY: Law = Law::new(
     "holder_key",
     "OpenID4VP §B.1.3, RFC 7800 §3, VCDM 2.0 §4.13",
-    Failure::Invalid,
+    BrokenRule::Invalid,
 );
-const HOLDER_SIGNATURE: Law = Law::new("holder_signature", "RFC 7515 §5.2", Failure::Invalid);
+const HOLDER_SIGNATURE: Law = Law::new("holder_signature", "RFC 7515 §5.2", BrokenRule::Invalid);
 
 /// Every rule for a W3C credential.
 pub(crate) const CREDENTIAL_LAWS: &[&Law] = &[
@@ -120,7 +124,7 @@ pub(in crate::format) fn read_credential(
     if credential.jwt().header.is_of_type(SD_JWT_VC) {
         return Err(sd_jwt_vc::malformed(SdJwtError::Form));
     }
-    Ok(Arc::new(Credential(Arc::new(credential))))
+    Ok(Arc::new(BareCredential(Arc::new(credential))))
 }
 
 pub(in crate::format) fn read_presentation(
@@ -129,7 +133,7 @@ pub(in crate::format) fn read_presentation(
     budget: &mut Budget,
 ) -> Result<Arc<dyn Subject>, Malformed> {
     let presentation = VpJwt::parse_within(raw, model, budget).map_err(malformed)?;
-    Ok(Arc::new(Presentation(presentation)))
+    Ok(Arc::new(ReceivedPresentation(presentation)))
 }
 
 pub(in crate::format) fn too_much() -> Malformed {
@@ -138,13 +142,13 @@ pub(in crate::format) fn too_much() -> Malformed {
 
 /// A credential without a presentation.
 #[derive(Debug)]
-pub(super) struct Credential(pub Arc<VcJwt>);
+pub(super) struct BareCredential(pub Arc<VcJwt>);
 
 /// A presentation of one credential.
 #[derive(Debug)]
-struct Presentation(VpJwt);
+struct ReceivedPresentation(VpJwt);
 
-impl Subject for Credential {
+impl Subject for BareCredential {
     fn needs(&self, court: &Court<'_>) -> Vec<Need> {
         needs(&self.0, None, court)
     }
@@ -156,7 +160,7 @@ impl Subject for Credential {
     }
 }
 
-impl Subject for Presentation {
+impl Subject for ReceivedPresentation {
     fn needs(&self, court: &Court<'_>) -> Vec<Need> {
         let holder = holder_need(&self.0, court.evidence);
         needs(self.0.credential(), holder, court)
@@ -167,7 +171,7 @@ impl Subject for Presentation {
         let mut list = Checklist::new(&[CREDENTIAL_LAWS, HOLDER_LAWS]);
         let issuer = judge(credential, court, &mut list);
         if let Some(expected) = expected {
-            let proof = Proof {
+            let proof = HolderProof {
                 presentation: &self.0,
                 issuer,
                 expected,
@@ -209,14 +213,14 @@ fn claimed<'a>(credential: &'a VcJwt, court: &Court<'a>) -> Claimed<'a> {
 
 /// What is known about a credential's issuer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Issuer {
+enum IssuerStanding {
     /// The issuer signed it, and the policy trusts the issuer: URLs that it names may be fetched.
     ReliedUpon,
     /// Anything less.
     Stranger,
 }
 
-fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> Issuer {
+fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> IssuerStanding {
     list.passes(&WELL_FORMED, "");
     let typed = rules::credential_has_type(credential);
     list.check(&TYPE, typed, "the header's typ is not that of a credential");
@@ -249,7 +253,7 @@ fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> Issuer 
     }
     let claimed = claimed(credential, court);
     let signed = issuer::signature(credential.jwt(), &claimed, court, list);
-    let identity = signed.as_ref().map(|signed| Identity {
+    let identity = signed.as_ref().map(|signed| IssuerIdentity {
         id: claimed.id,
         leaf: signed.leaf(),
     });
@@ -263,12 +267,12 @@ fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> Issuer 
     }
     issuer::validity(credential.validity(), court, list);
     let Some(identity) = &identity else {
-        return Issuer::Stranger;
+        return IssuerStanding::Stranger;
     };
     status::judge(credential.statuses(), &claimed, identity, court, list);
     match status::is_relied_upon(identity, court) {
-        true => Issuer::ReliedUpon,
-        false => Issuer::Stranger,
+        true => IssuerStanding::ReliedUpon,
+        false => IssuerStanding::Stranger,
     }
 }
 
@@ -330,16 +334,16 @@ fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Fi
 }
 
 /// The proof that the holder presents a credential.
-struct Proof<'a> {
+struct HolderProof<'a> {
     presentation: &'a VpJwt,
     /// The issuer of the credential in it.
-    issuer: Issuer,
+    issuer: IssuerStanding,
     /// The values that the proof must be bound to.
     expected: &'a Binding,
 }
 
-fn judge_presentation(proof: &Proof<'_>, court: &Court<'_>, list: &mut Checklist) {
-    let Proof {
+fn judge_presentation(proof: &HolderProof<'_>, court: &Court<'_>, list: &mut Checklist) {
+    let HolderProof {
         presentation,
         issuer,
         expected,
@@ -365,7 +369,7 @@ fn judge_presentation(proof: &Proof<'_>, court: &Court<'_>, list: &mut Checklist
         "the policy does not accept the signature algorithm",
     );
     match (holder_key(presentation, court.evidence), issuer) {
-        (Err(Finding::Missing(_)), Issuer::Stranger) => {
+        (Err(Finding::Missing(_)), IssuerStanding::Stranger) => {
             let detail = "the DID was not resolved, since the issuer is not proven and trusted";
             list.skips(&HOLDER_KEY, detail);
             list.nobody_proven();
@@ -390,11 +394,11 @@ fn holder_signature(jwt: &jws::Compact, key: Result<PublicKey, Finding>, list: &
         }
         Err(Finding::Refused(reason)) => list.fails(&HOLDER_KEY, reason),
         Err(Finding::Unavailable(reason)) => {
-            list.fails_as(&HOLDER_KEY, Failure::Unverifiable, reason);
+            list.fails_as(&HOLDER_KEY, BrokenRule::Unverifiable, reason);
         }
         Err(_) => {
             let detail = "the holder's DID has not been resolved";
-            list.fails_as(&HOLDER_KEY, Failure::Unverifiable, detail);
+            list.fails_as(&HOLDER_KEY, BrokenRule::Unverifiable, detail);
         }
     }
 }

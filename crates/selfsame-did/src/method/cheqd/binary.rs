@@ -2,11 +2,11 @@
 
 use selfsame_crypto::encoding::{base58_decode, base58_encode, hex_decode};
 
-use super::{INDY_BYTES, Network, dashed, is_uuid, parts};
+use super::{CheqdNetwork, INDY_BYTES, dashed, is_uuid, parts};
 use crate::did::Did;
 
 /// The ledgers by number.
-const LEDGERS: [Network; 2] = [Network::Mainnet, Network::Testnet];
+const LEDGERS: [CheqdNetwork; 2] = [CheqdNetwork::Mainnet, CheqdNetwork::Testnet];
 /// Added to a ledger's number if the identifier is written in base58 instead of as a UUID.
 const AS_BASE58: u8 = 2;
 

@@ -17,11 +17,11 @@ const VERSION: u32 = 12;
 
 /// A document of a did:cheqd with Ed25519 keys, controlled by the DID itself.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
+pub struct DocumentDraft {
     document: Document,
 }
 
-impl Draft {
+impl DocumentDraft {
     /// A document without keys.
     pub fn new(did: Did) -> Self {
         let mut document = Document::new(did.clone());
@@ -70,13 +70,13 @@ impl Draft {
     /// in Protocol Buffers, fields in the order of their numbers.
     pub fn signing_bytes(&self, version: &str) -> Vec<u8> {
         let value = self.to_value();
-        let mut message = Message::default();
+        let mut message = ProtobufMessage::default();
         message.texts(CONTEXT, value.get("@context"));
         message.text(ID, self.document.id.as_str());
         message.texts(CONTROLLER, value.get("controller"));
         let methods = value.get("verificationMethod").and_then(Value::as_array);
         for method in methods.into_iter().flatten() {
-            let mut inner = Message::default();
+            let mut inner = ProtobufMessage::default();
             // `VerificationMethod` of cheqd/did/v2/diddoc.proto. For this type, the material is the multibase text.
             for (number, name) in [
                 (1, "id"),
@@ -101,7 +101,7 @@ impl Draft {
 
 /// The bytes that the keys sign to deactivate a DID (`MsgDeactivateDidDocPayload`), as version `version`.
 pub fn deactivation_bytes(did: &Did, version: &str) -> Vec<u8> {
-    let mut message = Message::default();
+    let mut message = ProtobufMessage::default();
     message.text(1, did.as_str());
     message.text(2, version);
     message.0
@@ -109,9 +109,9 @@ pub fn deactivation_bytes(did: &Did, version: &str) -> Vec<u8> {
 
 /// A Protocol Buffers message with only strings and messages as fields.
 #[derive(Default)]
-struct Message(Vec<u8>);
+struct ProtobufMessage(Vec<u8>);
 
-impl Message {
+impl ProtobufMessage {
     /// Writes a string. An empty string is the field's default and is omitted.
     fn text(&mut self, number: u32, text: &str) {
         if !text.is_empty() {

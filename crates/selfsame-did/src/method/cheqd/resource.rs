@@ -21,7 +21,7 @@ const PARAMETERS: [(&str, Option<&str>); 7] = [
 
 /// The resource named by a DID URL.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Wanted {
+pub enum WantedResource {
     /// Named by its identifier, in the path.
     Id(String),
     /// Named by query parameters, decoded.
@@ -45,7 +45,7 @@ pub struct Resource {
 ///
 /// # Errors
 /// `InvalidDid` or `InvalidDidUrl` if the name of a resource is malformed.
-pub fn wanted(url: &DidUrl) -> Result<Option<Wanted>, ResolutionError> {
+pub fn wanted(url: &DidUrl) -> Result<Option<WantedResource>, ResolutionError> {
     let query = url.query.as_deref().unwrap_or_default();
     let pairs: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes())
         .into_owned()
@@ -61,14 +61,16 @@ pub fn wanted(url: &DidUrl) -> Result<Option<Wanted>, ResolutionError> {
         return invalid;
     }
     match url.path.strip_prefix("/resources/") {
-        Some(id) if is_uuid(id) && url.query.is_none() => Ok(Some(Wanted::Id(id.to_owned()))),
+        Some(id) if is_uuid(id) && url.query.is_none() => {
+            Ok(Some(WantedResource::Id(id.to_owned())))
+        }
         None if url.path.is_empty() => {
             let mut names: Vec<&String> = pairs.iter().map(|(name, _)| name).collect();
             names.sort_unstable();
             let is_once = names.windows(2).all(|two| two.first() != two.last());
             let is_known = names.iter().all(|name| is_parameter(name));
             match is_once && is_known {
-                true => Ok(Some(Wanted::Query(pairs))),
+                true => Ok(Some(WantedResource::Query(pairs))),
                 false => invalid,
             }
         }
@@ -81,7 +83,7 @@ pub fn wanted(url: &DidUrl) -> Result<Option<Wanted>, ResolutionError> {
 /// # Errors
 /// `NotFound` if it is missing, `InvalidDidUrl` if several resources match, `InvalidDidDocument` if the answer is
 /// malformed, or the resolver's own error.
-pub fn read(bytes: &[u8], wanted: &Wanted) -> Result<Resource, ResolutionError> {
+pub fn read(bytes: &[u8], wanted: &WantedResource) -> Result<Resource, ResolutionError> {
     let malformed = ResolutionError::InvalidDidDocument;
     let value = selfsame_crypto::json::parse(bytes, &LIMITS).map_err(|_| malformed)?;
     for metadata in ["dereferencingMetadata", "didResolutionMetadata"] {
@@ -137,10 +139,10 @@ fn resource(metadata: &Value) -> Option<Resource> {
 }
 
 impl Resource {
-    fn is(&self, wanted: &Wanted) -> bool {
+    fn is(&self, wanted: &WantedResource) -> bool {
         let asked = match wanted {
-            Wanted::Id(id) => return self.id == *id,
-            Wanted::Query(asked) => asked,
+            WantedResource::Id(id) => return self.id == *id,
+            WantedResource::Query(asked) => asked,
         };
         asked.iter().all(|(name, value)| {
             let member = PARAMETERS.iter().find(|(known, _)| known == name);

@@ -19,10 +19,13 @@ fn both_networks_and_both_forms_of_identifiers_are_read() {
     let (network, id) = parts(&uuid).unwrap();
     assert_eq!(
         (network, id),
-        (Network::Testnet, "c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0")
+        (
+            CheqdNetwork::Testnet,
+            "c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0"
+        )
     );
     let indy = did("did:cheqd:mainnet:Ps1ysXP2Ae6GBfxNhNQNKN");
-    assert_eq!(parts(&indy).unwrap().0, Network::Mainnet);
+    assert_eq!(parts(&indy).unwrap().0, CheqdNetwork::Mainnet);
 }
 
 #[test]
@@ -53,8 +56,8 @@ fn a_made_identifier_is_a_random_uuid() {
     assert_eq!(uuid([0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
 }
 
-fn draft() -> Draft {
-    let mut draft = Draft::new(did(DID));
+fn draft() -> DocumentDraft {
+    let mut draft = DocumentDraft::new(did(DID));
     let key = PublicKey::from_multikey(MULTIKEY).unwrap();
     draft.add("key-1", &key, true).unwrap();
     draft
@@ -119,7 +122,7 @@ fn the_payload_of_a_deactivation_is_the_did_and_the_version() {
 fn a_key_of_a_kind_the_network_does_not_sign_with_is_refused() {
     let key = PrivateKey::generate(KeyType::P256).unwrap();
     assert!(
-        Draft::new(did(DID))
+        DocumentDraft::new(did(DID))
             .add("key-1", key.public(), true)
             .is_err()
     );
@@ -128,7 +131,7 @@ fn a_key_of_a_kind_the_network_does_not_sign_with_is_refused() {
 proptest! {
     #[test]
     fn every_made_did_is_read_back(bytes: [u8; 16]) {
-        for network in [Network::Mainnet, Network::Testnet] {
+        for network in [CheqdNetwork::Mainnet, CheqdNetwork::Testnet] {
             let made = create(network, bytes);
             prop_assert_eq!(parts(&made).unwrap().0, network);
             let indy = did(&format!("did:cheqd:{network}:{}", base58_encode(&bytes)));

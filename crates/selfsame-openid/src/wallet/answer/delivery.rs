@@ -3,7 +3,7 @@
 use selfsame_credential::evidence::Step;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
-use selfsame_openid4vc::holder::{self, Delivery, Input, State};
+use selfsame_openid4vc::holder::{self, Delivery, Input, PresentationState};
 use selfsame_store::{Expect, Put, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::view::wallet::{Answered, OneUse, Person};
 use crate::wallet::Wallet;
 use crate::wallet::history::{self, KEPT, origin_of};
 use selfsame_core::events::EventKind;
-use selfsame_core::machine::{Answer, Call, Calling, HttpBody, HttpCall, Machine, Next, Round};
+use selfsame_core::machine::{Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round};
 use selfsame_core::record_cache::RecordCache;
 
 const FLOW: &str = "answering";
@@ -21,13 +21,13 @@ const FLOW_SECONDS: u64 = 24 * 3600;
 
 /// The machine.
 pub(crate) struct Answering {
-    records: RecordCache<Flow>,
+    records: RecordCache<AnswerFlow>,
 }
 
 /// An answer being delivered.
 #[derive(Deserialize, Serialize)]
-pub(crate) struct Flow {
-    state: State,
+pub(crate) struct AnswerFlow {
+    state: PresentationState,
     party: String,
     cards: Vec<String>,
     claims: Vec<String>,
@@ -37,16 +37,16 @@ pub(crate) struct Flow {
 
 /// What a person shares, as the history will show it.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct SharedContent {
     pub cards: Vec<String>,
     pub claims: Vec<String>,
     /// The single-use cards that this hands over.
     pub one_use: Vec<OneUse>,
 }
 
-impl Flow {
-    fn entry(&self, what: &str) -> history::Entry {
-        history::Entry::new(what, &self.party, self.cards.clone(), self.claims.clone())
+impl AnswerFlow {
+    fn entry(&self, what: &str) -> history::NewHistoryEntry {
+        history::NewHistoryEntry::new(what, &self.party, self.cards.clone(), self.claims.clone())
             .giving(self.one_use.clone())
     }
 }
@@ -57,12 +57,12 @@ impl Wallet {
         &self,
         person: &Person,
         opened: &Opened,
-        holder::Next { state, delivery }: holder::Next,
-        shown: Shown,
+        holder::HolderNext { state, delivery }: holder::HolderNext,
+        shown: SharedContent,
     ) -> Result<Answered> {
         let ctx = self.shared.clock.ctx();
         let id = ctx.token("flow/id");
-        let flow = Flow {
+        let flow = AnswerFlow {
             state,
             party: opened.asked.request.client_id.clone(),
             cards: shown.cards,
@@ -108,26 +108,26 @@ impl Answering {
 
 impl Machine for Answering {
     const KIND: &'static str = FLOW;
-    type Record = Flow;
-    type Input = Answer;
+    type Record = AnswerFlow;
+    type Input = CallAnswer;
     type Reply = Answered;
 
-    fn records(&self) -> &RecordCache<Flow> {
+    fn records(&self) -> &RecordCache<AnswerFlow> {
         &self.records
     }
 
     fn step(
         &self,
-        flow: &mut Flow,
-        answer: &Answer,
+        flow: &mut AnswerFlow,
+        answer: &CallAnswer,
         round: &Round<'_>,
     ) -> Result<Step<Next<Answered>>> {
         let input = match answer {
-            Answer::Http { response, .. } => Input::Delivered {
+            CallAnswer::Http { response, .. } => Input::Delivered {
                 status: response.status,
                 body: response.body.as_bytes(),
             },
-            Answer::Unreachable { reason } => Input::Unreachable(reason),
+            CallAnswer::Unreachable { reason } => Input::Unreachable(reason),
             _ => return Err(Error::internal("verifiers answer by HTTP")),
         };
         let taken = holder::step(&flow.state, input, round.evidence, round.ctx);
@@ -136,15 +136,17 @@ impl Machine for Answering {
             Step::Done(next) => next.state,
         };
         let (entry, delivered, redirect_uri) = match state {
-            State::Done(done) => {
+            PresentationState::Done(done) => {
                 let what = if done.presented { "shared" } else { "declined" };
                 (flow.entry(what), true, done.redirect_uri)
             }
-            State::Failed(failed) => {
+            PresentationState::Failed(failed) => {
                 tracing::warn!(reason = %failed.reason, "the verifier did not accept an answer");
                 (flow.entry("failed").because(failed.reason), false, None)
             }
-            State::Asked(_) | State::Answering(_) | State::Declining(_) => {
+            PresentationState::Asked(_)
+            | PresentationState::Answering(_)
+            | PresentationState::Declining(_) => {
                 return Err(Error::internal(
                     "an answer that was delivered has not ended",
                 ));
@@ -170,7 +172,7 @@ impl Machine for Answering {
 impl Calling for Answering {
     fn given_up(
         &self,
-        flow: Option<&mut Flow>,
+        flow: Option<&mut AnswerFlow>,
         error: Option<&Error>,
         round: &Round<'_>,
     ) -> Result<Next<Answered>> {
@@ -183,7 +185,7 @@ impl Calling for Answering {
             }
             None => {
                 let party = round.url().map(origin_of).unwrap_or_default();
-                history::Entry::failed(&party, &late)
+                history::NewHistoryEntry::failed(&party, &late)
             }
         };
         let ending = ending.put(round.ctx)?;

@@ -9,13 +9,13 @@ use selfsame_credential::Held;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::dcql::{
-    self, CredentialQuery, Match, Meta, Query, QueryMatches, Selection,
+    self, CredentialQuery, DcqlQuery, Match, Meta, QueryMatches, Selection,
 };
 use selfsame_openid4vc::holder::selection::{by_policy, candidate};
-use selfsame_openid4vc::holder::{Asked, HolderKey, response};
+use selfsame_openid4vc::holder::{AwaitingConsent, HolderKey, response};
 use selfsame_store::{Page, Record, Tag};
 
-use super::delivery::Shown;
+use super::delivery::SharedContent;
 use crate::view::wallet::{Choice, OneUse, Person, Share};
 use crate::wallet::Wallet;
 use crate::wallet::cards::{CARD, CardRecord, single_use};
@@ -47,7 +47,7 @@ pub(super) struct Fitting {
 }
 
 /// The contents of a preview.
-pub(super) struct Offer {
+pub(super) struct PreviewContents {
     pub selection: Selection<usize>,
     pub is_answerable: bool,
     pub shares: Vec<Share>,
@@ -55,14 +55,14 @@ pub(super) struct Offer {
 
 /// The cards that were read for a request, and the budget left.
 struct Look {
-    read: HashMap<String, Option<Read>>,
+    read: HashMap<String, Option<ReadCard>>,
     unread_bytes: usize,
     unmatched_bytes: usize,
 }
 
 /// A card and its credential.
 #[derive(Clone)]
-struct Read {
+struct ReadCard {
     card: Arc<CardRecord>,
     held: Arc<Held>,
 }
@@ -82,7 +82,11 @@ impl Look {
 
     /// The cards that have the query's format, with whether they match it. Each is read once; no card is read once the
     /// request's budget is spent.
-    fn matched(&mut self, query: &CredentialQuery, cards: Vec<CardRecord>) -> Vec<(Read, bool)> {
+    fn matched(
+        &mut self,
+        query: &CredentialQuery,
+        cards: Vec<CardRecord>,
+    ) -> Vec<(ReadCard, bool)> {
         let mut matched = Vec::with_capacity(cards.len());
         for card in cards {
             if self.is_over() || query.known_format() != Some(card.format) {
@@ -99,14 +103,14 @@ impl Look {
         matched
     }
 
-    fn read(&mut self, card: CardRecord) -> Option<Read> {
+    fn read(&mut self, card: CardRecord) -> Option<ReadCard> {
         if let Some(known) = self.read.get(&card.id) {
             return known.clone();
         }
         let id = card.id.clone();
         let read = card.held().ok().map(|held| {
             self.unread_bytes = self.unread_bytes.saturating_sub(held.weight());
-            Read {
+            ReadCard {
                 card: Arc::new(card),
                 held: Arc::new(held),
             }
@@ -119,7 +123,7 @@ impl Look {
 /// The cards that are looked for: a person's, for one credential of a request.
 struct Sought<'a> {
     person: &'a Person,
-    asked: &'a Asked,
+    asked: &'a AwaitingConsent,
     query: &'a CredentialQuery,
 }
 
@@ -129,10 +133,10 @@ impl Wallet {
     pub(super) async fn fitting(
         &self,
         person: &Person,
-        asked: &Asked,
+        asked: &AwaitingConsent,
         most: usize,
     ) -> Result<Vec<Fitting>> {
-        let mut found = Found::default();
+        let mut found = FoundCards::default();
         let mut look = Look::new();
         for query in asked.request.query.credentials() {
             let sought = Sought {
@@ -143,7 +147,7 @@ impl Wallet {
             for name in types_of(query) {
                 let tag = Tag::hashed("type", name);
                 let mut page = Page::newest(most);
-                let (mut looked_through, mut count) = (0, Count::default());
+                let (mut looked_through, mut count) = (0, CardCount::default());
                 loop {
                     let store = &self.shared.store;
                     let records = store.find(&person.tenant, CARD, &tag, &page).await?;
@@ -172,7 +176,7 @@ impl Wallet {
     pub(super) async fn named(
         &self,
         person: &Person,
-        asked: &Asked,
+        asked: &AwaitingConsent,
         cards: &BTreeMap<String, String>,
     ) -> Result<Vec<Fitting>> {
         let mut named = Vec::new();
@@ -222,7 +226,7 @@ impl Wallet {
         let (matched, looked) = self.read_through(bytes, job).await?;
         *look = looked;
         let mut fitting = Vec::with_capacity(matched.len());
-        for (Read { card, held }, matches) in matched {
+        for (ReadCard { card, held }, matches) in matched {
             let key = match matches {
                 true => self.holder_key(person, &card, &held).await?,
                 false => None,
@@ -270,7 +274,7 @@ impl Wallet {
     /// Finds which cards answer which query.
     pub(super) async fn selection(
         &self,
-        asked: &Asked,
+        asked: &AwaitingConsent,
         fitting: Vec<Fitting>,
     ) -> Result<(Selection<usize>, Vec<Fitting>)> {
         let asked = asked.clone();
@@ -280,13 +284,17 @@ impl Wallet {
     }
 
     /// The contents of the request's preview.
-    pub(super) async fn offer_of(&self, asked: &Asked, fitting: Vec<Fitting>) -> Result<Offer> {
+    pub(super) async fn offer_of(
+        &self,
+        asked: &AwaitingConsent,
+        fitting: Vec<Fitting>,
+    ) -> Result<PreviewContents> {
         let asked = asked.clone();
         let bytes = work_of(&asked, &fitting);
         let offer = move || {
             let selection = selected(&asked.request.query, &fitting);
             let (is_answerable, shares) = shares(&asked, &fitting, &selection);
-            Offer {
+            PreviewContents {
                 selection,
                 is_answerable,
                 shares,
@@ -316,24 +324,24 @@ fn length<'c>(cards: impl Iterator<Item = &'c CardRecord>) -> usize {
 }
 
 /// Bytes of cards to look at if every query is matched with every card.
-fn work_of(asked: &Asked, fitting: &[Fitting]) -> usize {
+fn work_of(asked: &AwaitingConsent, fitting: &[Fitting]) -> usize {
     let once = length(fitting.iter().map(|fit| fit.card.as_ref()));
     once.saturating_mul(asked.request.query.credentials().len())
 }
 
 /// Cards that may answer, without duplicates.
 #[derive(Default)]
-struct Found(Vec<Fitting>);
+struct FoundCards(Vec<Fitting>);
 
 /// Number of cards found for one query and type.
 #[derive(Default)]
-struct Count {
+struct CardCount {
     good: usize,
     others: usize,
 }
 
-impl Found {
-    fn add(&mut self, fit: Fitting, count: &mut Count) {
+impl FoundCards {
+    fn add(&mut self, fit: Fitting, count: &mut CardCount) {
         let counted = match fit.good {
             true => &mut count.good,
             false => &mut count.others,
@@ -360,7 +368,7 @@ fn affordable(fitting: &[Fitting], queries: usize) -> &[Fitting] {
     fitting.get(..first.count()).unwrap_or_default()
 }
 
-fn selected(query: &Query, fitting: &[Fitting]) -> Selection<usize> {
+fn selected(query: &DcqlQuery, fitting: &[Fitting]) -> Selection<usize> {
     let candidates: Vec<_> = affordable(fitting, query.credentials().len())
         .iter()
         .enumerate()
@@ -387,7 +395,11 @@ fn selected(query: &Query, fitting: &[Fitting]) -> Selection<usize> {
 
 /// Whether there is an answer, and what each query would share. Of long cards only some are shown, one per query at
 /// least.
-fn shares(asked: &Asked, fitting: &[Fitting], selection: &Selection<usize>) -> (bool, Vec<Share>) {
+fn shares(
+    asked: &AwaitingConsent,
+    fitting: &[Fitting],
+    selection: &Selection<usize>,
+) -> (bool, Vec<Share>) {
     let Ok(preferred) = by_policy(selection) else {
         return (false, Vec::new());
     };
@@ -424,8 +436,8 @@ fn shares(asked: &Asked, fitting: &[Fitting], selection: &Selection<usize>) -> (
 }
 
 /// What the history will record about the cards shown.
-pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> Shown {
-    let mut shown = Shown::default();
+pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> SharedContent {
+    let mut shown = SharedContent::default();
     for (_, one) in matches {
         let (Some(fit), Some(choice)) = (fitting.get(one.id), choice(fitting, one)) else {
             continue;
@@ -501,7 +513,7 @@ mod tests {
         (0..many).map(|id| card(id, LONG)).collect()
     }
 
-    fn query(many: usize) -> Query {
+    fn query(many: usize) -> DcqlQuery {
         let one = |id: usize| {
             json!({
                 "id": format!("q{id}"), "format": "dc+sd-jwt", "multiple": false,
@@ -510,7 +522,7 @@ mod tests {
             })
         };
         let all: Vec<_> = (0..many).map(one).collect();
-        Query::parse(&json!({ "credentials": all })).unwrap()
+        DcqlQuery::parse(&json!({ "credentials": all })).unwrap()
     }
 
     #[test]

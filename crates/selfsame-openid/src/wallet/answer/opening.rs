@@ -3,9 +3,9 @@
 use selfsame_credential::evidence::Step;
 use selfsame_driver::{Error, Result};
 use selfsame_net::{Authorization, Body, Call, Method, Request};
-use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
-use selfsame_openid4vc::holder::{Asked, Audience, Delivery, response};
-use selfsame_openid4vc::wire::request::Refused;
+use selfsame_openid4vc::holder::request::{self, Invocation, ReceivedObject, WalletTrust};
+use selfsame_openid4vc::holder::{Audience, AwaitingConsent, Delivery, response};
+use selfsame_openid4vc::wire::request::RefusedRequest;
 
 use crate::refusal::refusal;
 use crate::view::wallet::Person;
@@ -15,7 +15,7 @@ use selfsame_core::view::readable;
 
 impl Wallet {
     /// The authenticated request that a link leads to.
-    pub(super) async fn opened(&self, person: &Person, link: &str) -> Result<Asked> {
+    pub(super) async fn opened(&self, person: &Person, link: &str) -> Result<AwaitingConsent> {
         let invocation =
             request::open(link, &self.transport).map_err(|refused| self.refused(*refused))?;
         let ctx = self.shared.clock.ctx();
@@ -31,7 +31,7 @@ impl Wallet {
                 return Err(Error::internal("a reference that can't be fetched"));
             }
         };
-        let received = Received {
+        let received = ReceivedObject {
             client_id: &client_id,
             object: &object,
             request_uri: fetch.as_ref().map(|fetch| &fetch.url),
@@ -40,7 +40,7 @@ impl Wallet {
                 .and_then(|fetch| fetch.wallet_nonce.as_deref()),
         };
         let trusted = self.shared.trust.now();
-        let trust = Trust {
+        let trust = WalletTrust {
             transport: &self.transport,
             anchors: &trusted.anchors,
         };
@@ -90,7 +90,7 @@ impl Wallet {
     }
 
     /// Tells the verifier the reason, if there is an address to tell, and returns the error for the person.
-    fn refused(&self, refused: Refused) -> Error {
+    fn refused(&self, refused: RefusedRequest) -> Error {
         if let Some(Delivery { url, form }) = response::refusal(&refused) {
             let net = self.shared.net.clone();
             tokio::spawn(async move {
@@ -104,7 +104,7 @@ impl Wallet {
 }
 
 /// What is unusual about a request that is accepted all the same.
-pub(super) fn remarks(asked: &Asked) -> Vec<String> {
+pub(super) fn remarks(asked: &AwaitingConsent) -> Vec<String> {
     let audience = asked.audience.as_ref().map(|audience| match audience {
         Audience::Verifier(own) => format!(
             "The request is addressed to the verifier itself ({own}), not to a wallet; this does not change what is shared."

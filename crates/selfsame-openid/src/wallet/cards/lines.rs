@@ -4,7 +4,7 @@
 use selfsame_credential::path::Segment;
 use selfsame_credential::{ClaimPath, Held};
 use selfsame_driver::{Error, Result};
-use selfsame_openid4vc::holder::technical::{Known, Part, Technical};
+use selfsame_openid4vc::holder::technical::{CredentialPart, KnownFacts, Technical};
 use serde_json::{Map, Value};
 
 use super::CardRecord;
@@ -28,7 +28,7 @@ impl CardRecord {
 
     /// All claims of the credential.
     pub fn all_lines(&self, held: &Held) -> Vec<ClaimLine> {
-        let known = Known {
+        let known = KnownFacts {
             issuer: &self.issuer,
             key: self.key.as_ref(),
             kid: self.kid.as_deref(),
@@ -39,17 +39,17 @@ impl CardRecord {
         let mut further = Further {
             card: self,
             technical: Technical::of(held, known),
-            part: Part::Claims,
+            part: CredentialPart::Claims,
             lines: self.lines(held, &named),
         };
         if let Some(claims) = held.claims().as_object() {
             further.members(claims, &mut Vec::new());
         }
-        further.part = Part::Beside;
+        further.part = CredentialPart::Beside;
         if let Some(beside) = held.beside() {
             further.members(beside, &mut Vec::new());
         }
-        further.part = Part::Header;
+        further.part = CredentialPart::Header;
         let mut header = vec![Segment::Name("header".to_owned())];
         further.members(&held.header().other, &mut header);
         further.lines
@@ -73,7 +73,7 @@ struct Further<'a> {
     technical: Technical<'a>,
     /// The part of the credential being listed. Labels are for claims only: other parts have none, whatever path is
     /// named.
-    part: Part,
+    part: CredentialPart,
     lines: Vec<ClaimLine>,
 }
 
@@ -87,7 +87,7 @@ impl Further<'_> {
     }
 
     fn value(&mut self, value: &Value, trail: &mut Vec<Segment>) {
-        if self.part == Part::Claims && self.card.is_named(trail) {
+        if self.part == CredentialPart::Claims && self.card.is_named(trail) {
             return;
         }
         match value {

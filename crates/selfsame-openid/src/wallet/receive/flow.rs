@@ -10,7 +10,7 @@ use selfsame_crypto::KeyHandle;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid4vc::wallet::{self, Input, ReceivedCredential, State};
+use selfsame_openid4vc::wallet::{self, Input, ReceivedCredential, ReceivingState};
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ use crate::wallet::quota::without_keys;
 use selfsame_core::Shared;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
-    Answer, Arrived, Call, Calling, HttpBody, HttpCall, Machine, Next, Round, Settlement,
+    Arrived, Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round, Settlement,
 };
 use selfsame_core::record_cache::RecordCache;
 
@@ -43,7 +43,7 @@ pub(crate) struct Receiving {
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Flow {
     issuer: String,
-    state: State,
+    state: ReceivingState,
     /// How to show each configuration's cards.
     looks: BTreeMap<String, Look>,
     /// The issuer's answer, if it was received but can't be verified yet.
@@ -57,7 +57,7 @@ pub(crate) struct Flow {
 }
 
 /// The state of a flow when there is nothing more to do for it now.
-pub(crate) enum End {
+pub(crate) enum FlowEnd {
     /// The cards were stored.
     Kept(Vec<CardSummary>),
     /// The flow failed.
@@ -68,7 +68,7 @@ pub(crate) enum End {
     Unjudged(String),
 }
 
-impl End {
+impl FlowEnd {
     /// The cards received, or what the person is told.
     pub(super) fn cards(self) -> Result<Vec<CardSummary>> {
         match self {
@@ -90,7 +90,7 @@ impl End {
 
 /// The result of verifying the credentials received.
 #[derive(Default)]
-struct Kept {
+struct KeptCards {
     cards: Vec<CardRecord>,
     /// Why others were refused.
     refused: Option<String>,
@@ -99,7 +99,7 @@ struct Kept {
 }
 
 impl Flow {
-    pub fn new(issuer: String, state: State, now: UnixTime) -> Self {
+    pub fn new(issuer: String, state: ReceivingState, now: UnixTime) -> Self {
         Self {
             issuer,
             state,
@@ -145,8 +145,8 @@ impl Receiving {
         flow: &Flow,
         credentials: Vec<ReceivedCredential>,
         round: &Round<'_>,
-    ) -> Result<Step<Kept>> {
-        let mut kept = Kept::default();
+    ) -> Result<Step<KeptCards>> {
+        let mut kept = KeptCards::default();
         for credential in credentials {
             match self.judged(&credential, &flow.issuer, round)? {
                 Step::Needs(needs) => return Ok(Step::Needs(needs)),
@@ -168,26 +168,31 @@ impl Receiving {
 impl Machine for Receiving {
     const KIND: &'static str = FLOW;
     type Record = Flow;
-    type Input = Answer;
-    type Reply = End;
+    type Input = CallAnswer;
+    type Reply = FlowEnd;
 
     fn records(&self) -> &RecordCache<Flow> {
         &self.records
     }
 
-    fn step(&self, flow: &mut Flow, answer: &Answer, round: &Round<'_>) -> Result<Step<Next<End>>> {
+    fn step(
+        &self,
+        flow: &mut Flow,
+        answer: &CallAnswer,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<FlowEnd>>> {
         let (input, arrived) = match answer {
-            Answer::Http { response, first } => {
+            CallAnswer::Http { response, first } => {
                 if let Some(first) = first {
                     flow.state.take_nonce(heard(first));
                 }
                 (flow.state.answered(heard(response)), Some(response))
             }
-            Answer::Unreachable { reason } => (Input::Unreachable(reason), None),
+            CallAnswer::Unreachable { reason } => (Input::Unreachable(reason), None),
             _ => return Err(Error::internal("issuers answer by HTTP")),
         };
         let taken = wallet::step(&flow.state, &input, round.evidence, round.ctx);
-        let wallet::Next {
+        let wallet::WalletNext {
             state,
             call,
             received,
@@ -204,7 +209,7 @@ impl Machine for Receiving {
         {
             tracing::warn!(reason, "received credentials can't be verified yet");
             flow.arrived = Some(arrived.clone());
-            let mut next = Next::written(round, End::Unjudged(reason.clone()));
+            let mut next = Next::written(round, FlowEnd::Unjudged(reason.clone()));
             next.entry = Settlement::Later(1 << round.attempts);
             return Ok(Step::Done(next));
         }
@@ -212,8 +217,8 @@ impl Machine for Receiving {
             Ended::Not => {
                 flow.state = state;
                 // A token alone needs no flush of its own: it reaches the disk with the request that spends it.
-                let mut next = Next::written(round, End::Waiting);
-                next.deferred = !matches!(call, Some(wallet::Call::RequestCredential { .. }));
+                let mut next = Next::written(round, FlowEnd::Waiting);
+                next.deferred = !matches!(call, Some(wallet::WalletCall::RequestCredential { .. }));
                 Ok(Step::Done(match call {
                     Some(call) => next.call(entry(round.at.id, flow, call, round.ctx.now())?),
                     None => next,
@@ -231,10 +236,10 @@ impl Calling for Receiving {
         flow.until.is_some_and(|until| until <= now)
     }
 
-    fn kept_answer(&self, flow: &mut Flow) -> Option<Answer> {
+    fn kept_answer(&self, flow: &mut Flow) -> Option<CallAnswer> {
         let response = flow.arrived.take()?;
         let first = None;
-        Some(Answer::Http { response, first })
+        Some(CallAnswer::Http { response, first })
     }
 
     fn given_up(
@@ -242,7 +247,7 @@ impl Calling for Receiving {
         flow: Option<&mut Flow>,
         error: Option<&Error>,
         round: &Round<'_>,
-    ) -> Result<Next<End>> {
+    ) -> Result<Next<FlowEnd>> {
         // The instance did not run, or could not continue the flow, until it expired.
         let late = Error::upstream("the offer was not accepted in time")
             .with_hint("ask the issuer for a new one");
@@ -251,8 +256,8 @@ impl Calling for Receiving {
             .as_ref()
             .map_or_else(called, |flow| flow.issuer.clone());
         let error = error.filter(|_| flow.is_some()).unwrap_or(&late);
-        let failure = history::Entry::failed(&party, error).put(round.ctx)?;
-        let mut next = Next::deleted(round, End::Waiting).put(failure);
+        let failure = history::NewHistoryEntry::failed(&party, error).put(round.ctx)?;
+        let mut next = Next::deleted(round, FlowEnd::Waiting).put(failure);
         if let Some(flow) = flow {
             let keys = &self.shared.keys;
             next.batch = without_keys(keys, next.batch, round.at.tenant, &flow.keys);
@@ -262,26 +267,31 @@ impl Calling for Receiving {
 }
 
 /// The outbox entry of a call.
-pub(super) fn entry(id: &str, flow: &Flow, call: wallet::Call, now: UnixTime) -> Result<NewOutbox> {
+pub(super) fn entry(
+    id: &str,
+    flow: &Flow,
+    call: wallet::WalletCall,
+    now: UnixTime,
+) -> Result<NewOutbox> {
     Call::Http(Box::new(http(flow, call))).entry(FLOW, id, id, now)
 }
 
 /// A call as an HTTP request. A code may have been redeemed, so it is sent again only if the first request never left; a
 /// person who still has the offer can accept it again. A credential request may always be repeated: the issuer
 /// recognises its own request, or refuses its nonce, and then there is a new one.
-fn http(flow: &Flow, call: wallet::Call) -> HttpCall {
+fn http(flow: &Flow, call: wallet::WalletCall) -> HttpCall {
     match call {
         // The nonce for the first credential request is fetched before the code is redeemed. That call may be repeated,
         // so the token becomes durable together with the request that spends it.
-        wallet::Call::RedeemToken { url, form } => HttpCall {
+        wallet::WalletCall::RedeemToken { url, form } => HttpCall {
             first: flow.state.nonce_ahead().cloned(),
             ..HttpCall::post(url, HttpBody::EncodedForm(form))
         },
-        wallet::Call::FetchNonce { url } => HttpCall {
+        wallet::WalletCall::FetchNonce { url } => HttpCall {
             is_repeatable: true,
             ..HttpCall::post(url, HttpBody::Empty)
         },
-        wallet::Call::RequestCredential { url, token, body } => HttpCall {
+        wallet::WalletCall::RequestCredential { url, token, body } => HttpCall {
             bearer: Some(token),
             is_repeatable: true,
             ..HttpCall::post(url, HttpBody::Json(body))
@@ -289,15 +299,15 @@ fn http(flow: &Flow, call: wallet::Call) -> HttpCall {
     }
 }
 
-fn heard(arrived: &Arrived) -> wallet::Answer<'_> {
-    wallet::Answer {
+fn heard(arrived: &Arrived) -> wallet::HttpAnswer<'_> {
+    wallet::HttpAnswer {
         status: arrived.status,
         content_type: arrived.content_type.as_deref(),
         body: arrived.body.as_bytes(),
     }
 }
 
-impl Kept {
+impl KeptCards {
     fn failure(&self) -> Option<Error> {
         let forged = |reason| {
             Error::upstream(format!(
@@ -322,10 +332,10 @@ enum Ended {
     With(Option<Error>),
 }
 
-fn ended(state: &State, failure: Option<Error>) -> Ended {
+fn ended(state: &ReceivingState, failure: Option<Error>) -> Ended {
     match state {
-        State::Received(_) => Ended::With(failure),
-        State::Failed(failed) => {
+        ReceivingState::Received(_) => Ended::With(failure),
+        ReceivingState::Failed(failed) => {
             tracing::warn!(reason = %failed.reason, code = failed.code.as_deref(), "an offer could not be accepted");
             let kind = match failed.code.as_deref() {
                 // A spent or expired code is not the issuer's failure, and trying again does not help.
@@ -336,7 +346,9 @@ fn ended(state: &State, failure: Option<Error>) -> Ended {
             let code = failed.code.as_deref().and_then(known_code);
             Ended::With(Some(Error { code, ..error }))
         }
-        State::Redeeming(_) | State::Proving(_) | State::Requesting(_) => Ended::Not,
+        ReceivingState::Redeeming(_)
+        | ReceivingState::Proving(_)
+        | ReceivingState::Requesting(_) => Ended::Not,
     }
 }
 
@@ -371,9 +383,9 @@ impl Receiving {
         cards: Vec<CardRecord>,
         failure: Option<Error>,
         round: &Round<'_>,
-    ) -> Result<Next<End>> {
+    ) -> Result<Next<FlowEnd>> {
         let unused = flow.unused_keys(&cards);
-        let mut next = Next::deleted(round, End::Waiting);
+        let mut next = Next::deleted(round, FlowEnd::Waiting);
         let keys = &self.shared.keys;
         next.batch = without_keys(keys, next.batch, round.at.tenant, &unused);
         let mut summaries = Vec::new();
@@ -386,16 +398,20 @@ impl Receiving {
             let titles = summaries
                 .iter()
                 .map(|card: &CardSummary| card.display.title.clone());
-            let received =
-                history::Entry::new("received", &flow.issuer, titles.collect(), Vec::new());
+            let received = history::NewHistoryEntry::new(
+                "received",
+                &flow.issuer,
+                titles.collect(),
+                Vec::new(),
+            );
             next = next.put(received.put(round.ctx)?);
         }
         if let Some(error) = failure {
-            let failed = history::Entry::failed(&flow.issuer, &error).put(round.ctx)?;
+            let failed = history::NewHistoryEntry::failed(&flow.issuer, &error).put(round.ctx)?;
             next = next.put(failed);
-            next.reply = End::Failed(error);
+            next.reply = FlowEnd::Failed(error);
         } else {
-            next.reply = End::Kept(summaries);
+            next.reply = FlowEnd::Kept(summaries);
         }
         Ok(next)
     }

@@ -166,7 +166,7 @@ fn every_flipped_bit_of_the_recorded_reads_is_refused() {
             };
             let report = judge(&bundle, &question, &trust);
             assert!(
-                report.outcome >= Outcome::Untrusted,
+                report.outcome >= ReadOutcome::Untrusted,
                 "bit {bit}: {report:?}"
             );
             judged += 1;

@@ -1,6 +1,6 @@
 //! Compares roots and proofs with those of the crates `jmt` and `ics23`.
 
-use ics23::commitment_proof::Proof as Inner;
+use ics23::commitment_proof::Proof as InnerNode;
 use ics23::{CommitmentProof, ExistenceProof, HostFunctionsManager, InnerOp, NonExistenceProof};
 use jmt::mock::MockTreeStore;
 use jmt::{KeyHash, Sha256Jmt, ics23_spec};
@@ -11,8 +11,8 @@ use super::*;
 fn to_ics23(key: &[u8], object: Option<&[u8]>, proof: Proof) -> CommitmentProof {
     let neighbour = |it: Neighbour| existence(&it.key, it.value, &it.path);
     let proof = match proof {
-        Proof::Present(path) => Inner::Exist(existence(key, sha256(object.unwrap()), &path)),
-        Proof::Absent { left, right } => Inner::Nonexist(NonExistenceProof {
+        Proof::Present(path) => InnerNode::Exist(existence(key, sha256(object.unwrap()), &path)),
+        Proof::Absent { left, right } => InnerNode::Nonexist(NonExistenceProof {
             key: key.to_vec(),
             left: left.map(neighbour),
             right: right.map(neighbour),
@@ -21,7 +21,7 @@ fn to_ics23(key: &[u8], object: Option<&[u8]>, proof: Proof) -> CommitmentProof 
     CommitmentProof { proof: Some(proof) }
 }
 
-fn existence(key: &[u8], value: Hash, path: &Path) -> ExistenceProof {
+fn existence(key: &[u8], value: Hash, path: &SiblingPath) -> ExistenceProof {
     let place = sha256(key);
     let step = |(level, beside): (usize, &Hash)| {
         let is_right = place[level / 8] >> (7 - level % 8) & 1 == 1;

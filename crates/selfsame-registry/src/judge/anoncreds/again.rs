@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::state::StateError;
 
 /// The JSON of an object in the state.
-pub(super) struct Again(Value);
+pub(super) struct ObjectJson(Value);
 
-impl Again {
+impl ObjectJson {
     /// Reads an accepted object; an error if it is not JSON, which means that the state is damaged.
     pub(super) fn read(json: &str) -> Result<Self, StateError> {
         let value = serde_json::from_str(json);

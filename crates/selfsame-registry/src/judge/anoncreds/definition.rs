@@ -6,17 +6,17 @@ use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::CredentialDefinition;
 use selfsame_did::Did;
 
-use super::again::Again;
+use super::again::ObjectJson;
 use super::refused;
 use crate::anoncreds::{
     DEFINITION, Definition, ObjectName, PublishedDefinition, PublishedSchema, SCHEMA, Succession,
 };
 use crate::authority::Act;
-use crate::judge::Step;
+use crate::judge::JudgedStep;
 use crate::refusal::{CheckError, ObjectFault, Refusal};
-use crate::state::{Key, read};
+use crate::state::{StateKey, read};
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     pub(in crate::judge) fn publish_definition(
         &mut self,
         new: &Definition,
@@ -46,7 +46,7 @@ impl Step<'_> {
             receipt: self.receipt,
             succeeded_by: None,
         };
-        self.to.put(&Key::Object(&name), &published);
+        self.to.put(&StateKey::Object(&name), &published);
         Ok(())
     }
 
@@ -58,9 +58,9 @@ impl Step<'_> {
         schema: &str,
     ) -> Result<(), CheckError> {
         let old = self.named(&before.definition, DEFINITION)?;
-        let published: PublishedDefinition =
-            read(&self.to, &Key::Object(&old))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        let definition = Again::read(&published.definition.json)?;
+        let published: PublishedDefinition = read(&self.to, &StateKey::Object(&old))?
+            .ok_or(Refusal::Object(ObjectFault::Unknown))?;
+        let definition = ObjectJson::read(&published.definition.json)?;
         if old.owner() != self.author
             || definition.schema_id() != Some(schema)
             || published.succeeded_by.is_some()
@@ -74,15 +74,15 @@ impl Step<'_> {
             }),
             ..published
         };
-        self.to.put(&Key::Object(&old), &succeeded);
+        self.to.put(&StateKey::Object(&old), &succeeded);
         Ok(())
     }
 
     /// The attributes of a schema of this network.
     fn attributes_of(&self, schema: &str) -> Result<BTreeSet<String>, CheckError> {
         let name = self.named(schema, SCHEMA)?;
-        let published: PublishedSchema =
-            read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        Ok(Again::read(&published.json)?.attributes())
+        let published: PublishedSchema = read(&self.to, &StateKey::Object(&name))?
+            .ok_or(Refusal::Object(ObjectFault::Unknown))?;
+        Ok(ObjectJson::read(&published.json)?.attributes())
     }
 }

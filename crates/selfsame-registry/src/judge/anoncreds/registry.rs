@@ -3,14 +3,14 @@
 use selfsame_anoncreds::format::RevocationRegistryDefinition;
 use selfsame_did::Did;
 
-use super::again::Again;
+use super::again::ObjectJson;
 use crate::anoncreds::{DEFINITION, ObjectName, PublishedDefinition, PublishedRegistry};
 use crate::authority::Act;
-use crate::judge::Step;
+use crate::judge::JudgedStep;
 use crate::refusal::{CheckError, ObjectFault, Refusal};
-use crate::state::{Key, read};
+use crate::state::{StateKey, read};
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     pub(in crate::judge) fn publish_registry(&mut self, json: &str) -> Result<(), CheckError> {
         let registry: RevocationRegistryDefinition = self.read_published(json)?;
         self.publishes(Act::PublishRegistry, registry.issuer_id.as_str())?;
@@ -32,15 +32,15 @@ impl Step<'_> {
             places,
             receipt: self.receipt,
         };
-        self.to.put(&Key::Object(&name), &published);
+        self.to.put(&StateKey::Object(&name), &published);
         Ok(())
     }
 
     fn is_of_a_revocable_definition_of_the_author(&self, id: &str) -> Result<(), CheckError> {
         let name = self.named(id, DEFINITION)?;
-        let published: PublishedDefinition =
-            read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        let definition = Again::read(&published.definition.json)?;
+        let published: PublishedDefinition = read(&self.to, &StateKey::Object(&name))?
+            .ok_or(Refusal::Object(ObjectFault::Unknown))?;
+        let definition = ObjectJson::read(&published.definition.json)?;
         match name.owner() == self.author && definition.is_revocable() {
             true => Ok(()),
             false => Err(Refusal::Object(ObjectFault::NotRevocable).into()),

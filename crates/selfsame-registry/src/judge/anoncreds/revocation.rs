@@ -6,16 +6,18 @@ use selfsame_anoncreds::cl::revocation::Accumulator;
 use serde::Deserialize;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 
-use crate::anoncreds::{Bits, PublishedRegistry, REGISTRY, RevocationEntry, RevocationVersion};
+use crate::anoncreds::{
+    PublishedRegistry, REGISTRY, RevocationEntry, RevocationVersion, RevokedBits,
+};
 use crate::authority::Act;
-use crate::history::{History, Present};
-use crate::judge::Step;
+use crate::history::{History, PresentVersion};
+use crate::judge::JudgedStep;
 use crate::refusal::{CheckError, EntryFault, ObjectFault, Refusal};
-use crate::state::{Key, read};
+use crate::state::{StateKey, read};
 
 const MAX_ACCUMULATOR_BYTES: usize = 2_048;
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     pub(in crate::judge) fn change_registry(
         &mut self,
         entry: &RevocationEntry,
@@ -23,18 +25,18 @@ impl Step<'_> {
         self.active_author()?;
         let name = self.named(&entry.registry, REGISTRY)?;
         self.authorise(Act::ChangeRegistry, self.whose(name.owner()))?;
-        let registry: PublishedRegistry =
-            read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
+        let registry: PublishedRegistry = read(&self.to, &StateKey::Object(&name))?
+            .ok_or(Refusal::Object(ObjectFault::Unknown))?;
         check(entry, registry.places)?;
-        let (entries, list) = (Key::Entries(&name), Key::Revoked(&name));
+        let (entries, list) = (StateKey::Entries(&name), StateKey::Revoked(&name));
         let last = History::<RevocationVersion>::new(&self.to, entries).last()?;
         let present = last.as_ref().map(|(_, version)| &version.after);
         if present != entry.before.as_ref() {
             return Err(Refusal::Entry(EntryFault::Before).into());
         }
-        let bits = match read::<Bits>(&self.to, &list)? {
+        let bits = match read::<RevokedBits>(&self.to, &list)? {
             Some(bits) => bits,
-            None => Bits::none(registry.places),
+            None => RevokedBits::none(registry.places),
         };
         let bits = bits
             .with(&entry.issued, false)
@@ -49,7 +51,7 @@ impl Step<'_> {
             receipt: self.receipt,
         };
         self.to
-            .put_version(&entries, Present::open(number), &version);
+            .put_version(&entries, PresentVersion::open(number), &version);
         self.to.put(&list, &bits);
         Ok(())
     }

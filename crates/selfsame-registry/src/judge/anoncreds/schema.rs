@@ -5,11 +5,11 @@ use selfsame_did::Did;
 
 use crate::anoncreds::{ObjectName, PublishedSchema};
 use crate::authority::Act;
-use crate::judge::Step;
+use crate::judge::JudgedStep;
 use crate::refusal::{CheckError, ObjectFault, Refusal};
-use crate::state::Key;
+use crate::state::StateKey;
 
-impl Step<'_> {
+impl JudgedStep<'_> {
     pub(in crate::judge) fn publish_schema(&mut self, json: &str) -> Result<(), CheckError> {
         let schema: Schema = self.read_published(json)?;
         self.publishes(Act::PublishSchema, schema.issuer_id.as_str())?;
@@ -22,7 +22,7 @@ impl Step<'_> {
             json: json.to_owned(),
             receipt: self.receipt,
         };
-        self.to.put(&Key::Object(&name), &published);
+        self.to.put(&StateKey::Object(&name), &published);
         Ok(())
     }
 }

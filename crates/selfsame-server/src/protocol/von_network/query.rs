@@ -2,9 +2,9 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use selfsame_ledger::browse::{Browser, Type, View, ViewPage};
+use selfsame_ledger::browse::{Browser, IndyLedger, Type, ViewPage};
 
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 
 /// Largest page size.
 const PAGE_SIZE_MAX: u64 = 200;
@@ -13,17 +13,17 @@ const PAGE_MAX: u64 = 1 << 40;
 
 /// The part of a ledger to list.
 #[derive(Debug, Default)]
-pub struct Asked {
+pub struct AskedPart {
     page: Option<u64>,
     page_size: Option<u64>,
     query: Option<String>,
     kind: Option<Type>,
 }
 
-/// Like [`Asked`], for pages: parameters that others have added to the address are ignored.
-pub struct OnPage(pub Asked);
+/// Like [`AskedPart`], for pages: parameters that others have added to the address are ignored.
+pub struct OnPage(pub AskedPart);
 
-impl Asked {
+impl AskedPart {
     const NAMES: [&str; 4] = ["page", "page_size", "query", "type"];
 
     /// The page asked for.
@@ -36,7 +36,7 @@ impl Asked {
         }
     }
 
-    fn parse(query: &str) -> Answer<Self> {
+    fn parse(query: &str) -> Handled<Self> {
         let mut asked = Self::default();
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
             // As in von-network: an empty parameter counts as absent.
@@ -60,7 +60,7 @@ impl Asked {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
+impl<S: Send + Sync> FromRequestParts<S> for AskedPart {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
@@ -74,21 +74,21 @@ impl<S: Send + Sync> FromRequestParts<S> for OnPage {
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         let query = parts.uri.query().unwrap_or_default();
         let known = url::form_urlencoded::parse(query.as_bytes())
-            .filter(|(name, _)| Asked::NAMES.contains(&&**name));
+            .filter(|(name, _)| AskedPart::NAMES.contains(&&**name));
         let mut ours = url::form_urlencoded::Serializer::new(String::new());
-        Asked::parse(&ours.extend_pairs(known).finish()).map(Self)
+        AskedPart::parse(&ours.extend_pairs(known).finish()).map(Self)
     }
 }
 
 /// The ledger with this name.
-pub fn view_named(name: &str) -> Answer<View> {
-    View::parse(name).ok_or_else(|| {
+pub fn view_named(name: &str) -> Handled<IndyLedger> {
+    IndyLedger::parse(name).ok_or_else(|| {
         Problem::bad_request("there is no such ledger").with_hint("one of: domain, pool, config")
     })
 }
 
 /// Whether the query of `/status` asks for validators.
-pub fn asks_for_validators(query: Option<&str>) -> Answer<bool> {
+pub fn asks_for_validators(query: Option<&str>) -> Handled<bool> {
     let mut asks = false;
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         match &*name {
@@ -104,7 +104,7 @@ pub fn asks_for_validators(query: Option<&str>) -> Answer<bool> {
 
 /// A transaction's number, and the index of one of its operations, from `12`, `12.3`, a hash, or a hash with an
 /// index; `None` if there is no such transaction.
-pub fn place(browser: &Browser<'_>, ident: &str) -> Answer<Option<(u64, Option<u64>)>> {
+pub fn place(browser: &Browser<'_>, ident: &str) -> Handled<Option<(u64, Option<u64>)>> {
     let (ident, place) = match ident.split_once('.') {
         Some((ident, place)) => (ident, number("the operation's place", place, u64::MAX)?),
         None => (ident, None),
@@ -127,7 +127,7 @@ fn filled(value: &str) -> Option<&str> {
     Some(value).filter(|value| !value.is_empty())
 }
 
-fn number(name: &str, value: &str, most: u64) -> Answer<Option<u64>> {
+fn number(name: &str, value: &str, most: u64) -> Handled<Option<u64>> {
     if value.is_empty() {
         return Ok(None);
     }
@@ -139,7 +139,7 @@ fn number(name: &str, value: &str, most: u64) -> Answer<Option<u64>> {
     }
 }
 
-fn kind(code: &str) -> Answer<Type> {
+fn kind(code: &str) -> Handled<Type> {
     Type::parse(code).ok_or_else(|| {
         let known: Vec<String> = Type::ALL
             .iter()
@@ -155,11 +155,11 @@ mod tests {
 
     #[test]
     fn parameters_are_read_strictly_and_empty_ones_are_none() {
-        let asked = Asked::parse("page=3&page_size=7&query=a+b&type=101").unwrap();
+        let asked = AskedPart::parse("page=3&page_size=7&query=a+b&type=101").unwrap();
         let page = asked.page(100);
         assert_eq!((page.page, page.size, page.text), (3, 7, Some("a b")));
         assert_eq!(page.kind, Some(Type::Schema));
-        let asked = Asked::parse("page=&query=%20&type=").unwrap();
+        let asked = AskedPart::parse("page=&query=%20&type=").unwrap();
         let page = asked.page(100);
         assert_eq!(
             (page.page, page.size, page.text, page.kind),
@@ -177,7 +177,7 @@ mod tests {
             "page=1&page=2",
             "txn_type=1",
         ] {
-            let refused = Asked::parse(wrong).unwrap_err();
+            let refused = AskedPart::parse(wrong).unwrap_err();
             assert_eq!(refused.status(), http::StatusCode::BAD_REQUEST, "{wrong}");
         }
         assert!(asks_for_validators(Some("validators=1")).unwrap());

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::json_answer;
 use crate::auth::bearer;
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::{Form, Json};
 use crate::server::Server;
 
@@ -43,7 +43,7 @@ pub struct Registration {
 }
 
 /// A registered DID.
-pub struct Made {
+pub struct Enrolled {
     /// The padded seed, if a seed was given.
     seed: Option<SecretString>,
     /// Its key.
@@ -62,7 +62,7 @@ pub async fn register(
     State(server): State<Server>,
     headers: HeaderMap,
     Json(asked): Json<Registration>,
-) -> Answer {
+) -> Handled {
     let made = asked.carried_out(&server, &headers).await?;
     let verkey = asked
         .verkey
@@ -96,7 +96,7 @@ impl Registration {
     ///
     /// # Errors
     /// For an invalid request, for a caller who may not register, and if the registry refuses.
-    pub async fn carried_out(&self, server: &Server, headers: &HeaderMap) -> Answer<Made> {
+    pub async fn carried_out(&self, server: &Server, headers: &HeaderMap) -> Handled<Enrolled> {
         let role = role(self.role.as_deref())?;
         allowed(server, headers, role)?;
         let (seed, key) = self.key()?;
@@ -114,14 +114,14 @@ impl Registration {
             accepts: self.agreement.as_deref(),
         };
         let registered = server.app().register_newcomer(&newcomer).await?;
-        Ok(Made {
+        Ok(Enrolled {
             seed,
             key,
             registered,
         })
     }
 
-    fn signature(&self) -> Answer<Option<[u8; 64]>> {
+    fn signature(&self) -> Handled<Option<[u8; 64]>> {
         let wrong = || Problem::bad_request("the signature is not 64 bytes in base58");
         let read = |text: &String| base58_decode(text).ok()?.try_into().ok();
         let signature = self.signature.as_ref();
@@ -131,7 +131,7 @@ impl Registration {
     }
 
     /// The padded seed, if a seed was given, and the key to register.
-    fn key(&self) -> Answer<(Option<SecretString>, PublicKey)> {
+    fn key(&self) -> Handled<(Option<SecretString>, PublicKey)> {
         let seed = self.seed.as_ref();
         let seed = seed.map(|seed| padded(seed.expose())).transpose()?;
         let key = match (&seed, &self.verkey, &self.did) {
@@ -148,7 +148,7 @@ impl Registration {
     }
 }
 
-fn allowed(server: &Server, headers: &HeaderMap, role: Option<Role>) -> Answer<()> {
+fn allowed(server: &Server, headers: &HeaderMap, role: Option<Role>) -> Handled<()> {
     let is_operator = headers
         .get(AUTHORIZATION)
         .and_then(bearer)
@@ -172,7 +172,7 @@ fn allowed(server: &Server, headers: &HeaderMap, role: Option<Role>) -> Answer<(
     }
 }
 
-fn role(name: Option<&str>) -> Answer<Option<Role>> {
+fn role(name: Option<&str>) -> Handled<Option<Role>> {
     match name {
         None | Some("") => Ok(None),
         Some("ENDORSER" | "TRUST_ANCHOR" | "101") => Ok(Some(Role::Endorser)),
@@ -184,7 +184,7 @@ fn role(name: Option<&str>) -> Answer<Option<Role>> {
 }
 
 /// A seed of 32 bytes: up to 32 characters padded with zeros, or base64 that ends with `=`.
-fn padded(seed: &str) -> Answer<SecretString> {
+fn padded(seed: &str) -> Handled<SecretString> {
     let wrong = || {
         Problem::bad_request("the seed is not valid")
             .with_hint("use up to 32 ASCII characters, or 32 bytes in base64 that ends with =")
@@ -203,12 +203,12 @@ fn padded(seed: &str) -> Answer<SecretString> {
 }
 
 /// The private key, if the seed is that of the key.
-fn own_key(seed: Option<&SecretString>, key: &PublicKey) -> Answer<Option<PrivateKey>> {
+fn own_key(seed: Option<&SecretString>, key: &PublicKey) -> Handled<Option<PrivateKey>> {
     let own = seed.map(seed_key).transpose()?;
     Ok(own.filter(|own| own.public() == key))
 }
 
-fn seed_key(seed: &SecretString) -> Answer<PrivateKey> {
+fn seed_key(seed: &SecretString) -> Handled<PrivateKey> {
     let bytes = match seed.expose().ends_with('=') {
         true => Secret::new(base64_decode(seed.expose()).unwrap_or_default()),
         false => Secret::new(seed.expose().as_bytes().to_vec()),
@@ -219,7 +219,7 @@ fn seed_key(seed: &SecretString) -> Answer<PrivateKey> {
 }
 
 /// A key as Indy writes it, base58 or `~` and the part that follows the DID's bytes; or a multikey.
-fn verification_key(verkey: &str, did: Option<&str>) -> Answer<PublicKey> {
+fn verification_key(verkey: &str, did: Option<&str>) -> Handled<PublicKey> {
     let wrong = || {
         Problem::bad_request("not a valid verkey")
             .with_hint("use an Ed25519 key in base58, as Indy writes it, or a multikey")

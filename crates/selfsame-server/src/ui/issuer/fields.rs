@@ -21,11 +21,11 @@ pub(super) struct Field {
     pub(super) mandatory: bool,
     pub(super) wide: bool,
     /// The entries of a list, each with its own fields.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<FieldEntry>,
 }
 
 /// One entry of a list.
-pub(super) struct Entry {
+pub(super) struct FieldEntry {
     pub(super) number: usize,
     pub(super) filled: bool,
     pub(super) fields: Vec<Field>,
@@ -62,14 +62,14 @@ impl Field {
 }
 
 /// The entries of the example, and a few empty ones.
-fn entries(claim: &ClaimField) -> Vec<Entry> {
+fn entries(claim: &ClaimField) -> Vec<FieldEntry> {
     if claim.items.is_empty() {
         return Vec::new();
     }
     let examples = claim.example.as_array().map_or(&[][..], Vec::as_slice);
     let numbers = 0..examples.len() + SPARE;
     numbers
-        .map(|number| Entry {
+        .map(|number| FieldEntry {
             number: number + 1,
             filled: number < examples.len(),
             fields: claim

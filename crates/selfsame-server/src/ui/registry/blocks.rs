@@ -8,7 +8,7 @@ use selfsame_ledger::view::browse::BlockView;
 use serde::Deserialize;
 
 use super::Frame;
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Path, Query};
 use crate::server::Server;
 
@@ -16,7 +16,7 @@ const ON_PAGE: u64 = 50;
 
 #[derive(Template)]
 #[template(path = "registry_blocks.html")]
-struct Page {
+struct BlocksPage {
     frame: Frame,
     part: &'static str,
     blocks: Vec<BlockView>,
@@ -42,10 +42,10 @@ pub async fn page(
     State(server): State<Server>,
     frame: Frame,
     Query(Below { before }): Query<Below>,
-) -> Answer {
+) -> Handled {
     let blocks = Browser::of(&**server.registry()?)?.blocks(before, ON_PAGE)?;
     let next = blocks.last().map(|block| block.height);
-    super::super::html(&Page {
+    super::super::html(&BlocksPage {
         frame: frame.titled("Blocks"),
         part: "blocks",
         blocks,
@@ -54,7 +54,7 @@ pub async fn page(
 }
 
 /// One block.
-pub async fn block(State(server): State<Server>, frame: Frame, Path(height): Path<u64>) -> Answer {
+pub async fn block(State(server): State<Server>, frame: Frame, Path(height): Path<u64>) -> Handled {
     let (block, entries) = Browser::of(&**server.registry()?)?.block(height)?;
     super::super::html(&BlockPage {
         frame: frame.titled(format!("Block {height}")),

@@ -11,13 +11,13 @@ use serde::Deserialize;
 
 use super::super::resolver::pretty;
 use super::Frame;
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::Query;
 use crate::server::Server;
 
 #[derive(Template)]
 #[template(path = "registry_object.html")]
-struct Page {
+struct ObjectPage {
     frame: Frame,
     id: String,
     did: Option<DidView>,
@@ -36,7 +36,7 @@ struct DidView {
 
 /// Which object.
 #[derive(Deserialize)]
-pub struct Which {
+pub struct WhichObject {
     id: String,
 }
 
@@ -44,8 +44,8 @@ pub struct Which {
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
-    Query(Which { id }): Query<Which>,
-) -> Answer {
+    Query(WhichObject { id }): Query<WhichObject>,
+) -> Handled {
     let browser = Browser::of(&**server.registry()?)?;
     let id = id.trim().to_owned();
     let key = browser.key_of(&id).ok_or_else(no_object)?;
@@ -54,7 +54,7 @@ pub async fn page(
         Ok(did) if object.value.is_some() => Some(of_did(&server, &browser, &did).await?),
         _ => None,
     };
-    super::super::html(&Page {
+    super::super::html(&ObjectPage {
         frame: frame.titled("Object"),
         did,
         value: object.value.as_ref().map(pretty).unwrap_or_default(),
@@ -69,7 +69,7 @@ fn no_object() -> Problem {
         .with_hint("a DID, the name of an AnonCreds object or a resource, or a key such as `rules`")
 }
 
-async fn of_did(server: &Server, browser: &Browser<'_>, did: &Did) -> Answer<DidView> {
+async fn of_did(server: &Server, browser: &Browser<'_>, did: &Did) -> Handled<DidView> {
     // No transaction made the version of a DID that is a member of the genesis.
     let mut history = server.registry()?.history(did).await.unwrap_or_default();
     history.reverse();

@@ -7,14 +7,14 @@ use selfsame_app::newcomer::InForce;
 use selfsame_crypto::encoding::base58_encode;
 
 use super::Frame;
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::Form;
 use crate::protocol::von_network::register::{self, Registration};
 use crate::server::Server;
 
 #[derive(Template)]
 #[template(path = "registry_register.html")]
-struct Page {
+struct RegisterPage {
     frame: Frame,
     part: &'static str,
     open: bool,
@@ -24,10 +24,10 @@ struct Page {
     verkey: String,
     no_role: bool,
     problem: Option<(String, Option<String>)>,
-    made: Option<Made>,
+    made: Option<MadeRegistration>,
 }
 
-struct Made {
+struct MadeRegistration {
     did: String,
     href: Option<String>,
     verkey: String,
@@ -35,8 +35,8 @@ struct Made {
 }
 
 /// The form.
-pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
-    super::super::html(&Page::of(&server, frame)?)
+pub async fn page(State(server): State<Server>, frame: Frame) -> Handled {
+    super::super::html(&RegisterPage::of(&server, frame)?)
 }
 
 /// Registers the DID, and shows the result.
@@ -45,8 +45,8 @@ pub async fn register(
     headers: HeaderMap,
     frame: Frame,
     form: Form,
-) -> Answer {
-    let page = Page::of(&server, frame)?;
+) -> Handled {
+    let page = RegisterPage::of(&server, frame)?;
     match Registration::of_form(&form)
         .carried_out(&server, &headers)
         .await
@@ -56,8 +56,8 @@ pub async fn register(
     }
 }
 
-impl Page {
-    fn of(server: &Server, frame: Frame) -> Answer<Self> {
+impl RegisterPage {
+    fn of(server: &Server, frame: Frame) -> Handled<Self> {
         Ok(Self {
             frame: frame.titled("Register a DID"),
             part: "register",
@@ -71,9 +71,9 @@ impl Page {
         })
     }
 
-    fn made(mut self, made: &register::Made) -> Self {
+    fn made(mut self, made: &register::Enrolled) -> Self {
         let did = made.registered.did.to_string();
-        self.made = Some(Made {
+        self.made = Some(MadeRegistration {
             href: super::link(&did),
             did,
             verkey: base58_encode(made.key.bytes()),
@@ -83,7 +83,7 @@ impl Page {
     }
 
     /// The form again, with what was typed and the error.
-    fn refused(mut self, form: &Form, problem: &Problem) -> Answer {
+    fn refused(mut self, form: &Form, problem: &Problem) -> Handled {
         let typed = |name| form.one(name).unwrap_or_default().to_owned();
         (self.did, self.verkey) = (typed("did"), typed("verkey"));
         self.no_role = form.one("role").is_none();

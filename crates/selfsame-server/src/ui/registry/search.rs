@@ -4,12 +4,12 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use selfsame_did::Did;
-use selfsame_ledger::browse::{Browser, Search, Type, View, ViewPage};
+use selfsame_ledger::browse::{Browser, IndyLedger, SearchCriteria, Type, ViewPage};
 use selfsame_ledger::view::browse::FoundView;
 use serde::Deserialize;
 
 use super::{Frame, KINDS};
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::{Path, Query};
 use crate::protocol::von_network::query::{OnPage, view_named};
 use crate::server::Server;
@@ -18,7 +18,7 @@ const ON_PAGE: u64 = 25;
 
 #[derive(Template)]
 #[template(path = "registry_search.html")]
-struct Page {
+struct SearchPage {
     frame: Frame,
     part: &'static str,
     q: String,
@@ -46,7 +46,7 @@ struct ViewTemplate {
 /// What is looked for.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Wanted {
+pub struct SearchedFor {
     q: String,
     kind: String,
     before: Option<u64>,
@@ -56,15 +56,15 @@ pub struct Wanted {
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
-    Query(wanted): Query<Wanted>,
-) -> Answer {
+    Query(wanted): Query<SearchedFor>,
+) -> Handled {
     let browser = Browser::of(&**server.registry()?)?;
     if let (Some(there), "") = (direct(&browser, wanted.q.trim())?, wanted.kind.as_str()) {
         return Ok(there);
     }
     let search = wanted.search()?;
     let found = browser.search(&search, wanted.before, ON_PAGE).await?;
-    super::super::html(&Page {
+    super::super::html(&SearchPage {
         frame: frame.titled("Search"),
         part: "",
         next: found.next.map(|before| wanted.next(before)),
@@ -74,15 +74,15 @@ pub async fn page(
     })
 }
 
-impl Wanted {
-    fn search(&self) -> Answer<Search<'_>> {
+impl SearchedFor {
+    fn search(&self) -> Handled<SearchCriteria<'_>> {
         if !self.kind.is_empty() && !KINDS.iter().any(|(kind, _)| *kind == self.kind) {
             return Err(Problem::bad_request("there is no such kind of operation")
                 .with_hint("choose one from the list"));
         }
         let q = self.q.trim();
         let is_did = q.parse::<Did>().is_ok();
-        Ok(Search {
+        Ok(SearchCriteria {
             text: Some(q).filter(|text| !text.is_empty() && !is_did),
             kind: Some(self.kind.as_str()).filter(|kind| !kind.is_empty()),
             did: Some(q).filter(|_| is_did),
@@ -99,7 +99,7 @@ impl Wanted {
 }
 
 /// The page of the one thing that a text names: a transaction by number or hash, an object by its name.
-fn direct(browser: &Browser<'_>, q: &str) -> Answer<Option<Response>> {
+fn direct(browser: &Browser<'_>, q: &str) -> Handled<Option<Response>> {
     let transaction = match q.parse::<u64>() {
         Ok(seq_no) if (1..=browser.head()?.1).contains(&seq_no) => Some(seq_no),
         _ => browser.by_hash(q)?,
@@ -118,7 +118,7 @@ pub async fn view(
     frame: Frame,
     Path(name): Path<String>,
     OnPage(asked): OnPage,
-) -> Answer {
+) -> Handled {
     let view = view_named(&name)?;
     let page = asked.page(ON_PAGE);
     let browser = Browser::of(&**server.registry()?)?;
@@ -147,10 +147,10 @@ fn rest(page: &ViewPage<'_>) -> String {
 }
 
 /// The title of a view.
-pub fn heading(view: View) -> &'static str {
+pub fn heading(view: IndyLedger) -> &'static str {
     match view {
-        View::Domain => "Domain ledger",
-        View::Pool => "Pool ledger",
-        View::Config => "Config ledger",
+        IndyLedger::Domain => "Domain ledger",
+        IndyLedger::Pool => "Pool ledger",
+        IndyLedger::Config => "Config ledger",
     }
 }

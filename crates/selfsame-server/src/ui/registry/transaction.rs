@@ -7,13 +7,13 @@ use selfsame_ledger::view::browse::{InclusionView, OperationView};
 
 use super::super::resolver::pretty;
 use super::Frame;
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::Path;
 use crate::server::Server;
 
 #[derive(Template)]
 #[template(path = "registry_entry.html")]
-struct Page {
+struct TransactionPage {
     frame: Frame,
     first: OperationView,
     operations: Vec<OperationView>,
@@ -25,7 +25,7 @@ struct Page {
 }
 
 /// The page.
-pub async fn page(State(server): State<Server>, frame: Frame, Path(seq_no): Path<u64>) -> Answer {
+pub async fn page(State(server): State<Server>, frame: Frame, Path(seq_no): Path<u64>) -> Handled {
     let browser = Browser::of(&**server.registry()?)?;
     let operations = browser.operations(seq_no)?;
     let Some(first) = operations.first().cloned() else {
@@ -35,7 +35,7 @@ pub async fn page(State(server): State<Server>, frame: Frame, Path(seq_no): Path
         0 => None,
         _ => browser.inclusion(seq_no).await?,
     };
-    super::super::html(&Page {
+    super::super::html(&TransactionPage {
         frame: frame.titled(title(seq_no)),
         keys: first.signatures.iter().map(|one| one.key.clone()).collect(),
         raw: pretty(&server.registry()?.entries(seq_no.max(1), 1).await?),

@@ -6,12 +6,12 @@ use selfsame_ledger::browse::Browser;
 use selfsame_ledger::view::browse::ValidatorsView;
 
 use super::Frame;
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::server::Server;
 
 #[derive(Template)]
 #[template(path = "registry_validators.html")]
-struct Page {
+struct ValidatorsPage {
     frame: Frame,
     part: &'static str,
     view: ValidatorsView,
@@ -20,10 +20,10 @@ struct Page {
 }
 
 /// The page.
-pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
+pub async fn page(State(server): State<Server>, frame: Frame) -> Handled {
     let browser = Browser::of(&**server.registry()?)?;
     let view = browser.validators().await?;
-    super::super::html(&Page {
+    super::super::html(&ValidatorsPage {
         frame: frame.titled("Validators"),
         part: "validators",
         signed: view.validators.iter().filter(|one| one.signed).count(),

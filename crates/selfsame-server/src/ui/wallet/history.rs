@@ -4,14 +4,14 @@ use askama::Template;
 use axum::extract::State;
 use selfsame_openid::view::wallet::HistoryEntry;
 
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Owner, Query};
 use crate::server::Server;
-use crate::ui::{self, At, Frame};
+use crate::ui::{self, Frame, ListPosition};
 
 #[derive(Template)]
 #[template(path = "wallet_history.html")]
-struct Page {
+struct HistoryPage {
     frame: Frame,
     tab: &'static str,
     entries: Vec<HistoryEntry>,
@@ -23,10 +23,10 @@ pub async fn page(
     State(server): State<Server>,
     frame: Frame,
     Owner(person): Owner,
-    Query(at): Query<At>,
-) -> Answer {
+    Query(at): Query<ListPosition>,
+) -> Handled {
     let listed = server.wallet()?.history(&person, &at.into()).await?;
-    ui::html(&Page {
+    ui::html(&HistoryPage {
         frame: frame.titled("History"),
         tab: "history",
         entries: listed.items,
@@ -56,7 +56,7 @@ mod tests {
         let entry = json!({"id": "one", "at": "2026-01-01T00:00:00Z", "what": "failed",
             "party": "https://a.example/\u{202e}moc.knab", "cards": ["\u{202e}card"],
             "claims": ["\u{2066}claim"], "reason": "no \u{202e}more"});
-        let page = Page {
+        let page = HistoryPage {
             frame: Frame::nobodys(Roles::ALL),
             tab: "history",
             entries: vec![serde_json::from_value(entry).unwrap()],

@@ -6,14 +6,14 @@ use axum::response::{IntoResponse as _, Redirect};
 use selfsame_driver::paging::Paging;
 use selfsame_openid::view::wallet::{DidInfo, KeyInfo};
 
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Form, Owner};
 use crate::server::Server;
 use crate::ui::{self, Frame};
 
 #[derive(Template)]
 #[template(path = "wallet_keys.html")]
-struct Page {
+struct KeysPage {
     frame: Frame,
     tab: &'static str,
     keys: Vec<KeyInfo>,
@@ -21,14 +21,14 @@ struct Page {
 }
 
 /// The page.
-pub async fn page(State(server): State<Server>, frame: Frame, Owner(person): Owner) -> Answer {
+pub async fn page(State(server): State<Server>, frame: Frame, Owner(person): Owner) -> Handled {
     let all = Paging {
         after: None,
         limit: Some(200),
     };
     let keys = server.wallet()?.keys(&person, &all).await?.items;
     let dids = server.wallet()?.dids(&person, &all).await?.items;
-    ui::html(&Page {
+    ui::html(&KeysPage {
         frame: frame.titled("Keys and DIDs"),
         tab: "keys",
         keys,
@@ -37,7 +37,7 @@ pub async fn page(State(server): State<Server>, frame: Frame, Owner(person): Own
 }
 
 /// Makes a key.
-pub async fn create_key(State(server): State<Server>, Owner(person): Owner, form: Form) -> Answer {
+pub async fn create_key(State(server): State<Server>, Owner(person): Owner, form: Form) -> Handled {
     server
         .wallet()?
         .create_key(&person, form.needed("kind")?)
@@ -46,7 +46,7 @@ pub async fn create_key(State(server): State<Server>, Owner(person): Owner, form
 }
 
 /// Makes a DID.
-pub async fn create_did(State(server): State<Server>, Owner(person): Owner, form: Form) -> Answer {
+pub async fn create_did(State(server): State<Server>, Owner(person): Owner, form: Form) -> Handled {
     server
         .wallet()?
         .create_did(&person, form.needed("method")?, form.needed("kind")?)

@@ -7,14 +7,14 @@ use selfsame_driver::{Error, ErrorKind};
 use selfsame_openid::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
 use serde::Deserialize;
 
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Form, Owner, Query};
 use crate::server::Server;
 use crate::ui::{self, Frame, hue};
 
 #[derive(Template)]
 #[template(path = "wallet_offer.html")]
-struct Page {
+struct OfferPreviewPage {
     frame: Frame,
     uri: String,
     issuer_name: String,
@@ -46,7 +46,7 @@ impl Offered {
 
 /// The link that led here; `None` if the address of a submitted form is opened again.
 #[derive(Deserialize)]
-pub struct Link {
+pub struct OfferQuery {
     uri: Option<String>,
 }
 
@@ -54,8 +54,8 @@ pub struct Link {
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
-    Query(Link { uri }): Query<Link>,
-) -> Answer {
+    Query(OfferQuery { uri }): Query<OfferQuery>,
+) -> Handled {
     let Some(uri) = uri.filter(|uri| !uri.is_empty()) else {
         return Ok(Redirect::to(super::HOME).into_response());
     };
@@ -68,7 +68,7 @@ pub async fn accept(
     frame: Frame,
     Owner(person): Owner,
     form: Form,
-) -> Answer {
+) -> Handled {
     let accept = AcceptOffer {
         offer: form.needed("uri")?.to_owned(),
         tx_code: form.one("tx_code").map(str::to_owned),
@@ -100,7 +100,7 @@ struct Tried {
     problem: Option<String>,
 }
 
-async fn show(server: &Server, frame: Frame, tried: Tried) -> Answer {
+async fn show(server: &Server, frame: Frame, tried: Tried) -> Handled {
     let preview = server.wallet()?.preview_offer(&tried.uri).await?;
     let issuer_name = preview
         .issuer_name
@@ -109,7 +109,7 @@ async fn show(server: &Server, frame: Frame, tried: Tried) -> Answer {
     let offered = preview.credentials.iter().map(Offered::of).collect();
     let Tried { uri, problem } = tried;
     let title = "An offer";
-    ui::html(&Page {
+    ui::html(&OfferPreviewPage {
         frame: match problem {
             Some(_) => frame.failed(title),
             None => frame.titled(title),

@@ -10,14 +10,14 @@ use selfsame_driver::ErrorKind;
 use selfsame_openid::view::wallet::{AnswerRequest, Person, RequestPreview, Share, ShareSet};
 use serde::Deserialize;
 
-use crate::error::Answer;
+use crate::error::Handled;
 use crate::extract::{Form, Owner, Query};
 use crate::server::Server;
 use crate::ui::{self, Frame};
 
 #[derive(Template)]
 #[template(path = "wallet_request.html")]
-struct Page {
+struct RequestPreviewPage {
     frame: Frame,
     identified: &'static str,
     name: String,
@@ -31,10 +31,10 @@ struct Page {
 type Cards = BTreeMap<String, String>;
 
 /// A choice that does not answer the request, and the reason.
-type Refused = (Cards, String);
+type RefusedChoice = (Cards, String);
 
-impl Page {
-    fn of(frame: Frame, mut preview: RequestPreview, refused: Option<Refused>) -> Self {
+impl RequestPreviewPage {
+    fn of(frame: Frame, mut preview: RequestPreview, refused: Option<RefusedChoice>) -> Self {
         let (chosen, problem) = match refused {
             Some((chosen, problem)) => (chosen, Some(problem)),
             None => (preselected(&preview), None),
@@ -78,12 +78,12 @@ struct Alternatives {
     required: bool,
     /// Whether each alternative can be left out in favour of another.
     can_be_left: bool,
-    options: Vec<Vec<Part>>,
+    options: Vec<Vec<AlternativeCard>>,
 }
 
 /// A card of an alternative.
 #[derive(Eq, PartialEq)]
-struct Part {
+struct AlternativeCard {
     title: String,
     /// The claims it would share; empty if the title alone tells the alternatives apart.
     claims: String,
@@ -91,15 +91,15 @@ struct Part {
 
 #[derive(Template)]
 #[template(path = "wallet_done.html")]
-struct Done {
+struct DonePage {
     frame: Frame,
-    outcome: &'static Outcome,
+    outcome: &'static AnswerOutcome,
     go_on: Option<String>,
 }
 
 /// The link that led here; `None` if the address of a submitted form is opened again.
 #[derive(Deserialize)]
-pub struct Link {
+pub struct RequestQuery {
     uri: Option<String>,
 }
 
@@ -108,13 +108,13 @@ pub async fn page(
     State(server): State<Server>,
     frame: Frame,
     Owner(person): Owner,
-    Query(Link { uri }): Query<Link>,
-) -> Answer {
+    Query(RequestQuery { uri }): Query<RequestQuery>,
+) -> Handled {
     let Some(uri) = uri.filter(|uri| !uri.is_empty()) else {
         return Ok(Redirect::to(super::HOME).into_response());
     };
     let preview = server.wallet()?.preview_request(&person, &uri).await?;
-    ui::html(&Page::of(frame, preview, None))
+    ui::html(&RequestPreviewPage::of(frame, preview, None))
 }
 
 /// The sets that leave a choice, with the titles of the cards that would be shown.
@@ -127,16 +127,19 @@ fn alternatives(preview: &RequestPreview) -> Vec<Alternatives> {
 impl Alternatives {
     fn of(set: &ShareSet, preview: &RequestPreview) -> Self {
         let share = |id: &String| preview.shares.iter().find(|share| share.query == *id);
-        let mut options: Vec<Vec<Part>> = Vec::new();
+        let mut options: Vec<Vec<AlternativeCard>> = Vec::new();
         for option in &set.options {
-            let parts = option.iter().filter_map(share).filter_map(Part::of);
+            let parts = option
+                .iter()
+                .filter_map(share)
+                .filter_map(AlternativeCard::of);
             let parts = parts.collect();
             // An option that would show the same cards and claims is not an alternative.
             if !options.contains(&parts) {
                 options.push(parts);
             }
         }
-        let called = |option: &[Part]| -> Vec<String> {
+        let called = |option: &[AlternativeCard]| -> Vec<String> {
             option.iter().map(|part| part.title.clone()).collect()
         };
         let names: BTreeSet<Vec<String>> = options.iter().map(|one| called(one)).collect();
@@ -157,7 +160,7 @@ impl Alternatives {
     }
 }
 
-impl Part {
+impl AlternativeCard {
     fn of(share: &Share) -> Option<Self> {
         let choice = share.choices.first()?;
         let claims: Vec<&str> = choice
@@ -181,16 +184,16 @@ pub async fn answer(
     frame: Frame,
     Owner(person): Owner,
     form: Form,
-) -> Answer {
+) -> Handled {
     let request = form.needed("request")?.to_owned();
     if form.one("decision") == Some("share") {
         return share(&server, frame, &person, &chosen(request, &form)).await;
     }
     let declined = server.wallet()?.decline_request(&person, &request).await?;
-    ui::html(&Done::new(frame, &DECLINED, declined.redirect_uri))
+    ui::html(&DonePage::new(frame, &DECLINED, declined.redirect_uri))
 }
 
-async fn share(server: &Server, frame: Frame, person: &Person, answer: &AnswerRequest) -> Answer {
+async fn share(server: &Server, frame: Frame, person: &Person, answer: &AnswerRequest) -> Handled {
     match server.wallet()?.answer_request(person, answer).await {
         Ok(answered) => {
             let outcome = if answered.delivered {
@@ -198,14 +201,14 @@ async fn share(server: &Server, frame: Frame, person: &Person, answer: &AnswerRe
             } else {
                 &NOT_TAKEN
             };
-            ui::html(&Done::new(frame, outcome, answered.redirect_uri))
+            ui::html(&DonePage::new(frame, outcome, answered.redirect_uri))
         }
         // The person chose too little or too much: show the form again with their choice.
         Err(error) if error.kind == ErrorKind::BadRequest => {
             let wallet = server.wallet()?;
             let preview = wallet.preview_request(person, &answer.request).await?;
             let refused = (answer.cards.clone(), error.reason);
-            ui::html(&Page::of(frame, preview, Some(refused)))
+            ui::html(&RequestPreviewPage::of(frame, preview, Some(refused)))
         }
         Err(error) => Err(error.into()),
     }
@@ -224,34 +227,34 @@ fn chosen(request: String, form: &Form) -> AnswerRequest {
 }
 
 /// The result, in words and a mark.
-struct Outcome {
+struct AnswerOutcome {
     class: &'static str,
     mark: &'static str,
     headline: &'static str,
     text: &'static str,
 }
 
-const SHOWN: Outcome = Outcome {
+const SHOWN: AnswerOutcome = AnswerOutcome {
     class: "",
     mark: "✓",
     headline: "Shown",
     text: "The verifier received what you agreed to share, and nothing else.",
 };
-const NOT_TAKEN: Outcome = Outcome {
+const NOT_TAKEN: AnswerOutcome = AnswerOutcome {
     class: "is-bad",
     mark: "✗",
     headline: "Not accepted",
     text: "The verifier did not accept the answer. Its request may have been answered already or have expired: ask for a new one.",
 };
-const DECLINED: Outcome = Outcome {
+const DECLINED: AnswerOutcome = AnswerOutcome {
     class: "is-plain",
     mark: "–",
     headline: "Declined",
     text: "Nothing has left your wallet.",
 };
 
-impl Done {
-    fn new(frame: Frame, outcome: &'static Outcome, redirect_uri: Option<String>) -> Self {
+impl DonePage {
+    fn new(frame: Frame, outcome: &'static AnswerOutcome, redirect_uri: Option<String>) -> Self {
         let go_on = redirect_uri.filter(|uri| leads_to_a_page(uri));
         Self {
             frame: frame.titled("Done"),
@@ -294,8 +297,8 @@ mod tests {
         shown(preview(held, sets, required), None)
     }
 
-    fn shown(preview: RequestPreview, refused: Option<Refused>) -> String {
-        Page::of(Frame::nobodys(Roles::ALL), preview, refused)
+    fn shown(preview: RequestPreview, refused: Option<RefusedChoice>) -> String {
+        RequestPreviewPage::of(Frame::nobodys(Roles::ALL), preview, refused)
             .render()
             .unwrap()
     }

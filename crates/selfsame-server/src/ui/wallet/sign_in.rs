@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::auth;
 use crate::cookie::{self, Jar};
-use crate::error::{Answer, Problem};
+use crate::error::{Handled, Problem};
 use crate::extract::{Form, Query};
 use crate::peer::Peer;
 use crate::server::Server;
@@ -22,7 +22,7 @@ use crate::ui::{self, Frame};
 
 #[derive(Template)]
 #[template(path = "wallet_sign_in.html")]
-struct Page {
+struct SignInPage {
     frame: Frame,
     next: String,
     email: String,
@@ -36,12 +36,12 @@ struct Page {
 
 /// The token of an invitation link.
 #[derive(Deserialize)]
-pub struct Link {
+pub struct InvitationLink {
     #[serde(default)]
     token: String,
 }
 
-impl Page {
+impl SignInPage {
     fn of(server: &Server, frame: Frame) -> Self {
         Self {
             frame,
@@ -65,10 +65,14 @@ impl Page {
 }
 
 /// The page with both forms.
-pub async fn page(State(server): State<Server>, frame: Frame, RawQuery(query): RawQuery) -> Answer {
-    ui::html(&Page {
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    RawQuery(query): RawQuery,
+) -> Handled {
+    ui::html(&SignInPage {
         next: auth::next(query.as_deref()),
-        ..Page::of(&server, frame.titled("Your wallet"))
+        ..SignInPage::of(&server, frame.titled("Your wallet"))
     })
 }
 
@@ -76,12 +80,12 @@ pub async fn page(State(server): State<Server>, frame: Frame, RawQuery(query): R
 pub async fn invited(
     State(server): State<Server>,
     frame: Frame,
-    Query(link): Query<Link>,
-) -> Answer {
-    ui::html(&Page {
+    Query(link): Query<InvitationLink>,
+) -> Handled {
+    ui::html(&SignInPage {
         registering: true,
         invitation: link.token,
-        ..Page::of(&server, frame.titled("Your wallet"))
+        ..SignInPage::of(&server, frame.titled("Your wallet"))
     })
 }
 
@@ -92,7 +96,7 @@ pub async fn sign_in(
     frame: Frame,
     headers: HeaderMap,
     form: Form,
-) -> Answer {
+) -> Handled {
     let (email, password) = credentials(&form)?;
     let devices = cookie::read(&headers, server.cookies().known());
     let whence = Whence::of(peer.address(), devices.as_deref());
@@ -114,7 +118,7 @@ pub async fn register(
     frame: Frame,
     headers: HeaderMap,
     form: Form,
-) -> Answer {
+) -> Handled {
     let (email, password) = credentials(&form)?;
     server.count_registration(peer)?;
     let accounts = server.wallet()?.accounts();
@@ -126,7 +130,7 @@ pub async fn register(
 }
 
 /// Signs out.
-pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answer {
+pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Handled {
     let name = server.cookies().person();
     if let Some(session) = cookie::read(&headers, name) {
         server.wallet()?.accounts().sign_out(&session).await?;
@@ -148,7 +152,7 @@ fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
 /// The session cookie is `Lax`, so that a person who follows a scanned link from another site is signed in.
 ///
 /// The browser's former session ends. The browser is now known, and others' wrong passwords do not slow it down.
-async fn opened(server: &Server, headers: &HeaderMap, session: NewSession, form: &Form) -> Answer {
+async fn opened(server: &Server, headers: &HeaderMap, session: NewSession, form: &Form) -> Handled {
     let accounts = server.wallet()?.accounts();
     let name = server.cookies().person();
     if let Some(former) = cookie::read(headers, name) {
@@ -170,7 +174,7 @@ async fn known_device(
     server: &Server,
     headers: &HeaderMap,
     email: &str,
-) -> Answer<Option<HeaderValue>> {
+) -> Handled<Option<HeaderValue>> {
     let name = server.cookies().known();
     let before = cookie::read(headers, name);
     let accounts = server.wallet()?.accounts();
@@ -180,7 +184,7 @@ async fn known_device(
 }
 
 /// Shows an error that the person can correct beside the form; returns any other error as a problem.
-fn again(server: &Server, frame: Frame, form: &Form, error: Error, registering: bool) -> Answer {
+fn again(server: &Server, frame: Frame, form: &Form, error: Error, registering: bool) -> Handled {
     let status = match error.kind {
         ErrorKind::BadRequest => StatusCode::BAD_REQUEST,
         ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
@@ -199,13 +203,13 @@ fn again(server: &Server, frame: Frame, form: &Form, error: Error, registering: 
         (_, Some(hint)) => format!("{}; {hint}", error.reason),
         (_, None) => error.reason,
     };
-    let page = ui::html(&Page {
+    let page = ui::html(&SignInPage {
         next: form.one("next").unwrap_or_default().to_owned(),
         email: form.one("email").unwrap_or_default().to_owned(),
         problem: Some(problem),
         registering,
         invitation: form.one("invitation").unwrap_or_default().to_owned(),
-        ..Page::of(server, frame.failed("Your wallet"))
+        ..SignInPage::of(server, frame.failed("Your wallet"))
     })?;
     Ok((status, page).into_response())
 }

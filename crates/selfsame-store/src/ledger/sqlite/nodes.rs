@@ -37,7 +37,7 @@ const RESTING: u64 = 7;
 const MOVED_AT_REST: u64 = 16_384;
 
 /// Statistics of the nodes in the file.
-pub(super) struct Nodes {
+pub(super) struct NodeStatistics {
     /// The number of the next node.
     next: u64,
     /// The number of nodes left in each chunk.
@@ -57,7 +57,7 @@ pub(super) enum Pace {
     Resting,
 }
 
-impl Nodes {
+impl NodeStatistics {
     /// Counts the nodes in the file.
     pub(super) fn count(connection: &Connection) -> Result<Self> {
         let counted = |query: &str| -> Result<BTreeMap<u64, u64>> {

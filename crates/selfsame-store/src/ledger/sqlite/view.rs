@@ -4,22 +4,22 @@ use std::sync::MutexGuard;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{NODE, Writer, state};
+use super::{LedgerWriter, NODE, state};
 use crate::error::Result;
 use crate::ledger::LedgerView;
 
 /// The connection of a view, held while the view exists.
-pub(super) enum Held<'a> {
+pub(super) enum HeldConnection<'a> {
     /// The writer's connection, which has the latest pages in its cache.
-    Writer(MutexGuard<'a, Writer>),
+    Writer(MutexGuard<'a, LedgerWriter>),
     /// The connection for views.
     Own(MutexGuard<'a, Connection>),
 }
 
 /// A snapshot of the ledger.
-pub(super) struct View<'a>(Held<'a>);
+pub(super) struct View<'a>(HeldConnection<'a>);
 
-impl Held<'_> {
+impl HeldConnection<'_> {
     fn connection(&self) -> &Connection {
         match self {
             Self::Writer(writer) => &writer.connection,
@@ -29,7 +29,7 @@ impl Held<'_> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn begin(held: Held<'a>) -> Result<Self> {
+    pub(super) fn begin(held: HeldConnection<'a>) -> Result<Self> {
         held.connection().prepare_cached("BEGIN")?.execute([])?;
         Ok(Self(held))
     }

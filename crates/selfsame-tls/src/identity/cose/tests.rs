@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::alert::Alert;
-use crate::identity::Expected;
+use crate::identity::ExpectedPeer;
 use crate::testing::{NOW, Vectors};
 
 static ISSUER: LazyLock<PrivateKey> =
@@ -26,7 +26,7 @@ fn issuer(did: &str, key: &PrivateKey) -> TrustedIssuer {
 }
 
 fn policy(issuers: Vec<TrustedIssuer>) -> IdentityPolicy {
-    IdentityPolicy::of_credentials(&["key"], issuers, Expected::Vouched)
+    IdentityPolicy::of_credentials(&["key"], issuers, ExpectedPeer::Vouched)
 }
 
 fn trusting() -> IdentityPolicy {
@@ -203,7 +203,7 @@ fn only_a_trusted_issuer_counts_and_only_in_time_with_its_types() {
 
 /// The result for a credential with these claims, signed by the issuer.
 fn accept_claims(payload: Vec<u8>) -> Result<(), Alert> {
-    let header = Header {
+    let header = CoseHeader {
         algorithm: Algorithm::EdDsa,
         key_id: short_key_id(ISSUER.public()),
     };
@@ -216,17 +216,17 @@ fn accept_claims(payload: Vec<u8>) -> Result<(), Alert> {
     accepted(draft.finish(&signature), &trusting()).map(|_| ())
 }
 
-fn subject_to(to: &mut Writer) {
+fn subject_to(to: &mut CborWriter) {
     let did = key::create(SUBJECT.public());
     to.int(SUB).bytes(&subject_bytes(&did));
 }
 
-fn end_to(to: &mut Writer) {
+fn end_to(to: &mut CborWriter) {
     to.int(EXP).uint(NOW.0 + 60);
 }
 
 /// A map header of `pairs` pairs, and what is written after it.
-fn claims_of(pairs: usize, parts: &[&dyn Fn(&mut Writer)]) -> Vec<u8> {
+fn claims_of(pairs: usize, parts: &[&dyn Fn(&mut CborWriter)]) -> Vec<u8> {
     cbor::encode(|to| {
         to.map(pairs);
         parts.iter().for_each(|part| part(to));
@@ -237,21 +237,21 @@ fn claims_of(pairs: usize, parts: &[&dyn Fn(&mut Writer)]) -> Vec<u8> {
 fn what_is_not_in_its_one_form_is_refused_though_it_is_signed() {
     let good = claims_of(2, &[&subject_to, &end_to]);
     assert_eq!(accept_claims(good.clone()), Ok(()));
-    let status = |to: &mut Writer| {
+    let status = |to: &mut CborWriter| {
         to.int(STATUS).map(1).text("status_list");
         to.map(2).text("idx").uint(1).text("uri").text("urn:a");
     };
-    let index = |to: &mut Writer| {
+    let index = |to: &mut CborWriter| {
         to.int(STATUS_INDEX).uint(1);
     };
-    let key = |to: &mut Writer| {
+    let key = |to: &mut CborWriter| {
         to.int(CNF).map(1).int(1);
         write_key(SUBJECT.public(), to);
     };
-    let unknown = |to: &mut Writer| {
+    let unknown = |to: &mut CborWriter| {
         to.int(6).uint(1);
     };
-    let name = |to: &mut Writer| {
+    let name = |to: &mut CborWriter| {
         to.int(SUB).text("did:web:a.example");
     };
     for (what, payload) in [

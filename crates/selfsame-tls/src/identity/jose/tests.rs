@@ -8,7 +8,7 @@ use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use serde_json::json;
 
 use super::*;
-use crate::identity::Expected;
+use crate::identity::ExpectedPeer;
 use crate::testing::NOW;
 
 struct World {
@@ -43,7 +43,7 @@ impl World {
             claims: vec!["dns".to_owned()],
             ..TrustedIssuer::new(Did::parse(ISSUER).unwrap(), keys)
         };
-        IdentityPolicy::of_credentials(&["key"], vec![issuer], Expected::Vouched)
+        IdentityPolicy::of_credentials(&["key"], vec![issuer], ExpectedPeer::Vouched)
     }
 
     fn w3c(&self, format: Format, change: impl FnOnce(&mut w3c::Issue)) -> String {

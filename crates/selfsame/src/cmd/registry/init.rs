@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use selfsame_abci::{Distance, Home};
-use selfsame_network::founding::{self, Made};
+use selfsame_network::founding::{self, NewNetwork};
 
 use super::archive;
 use crate::exit::{Answer, End};
@@ -87,8 +87,8 @@ impl Init {
 }
 
 impl Plan {
-    fn plan(self) -> founding::Plan {
-        founding::Plan {
+    fn plan(self) -> founding::FoundingPlan {
+        founding::FoundingPlan {
             validators: self.validators,
             name: self.name,
             hosts: self.hosts,
@@ -98,7 +98,7 @@ impl Plan {
     }
 }
 
-fn lines(made: &Made, apart: bool) -> Vec<String> {
+fn lines(made: &NewNetwork, apart: bool) -> Vec<String> {
     let mut lines = vec![
         format!("network      {}", made.network),
         format!(

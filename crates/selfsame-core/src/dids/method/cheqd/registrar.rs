@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use selfsame_did::registrar::{Answer, Operation, Request, SigningRequest};
+use selfsame_did::registrar::{Operation, RegistrarAnswer, RegistrarRequest, SigningRequest};
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_net::{Authorization, Body, Call, Limits, Method, NetError, Response};
+use selfsame_net::{Authorization, Body, Call, CallLimits, Method, NetError, Response};
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -22,9 +22,9 @@ const PATIENCE_MS: u64 = 2_000;
 const LONGEST_WAIT: u64 = 3_600;
 
 /// The response of a registrar.
-pub(super) enum Said {
+pub(super) enum RegistrarResponse {
     /// An answer.
-    Answer(Answer),
+    Answer(RegistrarAnswer),
     /// Anything else; it has no consequence.
     Nonsense(Error),
 }
@@ -44,7 +44,7 @@ impl Shared {
         &self,
         attempt: &Attempt<'_>,
         signatures: Vec<(SigningRequest, Vec<u8>)>,
-    ) -> Result<Said> {
+    ) -> Result<RegistrarResponse> {
         let change = &attempt.change;
         let operation = change.operation();
         let document = match operation {
@@ -58,7 +58,7 @@ impl Shared {
             ("network".to_owned(), Value::from(network.as_str())),
             ("versionId".to_owned(), Value::from(attempt.id)),
         ]);
-        let request = Request {
+        let request = RegistrarRequest {
             operation,
             did: &change.then.did,
             document,
@@ -79,7 +79,7 @@ impl Shared {
             authorization: Authorization::None,
             request: selfsame_net::Request {
                 accept: Some("application/json"),
-                limits: Some(Limits {
+                limits: Some(CallLimits {
                     max_body: MAX_ANSWER,
                     total_timeout: TIMEOUT,
                 }),
@@ -93,15 +93,17 @@ impl Shared {
 
 /// Evaluates a response. A failure counts as the registrar's answer only with a success status or 400 (a fault of the
 /// request): what it can't do now it may do later, and the 404 of another server says nothing.
-fn read(response: &Response, did: &selfsame_did::Did) -> Said {
+fn read(response: &Response, did: &selfsame_did::Did) -> RegistrarResponse {
     let status = response.status;
-    let nonsense = |reason: String| Said::Nonsense(Error::upstream(reason));
-    match (Answer::parse(&response.body, did), status) {
-        (Ok(failed @ Answer::Failed { .. }), 200..=299 | 400) => Said::Answer(failed),
-        (Ok(Answer::Failed { reason }), _) => {
+    let nonsense = |reason: String| RegistrarResponse::Nonsense(Error::upstream(reason));
+    match (RegistrarAnswer::parse(&response.body, did), status) {
+        (Ok(failed @ RegistrarAnswer::Failed { .. }), 200..=299 | 400) => {
+            RegistrarResponse::Answer(failed)
+        }
+        (Ok(RegistrarAnswer::Failed { reason }), _) => {
             nonsense(format!("the registrar failed (status {status}): {reason}"))
         }
-        (Ok(answer), 200..=299) => Said::Answer(answer),
+        (Ok(answer), 200..=299) => RegistrarResponse::Answer(answer),
         (Err(error), 200..=299) => nonsense(error.to_string()),
         _ => nonsense(format!("the registrar answered with status {status}")),
     }

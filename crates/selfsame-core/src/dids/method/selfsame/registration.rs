@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dids::record::{DID, DidRecord, did_id, put};
 use crate::events::EventKind;
-use crate::machine::{Answer, At, Call, Calling, Machine, Next, Round, Settlement};
+use crate::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
 use crate::record_cache::RecordCache;
 use crate::shared::Shared;
 
@@ -36,7 +36,7 @@ pub struct Author {
 
 /// A pending registration; deleted once it is accepted or refused.
 #[derive(Deserialize, Serialize)]
-pub struct Registration {
+pub struct PendingRegistration {
     transaction: String,
     then: Option<DidRecord>,
 }
@@ -44,12 +44,12 @@ pub struct Registration {
 /// The machine of writes to the registry.
 pub struct Registering {
     shared: Arc<Shared>,
-    records: RecordCache<Registration>,
+    records: RecordCache<PendingRegistration>,
 }
 
 /// The answer to a pending change, and the record of its DID if the change was refused.
 pub struct Heard {
-    pub answer: Answer,
+    pub answer: CallAnswer,
     before: Option<Before>,
 }
 
@@ -59,8 +59,8 @@ struct Before {
     version: u64,
 }
 
-impl From<Answer> for Heard {
-    fn from(answer: Answer) -> Self {
+impl From<CallAnswer> for Heard {
+    fn from(answer: CallAnswer) -> Self {
         Self {
             answer,
             before: None,
@@ -77,7 +77,7 @@ impl Heard {
         then: Option<&DidRecord>,
     ) -> Result<()> {
         self.before = None;
-        if let (Answer::Refused(_), Some(then)) = (&self.answer, then)
+        if let (CallAnswer::Refused(_), Some(then)) = (&self.answer, then)
             && let Some(read) = shared.store.read(tenant, DID, &did_id(&then.did)).await?
         {
             self.before = Some(Before {
@@ -97,7 +97,7 @@ impl Heard {
         then: Option<&DidRecord>,
     ) -> Result<Next<R>> {
         match (&self.answer, &self.before) {
-            (Answer::Refused(error), before) => {
+            (CallAnswer::Refused(error), before) => {
                 next.entry = Settlement::Buried(error.reason.clone());
                 let is_ours = |before: &&Before| before.record.pending.as_deref() == Some(id);
                 if let Some(before) = before.as_ref().filter(is_ours) {
@@ -150,7 +150,7 @@ impl Registering {
         let id = registration_id(transaction);
         let (call, now) = (Call::registry(transaction), self.shared.clock.now());
         let entry = call.entry(KIND, &id, author.did.as_str(), now)?;
-        let registration = Registration {
+        let registration = PendingRegistration {
             transaction: base64url_encode(&transaction.to_bytes()),
             then,
         };
@@ -170,18 +170,18 @@ impl Registering {
 #[async_trait]
 impl Machine for Registering {
     const KIND: &'static str = KIND;
-    type Record = Registration;
+    type Record = PendingRegistration;
     type Input = Heard;
     type Reply = Result<Receipt>;
 
-    fn records(&self) -> &RecordCache<Registration> {
+    fn records(&self) -> &RecordCache<PendingRegistration> {
         &self.records
     }
 
     async fn prepare(
         &self,
         at: At<'_>,
-        registration: &Registration,
+        registration: &PendingRegistration,
         heard: &mut Heard,
     ) -> Result<()> {
         let then = registration.then.as_ref();
@@ -190,7 +190,7 @@ impl Machine for Registering {
 
     fn step(
         &self,
-        registration: &mut Registration,
+        registration: &mut PendingRegistration,
         heard: &Heard,
         round: &Round<'_>,
     ) -> Result<Step<Next<Self::Reply>>> {
@@ -206,8 +206,8 @@ impl Machine for Registering {
 
     fn absent(&self, heard: &Heard) -> Result<Self::Reply> {
         match &heard.answer {
-            Answer::Accepted(receipt) => Ok(Ok(*receipt)),
-            Answer::Refused(error) => Ok(Err(error.clone())),
+            CallAnswer::Accepted(receipt) => Ok(Ok(*receipt)),
+            CallAnswer::Refused(error) => Ok(Err(error.clone())),
             _ => Err(Error::internal("a registry accepts or refuses")),
         }
     }
@@ -216,7 +216,7 @@ impl Machine for Registering {
 impl Calling for Registering {
     fn given_up(
         &self,
-        _: Option<&mut Registration>,
+        _: Option<&mut PendingRegistration>,
         error: Option<&Error>,
         round: &Round<'_>,
     ) -> Result<Next<Self::Reply>> {
@@ -293,7 +293,7 @@ impl Shared {
         let Some(record) = self.store.read(tenant, KIND, registration).await? else {
             return Ok(());
         };
-        let pending: Registration = decode(&record.value)?;
+        let pending: PendingRegistration = decode(&record.value)?;
         let at = At {
             tenant,
             id: registration,

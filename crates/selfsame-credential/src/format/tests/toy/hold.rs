@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use super::verify::Received;
 use crate::{
     budget::Budget,
-    format::entry::{Credential, HeldError, Kept, Subject},
+    format::entry::{CredentialView, HeldError, ReadCredential, Subject},
     sd_jwt::SdJwtError,
     validity::Validity,
 };
 
-pub(super) fn hold(raw: &str) -> Result<Kept, HeldError> {
+pub(super) fn hold(raw: &str) -> Result<ReadCredential, HeldError> {
     let toy = Toy::read(raw, &mut Budget::of(raw)).ok_or(HeldError::SdJwt(SdJwtError::Form))?;
-    Ok(Kept {
+    Ok(ReadCredential {
         validity: Validity::of_jwt(toy.members()).map_err(|_| HeldError::Time)?,
         statuses: Ok(Vec::new()),
         credential: Arc::new(toy),
@@ -43,7 +43,7 @@ impl Toy {
     }
 }
 
-impl Credential for Toy {
+impl CredentialView for Toy {
     fn weight(&self) -> usize {
         self.jwt().weight()
     }

@@ -10,11 +10,11 @@ use super::{describe, hold::Toy};
 use crate::{
     budget::Budget,
     evidence::Need,
-    format::entry::{Credential as _, Subject},
-    issuer_key::{Claimed, Identity},
+    format::entry::{CredentialView as _, Subject},
+    issuer_key::{Claimed, IssuerIdentity},
     rules::{
         Binding, Court, Malformed,
-        checklist::{Checklist, Failure, Law},
+        checklist::{BrokenRule, Checklist, Law},
         holder, issuer, status,
     },
     sd_jwt::SdJwtError,
@@ -22,8 +22,8 @@ use crate::{
     verdict::Verdict,
 };
 
-const WELL_FORMED: Law = Law::new("well_formed", "Toy §1", Failure::Invalid);
-const HOLDER_SIGNATURE: Law = Law::new("holder_signature", "Toy §2", Failure::Invalid);
+const WELL_FORMED: Law = Law::new("well_formed", "Toy §1", BrokenRule::Invalid);
+const HOLDER_SIGNATURE: Law = Law::new("holder_signature", "Toy §2", BrokenRule::Invalid);
 const LAWS: &[&Law] = &[
     &WELL_FORMED,
     &issuer::ALGORITHM,
@@ -101,7 +101,7 @@ impl Subject for Received {
         issuer::algorithm(self.toy.jwt(), court, &mut list);
         let claimed = self.claimed(court);
         if let Some(signed) = issuer::signature(self.toy.jwt(), &claimed, court, &mut list) {
-            let identity = Identity {
+            let identity = IssuerIdentity {
                 id: claimed.id,
                 leaf: signed.leaf(),
             };

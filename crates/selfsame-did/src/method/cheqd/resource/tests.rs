@@ -6,7 +6,7 @@ const DID: &str = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
 const ID: &str = "9ba3922e-d5f5-4f53-b265-fc0d4e988c77";
 const OTHER: &str = "e733ebb7-c8dd-41ed-9d42-33bceea70952";
 
-fn ask(rest: &str) -> Result<Option<Wanted>, ResolutionError> {
+fn ask(rest: &str) -> Result<Option<WantedResource>, ResolutionError> {
     wanted(&DidUrl::parse(&format!("{DID}{rest}")).unwrap())
 }
 
@@ -24,13 +24,13 @@ fn metadata(id: &str, next: Option<&str>) -> Value {
     })
 }
 
-fn by_name() -> Wanted {
+fn by_name() -> WantedResource {
     ask("?resourceName=Demo%20Resource&resourceType=String")
         .unwrap()
         .unwrap()
 }
 
-fn judged(value: &Value, wanted: &Wanted) -> Result<String, ResolutionError> {
+fn judged(value: &Value, wanted: &WantedResource) -> Result<String, ResolutionError> {
     read(value.to_string().as_bytes(), wanted).map(|resource| resource.id)
 }
 
@@ -38,12 +38,12 @@ fn judged(value: &Value, wanted: &Wanted) -> Result<String, ResolutionError> {
 fn a_resource_is_named_by_its_path_or_by_parameters() {
     assert_eq!(
         ask(&format!("/resources/{ID}")),
-        Ok(Some(Wanted::Id(ID.to_owned())))
+        Ok(Some(WantedResource::Id(ID.to_owned())))
     );
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(
         by_name(),
-        Wanted::Query(vec![
+        WantedResource::Query(vec![
             pair("resourceName", "Demo Resource"),
             pair("resourceType", "String")
         ])
@@ -77,7 +77,7 @@ fn a_url_that_names_a_resource_in_a_malformed_way_is_refused() {
 
 #[test]
 fn the_metadata_is_found_where_each_version_of_the_resolver_has_it() {
-    let id = Wanted::Id(ID.to_owned());
+    let id = WantedResource::Id(ID.to_owned());
     let both = json!([metadata(OTHER, None), metadata(ID, None)]);
     for value in [
         json!({"contentMetadata": metadata(ID, None)}),
@@ -118,7 +118,7 @@ fn of_several_versions_the_last_is_taken_and_of_several_resources_none() {
 
 #[test]
 fn errors_and_malformed_metadata_are_no_resource() {
-    let id = Wanted::Id(ID.to_owned());
+    let id = WantedResource::Id(ID.to_owned());
     let mut bad = metadata(ID, None);
     bad["checksum"] = json!("e1db");
     for (value, error) in [
