@@ -10,10 +10,8 @@ use selfsame_openid::Roles;
 
 use crate::operator;
 
-/// The file with the records of an instance, in its data directory and in a backup.
-pub const STORE_FILE: &str = "store.sqlite";
-/// The file with the registry's ledger, if the instance has one.
-pub const LEDGER_FILE: &str = "ledger.sqlite";
+pub use selfsame_store::backend::STORE_FILE;
+pub use selfsame_store::ledger::LEDGER_FILE;
 
 /// Advance of every counter on restore: more than an instance uses between a backup and its restore.
 const LEAP: u64 = 1 << 32;

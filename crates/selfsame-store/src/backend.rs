@@ -15,6 +15,9 @@ use crate::record::Expect;
 pub use crate::record::Window;
 use crate::tenant::TenantId;
 
+/// The file with the records of an instance, in its data directory and in a backup.
+pub const STORE_FILE: &str = "store.sqlite";
+
 /// How long a dead letter is kept before [`crate::Store::purge_expired`] removes it, in seconds.
 pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;
 

@@ -19,6 +19,9 @@ pub use newest::Newest;
 pub use sqlite::SqliteLedger;
 pub use sqlite::offline::LedgerFile;
 
+/// The file with the registry's ledger in a data directory, in a node's folder and in a backup.
+pub const LEDGER_FILE: &str = "ledger.sqlite";
+
 /// The maximum number of entries returned at once.
 pub const MAX_ENTRIES: u64 = 1_000;
 

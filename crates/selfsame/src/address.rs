@@ -1,10 +1,8 @@
 //! Addresses from the command line or a settings file: parsing, and the check that they may be called.
 
-use url::{Host, Url};
+use url::Url;
 
 use crate::exit::Failure;
-
-const LOCALHOST: &str = "localhost";
 
 /// The address of an instance or a node from the command line.
 ///
@@ -24,15 +22,7 @@ pub fn parse(text: &str) -> Result<Url, String> {
 /// # Errors
 /// If others could read it in transit.
 pub fn check(url: &Url) -> Result<(), Failure> {
-    if url.scheme() == "https" || is_here(url) {
-        return Ok(());
-    }
-    let host = url.host_str().unwrap_or_default();
-    Err(Failure::environment(format!(
-        "{} to {host} is not encrypted: others could read the data",
-        url.scheme()
-    ))
-    .hint("use https; plain http is only for this machine: localhost, 127.0.0.1, [::1]"))
+    Ok(selfsame_network::address::check(url)?)
 }
 
 /// As [`check`], for an address from the settings, where plain http can be allowed by exact origin.
@@ -49,15 +39,6 @@ pub fn check_unless_trusted(url: &Url, trusted: &[Url]) -> Result<(), Failure> {
             "use https; plain http is only for this machine and for [trust] origins (--trust-origin)",
         )
     })
-}
-
-fn is_here(url: &Url) -> bool {
-    url.scheme() == "http"
-        && url.host().is_some_and(|host| match host {
-            Host::Domain(name) => name == LOCALHOST,
-            Host::Ipv4(ip) => ip.is_loopback(),
-            Host::Ipv6(ip) => ip.is_loopback(),
-        })
 }
 
 #[cfg(test)]

@@ -5,11 +5,14 @@ use std::path::Path;
 
 use selfsame_crypto::SecretString;
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
+use selfsame_network::refusal;
 use selfsame_openid::view::verifier::VerificationStatus;
 use selfsame_server::API_BODY_MAX;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use url::Url;
+
+pub use selfsame_network::files::token_from;
 
 use crate::address;
 use crate::exit::Failure;
@@ -25,14 +28,6 @@ pub struct Client {
     net: Net,
     origin: Url,
     token: Option<SecretString>,
-}
-
-/// The API's error response (RFC 9457).
-#[derive(Deserialize)]
-struct Problem {
-    title: Option<String>,
-    detail: Option<String>,
-    hint: Option<String>,
 }
 
 impl Client {
@@ -146,7 +141,7 @@ impl Client {
         if response.is_success() {
             read(path, &response.body)
         } else {
-            Err(refusal(response.status, &response.body))
+            Err(refusal(response.status, &response.body).into())
         }
     }
 
@@ -185,32 +180,6 @@ fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Failure> {
     })
 }
 
-/// The failure for an error response of an instance.
-pub fn refusal(status: u16, body: &[u8]) -> Failure {
-    let problem = serde_json::from_slice::<Problem>(body).ok();
-    let said = problem
-        .as_ref()
-        .and_then(|problem| problem.detail.clone().or_else(|| problem.title.clone()))
-        .unwrap_or_else(|| format!("the instance answered {status}"));
-    let failure = match status {
-        // The object has expired, or can't change any more.
-        409 | 410 => Failure::no(said),
-        // Another party responded wrongly, or a service is unavailable.
-        502 | 503 => Failure::environment(said),
-        500.. => Failure::ours(said),
-        _ => Failure::environment(said),
-    };
-    match problem.and_then(|problem| problem.hint) {
-        Some(hint) => failure.hint(hint),
-        None if status == 401 => {
-            failure.hint(
-                "name its file with --token-file, or set SELFSAME_TOKEN: the file is operator-token in the instance's data directory or the node's folder",
-            )
-        }
-        None => failure,
-    }
-}
-
 /// A JSON body. A body that is too large is refused here, since the instance would cut the connection.
 fn json(body: &impl Serialize) -> Result<Body, Failure> {
     let bytes = serde_json::to_vec(body).map_err(|error| Failure::ours(error.to_string()))?;
@@ -243,21 +212,10 @@ pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`token_from`].
 pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
-    private_file::read(
+    Ok(private_file::read(
         file,
         "the registry writes the file operator-token at its first start, into its data directory or its node's folder; name the file with --registry-token-file, or as token_file under [[registry.nodes]]",
-    )
-}
-
-/// The operator's token, from a file that `selfsame up` wrote.
-///
-/// # Errors
-/// If the file can't be read, is empty, or is readable by others.
-pub fn token_from(file: &Path) -> Result<SecretString, Failure> {
-    private_file::read(
-        file,
-        "the first start writes the file operator-token into the instance's data directory or the node's folder; name the file with --token-file, or set SELFSAME_TOKEN",
-    )
+    )?)
 }
 
 #[cfg(test)]
@@ -278,14 +236,6 @@ mod tests {
         assert!(handed_in(io::repeat(b'a')).is_err());
         let all = handed_in(io::repeat(b'a').take(API_BODY_MAX as u64)).unwrap();
         assert_eq!(all.len(), API_BODY_MAX);
-    }
-
-    #[test]
-    fn what_nobody_can_do_now_is_no_fault_of_ours() {
-        let answered = |status| refusal(status, b"{\"detail\": \"the registry is away\"}");
-        let code = |status| answered(status).code();
-        assert_eq!([502, 503, 500, 410].map(code), [2, 2, 3, 1]);
-        assert_eq!(answered(503).message(), "the registry is away");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use selfsame_network::{NetworkError, WhoActs};
+
 /// A command's answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Answer {
@@ -105,6 +107,21 @@ impl From<selfsame_driver::Error> for Failure {
             code,
             message: error.reason,
             hint: error.hint,
+        }
+    }
+}
+
+impl From<NetworkError> for Failure {
+    fn from(error: NetworkError) -> Self {
+        let code = match error.who() {
+            WhoActs::Nodes => 1,
+            WhoActs::Caller => 2,
+            WhoActs::Authors => 3,
+        };
+        Self {
+            code,
+            message: error.message().to_owned(),
+            hint: error.what_to_do().map(str::to_owned),
         }
     }
 }

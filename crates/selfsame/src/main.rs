@@ -13,8 +13,6 @@ mod node;
 mod operator_token;
 mod output;
 mod peers;
-mod private_directory;
-mod private_file;
 mod scenario;
 mod serving;
 mod settings;
@@ -24,6 +22,8 @@ mod trusting;
 use std::process::ExitCode;
 
 use clap::Parser;
+use selfsame_driver::private_file;
+use selfsame_network::directory as private_directory;
 
 // The C library's allocator does not return the memory of each Argon2 hash; this one does.
 #[global_allocator]

@@ -9,13 +9,11 @@ use selfsame_crypto::encoding;
 use selfsame_crypto::password::Stretching;
 use selfsame_crypto::seal::{SealingKey, random_seed};
 
+pub use selfsame_network::directory::{KEY_FILE, SALT_FILE};
+
 use crate::exit::Failure;
 use crate::{output, private_file};
 
-/// The file of the master key in the data directory, unless it is kept elsewhere.
-pub const KEY_FILE: &str = "master-key";
-/// The file of the passphrase's salt and cost parameters. It is not secret, but the data are lost without it.
-pub const SALT_FILE: &str = "passphrase-salt";
 const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
 
 const NO_SALT: &str = "put the file back: a copy (selfsame backup) contains it too; if these data never had a passphrase, unset SELFSAME_PASSPHRASE";

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use selfsame_app::operator::Operator;
 use selfsame_crypto::SecretString;
+use selfsame_network::directory::TOKEN_FILE;
 use selfsame_store::Store;
 
 use crate::exit::Failure;
 use crate::master_key::Custody;
 use crate::{output, private_file};
 
-/// The file of the operator's token in the data directory.
-pub const TOKEN_FILE: &str = "operator-token";
 const BESIDE: &str = "the operator's token is stored next to the data, so anyone who copies both can read everything: move the file elsewhere and name it with --operator-token-file, or keep the token in a password manager and remove the file";
 const RENEW: &str = "put the token back; or remove the file and start again, which creates a new token and invalidates the old one";
 

@@ -11,7 +11,6 @@ use selfsame_ledger::config::{
     Pin, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum, witness_key,
 };
 use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
-use selfsame_proof::read::TrustRoot;
 use serde::Deserialize;
 use url::Url;
 
@@ -20,6 +19,7 @@ use crate::exit::Failure;
 use crate::peers::Policy;
 use crate::private_file;
 pub use limits::LimitSettings;
+pub use selfsame_network::files::trust_root;
 
 /// Maximum size of a settings file, or of a certificate file that it names, in bytes.
 const FILE_MAX: u64 = 1_000_000;
@@ -239,19 +239,6 @@ impl RegistrySettings {
     }
 }
 
-/// Reads a trust root.
-///
-/// # Errors
-/// If the file is not a valid trust root.
-pub fn trust_root(file: &Path) -> Result<TrustRoot, Failure> {
-    let wrong = |why: String| {
-        Failure::environment(format!("{}: {why}", file.display()))
-            .hint("`selfsame registry init` writes the trust root of a network")
-    };
-    let bytes = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
-    TrustRoot::from_bytes(&bytes).map_err(|malformed| wrong(malformed.to_string()))
-}
-
 impl Settings {
     /// Reads the file. Paths in it are relative to its directory.
     ///
@@ -458,7 +445,7 @@ mod tests {
             power: 1,
             consensus: None,
         }]);
-        let root = TrustRoot::of_genesis("selfsame/here", set.unwrap());
+        let root = selfsame_proof::read::TrustRoot::of_genesis("selfsame/here", set.unwrap());
         let pinned = |network: &str| RegistrySettings {
             network: Some(network.to_owned()),
             trust_root: Some(directory.path().join("root")),

@@ -46,6 +46,7 @@ const PLACES: &[Place] = &[
         ..place("selfsame-tls", 2)
     },
     place("selfsame-store", 3),
+    place("selfsame-anoncreds-roles", 3),
     place("selfsame-tls-io", 3),
     Place {
         not: &["selfsame-tls", "selfsame-registry"],
@@ -114,6 +115,15 @@ const PLACES: &[Place] = &[
     Place {
         not: &["selfsame-app"],
         ..place("selfsame-abci", 4)
+    },
+    Place {
+        beside: &["selfsame-abci"],
+        not: &["selfsame-app"],
+        ..place("selfsame-network", 4)
+    },
+    Place {
+        not: &["selfsame-app"],
+        ..place("selfsame-proxy", 4)
     },
     Place {
         not: &["selfsame-store", "selfsame-net", "selfsame-app"],

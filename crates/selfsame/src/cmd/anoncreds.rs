@@ -1,6 +1,5 @@
 //! `selfsame anoncreds`: each step of AnonCreds separately, with JSON in and out, for use with any implementation.
 
-mod choose;
 mod files;
 mod holder;
 mod issuer;

@@ -3,16 +3,13 @@
 mod admit;
 mod archive;
 mod clock;
-mod files;
 mod init;
 mod join;
 mod node;
-mod readiness;
 mod status;
 mod validators;
 
 pub mod loopback;
-pub mod node_client;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

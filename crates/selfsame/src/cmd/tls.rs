@@ -2,7 +2,6 @@
 
 mod advice;
 mod client;
-mod figures;
 mod identity;
 mod proxy;
 mod server;

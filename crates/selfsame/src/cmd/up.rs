@@ -10,6 +10,8 @@ use selfsame_app::config::Roles;
 use selfsame_core::config::ResolverConfig;
 use selfsame_ledger::config::{Pin, RegistryNode};
 use selfsame_ledger::log_origin;
+use selfsame_network::NodeClient;
+use selfsame_network::loopback::Loopback;
 use selfsame_openid::config::Registration;
 use selfsame_registry::Genesis;
 use serde::Serialize;
@@ -18,9 +20,7 @@ use url::Url;
 
 use crate::client::registry_token;
 use crate::cmd::demo;
-use crate::cmd::registry::EngineAt;
-use crate::cmd::registry::loopback::Loopback;
-use crate::cmd::registry::node_client::Face;
+use crate::cmd::registry::{EngineAt, loopback};
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running};
 use crate::master_key::MasterKey;
@@ -219,7 +219,8 @@ impl Up {
         let engine = self.engine.find().await?;
         private_directory::take(&self.data)?;
         let port = self.listen.port().saturating_add(BESIDE);
-        Loopback::start(&self.data, count, port, &engine).await
+        let keeping = loopback::keeping(&engine)?;
+        Ok(Loopback::start(&self.data, count, port, &keeping).await?)
     }
 
     async fn serve(self, network: Option<&Loopback>, manner: Manner) -> End {
@@ -329,8 +330,8 @@ async fn agree(launch: &Launch) -> Result<(), Failure> {
         None => return Ok(()),
     };
     for node in &launch.registry {
-        let face = Face::checked(&node.origin, &launch.roots.clone().into())?;
-        let Ok(genesis) = face.get("registry/genesis").await else {
+        let client = NodeClient::checked(&node.origin, &launch.roots.clone().into())?;
+        let Ok(genesis) = client.get("registry/genesis").await else {
             continue;
         };
         let served = match Genesis::from_bytes(&genesis) {

@@ -12,6 +12,7 @@ use selfsame_anoncreds::format::{
     RevocationRegistryDefinition, RevocationRegistryPrivate, RevocationStatusList, Schema,
     Text as _,
 };
+use selfsame_anoncreds_roles::{HeldCredential, MissingObject, RoleError};
 use selfsame_crypto::ctx::Ctx;
 
 use crate::exit::Failure;
@@ -25,6 +26,13 @@ pub fn read<M: Message>(file: &Path) -> Result<M, Failure> {
     let text = text(file)?;
     M::from_json(text.as_bytes())
         .map_err(|error| of_file(file, error).hint(guess(text.as_bytes(), M::WHAT)))
+}
+
+/// Reads a finished credential from its file; `-` is standard input.
+pub fn held(file: &Path) -> Result<HeldCredential, Failure> {
+    let text = text(file)?;
+    HeldCredential::from_json(text.as_bytes())
+        .map_err(|error| of_file(file, error).hint(guess(text.as_bytes(), Credential::WHAT)))
 }
 
 /// Reads a credential definition and checks its keys.
@@ -63,6 +71,13 @@ pub fn print<M: Message>(message: &M) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints a finished credential.
+pub fn print_held(held: &HeldCredential) -> Result<(), Failure> {
+    let text = std::str::from_utf8(held.json().expose());
+    output::say(text.map_err(|error| Failure::ours(error.to_string()))?);
+    Ok(())
+}
+
 /// Refuses an existing file, before anything is computed or requested: for secrets, and for data that can't be remade.
 pub fn must_be_new(file: &Path) -> Result<(), Failure> {
     if file.exists() {
@@ -76,7 +91,10 @@ pub fn must_be_new(file: &Path) -> Result<(), Failure> {
 
 /// Writes a message into a new file that only its owner can read.
 pub fn keep<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
-    private_file::write(file, message.to_json()?.as_json().as_bytes())
+    Ok(private_file::write(
+        file,
+        message.to_json()?.as_json().as_bytes(),
+    )?)
 }
 
 /// Writes a message that may be read by anyone.
@@ -194,6 +212,33 @@ impl From<Error> for Failure {
             Error::Mismatch { .. } => Self::environment(text)
                 .hint("these files do not belong together; --help describes each file"),
             _ => Self::environment(text).hint("--help has an example"),
+        }
+    }
+}
+
+impl From<RoleError> for Failure {
+    fn from(error: RoleError) -> Self {
+        let text = error.to_string();
+        match error {
+            RoleError::Refused(error) => error.into(),
+            RoleError::Missing(MissingObject::Schema(_) | MissingObject::Definition(_)) => {
+                Self::environment(text).hint("--schema ID=FILE --cred-def ID=FILE")
+            }
+            RoleError::Missing(_) => Self::environment(text)
+                .hint("--rev-reg ID=FILE --status-list FILE --tails FILE"),
+            RoleError::NotRequested { requested, .. } => Self::environment(text)
+                .hint(format!("its attributes are: {}", requested.join(", "))),
+            RoleError::UncheckedPlace(_) => Self::environment(text)
+                .hint("add --rev-reg-id ID --tails FILE, or --unchecked-place"),
+            RoleError::Unacceptable { .. } => Self::no(text),
+            RoleError::NoProof => Self::no("these files do not make a valid proof").hint(
+                "--credential must be the output of `process`, --link-secret the file that was used to request it",
+            ),
+            RoleError::OlderList => Self::environment(text)
+                .hint("set a later --timestamp SECONDS, or leave it out for the present time"),
+            RoleError::TwoValues(_) => {
+                Self::environment(text).hint("--value NAME=VALUE once for each attribute")
+            }
         }
     }
 }

@@ -1,20 +1,19 @@
 //! The issuer's steps: schema, definition, offer, credential.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
 use selfsame_anoncreds::Error;
 use selfsame_anoncreds::cl::KeyCorrectnessProof;
 use selfsame_anoncreds::format::{
-    CredentialDefinitionId, CredentialOffer, CredentialRequest, CredentialValues, IssuerId,
+    CredentialDefinitionId, CredentialOffer, CredentialRequest, IssuerId,
     RevocationRegistryDefinition, RevocationRegistryPrivate, RevocationStatusList, Schema,
     SchemaId,
 };
 use selfsame_anoncreds::issuer::{
-    self, Issuance, Issuer, Place, Registry, create_credential_definition, create_offer,
-    create_schema, find_safe_primes,
+    self, Issuance, Issuer, Place, Registry, create_offer, create_schema,
 };
+use selfsame_anoncreds_roles::issuer as roles;
 
 use super::files;
 use crate::exit::Failure;
@@ -153,8 +152,7 @@ impl NewDefinition {
             tag: &self.tag,
             revocable: self.revocation,
         };
-        let ctx = files::ctx();
-        let made = create_credential_definition(&new, &find_safe_primes(&ctx), &ctx)?;
+        let made = roles::define(&new, &files::ctx())?;
         files::keep(&self.private, &made.private)?;
         files::put(&self.proof, &made.correctness)?;
         files::print(&made.definition)
@@ -199,21 +197,15 @@ impl Issue {
             list: &revocable.list,
             index: revocable.index,
         });
-        let values = CredentialValues::of(once_each(self.value)?);
+        let values = roles::values_of(self.value)?;
         let issuance = Issuance {
             offer: &offer,
             request: &request,
             values: &values,
             place,
         };
-        let issued = issuer.create_credential(&issuance, &files::ctx());
-        if issued.is_ok() && place.as_ref().is_some_and(is_revoked) {
-            output::complain(
-                "selfsame: this list marks the credential's index as revoked: until the next list, made with `revoke --issue INDEX`, it can't prove that it is not revoked",
-            );
-        }
-        files::print(&issued.map_err(|error| {
-            match error {
+        let issued =
+            roles::issue(&issuer, &issuance, &files::ctx()).map_err(|error| match error {
                 Error::Mismatch {
                     what: "the set of values",
                     ..
@@ -224,8 +216,13 @@ impl Issue {
                 Error::Registry(_) => Failure::from(error)
                     .hint("use another --index, or a new registry: selfsame anoncreds rev-reg"),
                 other => other.into(),
-            }
-        })?)
+            })?;
+        if issued.is_revoked {
+            output::complain(
+                "selfsame: this list marks the credential's index as revoked: until the next list, made with `revoke --issue INDEX`, it can't prove that it is not revoked",
+            );
+        }
+        files::print(&issued.credential)
     }
 
     fn revocable(&self) -> Result<Option<Revocable>, Failure> {
@@ -244,19 +241,4 @@ impl Issue {
             index,
         }))
     }
-}
-
-/// Refuses a value that is given twice, since only one can be signed.
-fn once_each(values: Vec<(String, String)>) -> Result<Vec<(String, String)>, Failure> {
-    let mut names = BTreeSet::new();
-    match values.iter().find(|(name, _)| !names.insert(name)) {
-        None => Ok(values),
-        Some((name, _)) => Err(Failure::environment(format!("{name} has two values"))
-            .hint("--value NAME=VALUE once for each attribute")),
-    }
-}
-
-/// Whether the list marks this place as revoked.
-fn is_revoked(place: &Place<'_>) -> bool {
-    place.list.revocation_list.is_revoked(place.index) == Ok(true)
 }

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::CredentialOffer;
-use serde::Serialize;
+use selfsame_anoncreds_roles::KeyProofs;
 
 use super::files;
 use crate::exit::Failure;
@@ -29,30 +28,12 @@ pub struct Key {
     json: bool,
 }
 
-/// The proofs that verified.
-#[derive(Serialize)]
-struct Proven {
-    /// That Z and every R are powers of S, except for factors of small order.
-    key_correctness: bool,
-    /// That Z, Rctxt and every R are powers of S, whatever the modulus is.
-    all_bases: bool,
-    /// That n is a product of two safe primes, or has powers of one prime in place of p' or q'.
-    safe_primes: bool,
-}
-
 impl Key {
     /// Verifies the proofs and prints which there are.
     pub fn run(self) -> Result<(), Failure> {
         let definition = files::prepared(&self.cred_def)?;
         let offer: CredentialOffer = files::read_or_pipe(self.offer.as_ref())?;
-        let key = definition.key();
-        key.check_correctness(&offer.key_correctness_proof)?;
-        key.check_safe_primes(&offer.key_correctness_proof)?;
-        let proven = Proven {
-            key_correctness: true,
-            all_bases: key.all_bases_are_proven(),
-            safe_primes: key.safe_primes_are_proven(),
-        };
+        let proven = KeyProofs::verify(&definition, &offer)?;
         output::either(self.json, &proven, |proven| {
             let mark = |is_proven| if is_proven { '✓' } else { '–' };
             vec![
@@ -61,12 +42,12 @@ impl Key {
                 format!(
                     "  {} all bases        {}",
                     mark(proven.all_bases),
-                    of_bases(&definition)
+                    of_bases(proven)
                 ),
                 format!(
                     "  {} safe primes      {}",
                     mark(proven.safe_primes),
-                    of_primes(&definition)
+                    of_primes(proven)
                 ),
             ]
         });
@@ -75,8 +56,8 @@ impl Key {
 }
 
 /// Whether credentials of this definition can carry a mark, in words.
-pub fn of_bases(definition: &PreparedDefinition) -> &'static str {
-    if definition.key().all_bases_are_proven() {
+pub fn of_bases(proofs: &KeyProofs) -> &'static str {
+    if proofs.all_bases {
         "the issuer proves that its key can't mark presentations"
     } else {
         "the issuer does not prove that its key can't mark presentations: with a key made for it, each proof would reveal its credential"
@@ -84,8 +65,8 @@ pub fn of_bases(definition: &PreparedDefinition) -> &'static str {
 }
 
 /// Whether parties other than the issuer may be able to make credentials of this definition, in words.
-pub fn of_primes(definition: &PreparedDefinition) -> &'static str {
-    if definition.key().safe_primes_are_proven() {
+pub fn of_primes(proofs: &KeyProofs) -> &'static str {
+    if proofs.safe_primes {
         "the issuer proves that its modulus is a product of safe primes, or has powers of one prime in place of p' or q'"
     } else {
         "the issuer does not prove that its modulus is a product of safe primes: with a weak one, others could forge its credentials"

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use selfsame_anoncreds::cl::revocation::Issuance;
 use selfsame_anoncreds::format::{
-    CredentialDefinition, CredentialDefinitionId, RevocationRegistryDefinition,
-    RevocationRegistryId, RevocationRegistryPrivate, RevocationStatusList,
+    CredentialDefinition, CredentialDefinitionId, RevocationRegistryId, RevocationStatusList,
 };
-use selfsame_anoncreds::issuer::{self, Issuer, ListUpdate, Registry};
+use selfsame_anoncreds::issuer::{self, Issuer};
+use selfsame_anoncreds_roles::RoleError;
+use selfsame_anoncreds_roles::issuer::{IndexChange, RegistryKeeper, open_registry};
 
 use super::files;
 use crate::exit::Failure;
@@ -120,15 +121,11 @@ impl NewRegistry {
             size: self.size,
             tails_location: &location,
         };
-        let mut tails = Vec::new();
-        let (definition, private) = issuer.create_registry(&new, &files::ctx(), |bytes| {
-            tails.extend_from_slice(bytes);
-            Ok(())
-        })?;
-        std::fs::write(&self.tails, tails)
+        let opened = open_registry(&issuer, &new, &files::ctx())?;
+        std::fs::write(&self.tails, &opened.tails)
             .map_err(|error| Failure::environment(format!("{}: {error}", self.tails.display())))?;
-        files::keep(&self.private, &private)?;
-        files::print(&definition)
+        files::keep(&self.private, &opened.private)?;
+        files::print(&opened.definition)
     }
 }
 
@@ -136,19 +133,14 @@ impl NewList {
     /// Makes the first list and prints it.
     pub fn run(self) -> Result<(), Failure> {
         let definition: CredentialDefinition = files::read_or_pipe(self.cred_def.as_ref())?;
-        let keys = self.keys.read(definition)?;
+        let keeper = self.keys.read(definition)?;
         let first = if self.on_demand {
             Issuance::OnDemand
         } else {
             Issuance::ByDefault
         };
         let id = RevocationRegistryId::new(self.rev_reg_id)?;
-        files::print(&keys.issuer.create_status_list(
-            &id,
-            &keys.registry(),
-            first,
-            Some(keys.timestamp),
-        )?)
+        files::print(&keeper.first_list(&id, first, self.keys.timestamp())?)
     }
 }
 
@@ -156,57 +148,38 @@ impl Revoke {
     /// Makes the next list and prints it.
     pub fn run(self) -> Result<(), Failure> {
         let list: RevocationStatusList = files::read_or_pipe(self.status_list.as_ref())?;
-        let keys = self.keys.read(files::read(&self.cred_def)?)?;
-        let update = ListUpdate {
+        let keeper = self.keys.read(files::read(&self.cred_def)?)?;
+        let change = IndexChange {
             issued: self.issue.into_iter().collect(),
             revoked: self.index.into_iter().collect(),
-            timestamp: Some(keys.timestamp),
+            timestamp: self.keys.timestamp(),
         };
-        if list.timestamp.is_some_and(|before| before > keys.timestamp) {
-            return Err(
-                Failure::environment("the next list can't be older than the previous one")
-                    .hint("set a later --timestamp SECONDS, or leave it out for the present time"),
-            );
+        let next =
+            keeper.next_list(&list, change).map_err(|error| {
+                match error {
+            RoleError::Refused(error) => Failure::from(error).hint(
+                "indices begin at 1 and end below --size; --index revokes one, --issue issues one",
+            ),
+            other => other.into(),
         }
-        let next = keys
-            .issuer
-            .update_status_list(&keys.registry(), &list, &update)
-            .map_err(|error| {
-                Failure::from(error).hint(
-                    "indices begin at 1 and end below --size; --index revokes one, --issue issues one",
-                )
             })?;
-        if next.revocation_list == list.revocation_list {
+        if !next.is_changed {
             output::complain("selfsame: only the time is new: each index already had this status");
         }
-        files::print(&next)
+        files::print(&next.list)
     }
-}
-
-/// The issuer of a registry, and the time of the next list.
-struct Ready {
-    issuer: Issuer,
-    definition: RevocationRegistryDefinition,
-    private: RevocationRegistryPrivate,
-    timestamp: u64,
 }
 
 impl Keys {
-    fn read(&self, definition: CredentialDefinition) -> Result<Ready, Failure> {
-        Ok(Ready {
+    fn read(&self, definition: CredentialDefinition) -> Result<RegistryKeeper, Failure> {
+        Ok(RegistryKeeper {
             issuer: Issuer::new(definition, &files::read(&self.cred_def_private)?)?,
             definition: files::read(&self.rev_reg)?,
             private: files::read(&self.private)?,
-            timestamp: self.timestamp.unwrap_or_else(|| files::ctx().now().0),
         })
     }
-}
 
-impl Ready {
-    fn registry(&self) -> Registry<'_> {
-        Registry {
-            definition: &self.definition,
-            private: &self.private,
-        }
+    fn timestamp(&self) -> u64 {
+        self.timestamp.unwrap_or_else(|| files::ctx().now().0)
     }
 }

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_anoncreds::Error;
-use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::{
-    CredentialDefinitionId, Interval, Message, Overrides, Presentation, PresentationRequest,
-    RevocationRegistryDefinition, RevocationRegistryId, RevocationStatusList, Schema, SchemaId,
+    Interval, Message, Presentation, PresentationRequest, RevocationStatusList,
 };
-use selfsame_anoncreds::verdict::{AnswerKind, Answered, Outcome, Verdict};
-use selfsame_anoncreds::verifier::{Encoding, Evidence, Policy, verify_presentation};
+use selfsame_anoncreds::verdict::{AnswerKind, Answered, Verdict};
+use selfsame_anoncreds::verifier::Encoding;
+use selfsame_anoncreds_roles::PublishedObjects;
+use selfsame_anoncreds_roles::verifier::{Leniency, Remedy, verify};
 use selfsame_crypto::time::UnixTime;
 
 use super::files;
@@ -64,24 +63,15 @@ pub struct Verify {
     json: bool,
 }
 
-/// The published objects that a verifier needs.
-pub struct Known {
-    pub schemas: BTreeMap<String, Schema>,
-    pub schema_numbers: BTreeMap<String, u64>,
-    pub definitions: BTreeMap<String, PreparedDefinition>,
-    pub registries: BTreeMap<String, RevocationRegistryDefinition>,
-    pub lists: Vec<RevocationStatusList>,
-}
-
 impl Published {
     /// Reads all of them.
-    pub fn read(&self) -> Result<Known, Failure> {
+    pub fn read(&self) -> Result<PublishedObjects, Failure> {
         let mut definitions = BTreeMap::new();
         for (id, file) in &self.cred_def {
             let prepared = files::prepared(file)?;
             definitions.insert(id.clone(), prepared);
         }
-        Ok(Known {
+        Ok(PublishedObjects {
             schemas: all(&self.schema)?,
             schema_numbers: self.schema_number.iter().cloned().collect(),
             definitions,
@@ -95,33 +85,6 @@ fn read_all<M: Message>(files: &[PathBuf]) -> Result<Vec<M>, Failure> {
     files.iter().map(|file| files::read(file)).collect()
 }
 
-/// The beginnings of the requested intervals.
-fn begins(request: &PresentationRequest) -> impl Iterator<Item = u64> {
-    let attributes = request.requested_attributes.values();
-    let predicates = request.requested_predicates.values();
-    let own = attributes.map(|asked| asked.non_revoked);
-    own.chain(predicates.map(|asked| asked.non_revoked))
-        .chain([request.non_revoked])
-        .filter_map(|interval| interval?.from)
-}
-
-/// For each interval that begins after such a list, the newest of the lists before it. (AnonCreds v1.0, "Collecting
-/// Data for Generating the Non-Revocation Proof": the list "active at the time of the `from` value".)
-fn overrides(in_force: &[RevocationStatusList], request: &PresentationRequest) -> Overrides {
-    let mut overrides = Overrides::new();
-    for list in in_force {
-        let (Some(registry), Some(at)) = (&list.rev_reg_def_id, list.timestamp) else {
-            continue;
-        };
-        let of_it = overrides.entry(registry.clone()).or_default();
-        for from in begins(request).filter(|from| at < *from) {
-            let newest = of_it.entry(from).or_insert(at);
-            *newest = at.max(*newest);
-        }
-    }
-    overrides
-}
-
 fn all<M: Message>(named: &[(String, PathBuf)]) -> Result<BTreeMap<String, M>, Failure> {
     let each = named
         .iter()
@@ -129,79 +92,45 @@ fn all<M: Message>(named: &[(String, PathBuf)]) -> Result<BTreeMap<String, M>, F
     each.collect()
 }
 
-impl Known {
-    /// The objects under typed identifiers, as the verifier takes them.
-    pub fn evidence(&self) -> Result<Evidence<'_>, Failure> {
-        let numbers = typed(&self.schema_numbers, SchemaId::new)?;
-        Ok(Evidence {
-            schemas: typed(&self.schemas, SchemaId::new)?,
-            schema_numbers: numbers
-                .into_iter()
-                .map(|(id, number)| (id, *number))
-                .collect(),
-            definitions: typed(&self.definitions, CredentialDefinitionId::new)?,
-            registries: typed(&self.registries, RevocationRegistryId::new)?,
-            lists: self.lists.iter().collect(),
-        })
-    }
-}
-
-/// Converts the keys of a map to typed identifiers.
-fn typed<I: Ord, T>(
-    named: &BTreeMap<String, T>,
-    id: fn(String) -> Result<I, Error>,
-) -> Result<BTreeMap<I, &T>, Failure> {
-    let each = named
-        .iter()
-        .map(|(text, value)| Ok((id(text.clone())?, value)));
-    each.collect()
-}
-
 impl Verify {
     /// Verifies.
     pub fn run(self) -> End {
         let request: PresentationRequest = files::read(&self.request)?;
-        let mut known = self.published.read()?;
+        let published = self.published.read()?;
         let in_force: Vec<RevocationStatusList> = read_all(&self.in_force)?;
         let presentation: Presentation = files::read_or_pipe(self.presentation.as_ref())?;
-        let overrides = overrides(&in_force, &request);
-        known.lists.extend(in_force);
         let encoding = if self.any_encoding {
             Encoding::OfTheIssuer
         } else {
             Encoding::Recommended
         };
-        let policy = Policy {
-            encoding,
-            overrides,
-        };
-        let verdict = verify_presentation(&presentation, &request, &known.evidence()?, &policy);
+        let leniency = Leniency { in_force, encoding };
+        let judged = verify(&presentation, &request, published, leniency)?;
+        let verdict = judged.verdict;
         output::either(self.json, &verdict, table);
-        if verdict.outcome == Outcome::Unverifiable {
-            output::complain(
-                "hint: add the missing files: --schema ID=FILE --cred-def ID=FILE --rev-reg ID=FILE --status-list FILE",
-            );
-        }
-        let older =
-            |list: &RevocationStatusList| begins(&request).any(|from| list.timestamp < Some(from));
-        let at_fault = verdict.reason().map(|rule| rule.name);
-        if at_fault == Some("non_revocation") && known.lists.iter().any(older) {
-            output::complain(
-                "hint: to accept a list that was in force when the interval begins, although it is older: --in-force FILE",
-            );
-        }
-        let mut definitions = known.definitions.values();
-        let numbered = definitions.any(|of| of.definition().schema_id.is_sequence_number());
-        if at_fault == Some("restrictions") && numbered {
-            output::complain(
-                "hint: a definition names its schema by a number; name the schema with that number: --schema-number ID=NUMBER",
-            );
+        for remedy in judged.remedies {
+            output::complain(words(remedy));
         }
         Ok(if verdict.is_valid() {
             Answer::Yes
         } else {
             Answer::No
         })
+    }
+}
+
+/// What the verifier can do.
+fn words(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::MoreObjects => {
+            "hint: add the missing files: --schema ID=FILE --cred-def ID=FILE --rev-reg ID=FILE --status-list FILE"
+        }
+        Remedy::ListInForce => {
+            "hint: to accept a list that was in force when the interval begins, although it is older: --in-force FILE"
+        }
+        Remedy::SchemaNumber => {
+            "hint: a definition names its schema by a number; name the schema with that number: --schema-number ID=NUMBER"
+        }
     }
 }
 

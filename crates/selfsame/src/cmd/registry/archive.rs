@@ -1,30 +1,21 @@
 //! `selfsame registry export` and `import`: a whole registry as one file, verified when it is imported.
 
-use std::fs::File;
-use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
-use selfsame_abci::Home;
 use selfsame_app::backup::LEDGER_FILE;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_ledger::archive::Archived;
-use selfsame_ledger::embedded::Embedded;
-use selfsame_ledger::{Ledger, archive, embedded};
-use selfsame_registry::Machine;
-use selfsame_store::ledger::SqliteLedger;
+use selfsame_ledger::embedded::{Embedded, Setup};
+use selfsame_network::{archive, directory};
 use serde::Serialize;
 
 use crate::exit::{Answer, End, Failure};
 use crate::master_key::{Custody, MasterKey};
 use crate::settings::trust_root;
-use crate::{data, output, private_directory};
-
-/// The folder where a ledger is built until all of it is verified.
-const UNFINISHED: &str = "ledger.unfinished";
+use crate::{data, output};
 
 /// Export a whole registry into one file; the node or instance must not be running.
 #[derive(Args)]
@@ -74,11 +65,11 @@ struct Told {
 impl Export {
     /// Exports, and prints the result.
     pub async fn run(self) -> End {
-        let archived = if self.data.join("node.json").exists() {
-            of_node(&self.data, &self.file)?
+        let archived = if archive::is_node(&self.data) {
+            archive::of_node(&self.data, &self.file)?
         } else {
             let embedded = embedded(&self.data, &self.master_key.custody(&self.data)?).await?;
-            to_file(&embedded, &self.file).await?
+            archive::to_file(&embedded, &self.file).await?
         };
         tell(&archived, self.json);
         Ok(Answer::Yes)
@@ -90,7 +81,7 @@ impl Import {
     pub async fn run(self) -> End {
         let pinned = self.trust_root.as_deref().map(trust_root).transpose()?;
         let origin = pinned.map(|root| root.origin);
-        let archived = into(&self.file, &self.data, origin.as_deref()).await?;
+        let archived = archive::into(&self.file, &self.data, origin.as_deref()).await?;
         tell(&archived, self.json);
         Ok(Answer::Yes)
     }
@@ -113,18 +104,6 @@ fn tell(archived: &Archived, as_json: bool) {
     });
 }
 
-fn of_node(home: &Path, file: &Path) -> Result<Archived, Failure> {
-    let home = Home::open(home)?;
-    let checkpoint = home.checkpoint().map_err(|error| {
-        Failure::from(error)
-            .hint("a node has a registry to export once it has run: `selfsame registry node`")
-    })?;
-    let machine = Arc::new(Machine::new(home.genesis().clone()));
-    let ledger = Ledger::open(data::ledger(home.path())?, machine)?;
-    let mut to = BufWriter::new(new(file)?);
-    Ok(archive::export(&ledger, &checkpoint, &mut to)?)
-}
-
 /// The registry in the data directory of an instance that is not running.
 ///
 /// # Errors
@@ -138,85 +117,8 @@ pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failur
         .hint("name a node's folder, or the data directory of an instance with its own registry"));
     }
     let store = data::store(data, custody).await?;
-    let (keys, ledger) = (Keys::new(store.clone()), data::ledger(data)?);
+    let (keys, ledger) = (Keys::new(store.clone()), directory::ledger(data)?);
     // The name is used only to found a network; this one exists.
-    let setup = embedded::Setup::new("registry", ledger, store, keys, Clock::default());
+    let setup = Setup::new("registry", ledger, store, keys, Clock::default());
     Ok(Embedded::open(setup).await?)
-}
-
-/// Writes an embedded registry into a new file.
-///
-/// # Errors
-/// If the file exists already or can't be written.
-pub async fn to_file(embedded: &Embedded, file: &Path) -> Result<Archived, Failure> {
-    let mut to = BufWriter::new(new(file)?);
-    Ok(embedded.export(&mut to).await?)
-}
-
-/// Imports an export into a directory without a ledger. The ledger appears there only when all of it is verified.
-///
-/// # Errors
-/// If the export is refused, or there is a ledger already.
-pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Archived, Failure> {
-    let wrong =
-        |path: &Path, why: String| Failure::environment(format!("{}: {why}", path.display()));
-    let (finished, unfinished) = (data.join(LEDGER_FILE), data.join(UNFINISHED));
-    if finished.exists() {
-        return Err(wrong(&finished, "a ledger already exists".to_owned())
-            .hint("an import needs an empty directory"));
-    }
-    let opened = File::open(file).map_err(|error| {
-        wrong(file, error.to_string()).hint("name the file that `selfsame registry export` wrote")
-    })?;
-    private_directory::take(data)?;
-    private_directory::take(&unfinished)?;
-    let at = unfinished.join(LEDGER_FILE);
-    if at.exists() {
-        std::fs::remove_file(&at)?;
-    }
-    let archived = {
-        let ledger = SqliteLedger::open(&at).map_err(|error| wrong(&at, error.to_string()))?;
-        archive::import(&mut BufReader::new(opened), Arc::new(ledger)).await?
-    };
-    let of = format!("selfsame/{}", archived.network);
-    if origin.is_some_and(|origin| origin != of) {
-        return Err(wrong(
-            file,
-            format!("it is of {of}, not of {}", origin.unwrap_or_default()),
-        ));
-    }
-    if data.join("node.json").exists() {
-        belongs_to(&Home::open(data)?, &archived)?;
-    }
-    // The write-ahead log holds what SQLite has not yet moved into the file, so it is moved too.
-    let log = |path: &Path| path.with_extension("sqlite-wal");
-    if log(&at).exists() {
-        std::fs::rename(log(&at), log(&finished))?;
-    }
-    std::fs::rename(&at, &finished)?;
-    std::fs::remove_dir_all(&unfinished)?;
-    Ok(archived)
-}
-
-/// A node's network must continue where the imported ledger ends; the checkpoint there hands over to the validators.
-fn belongs_to(home: &Home, archived: &Archived) -> Result<(), Failure> {
-    if home.genesis().network() != archived.network || home.begins_after() != archived.height {
-        return Err(Failure::environment(format!(
-            "this node's network is {} and begins after height {}, but the export is of {} up to height {}",
-            home.genesis().network(),
-            home.begins_after(),
-            archived.network,
-            archived.height
-        ))
-        .hint("a node of a running network gets its ledger from the other nodes"));
-    }
-    Ok(home.keep_checkpoint(&archived.checkpoint)?)
-}
-
-fn new(file: &Path) -> Result<File, Failure> {
-    let made = File::create_new(file);
-    made.map_err(|error| {
-        Failure::environment(format!("{}: {error}", file.display()))
-            .hint("name a new file in an existing folder")
-    })
 }

@@ -1,31 +1,16 @@
 //! `selfsame registry init`: creates a network and prints what to do with its files.
 
-use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::net::IpAddr;
+use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_abci::{Addresses, Beginning, Distance, Founding, Home, Member, Network};
-use selfsame_crypto::{KeyType, PrivateKey};
-use selfsame_driver::clock::Clock;
-use selfsame_ledger::trust_root;
-use selfsame_proof::read::TrustRoot;
-use selfsame_registry::{Rules, network};
-use serde::Serialize;
+use selfsame_abci::{Distance, Home};
+use selfsame_network::founding::{self, NewNetwork};
 
 use super::archive;
-use super::files::{Serve, TRUST_ROOT, TRUSTEE};
-use crate::exit::{Answer, End, Failure};
-use crate::master_key::{Custody, MasterKey};
-use crate::{output, private_file};
-
-const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// The log that a carried-over network begins with, for nodes that join later.
-const CARRIED: &str = "carried.selfsame";
-/// CometBFT's default port, for nodes on different machines.
-const P2P: u16 = 26_656;
-/// On one machine, the distance from the HTTP ports to the engines' ports.
-const BESIDE: u16 = 100;
+use crate::exit::{Answer, End};
+use crate::master_key::MasterKey;
+use crate::output;
 
 /// Create a network: a folder for each node, the trust root for readers, the trustee's key.
 #[derive(Args)]
@@ -61,66 +46,21 @@ enum Profile {
 
 /// What network is to be made.
 #[derive(Args)]
-pub struct Plan {
+struct Plan {
     /// The number of validators; of four, one may fail, of seven two, of ten three.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=100))]
-    pub validators: u16,
+    validators: u16,
     /// The network's name, for people.
     #[arg(long, default_value = "registry")]
-    pub name: String,
+    name: String,
     /// The IP address of a node's machine, once for each validator; default: all run on this machine.
     #[arg(long = "host", value_name = "IP")]
-    pub hosts: Vec<IpAddr>,
+    hosts: Vec<IpAddr>,
     /// The HTTP port of the first node; further nodes on the same machine get the ports after it.
     #[arg(long, default_value_t = 7390)]
-    pub port: u16,
+    port: u16,
     /// The folder to create.
-    pub directory: PathBuf,
-}
-
-/// A new network.
-#[derive(Serialize)]
-pub struct Made {
-    /// The network's name in DIDs: the digest of its genesis.
-    pub network: String,
-    /// The file of the trust root, which readers pin.
-    pub trust_root: PathBuf,
-    /// The file of the trustee's key.
-    pub trustee_key: PathBuf,
-    /// The nodes' folders.
-    pub nodes: Vec<MadeNode>,
-}
-
-/// A node of the new network.
-#[derive(Serialize)]
-pub struct MadeNode {
-    /// Its folder.
-    pub home: PathBuf,
-    /// The address of its HTTP interface.
-    pub listen: SocketAddr,
-    /// The address of its engine for other engines.
-    pub p2p: SocketAddr,
-}
-
-/// The addresses of a node.
-pub struct Place {
-    /// The address for readers and writers.
-    pub http: SocketAddr,
-    /// The addresses of the engine.
-    pub engine: Addresses,
-}
-
-/// The addresses of a further node.
-///
-/// # Errors
-/// If no ports are free.
-pub fn place(host: Option<IpAddr>, port: u16) -> Result<Place, Failure> {
-    let places = match host {
-        Some(host) => apart(&[host], port),
-        None => on_this_machine(port, 1)?,
-    };
-    let place = places.into_iter().next();
-    place.ok_or_else(|| Failure::ours("a node has a place"))
+    directory: PathBuf,
 }
 
 impl Init {
@@ -129,11 +69,12 @@ impl Init {
         let apart = self.plan.hosts.iter().any(|host| !host.is_loopback());
         let made = match &self.from {
             Some(data) => {
-                self.plan
-                    .carry_over(data, &self.master_key.custody(data)?)
-                    .await?
+                let custody = self.master_key.custody(data)?;
+                let continuation = self.plan.plan().continuation()?;
+                let embedded = archive::embedded(data, &custody).await?;
+                continuation.of(&embedded).await?
             }
-            None => self.plan.create()?,
+            None => self.plan.plan().create()?,
         };
         if let Profile::Wan = self.profile {
             for node in &made.nodes {
@@ -146,167 +87,18 @@ impl Init {
 }
 
 impl Plan {
-    /// Creates the network.
-    ///
-    /// # Errors
-    /// If the folder exists already or can't be written, or if the plan is impossible.
-    pub fn create(&self) -> Result<Made, Failure> {
-        let places = self.places()?;
-        let members = Self::members(&places);
-        let trustee = PrivateKey::generate(KeyType::Ed25519)
-            .map_err(|error| Failure::ours(error.to_string()))?;
-        let beginning = Beginning {
-            name: self.name.clone(),
-            time: Clock::default().now(),
-            rules: Rules::default(),
-            authorities: vec![network::Member {
-                key: trustee.public().clone(),
-                role: network::Role::Trustee,
-            }],
-        };
-        let network = Network::create(&self.directory, beginning, &members)?;
-        keep_trustee(&self.directory, &trustee)?;
-        let root = trust_root(network.genesis());
-        finish(&self.directory, &network, &root, &places)
-    }
-
-    /// Creates the network from an instance's registry: the registry's last block hands over to the new validators.
-    /// Each node begins with the whole log, so every transaction keeps its number.
-    ///
-    /// # Errors
-    /// As [`Plan::create`]; if the instance is running, has no registry, or its registry was carried over before.
-    pub async fn carry_over(&self, data: &Path, custody: &Custody) -> Result<Made, Failure> {
-        let places = self.places()?;
-        let founding = Founding::new(&self.directory, &Self::members(&places))?;
-        let validators = founding.validators()?;
-        let embedded = archive::embedded(data, custody).await?;
-        let trustee = embedded.trustee().await?;
-        founding.keep()?;
-        keep_trustee(&self.directory, &trustee)?;
-        embedded.hand_over(&validators).await?;
-        let file = self.directory.join(CARRIED);
-        let archived = archive::to_file(&embedded, &file).await?;
-        let network = founding.begin(embedded.own_genesis().clone(), archived.height)?;
-        for home in network.homes() {
-            archive::into(&file, home, None).await?;
+    fn plan(self) -> founding::FoundingPlan {
+        founding::FoundingPlan {
+            validators: self.validators,
+            name: self.name,
+            hosts: self.hosts,
+            port: self.port,
+            directory: self.directory,
         }
-        // New readers need not trust the former single validator.
-        let root = TrustRoot {
-            set: validators,
-            from_height: archived.height.saturating_add(1),
-            ..trust_root(network.genesis())
-        };
-        finish(&self.directory, &network, &root, &places)
-    }
-
-    fn places(&self) -> Result<Vec<Place>, Failure> {
-        let count = usize::from(self.validators);
-        if self.hosts.is_empty() {
-            return on_this_machine(self.port, self.validators);
-        }
-        if self.hosts.len() != count {
-            return Err(Failure::environment(format!(
-                "there are {count} validators, but {} hosts are named",
-                self.hosts.len()
-            ))
-            .hint("name one host for each validator, repeated if two share a machine; --validators sets the number of validators"));
-        }
-        Ok(apart(&self.hosts, self.port))
-    }
-
-    fn members(places: &[Place]) -> Vec<Member> {
-        let numbered = places.iter().zip(1..);
-        numbered
-            .map(|(place, number)| Member {
-                name: format!("node-{number}"),
-                addresses: place.engine,
-            })
-            .collect()
     }
 }
 
-/// CometBFT's default ports on each host; further nodes on the same host get the ports after them.
-fn apart(hosts: &[IpAddr], port: u16) -> Vec<Place> {
-    let mut seen: BTreeMap<IpAddr, u16> = BTreeMap::new();
-    let mut places = Vec::with_capacity(hosts.len());
-    for host in hosts {
-        let before = seen.entry(*host).or_default();
-        let http = port.saturating_add(*before);
-        let p2p = P2P.saturating_add(before.saturating_mul(2));
-        places.push(Place {
-            http: SocketAddr::new(*host, http),
-            engine: Addresses {
-                p2p: SocketAddr::new(*host, p2p),
-                rpc: SocketAddr::new(LOOPBACK, p2p.saturating_add(1)),
-            },
-        });
-        *before = before.saturating_add(1);
-    }
-    places
-}
-
-fn keep_trustee(directory: &Path, trustee: &PrivateKey) -> Result<(), Failure> {
-    let secret = trustee
-        .to_pkcs8()
-        .map_err(|error| Failure::ours(error.to_string()))?;
-    private_file::write(&directory.join(TRUSTEE), secret.expose())
-}
-
-/// Writes the files besides the nodes' own.
-fn finish(
-    directory: &Path,
-    network: &Network,
-    root: &TrustRoot,
-    places: &[Place],
-) -> Result<Made, Failure> {
-    let trust_root = directory.join(TRUST_ROOT);
-    private_file::write(&trust_root, &root.to_bytes())?;
-    let mut nodes = Vec::with_capacity(places.len());
-    for (home, place) in network.homes().iter().zip(places) {
-        Serve { listen: place.http }.write(home)?;
-        nodes.push(MadeNode {
-            home: home.clone(),
-            listen: place.http,
-            p2p: place.engine.p2p,
-        });
-    }
-    Ok(Made {
-        network: network.genesis().network().to_string(),
-        trust_root,
-        trustee_key: directory.join(TRUSTEE),
-        nodes,
-    })
-}
-
-/// Consecutive ports from the given one if they are free, otherwise any free ports.
-fn on_this_machine(port: u16, count: u16) -> Result<Vec<Place>, Failure> {
-    let at = |port: Option<u16>| Some(SocketAddr::new(LOOPBACK, port?));
-    let wished = (0..count).map(|number| {
-        let http = port.checked_add(number)?;
-        let p2p = http.checked_add(BESIDE)?;
-        Some([http, p2p, p2p.checked_add(BESIDE)?])
-    });
-    let mut places = Vec::with_capacity(usize::from(count));
-    // All sockets stay open until all ports are found, so that no port is found twice.
-    let mut held = Vec::new();
-    for ports in wished {
-        let mut addresses = [SocketAddr::new(LOOPBACK, 0); 3];
-        for (index, address) in addresses.iter_mut().enumerate() {
-            let wish = at(ports.and_then(|ports| ports.get(index).copied()));
-            let listener = wish
-                .and_then(|wish| TcpListener::bind(wish).ok())
-                .map_or_else(|| TcpListener::bind((LOOPBACK, 0)), Ok)?;
-            *address = listener.local_addr()?;
-            held.push(listener);
-        }
-        let [http, p2p, rpc] = addresses;
-        let engine = Addresses { p2p, rpc };
-        places.push(Place { http, engine });
-    }
-    Ok(places)
-}
-
-fn lines(made: &Made, apart: bool) -> Vec<String> {
+fn lines(made: &NewNetwork, apart: bool) -> Vec<String> {
     let mut lines = vec![
         format!("network      {}", made.network),
         format!(
@@ -339,72 +131,4 @@ fn lines(made: &Made, apart: bool) -> Vec<String> {
         format!("  selfsame registry node {}{tls}", node.home.display())
     }));
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plan(directory: PathBuf, hosts: &[&str], validators: u16) -> Plan {
-        Plan {
-            validators,
-            name: "test".to_owned(),
-            hosts: hosts.iter().map(|host| host.parse().unwrap()).collect(),
-            port: 7390,
-            directory,
-        }
-    }
-
-    #[test]
-    fn nodes_on_one_machine_never_share_a_port() {
-        let places = on_this_machine(u16::MAX - 1, 4).unwrap();
-        let mut ports: Vec<u16> = places
-            .iter()
-            .flat_map(|place| [place.http, place.engine.p2p, place.engine.rpc])
-            .map(|address| address.port())
-            .collect();
-        ports.sort_unstable();
-        ports.dedup();
-        assert_eq!(ports.len(), 12);
-    }
-
-    #[test]
-    fn each_validator_has_a_host_and_two_on_one_have_ports_of_their_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = |name: &str| folder.path().join(name);
-        let hosts = ["10.0.0.1", "10.0.0.2", "10.0.0.1"];
-        let made = plan(place("three"), &hosts, 3).create().unwrap();
-        let p2p: Vec<String> = made.nodes.iter().map(|node| node.p2p.to_string()).collect();
-        assert_eq!(p2p, ["10.0.0.1:26656", "10.0.0.2:26656", "10.0.0.1:26658"]);
-        assert_eq!(made.nodes[2].listen.to_string(), "10.0.0.1:7391");
-        assert!(plan(place("four"), &hosts, 4).create().is_err());
-        assert!(!place("four").exists());
-    }
-
-    #[test]
-    fn where_nothing_can_be_written_the_place_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        std::fs::write(&file, "").unwrap();
-        let refused = plan(file.join("network"), &[], 1).create();
-        let failure = refused.err().unwrap();
-        assert_eq!(failure.code(), 2);
-        let place = file.display().to_string();
-        assert!(failure.message().starts_with(&place), "{failure:?}");
-        assert!(failure.what_to_do().is_some());
-    }
-
-    #[test]
-    fn what_readers_pin_and_who_governs_stand_in_the_folder_and_are_never_written_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let plan = plan(folder.path().join("network"), &[], 2);
-        let made = plan.create().unwrap();
-        let root = crate::settings::trust_root(&made.trust_root).unwrap();
-        assert_eq!(root.origin, format!("selfsame/{}", made.network));
-        assert_eq!(root.set.validators().len(), 2);
-        let key = super::super::files::trustee(&made.trustee_key).unwrap();
-        let home = Home::open(&made.nodes[0].home).unwrap();
-        assert_eq!(home.genesis().members()[0].key, *key.public());
-        assert!(plan.create().is_err());
-    }
 }

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use clap::Args;
 use selfsame_abci::Home;
 use selfsame_app::config::Roles;
+use selfsame_network::files::{Serve, note_served};
 use url::Url;
 
 use super::EngineAt;
-use super::files::{Serve, note_served};
 use crate::cmd::up::{Certificate, OperatorToken, until_told_to_go};
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Validating};

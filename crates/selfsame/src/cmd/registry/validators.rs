@@ -4,24 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use selfsame_abci::Home;
-use selfsame_crypto::{PrivateKey, SecretString};
-use selfsame_driver::clock::Clock;
-use selfsame_proof::validators::Validator;
-use selfsame_registry::{Genesis, Identifier, Operation, Receipt, Transaction, Unsigned};
+use selfsame_crypto::SecretString;
+use selfsame_network::readiness::Candidacy;
+use selfsame_network::validators::{self, Turnover};
+use selfsame_network::{NodeClient, files};
+use selfsame_registry::{Genesis, Receipt};
 use url::Url;
 
-use super::files;
 use super::join::{Joining, admission};
-use super::node_client::{Believed, Face};
-use super::readiness::ready;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
 use crate::settings::trust_root;
 use crate::tls::Roots;
 use crate::{address, output};
-
-/// The name of a member's key in the DID of the genesis.
-const FIRST_KEY: &str = "key-1";
 
 /// Who changes the validators, and where.
 #[derive(Args)]
@@ -80,7 +75,7 @@ impl Add {
     pub async fn run(self) -> End {
         let change = &self.change;
         if !self.force {
-            self.joining.is_made()?;
+            self.joining.joining().is_made()?;
         }
         let (home, _) = self
             .joining
@@ -98,10 +93,11 @@ impl Add {
         if !self.force {
             self.looks(&home, &genesis).await?;
         }
-        let receipt = self
-            .change
-            .write(&genesis, vec![home.validator()?], Vec::new())
-            .await?;
+        let change = Turnover {
+            add: vec![home.validator()?],
+            remove: Vec::new(),
+        };
+        let receipt = self.change.write(&genesis, change).await?;
         self.change.tell(&receipt);
         if !self.change.json {
             if let Some(peer) = home.peer() {
@@ -124,8 +120,14 @@ impl Add {
             Some(file) => trust_root(file)?,
             None => selfsame_ledger::trust_root(genesis),
         };
-        let believed: Believed = self.change.roots.read()?.into();
-        ready(&self.change.node, &newcomer, &root, &believed).await
+        let candidacy = Candidacy {
+            node: self.change.node.clone(),
+            newcomer,
+            root,
+            believed: self.change.roots.read()?.into(),
+        };
+        let waits = |why: &str| output::complain(&format!("{why}; waiting"));
+        Ok(candidacy.ready(waits).await?)
     }
 }
 
@@ -133,10 +135,11 @@ impl Remove {
     /// Removes the validator.
     pub async fn run(self) -> End {
         let genesis = self.change.genesis().await?;
-        let receipt = self
-            .change
-            .write(&genesis, Vec::new(), vec![self.name.clone()])
-            .await?;
+        let change = Turnover {
+            add: Vec::new(),
+            remove: vec![self.name.clone()],
+        };
+        let receipt = self.change.write(&genesis, change).await?;
         self.change.tell(&receipt);
         if !self.change.json {
             output::say(&dismissal(&self.name));
@@ -153,37 +156,22 @@ fn dismissal(name: &str) -> String {
 }
 
 impl Change {
-    fn face(&self) -> Result<Face, Failure> {
-        Face::new(&self.node, &self.roots.read()?.into())
+    fn client(&self) -> Result<NodeClient, Failure> {
+        Ok(NodeClient::new(&self.node, &self.roots.read()?.into())?)
     }
 
     /// The genesis of the network of the node.
     async fn genesis(&self) -> Result<Genesis, Failure> {
-        let bytes = self.face()?.get("registry/genesis").await?;
-        let genesis = Genesis::from_bytes(&bytes).map_err(|_| {
-            Failure::environment(format!("{}: its genesis is malformed", self.node))
-        })?;
-        let of = format!("selfsame/{}", genesis.network());
         let pinned = self.trust_root.as_deref().map(trust_root).transpose()?;
-        match pinned {
-            Some(root) if root.origin != of => Err(Failure::environment(format!(
-                "{} is of {of}, not of {}",
-                self.node, root.origin
-            ))),
-            _ => Ok(genesis),
-        }
+        let client = self.client()?;
+        Ok(validators::genesis(&client, &self.node, pinned.as_ref()).await?)
     }
 
-    async fn write(
-        &self,
-        genesis: &Genesis,
-        add: Vec<Validator>,
-        remove: Vec<String>,
-    ) -> Result<Receipt, Failure> {
+    async fn write(&self, genesis: &Genesis, change: Turnover) -> Result<Receipt, Failure> {
         let key = files::trustee(&self.key)?;
-        let transaction = signed(genesis, &key, Operation::ChangeValidators { add, remove })?;
+        let transaction = change.signed(genesis, &key)?;
         let token: SecretString = token_from(&self.token_file)?;
-        self.face()?.write(&transaction.to_bytes(), token).await
+        Ok(self.client()?.write(&transaction.to_bytes(), token).await?)
     }
 
     fn tell(&self, receipt: &Receipt) {
@@ -196,22 +184,4 @@ impl Change {
             )]
         });
     }
-}
-
-fn signed(
-    genesis: &Genesis,
-    key: &PrivateKey,
-    operation: Operation,
-) -> Result<Transaction, Failure> {
-    let ours = |what: &str| Failure::ours(what.to_owned());
-    let author = Identifier::of_key(key.public())
-        .ok_or_else(|| Failure::environment("this kind of key can't sign transactions"))?;
-    let nonce = u64::from_be_bytes(Clock::default().ctx().random::<8>("nonce"));
-    let unsigned = Unsigned::new(&genesis.network(), author, nonce, operation);
-    let signature = key
-        .sign(unsigned.signing_bytes())
-        .map_err(|error| ours(&error.to_string()))?;
-    unsigned
-        .signed(FIRST_KEY, &signature)
-        .map_err(|malformed| ours(&malformed.to_string()))
 }

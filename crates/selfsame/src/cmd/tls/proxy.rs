@@ -1,31 +1,25 @@
 //! `selfsame tls proxy`: adds TLS in front of any TCP service, or connects with TLS for any TCP client.
 
-mod carry;
-mod header;
-
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use selfsame_tls_io::{Acceptor, Bounds as UnderWay, Connector, Room, Watch};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Mutex;
-use tokio::task::JoinSet;
+use selfsame_proxy::{Carriage, Direction, Figures, ProxyBounds, Relay, Terms};
+use selfsame_tls_io::{Acceptor, Connector, Watch};
+use serde::Serialize;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 
-use self::carry::{Shared, Terms, Way};
+use super::advice;
 use super::client::place;
-use super::figures::{self, Figures};
 use super::server::bind;
+use super::tell::Report;
 use crate::cmd::up::until_told_to_go;
 use crate::exit::{Answer, End, Failure};
 use crate::node::{Node, Standing, reloaded, settings};
 use crate::output;
 use crate::peers::{Policy, Spoken};
-
-/// The pause after a failed accept, so that a lack of resources does not cause a busy loop.
-const BREATH: Duration = Duration::from_millis(50);
 
 /// Put TLS in front of any TCP service, or connect with TLS for any TCP client.
 ///
@@ -111,31 +105,28 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Maximum number of connections of one address.
-    fn share(&self) -> usize {
-        let share = self.per_address.unwrap_or(self.connections.div_ceil(4));
-        share.clamp(1, self.connections)
-    }
-
-    /// The limits for unfinished handshakes; one address has the same share of them.
-    fn under_way(&self) -> UnderWay {
-        let share = self.handshakes.saturating_mul(self.share());
-        UnderWay {
+    fn bounds(&self) -> ProxyBounds {
+        ProxyBounds {
+            connections: self.connections,
+            per_address: self.per_address,
             handshakes: self.handshakes,
-            share: share.div_ceil(self.connections.max(1)),
-            ..UnderWay::default()
+            idle: Duration::from_secs(self.idle),
+            dial: Duration::from_secs(self.dial),
+            grace: Duration::from_secs(self.grace),
         }
     }
+}
 
-    /// Plain connections come from this machine, so they have no limit per address.
-    fn room(&self, is_inward: bool) -> Room {
-        let share = if is_inward {
-            self.share()
-        } else {
-            self.connections
-        };
-        Room::new(self.connections, share)
-    }
+/// The report on a connection.
+#[derive(Serialize)]
+struct Told {
+    #[serde(flatten)]
+    report: Report,
+    from: String,
+    up: u64,
+    down: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<String>,
 }
 
 impl Proxy {
@@ -157,52 +148,71 @@ impl Proxy {
             ));
         }
         let standing = self.node.stand().await?;
-        let way = self.way(self.terms(&standing).await?, &standing)?;
+        let direction = self.direction(self.terms(&standing).await?, &standing)?;
         let address = self.listen.or(self.listen_plain).ok_or_else(unsaid)?;
         let figures = Arc::new(Figures::default());
         if let Some(metrics) = self.metrics {
-            figures::tell(metrics, Arc::clone(&figures)).await?;
+            serve_metrics(metrics, Arc::clone(&figures)).await?;
         }
-        let hangup = signal(SignalKind::hangup())?;
+        let mut hangup = signal(SignalKind::hangup())?;
         let listener = bind(address).await?;
-        let app = Arc::clone(&standing.app);
-        let watch = Watch {
-            every: self.node.judged_every(),
-            longest: self.bounds.longest.map(Duration::from_secs),
-        };
-        let shared = Shared {
-            way,
-            watch,
-            bounds: self.bounds.clone(),
+        let (json, end) = (self.json, self.end());
+        let relay = Arc::new(Relay {
+            direction,
+            watch: Watch {
+                every: self.node.judged_every(),
+                longest: self.bounds.longest.map(Duration::from_secs),
+            },
+            bounds: self.bounds.bounds(),
             figures,
-            app,
-            json: self.json,
-        };
-        let proxy = Running {
-            shared: Arc::new(shared),
-            again: Arc::new(Again {
-                proxy: self,
-                standing,
-                one_at_a_time: Mutex::default(),
-            }),
-        };
-        proxy.serve(listener, hangup).await;
+            clock: settings(&standing.app, Arc::clone(&standing.gather) as _).clock,
+        });
+        let again = Arc::clone(&relay);
+        let reloading = tokio::spawn(async move {
+            while hangup.recv().await.is_some() {
+                self.reload(&standing, &again).await;
+            }
+        });
+        let tell = move |carriage: &Carriage| Told::of(carriage, end).print(json);
+        let cut = relay.serve(listener, until_told_to_go(), tell).await;
+        reloading.abort();
+        if cut > 0 {
+            output::complain(&format!("{cut} connections were cut at shutdown"));
+        }
         Ok(Answer::Yes)
     }
 
+    /// Reads the identity and the policy files again without interrupting connections. On failure nothing changes.
+    async fn reload(&self, standing: &Standing, relay: &Relay) {
+        let terms = self.terms(standing).await;
+        relay.figures.reloaded(terms.is_ok());
+        if let Some(terms) = reloaded(terms) {
+            relay.reconfigure(terms);
+        }
+    }
+
+    /// The end of TLS that this process is.
+    fn end(&self) -> advice::End {
+        match self.to {
+            Some(_) => advice::End::Server,
+            None => advice::End::Client,
+        }
+    }
+
     /// The direction, with the TLS configuration.
-    fn way(&self, terms: Terms, standing: &Standing) -> Result<Way, Failure> {
+    fn direction(&self, terms: Terms, standing: &Standing) -> Result<Direction, Failure> {
         let settings = settings(&standing.app, Arc::clone(&standing.gather) as _);
         match (terms, &self.to, &self.connect) {
-            (Terms::Server(config), Some(to), _) => {
-                let acceptor = Acceptor::new(config, settings);
-                let acceptor = acceptor.with_bounds(self.bounds.under_way());
-                let tells = self.tell == Some(Telling::ProxyV2);
-                Ok(Way::Inward(acceptor, to.clone(), tells))
-            }
-            (Terms::Client(config), _, Some(to)) => {
-                Ok(Way::Outward(Connector::new(config, settings), to.clone()))
-            }
+            (Terms::Server(config), Some(to), _) => Ok(Direction::Inward {
+                acceptor: Acceptor::new(config, settings)
+                    .with_bounds(self.bounds.bounds().under_way()),
+                to: to.clone(),
+                tells: self.tell == Some(Telling::ProxyV2),
+            }),
+            (Terms::Client(config), _, Some(to)) => Ok(Direction::Outward {
+                connector: Connector::new(config, settings),
+                to: to.clone(),
+            }),
             _ => Err(unsaid()),
         }
     }
@@ -226,82 +236,51 @@ fn unsaid() -> Failure {
         .hint("use --listen with --to, or --listen-plain with --connect")
 }
 
-/// A running proxy.
-struct Running {
-    shared: Arc<Shared>,
-    again: Arc<Again>,
+/// Serves metrics there, and reports the address.
+async fn serve_metrics(address: SocketAddr, figures: Arc<Figures>) -> Result<(), Failure> {
+    if !address.ip().is_loopback() {
+        return Err(Failure::environment(format!(
+            "--metrics {address} is not on loopback, and the metrics show which peers are admitted and refused"
+        ))
+        .hint("choose a loopback address, such as 127.0.0.1:9090"));
+    }
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        Failure::environment(format!("--metrics {address}: {error}"))
+            .hint("the port may be in use; choose another port")
+    })?;
+    output::complain(&format!(
+        "metrics on http://{}/metrics",
+        listener.local_addr()?
+    ));
+    figures.serve(listener);
+    Ok(())
 }
 
-/// What reloading needs.
-struct Again {
-    proxy: Proxy,
-    standing: Standing,
-    one_at_a_time: Mutex<()>,
-}
-
-impl Running {
-    async fn serve(self, listener: TcpListener, mut hangup: Signal) {
-        let room = self.shared.bounds.room(self.again.proxy.to.is_some());
-        let mut open = JoinSet::new();
-        let stop = until_told_to_go();
-        tokio::pin!(stop);
-        loop {
-            let accepted = tokio::select! {
-                biased;
-                () = &mut stop => break,
-                Some(()) = hangup.recv() => {
-                    self.reload();
-                    continue;
-                }
-                Some(_) = open.join_next() => continue,
-                accepted = listener.accept() => accepted,
-            };
-            let Ok((stream, from)) = accepted else {
-                tokio::time::sleep(BREATH).await;
-                continue;
-            };
-            let place = match room.take(from.ip()) {
-                Ok(place) => place,
-                Err(full) => {
-                    tracing::warn!(%from, "{full}");
-                    self.shared.figures.turned_away();
-                    continue;
-                }
-            };
-            let carried = self.carry(stream, from);
-            open.spawn(async move {
-                carried.await;
-                drop(place);
-            });
-        }
-        drop(listener);
-        let grace = Duration::from_secs(self.shared.bounds.grace);
-        let ended = async { while open.join_next().await.is_some() {} };
-        if tokio::time::timeout(grace, ended).await.is_err() {
-            output::complain(&format!("{} connections were cut at shutdown", open.len()));
+impl Told {
+    fn of(carriage: &Carriage, end: advice::End) -> Self {
+        Self {
+            report: match &carriage.admitted {
+                Ok(admitted) => Report::of(&admitted.peer, admitted.at),
+                Err(error) => Report::refused(error, end),
+            },
+            from: carriage.from.to_string(),
+            up: carriage.up,
+            down: carriage.down,
+            cut: carriage.cut.as_ref().map(ToString::to_string),
         }
     }
 
-    fn carry(&self, stream: TcpStream, from: SocketAddr) -> impl Future<Output = ()> + use<> {
-        let shared = Arc::clone(&self.shared);
-        let counted = shared.figures.open();
-        async move {
-            let told = shared.carry(stream, from).await;
-            drop(counted);
-            shared.tell(&told);
-        }
-    }
-
-    /// Reads the identity and the policy files again without interrupting connections. On failure nothing changes.
-    fn reload(&self) {
-        let (shared, again) = (Arc::clone(&self.shared), Arc::clone(&self.again));
-        tokio::spawn(async move {
-            let _one_at_a_time = again.one_at_a_time.lock().await;
-            let terms = again.proxy.terms(&again.standing).await;
-            shared.figures.reloaded(terms.is_ok());
-            if let Some(terms) = reloaded(terms) {
-                shared.goes(terms);
-            }
+    fn print(&self, json: bool) {
+        output::either(json, self, |told| {
+            let who = told.report.lines().into_iter().next().unwrap_or_default();
+            let cut = told.cut.as_ref().map(|cut| format!("  cut: {cut}"));
+            vec![format!(
+                "{who}  from {}  {} bytes up, {} down{}",
+                told.from,
+                told.up,
+                told.down,
+                cut.unwrap_or_default()
+            )]
         });
     }
 }

@@ -4,6 +4,7 @@ use selfsame_credential::verdict::Rule;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::x509;
+use selfsame_proxy::way_of;
 use selfsame_tls::identity::{Peer, PeerKind};
 use selfsame_tls_io::{Error, tls_error};
 use serde::Serialize;
@@ -87,7 +88,7 @@ impl Report {
             age: peer.verdict.as_of.map(|as_of| now.seconds_since(as_of)),
             ..Self::default()
         };
-        report.by = Some(by(&peer.kind));
+        report.by = Some(way_of(&peer.kind));
         match &peer.kind {
             PeerKind::Anonymous => {}
             PeerKind::Certificate(chain) => {
@@ -159,16 +160,6 @@ impl Report {
                 .map(|age| format!("  the looked-up data are {age} s old")),
         );
         lines
-    }
-}
-
-/// How a peer authenticated.
-pub fn by(kind: &PeerKind) -> &'static str {
-    match kind {
-        PeerKind::Anonymous => "nobody",
-        PeerKind::Certificate(_) => "certificate",
-        PeerKind::Did(_) => "did",
-        PeerKind::Credential(_) => "credential",
     }
 }
 

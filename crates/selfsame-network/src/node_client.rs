@@ -9,24 +9,23 @@ use selfsame_registry::Receipt;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::address;
-use crate::exit::Failure;
+use crate::{NetworkError, address, refusal};
 
 /// DER certificates that are trusted in addition to the system's.
 pub type Believed = Arc<[Vec<u8>]>;
 
 /// A client of a node.
-pub struct Face {
+pub struct NodeClient {
     net: Net,
     url: Url,
 }
 
-impl Face {
+impl NodeClient {
     /// The node at this base URL.
     ///
     /// # Errors
     /// If requests would be sent unencrypted, or TLS is not available on this machine.
-    pub fn new(url: &Url, believed: &Believed) -> Result<Self, Failure> {
+    pub fn new(url: &Url, believed: &Believed) -> Result<Self, NetworkError> {
         address::check(url)?;
         Self::checked(url, believed)
     }
@@ -35,14 +34,15 @@ impl Face {
     ///
     /// # Errors
     /// If TLS is not available on this machine.
-    pub fn checked(url: &Url, believed: &Believed) -> Result<Self, Failure> {
+    pub fn checked(url: &Url, believed: &Believed) -> Result<Self, NetworkError> {
         let settings = Settings {
             own_origins: vec![url.origin()],
             hosts: selfsame_net::localhost(None),
             extra_roots: believed.to_vec(),
             ..Settings::default()
         };
-        let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
+        let net =
+            Net::new(settings).map_err(|error| NetworkError::environment(error.to_string()))?;
         let url = url.clone();
         Ok(Self { net, url })
     }
@@ -51,7 +51,7 @@ impl Face {
     ///
     /// # Errors
     /// Why the registry refuses it, or that the node does not respond.
-    pub async fn write(&self, bytes: &[u8], token: SecretString) -> Result<Receipt, Failure> {
+    pub async fn write(&self, bytes: &[u8], token: SecretString) -> Result<Receipt, NetworkError> {
         let url = self.at("registry/transactions")?;
         let call = Call {
             method: Method::Post,
@@ -68,27 +68,27 @@ impl Face {
                 .or_hint("start it with `selfsame registry node`, or name another node")
         })?;
         if !response.is_success() {
-            let refused = crate::client::refusal(response.status, &response.body);
+            let refused = refusal(response.status, &response.body);
             return Err(refused.or_hint(
                 "changing the validators needs a trustee's key; `selfsame registry status` lists the validators",
             ));
         }
         serde_json::from_slice(&response.body)
-            .map_err(|error| Failure::ours(format!("the receipt is malformed: {error}")))
+            .map_err(|error| NetworkError::ours(format!("the receipt is malformed: {error}")))
     }
 
     /// The response body for a path.
     ///
     /// # Errors
     /// If the response is an error, or there is none.
-    pub async fn get(&self, path: &str) -> Result<Vec<u8>, Failure> {
+    pub async fn get(&self, path: &str) -> Result<Vec<u8>, NetworkError> {
         let response = self.ask(path, Authorization::None).await?;
         match response.is_success() {
             true => Ok(response.body.to_vec()),
             false => {
-                let said = crate::client::refusal(response.status, &response.body);
+                let said = refusal(response.status, &response.body);
                 let said = said.message();
-                Err(Failure::no(format!(
+                Err(NetworkError::no(format!(
                     "it answered {}: {said}",
                     response.status
                 )))
@@ -100,15 +100,15 @@ impl Face {
     ///
     /// # Errors
     /// If the token is not its operator's, or the node does not respond.
-    pub async fn health(&self, token: SecretString) -> Result<Option<NodeHealth>, Failure> {
+    pub async fn health(&self, token: SecretString) -> Result<Option<NodeHealth>, NetworkError> {
         let answer = self.ask("api/registry/node", Authorization::Bearer(token));
         let response = answer.await?;
         match response.status {
             404 => Ok(None),
             _ if response.is_success() => serde_json::from_slice(&response.body)
                 .map(Some)
-                .map_err(|error| Failure::ours(format!("its answer is malformed: {error}"))),
-            _ => Err(crate::client::refusal(response.status, &response.body)),
+                .map_err(|error| NetworkError::ours(format!("its answer is malformed: {error}"))),
+            _ => Err(refusal(response.status, &response.body)),
         }
     }
 
@@ -116,7 +116,7 @@ impl Face {
     ///
     /// # Errors
     /// If the response is an error, or there is none.
-    pub async fn light(&self, method: &str, params: Value) -> Result<Value, Failure> {
+    pub async fn light(&self, method: &str, params: Value) -> Result<Value, NetworkError> {
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let url = self.at("registry/engine")?;
         let call = Call {
@@ -129,19 +129,23 @@ impl Face {
         let answer = self.net.call(call).await;
         let response = answer.map_err(|error| unanswered("it", &error))?;
         if !response.is_success() {
-            return Err(crate::client::refusal(response.status, &response.body));
+            return Err(refusal(response.status, &response.body));
         }
         serde_json::from_slice(&response.body)
-            .map_err(|error| Failure::no(format!("its answer is malformed: {error}")))
+            .map_err(|error| NetworkError::no(format!("its answer is malformed: {error}")))
     }
 
-    fn at(&self, path: &str) -> Result<Url, Failure> {
+    fn at(&self, path: &str) -> Result<Url, NetworkError> {
         self.url
             .join(path)
-            .map_err(|error| Failure::ours(format!("{path}: {error}")))
+            .map_err(|error| NetworkError::ours(format!("{path}: {error}")))
     }
 
-    async fn ask(&self, path: &str, authorization: Authorization) -> Result<Response, Failure> {
+    async fn ask(
+        &self,
+        path: &str,
+        authorization: Authorization,
+    ) -> Result<Response, NetworkError> {
         let url = self.at(path)?;
         let call = Call {
             method: Method::Get,
@@ -157,12 +161,12 @@ impl Face {
 }
 
 /// A list of many nodes has one line for each, without room for a hint.
-fn unanswered(who: &str, error: &NetError) -> Failure {
+fn unanswered(who: &str, error: &NetError) -> NetworkError {
     match error {
-        NetError::Tls(_) => Failure::environment(format!(
+        NetError::Tls(_) => NetworkError::environment(format!(
             "{who} does not answer: {error}; name its certificate, or that of its authority, with --tls-root"
         ))
         .hint("name the file of that certificate (PEM) with --tls-root, or in SELFSAME_TLS_ROOT"),
-        _ => Failure::environment(format!("{who} does not answer: {error}")),
+        _ => NetworkError::environment(format!("{who} does not answer: {error}")),
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use selfsame_crypto::SecretString;
 
-use crate::exit::Failure;
+use crate::{Error, Result};
 
 /// The permission bits of the group and of others.
 const OTHERS: u32 = 0o077;
@@ -20,7 +20,7 @@ const LONGEST: u64 = 64 * 1024;
 ///
 /// # Errors
 /// If it exists or can't be written.
-pub fn write(file: &Path, content: &[u8]) -> Result<(), Failure> {
+pub fn write(file: &Path, content: &[u8]) -> Result<()> {
     let wrong = |error: std::io::Error| wrong(file, &error.to_string());
     let mut written = OpenOptions::new()
         .write(true)
@@ -36,7 +36,7 @@ pub fn write(file: &Path, content: &[u8]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If it does not exist, or has another owner.
-pub fn close(file: &Path) -> Result<(), Failure> {
+pub fn close(file: &Path) -> Result<()> {
     std::fs::set_permissions(file, Permissions::from_mode(0o600))
         .map_err(|error| wrong(file, &error.to_string()))
 }
@@ -46,8 +46,8 @@ pub fn close(file: &Path) -> Result<(), Failure> {
 /// # Errors
 /// If it can't be read, is empty, or is readable by others than its owner. `hint` says what to do if the file is
 /// missing or wrong.
-pub fn read(file: &Path, hint: &str) -> Result<SecretString, Failure> {
-    let io = |error: std::io::Error| wrong(file, &error.to_string()).hint(hint);
+pub fn read(file: &Path, hint: &str) -> Result<SecretString> {
+    let io = |error: std::io::Error| wrong(file, &error.to_string()).with_hint(hint);
     let opened = File::open(file).map_err(io)?;
     let metadata = opened.metadata().map_err(io)?;
     let reader = rustix::process::geteuid().as_raw();
@@ -55,12 +55,12 @@ pub fn read(file: &Path, hint: &str) -> Result<SecretString, Failure> {
     if metadata.is_file() && is_open(metadata.mode(), metadata.uid(), reader) {
         let shown = file.display();
         return Err(wrong(file, "other users can read this secret")
-            .hint(format!("if no one else has read it: chmod 600 {shown}")));
+            .with_hint(format!("if no one else has read it: chmod 600 {shown}")));
     }
     let mut text = String::new();
     opened.take(LONGEST).read_to_string(&mut text).map_err(io)?;
     if text.trim().is_empty() {
-        return Err(wrong(file, "the file is empty").hint(hint));
+        return Err(wrong(file, "the file is empty").with_hint(hint));
     }
     Ok(SecretString::new(text.trim().to_owned()))
 }
@@ -75,8 +75,8 @@ fn is_open(mode: u32, owner: u32, reader: u32) -> bool {
     mode & others != 0
 }
 
-fn wrong(file: &Path, why: &str) -> Failure {
-    Failure::environment(format!("{}: {why}", file.display()))
+fn wrong(file: &Path, why: &str) -> Error {
+    Error::bad_request(format!("{}: {why}", file.display()))
 }
 
 #[cfg(test)]
@@ -121,21 +121,21 @@ mod tests {
         let file = folder.path().join("secret");
         write(&file, b" \n").unwrap();
         let empty = read(&file, "write it").unwrap_err();
-        assert!(empty.message().contains("empty"), "{empty:?}");
-        assert_eq!(empty.what_to_do(), Some("write it"));
+        assert!(empty.reason.contains("empty"), "{empty:?}");
+        assert_eq!(empty.hint.as_deref(), Some("write it"));
         std::fs::write(&file, "rain").unwrap();
         for mode in [0o644, 0o640, 0o604, 0o666] {
             set_permissions(&file, Permissions::from_mode(mode)).unwrap();
             let open = read(&file, "write it").unwrap_err();
             assert!(
-                open.what_to_do().unwrap().contains("chmod 600"),
+                open.hint.as_deref().unwrap().contains("chmod 600"),
                 "{mode:o}: {open:?}"
             );
-            assert!(!open.message().contains("rain"), "{open:?}");
+            assert!(!open.reason.contains("rain"), "{open:?}");
         }
         set_permissions(&file, Permissions::from_mode(0o400)).unwrap();
         assert_eq!(read(&file, "").unwrap().expose(), "rain");
         let missing = read(&folder.path().join("none"), "write it").unwrap_err();
-        assert_eq!(missing.what_to_do(), Some("write it"));
+        assert_eq!(missing.hint.as_deref(), Some("write it"));
     }
 }

@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_crypto::{PrivateKey, SecretString};
+use selfsame_driver::private_file;
+use selfsame_proof::read::TrustRoot;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::client::token_from;
-use crate::exit::Failure;
-use crate::private_file;
+use crate::NetworkError;
+use crate::directory::TOKEN_FILE;
 
 /// The trust root that readers pin, in the network's folder.
 pub const TRUST_ROOT: &str = "trust-root";
@@ -33,10 +34,10 @@ impl Serve {
     ///
     /// # Errors
     /// If the file is missing or invalid.
-    pub fn read(home: &Path) -> Result<Self, Failure> {
+    pub fn read(home: &Path) -> Result<Self, NetworkError> {
         let file = home.join(SERVE);
         let wrong = |why: String| {
-            Failure::environment(format!("{}: {why}", file.display()))
+            NetworkError::environment(format!("{}: {why}", file.display()))
                 .hint("`selfsame registry init` creates a node's folder")
         };
         let bytes = std::fs::read(&file).map_err(|error| wrong(error.to_string()))?;
@@ -47,23 +48,24 @@ impl Serve {
     ///
     /// # Errors
     /// If it exists already or the disk fails.
-    pub fn write(&self, home: &Path) -> Result<(), Failure> {
-        let text = serde_json::to_vec(self).map_err(|error| Failure::ours(error.to_string()))?;
-        private_file::write(&home.join(SERVE), &text)
+    pub fn write(&self, home: &Path) -> Result<(), NetworkError> {
+        let text =
+            serde_json::to_vec(self).map_err(|error| NetworkError::ours(error.to_string()))?;
+        Ok(private_file::write(&home.join(SERVE), &text)?)
     }
 
     /// The base of its URLs, for readers on this machine.
     ///
     /// # Errors
     /// If the address does not form a URL.
-    pub fn url(&self) -> Result<Url, Failure> {
+    pub fn url(&self) -> Result<Url, NetworkError> {
         let ip = self.listen.ip();
         let port = self.listen.port();
         let text = match ip.is_loopback() {
             true => format!("http://localhost:{port}/"),
             false => format!("https://{}/", self.listen),
         };
-        Url::parse(&text).map_err(|error| Failure::ours(error.to_string()))
+        Url::parse(&text).map_err(|error| NetworkError::ours(error.to_string()))
     }
 }
 
@@ -79,11 +81,12 @@ struct Served {
 ///
 /// # Errors
 /// If the disk fails.
-pub fn note_served(home: &Path, origin: &Url) -> Result<(), Failure> {
+pub fn note_served(home: &Path, origin: &Url) -> Result<(), NetworkError> {
     let served = Served {
         origin: origin.clone(),
     };
-    let text = serde_json::to_vec(&served).map_err(|error| Failure::ours(error.to_string()))?;
+    let text =
+        serde_json::to_vec(&served).map_err(|error| NetworkError::ours(error.to_string()))?;
     replace(&home.join(SERVED), &text)
 }
 
@@ -91,21 +94,24 @@ pub fn note_served(home: &Path, origin: &Url) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If its folder has neither.
-pub fn url_of(home: &Path) -> Result<Url, Failure> {
+pub fn url_of(home: &Path) -> Result<Url, NetworkError> {
     let file = home.join(SERVED);
     let bytes = match std::fs::read(&file) {
         Ok(bytes) => bytes,
         Err(_) => return Serve::read(home)?.url(),
     };
     let served: Served = serde_json::from_slice(&bytes).map_err(|error| {
-        Failure::environment(format!("{}: {error}", file.display()))
+        NetworkError::environment(format!("{}: {error}", file.display()))
             .hint("remove it; the node writes it again at its next start")
     })?;
     Ok(served.origin)
 }
 
 /// Replaces a file atomically.
-pub fn replace(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+///
+/// # Errors
+/// If the disk fails.
+pub fn replace(file: &Path, bytes: &[u8]) -> Result<(), NetworkError> {
     let new = file.with_extension("new");
     if new.exists() {
         std::fs::remove_file(&new)?;
@@ -118,29 +124,55 @@ pub fn replace(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If it has not.
-pub fn token(home: &Path) -> Result<SecretString, Failure> {
-    token_from(&home.join("operator-token"))
+pub fn token(home: &Path) -> Result<SecretString, NetworkError> {
+    token_from(&home.join(TOKEN_FILE))
+}
+
+/// The operator's token, from a file that an instance or a node wrote at its first start.
+///
+/// # Errors
+/// If the file can't be read, is empty, or is readable by others.
+pub fn token_from(file: &Path) -> Result<SecretString, NetworkError> {
+    Ok(private_file::read(
+        file,
+        "the first start writes the file operator-token into the instance's data directory or the node's folder; name the file with --token-file, or set SELFSAME_TOKEN",
+    )?)
+}
+
+/// Reads a trust root.
+///
+/// # Errors
+/// If the file is not a valid trust root.
+pub fn trust_root(file: &Path) -> Result<TrustRoot, NetworkError> {
+    let wrong = |why: String| {
+        NetworkError::environment(format!("{}: {why}", file.display()))
+            .hint("`selfsame registry init` writes the trust root of a network")
+    };
+    let bytes = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    TrustRoot::from_bytes(&bytes).map_err(|malformed| wrong(malformed.to_string()))
 }
 
 /// Reads a trustee's key.
 ///
 /// # Errors
 /// If the file is not a valid key.
-pub fn trustee(file: &Path) -> Result<PrivateKey, Failure> {
+pub fn trustee(file: &Path) -> Result<PrivateKey, NetworkError> {
     let read = std::fs::read(file)
-        .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))?;
+        .map_err(|error| NetworkError::environment(format!("{}: {error}", file.display())))?;
     let bytes = selfsame_crypto::Secret::new(read);
-    PrivateKey::from_pkcs8(bytes.expose())
-        .map_err(|_| Failure::environment(format!("{}: not a valid key in PKCS#8", file.display())))
+    PrivateKey::from_pkcs8(bytes.expose()).map_err(|_| {
+        NetworkError::environment(format!("{}: not a valid key in PKCS#8", file.display()))
+    })
 }
 
 /// The nodes' folders in a network's folder, in the order of their numbers.
 ///
 /// # Errors
 /// If the folder can't be read.
-pub fn homes(network: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let wrong =
-        |error: std::io::Error| Failure::environment(format!("{}: {error}", network.display()));
+pub fn homes(network: &Path) -> Result<Vec<PathBuf>, NetworkError> {
+    let wrong = |error: std::io::Error| {
+        NetworkError::environment(format!("{}: {error}", network.display()))
+    };
     let mut homes = Vec::new();
     for entry in std::fs::read_dir(network).map_err(wrong)? {
         let name = entry.map_err(wrong)?.file_name();

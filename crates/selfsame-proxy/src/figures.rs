@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,10 +12,6 @@ use selfsame_tls_io::{Carried, Error, Lapse, name_of, tls_error};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-
-use super::tell::by;
-use crate::exit::Failure;
-use crate::output;
 
 /// Maximum size of a request's head, in bytes.
 const MOST_HEAD: usize = 4096;
@@ -42,12 +37,12 @@ pub struct Figures {
     reloaded: AtomicU64,
     not_reloaded: AtomicU64,
     refusals: Mutex<BTreeMap<Refused, u64>>,
-    peers: Mutex<BTreeMap<Known, u64>>,
+    peers: Mutex<BTreeMap<CountedPeer, u64>>,
 }
 
 /// A peer that was admitted, and how it authenticated.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct Known {
+struct CountedPeer {
     by: &'static str,
     name: String,
 }
@@ -87,7 +82,7 @@ impl Refused {
 }
 
 /// An open connection; dropping it counts it as closed.
-pub struct Open(Arc<Figures>);
+pub(crate) struct Open(Arc<Figures>);
 
 impl Drop for Open {
     fn drop(&mut self) {
@@ -97,18 +92,18 @@ impl Drop for Open {
 
 impl Figures {
     /// A connection was accepted.
-    pub fn open(self: &Arc<Self>) -> Open {
+    pub(crate) fn open(self: &Arc<Self>) -> Open {
         self.open.fetch_add(1, Ordering::Relaxed);
         Open(Arc::clone(self))
     }
 
     /// A connection was turned away for want of room.
-    pub fn turned_away(&self) {
+    pub(crate) fn turned_away(&self) {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A handshake with this peer succeeded.
-    pub fn accepted(&self, peer: &PeerKind, is_resumed: bool) {
+    pub(crate) fn accepted(&self, peer: &PeerKind, is_resumed: bool) {
         self.know(peer);
         let count = if is_resumed {
             &self.resumed
@@ -121,8 +116,8 @@ impl Figures {
     /// Counts a peer by its name. Each name is a line in the metrics, and anyone with a credential may create names, so
     /// those beyond the limit are counted together.
     fn know(&self, kind: &PeerKind) {
-        let mut known = Known {
-            by: by(kind),
+        let mut known = CountedPeer {
+            by: way_of(kind),
             name: name_of(kind),
         };
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +129,7 @@ impl Figures {
     }
 
     /// A handshake failed.
-    pub fn refused(&self, error: &Error) {
+    pub(crate) fn refused(&self, error: &Error) {
         self.count(match error {
             Error::Tls(error) => Refused::of(error),
             Error::Io(_) => Refused::by("network"),
@@ -144,7 +139,7 @@ impl Figures {
     }
 
     /// This end closed an open connection.
-    pub fn lapsed(&self, lapse: &Lapse) {
+    pub(crate) fn lapsed(&self, lapse: &Lapse) {
         self.count(match lapse {
             Lapse::Over(refusal) | Lapse::Unknown(refusal) => {
                 Refused::of(&selfsame_tls::Error::Refused(*refusal))
@@ -154,7 +149,7 @@ impl Figures {
     }
 
     /// A connection ended after carrying these bytes. In TLS 1.3 a server's refusal follows the client's handshake.
-    pub fn ended(&self, carried: Carried, ended: &io::Result<()>) {
+    pub(crate) fn ended(&self, carried: Carried, ended: &io::Result<()>) {
         self.up.fetch_add(carried.up, Ordering::Relaxed);
         self.down.fetch_add(carried.down, Ordering::Relaxed);
         let refused = ended.as_ref().err().and_then(tls_error).map(Refused::of);
@@ -180,7 +175,7 @@ impl Figures {
 
     fn render_peers(&self, text: &mut String) {
         let peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        let labelled = |(Known { by, name }, count): (&Known, &u64)| {
+        let labelled = |(CountedPeer { by, name }, count): (&CountedPeer, &u64)| {
             (format!("by=\"{by}\",peer=\"{}\"", escaped(name)), *count)
         };
         let peers: Vec<(String, u64)> = peers.iter().map(labelled).collect();
@@ -190,6 +185,28 @@ impl Figures {
             .collect();
         let help = "Successful handshakes, by the peer's kind of authentication and its name.";
         counter(text, "peers", help, &peers);
+    }
+
+    /// Serves `GET /metrics` there until the process ends. They show who is admitted and refused, so the address should
+    /// be on loopback.
+    pub fn serve(self: Arc<Self>, listener: TcpListener) {
+        let room = Arc::new(Semaphore::new(READERS));
+        tokio::spawn(async move {
+            loop {
+                let Ok((stream, _)) = listener.accept().await else {
+                    tokio::time::sleep(BREATH).await;
+                    continue;
+                };
+                let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+                    continue;
+                };
+                let figures = Arc::clone(&self);
+                tokio::spawn(async move {
+                    let _late = tokio::time::timeout(PATIENCE, answer(stream, &figures)).await;
+                    drop(place);
+                });
+            }
+        });
     }
 
     /// The text of `/metrics`.
@@ -272,43 +289,15 @@ fn counter(text: &mut String, name: &str, help: &str, values: &[(&str, u64)]) {
     }
 }
 
-/// Serves `GET /metrics` there for as long as the process lives, and reports the address.
-///
-/// # Errors
-/// If the address is not on loopback, is in use, or is not on this machine.
-pub async fn tell(address: SocketAddr, figures: Arc<Figures>) -> Result<(), Failure> {
-    if !address.ip().is_loopback() {
-        return Err(Failure::environment(format!(
-            "--metrics {address} is not on loopback, and the metrics show which peers are admitted and refused"
-        ))
-        .hint("choose a loopback address, such as 127.0.0.1:9090"));
+/// How a peer authenticated.
+#[must_use]
+pub fn way_of(kind: &PeerKind) -> &'static str {
+    match kind {
+        PeerKind::Anonymous => "nobody",
+        PeerKind::Certificate(_) => "certificate",
+        PeerKind::Did(_) => "did",
+        PeerKind::Credential(_) => "credential",
     }
-    let listener = TcpListener::bind(address).await.map_err(|error| {
-        Failure::environment(format!("--metrics {address}: {error}"))
-            .hint("the port may be in use; choose another port")
-    })?;
-    output::complain(&format!(
-        "metrics on http://{}/metrics",
-        listener.local_addr()?
-    ));
-    let room = Arc::new(Semaphore::new(READERS));
-    tokio::spawn(async move {
-        loop {
-            let Ok((stream, _)) = listener.accept().await else {
-                tokio::time::sleep(BREATH).await;
-                continue;
-            };
-            let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-                continue;
-            };
-            let figures = Arc::clone(&figures);
-            tokio::spawn(async move {
-                let _late = tokio::time::timeout(PATIENCE, answer(stream, &figures)).await;
-                drop(place);
-            });
-        }
-    });
-    Ok(())
 }
 
 async fn answer(mut stream: TcpStream, figures: &Figures) -> io::Result<()> {

@@ -1,30 +1,43 @@
-//! Data directories: only their owner can read them. Directories with other people's files are left alone.
+//! Data directories: only their owner can read them. Directories with other people's files are left alone. Opens the
+//! ledger in one, and explains why it cannot be opened.
 
 use std::fs::{DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use selfsame_abci::Home;
-use selfsame_app::backup::{LEDGER_FILE, STORE_FILE};
+use selfsame_store::StoreError;
+use selfsame_store::backend::STORE_FILE;
+use selfsame_store::ledger::{LEDGER_FILE, LedgerStore, SqliteLedger};
 
-use crate::exit::Failure;
-use crate::master_key::{KEY_FILE, SALT_FILE};
-use crate::operator_token::TOKEN_FILE;
+use crate::NetworkError;
+
+/// The file of the master key, unless it is kept elsewhere.
+pub const KEY_FILE: &str = "master-key";
+/// The file of the passphrase's salt and cost parameters. It is not secret, but the data are lost without it.
+pub const SALT_FILE: &str = "passphrase-salt";
+/// The file of the operator's token.
+pub const TOKEN_FILE: &str = "operator-token";
+/// The folder of a network.
+pub const NETWORK_FOLDER: &str = "network";
+/// The folder where a network is created, so that an incomplete one is never used.
+pub(crate) const UNFINISHED_NETWORK: &str = "network.unfinished";
+/// The folder where a ledger is built until all of it is verified.
+pub(crate) const UNFINISHED_LEDGER: &str = "ledger.unfinished";
 
 /// A data directory in use has one of these files at least, unless it holds a network; no other software uses the
 /// names.
 const OURS: [&str; 7] = [
     STORE_FILE,
     LEDGER_FILE,
-    "ledger.unfinished",
+    UNFINISHED_LEDGER,
     KEY_FILE,
     SALT_FILE,
     TOKEN_FILE,
-    "network.unfinished",
+    UNFINISHED_NETWORK,
 ];
-/// The folder of a network in a data directory.
-pub const NETWORK_FOLDER: &str = "network";
 /// Present on a new disk.
 const NOBODYS: &str = "lost+found";
 
@@ -32,15 +45,15 @@ const NOBODYS: &str = "lost+found";
 ///
 /// # Errors
 /// If it can't be created, or if others can read it and it has files that are not ours.
-pub fn take(path: &Path) -> Result<(), Failure> {
+pub fn take(path: &Path) -> Result<(), NetworkError> {
     let wrong = |error: io::Error| {
-        Failure::environment(format!("{}: {error}", path.display()))
+        NetworkError::environment(format!("{}: {error}", path.display()))
             .hint("name another directory with --data")
     };
     if !path.exists() {
         if path.is_symlink() {
             let link = path.display();
-            return Err(Failure::environment(format!(
+            return Err(NetworkError::environment(format!(
                 "{link}: the target of this symbolic link does not exist"
             ))
             .hint("create the target directory, or name another with --data"));
@@ -57,13 +70,43 @@ pub fn take(path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     if !is_free(path).map_err(wrong)? {
-        return Err(Failure::environment(format!(
+        return Err(NetworkError::environment(format!(
             "{}: the directory contains files that are not an instance's, and would become private",
             path.display()
         ))
         .hint("name an empty or new directory with --data; or make this one private yourself: chmod 700"));
     }
     std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(wrong)
+}
+
+/// The ledger in a data directory.
+///
+/// # Errors
+/// If another process has it open, or it can't be read.
+pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, NetworkError> {
+    let ledger = SqliteLedger::open(data.join(LEDGER_FILE));
+    Ok(Arc::new(ledger.map_err(|error| unusable(data, &error))?))
+}
+
+/// Why the data can't be used, and what to do about it.
+#[must_use]
+pub fn unusable(data: &Path, error: &StoreError) -> NetworkError {
+    NetworkError::environment(format!("{}: {error}", data.display())).hint(match error {
+        StoreError::WrongKey => {
+            "use the master key that these data were written with: --master-key-file, or SELFSAME_PASSPHRASE"
+        }
+        StoreError::OtherLayout { .. } => {
+            "start the release that wrote these data, or name another directory with --data"
+        }
+        StoreError::Tampered(_) => {
+            "find the damage: selfsame check --data (docs/check.md); then restore a copy: selfsame restore"
+        }
+        StoreError::Foreign(_) => "name another directory with --data",
+        StoreError::Full(_) | StoreError::Storage(_) => {
+            "check that its disk has free space and is writable, or name another directory with --data"
+        }
+        _ => "another process uses this directory: stop it first, or name another directory with --data",
+    })
 }
 
 fn is_free(path: &Path) -> io::Result<bool> {
@@ -188,11 +231,25 @@ mod tests {
         std::fs::write(folder.path().join("letters"), "").unwrap();
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let refused = take(folder.path()).unwrap_err();
-        assert_eq!(refused.code(), 2);
+        assert_eq!(refused.who(), crate::WhoActs::Caller);
         assert!(refused.what_to_do().unwrap().contains("--data"));
         assert_eq!(mode(folder.path()), 0o755);
         // A directory that is private already is accepted whatever it holds.
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
         take(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn data_that_cannot_be_opened_say_whether_the_disk_or_another_process_is_in_the_way() {
+        let hint = |why| {
+            let error = unusable(Path::new("data"), &why);
+            error.what_to_do().unwrap().to_owned()
+        };
+        let full = hint(StoreError::Storage("database or disk is full".to_owned()));
+        assert!(
+            full.contains("free space") && !full.contains("process"),
+            "{full}"
+        );
+        assert!(hint(StoreError::InUse(Default::default())).contains("stop it first"));
     }
 }
