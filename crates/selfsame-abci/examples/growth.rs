@@ -22,7 +22,7 @@ use selfsame_ledger::browse::{Browser, IndyLedger, SearchCriteria, ViewPage};
 use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
-    Block, Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned,
+    Block, Content, Genesis, Identifier, Operation, Rules, Transaction, UnsignedTransaction,
 };
 use selfsame_store::ledger::SqliteLedger;
 use selfsame_store::{Memory, Store, Vault};
@@ -195,7 +195,7 @@ impl Author {
     fn transaction(&mut self, operations: Vec<Operation>) -> Result<Transaction> {
         self.nonce += 1;
         let body = Body::new(&self.genesis.network(), self.id, self.nonce, operations);
-        let unsigned = Unsigned::of(body);
+        let unsigned = UnsignedTransaction::of(body);
         let signature = self
             .key
             .sign(unsigned.signing_bytes())

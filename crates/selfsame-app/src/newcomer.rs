@@ -9,7 +9,7 @@ use selfsame_driver::{Error, ErrorKind, Result, keys};
 use selfsame_ledger::Ledger;
 use selfsame_registry::network::{Acceptance, Agreement};
 use selfsame_registry::transaction::Body;
-use selfsame_registry::{Identifier, Operation, Transaction, Unsigned};
+use selfsame_registry::{Identifier, Operation, Transaction, UnsignedTransaction};
 
 pub use selfsame_registry::network::Role;
 
@@ -185,7 +185,7 @@ impl App {
             agreement,
             ..Body::new(&network, author, nonce, operations)
         };
-        let unsigned = Unsigned::of(body);
+        let unsigned = UnsignedTransaction::of(body);
         let signature = self
             .shared
             .keys

@@ -23,7 +23,7 @@ pub const NAME: &str = "oid4vc";
 
 /// The amount of each measurement.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct Oid4vcPlan {
     /// Whether this is the short run, with fewer and shorter measurements.
     pub quick: bool,
     /// The number of repetitions for the latency of one user.
@@ -42,7 +42,7 @@ pub struct Plan {
     pub users_max: usize,
 }
 
-impl Plan {
+impl Oid4vcPlan {
     /// The study's measurements and more.
     pub const FULL: Self = Self {
         quick: false,
@@ -82,7 +82,7 @@ pub struct Findings {
 /// If the server can't be started, or a call fails that should succeed.
 pub async fn run(
     program: &Program,
-    plan: Plan,
+    plan: Oid4vcPlan,
     scratch: &Path,
     progress: &dyn Progress,
 ) -> Result<Findings, Error> {
@@ -117,7 +117,7 @@ pub async fn run(
 /// The state that the experiments share.
 struct Oid4vcBench<'a> {
     program: &'a Program,
-    plan: Plan,
+    plan: Oid4vcPlan,
     scratch: PathBuf,
     progress: &'a dyn Progress,
     figures: Vec<Figure>,

@@ -32,7 +32,7 @@ pub enum Parts {
 
 /// The amount of each measurement.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct RegistryPlan {
     /// Whether this is the short run.
     pub quick: bool,
     /// The kinds of registry to measure.
@@ -46,10 +46,10 @@ pub struct Plan {
     /// The time for which proofs are checked in this process, in each run.
     pub checks_for: Duration,
     /// The amount of each measurement on four validators.
-    pub network: agreed::Plan,
+    pub network: agreed::AgreedPlan,
 }
 
-impl Plan {
+impl RegistryPlan {
     /// The plan of the published figures.
     pub const FULL: Self = Self {
         quick: false,
@@ -58,7 +58,7 @@ impl Plan {
         runs: 5,
         load_for: Duration::from_secs(10),
         checks_for: Duration::from_secs(3),
-        network: agreed::Plan {
+        network: agreed::AgreedPlan {
             singles: 200,
             runs: 3,
             load_for: Duration::from_secs(8),
@@ -76,7 +76,7 @@ impl Plan {
         runs: 2,
         load_for: Duration::from_secs(2),
         checks_for: Duration::from_millis(500),
-        network: agreed::Plan {
+        network: agreed::AgreedPlan {
             singles: 40,
             runs: 2,
             load_for: Duration::from_secs(2),
@@ -89,7 +89,7 @@ impl Plan {
 
 /// The state that the experiments share.
 struct RegistryBench<'a> {
-    plan: Plan,
+    plan: RegistryPlan,
     progress: &'a dyn Progress,
     figures: Vec<Figure>,
 }
@@ -107,7 +107,7 @@ struct RegistryStage {
 /// If a server can't be started, or a call fails that should succeed.
 pub async fn run(
     program: &Program,
-    plan: Plan,
+    plan: RegistryPlan,
     scratch: &Path,
     progress: &dyn Progress,
 ) -> Result<Report, Error> {

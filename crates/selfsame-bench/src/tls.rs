@@ -42,7 +42,7 @@ const PAIRED: usize = 10;
 
 /// The amount of each measurement.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct TlsPlan {
     /// Whether this is the short run.
     pub quick: bool,
     /// The number of identities on each side; each handshake draws one.
@@ -57,7 +57,7 @@ pub struct Plan {
     pub idle: u64,
 }
 
-impl Plan {
+impl TlsPlan {
     /// The paper's number of identities on each side.
     pub const IDENTITIES: usize = 10_000;
 
@@ -109,7 +109,7 @@ pub struct TlsOutcome {
 /// If a process can't be started, or a handshake fails.
 pub async fn run(
     tools: Tools<'_>,
-    plan: Plan,
+    plan: TlsPlan,
     progress: &dyn Progress,
 ) -> Result<TlsOutcome, Error> {
     let mut figures = Vec::new();
@@ -145,7 +145,7 @@ fn flights() -> Result<[Figure; 2], Error> {
 
 /// The measurement of one algorithm.
 struct AlgorithmBench {
-    plan: Plan,
+    plan: TlsPlan,
     ours: Pair,
     openssl: Option<Pair>,
     deck: Deck,
@@ -155,7 +155,7 @@ struct AlgorithmBench {
 impl AlgorithmBench {
     async fn measure(
         tools: Tools<'_>,
-        plan: Plan,
+        plan: TlsPlan,
         kind: KeyKind,
         progress: &dyn Progress,
     ) -> Result<AlgorithmFigures, Error> {
@@ -316,7 +316,7 @@ impl Others {
 /// and its file.
 async fn populate(
     tools: Tools<'_>,
-    plan: Plan,
+    plan: TlsPlan,
     kind: KeyKind,
     progress: &dyn Progress,
 ) -> Result<(World, PathBuf), Error> {
@@ -359,17 +359,17 @@ fn order(stack: Stack, cell: Cell, draws: &[Draw]) -> EndOrder {
 }
 
 /// The draws of each round.
-fn rounds(plan: Plan) -> impl Iterator<Item = Vec<Draw>> {
+fn rounds(plan: TlsPlan) -> impl Iterator<Item = Vec<Draw>> {
     (0..plan.rounds)
         .map(move |number| Draw::random(mixed(number), plan.handshakes, plan.identities))
 }
 
-fn warm_up(plan: Plan) -> Vec<Draw> {
+fn warm_up(plan: TlsPlan) -> Vec<Draw> {
     Draw::random(0, WARM_UP, plan.identities)
 }
 
 /// The draws for measurements within one process.
-fn checks(plan: Plan) -> Vec<Draw> {
+fn checks(plan: TlsPlan) -> Vec<Draw> {
     Draw::random(9, plan.checks, plan.identities)
 }
 

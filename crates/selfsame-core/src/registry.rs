@@ -64,3 +64,26 @@ impl RecordedDelegation {
         !self.is_withdrawn && now < self.until && self.scope.iter().any(|covered| covered == kind)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delegation_covers_its_types_until_it_ends_or_is_withdrawn() {
+        let given = RecordedDelegation {
+            seq_no: 1,
+            scope: vec!["urn:a".to_owned()],
+            until: UnixTime(100),
+            is_withdrawn: false,
+        };
+        assert!(given.covers("urn:a", UnixTime(99)));
+        assert!(!given.covers("urn:a", UnixTime(100)));
+        assert!(!given.covers("urn:b", UnixTime(99)));
+        let withdrawn = RecordedDelegation {
+            is_withdrawn: true,
+            ..given
+        };
+        assert!(!withdrawn.covers("urn:a", UnixTime(99)));
+    }
+}

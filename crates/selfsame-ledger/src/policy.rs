@@ -1,6 +1,6 @@
 //! The policy that each read of a registry must satisfy.
 
-use selfsame_proof::read::Policy;
+use selfsame_proof::read::ReadPolicy;
 
 use crate::config::WitnessQuorum;
 
@@ -12,8 +12,8 @@ pub(crate) const MAX_AGE: u64 = 120;
 pub(crate) const SKEW: u64 = 60;
 
 /// The policy that each read of a registry must satisfy.
-pub(crate) fn read_policy(witnesses: &WitnessQuorum) -> Policy {
-    Policy {
+pub(crate) fn read_policy(witnesses: &WitnessQuorum) -> ReadPolicy {
+    ReadPolicy {
         max_age: Some(MAX_AGE),
         skew: SKEW,
         behind: 0,

@@ -1,6 +1,5 @@
 //! Single use and delegations in a machine's state, as use cases read them.
 
-use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_registry::single_use::GivenDelegation;
 use selfsame_registry::{Machine, StateError, StateRead};
@@ -55,14 +54,4 @@ fn shown(machine: &Machine, given: &GivenDelegation) -> Result<RegistryDelegatio
 
 fn no_did() -> StateError {
     StateError("an identifier does not form a DID".to_owned())
-}
-
-impl RegistryDelegation {
-    /// Whether this delegation covers a credential of type `kind` at `now`.
-    #[must_use]
-    pub fn covers(&self, kind: &str, now: UnixTime) -> bool {
-        self.withdrawn.is_none()
-            && UnixTime::parse_rfc3339(&self.until).is_some_and(|until| now < until)
-            && self.scope.iter().any(|covered| covered == kind)
-    }
 }

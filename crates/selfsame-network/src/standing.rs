@@ -7,7 +7,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::trust_root;
 use selfsame_proof::checkpoint;
-use selfsame_proof::read::{Bundle, Policy, Question, Report, TrustRoot, judge};
+use selfsame_proof::read::{Bundle, Question, ReadPolicy, ReadReport, TrustRoot, judge};
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 use selfsame_registry::Genesis;
 use serde::Serialize;
@@ -127,8 +127,8 @@ async fn validators_of(
     client: &NodeClient,
     mut root: TrustRoot,
     now: UnixTime,
-) -> Result<(Bundle, Report), NetworkError> {
-    let policy = Policy::genuine(SKEW);
+) -> Result<(Bundle, ReadReport), NetworkError> {
+    let policy = ReadPolicy::genuine(SKEW);
     let question = Question {
         key: STATE_KEY,
         policy: &policy,
@@ -161,7 +161,7 @@ pub(crate) fn network_of(root: &TrustRoot) -> &str {
         .unwrap_or(&root.origin)
 }
 
-fn broken(report: &Report) -> String {
+fn broken(report: &ReadReport) -> String {
     let rule = report.rules.iter().find(|rule| rule.passed == Some(false));
     rule.map_or_else(
         || "its answer proves nothing".to_owned(),

@@ -4,7 +4,7 @@ use selfsame_crypto::PrivateKey;
 use selfsame_driver::clock::Clock;
 use selfsame_proof::read::TrustRoot;
 use selfsame_proof::validators::Validator;
-use selfsame_registry::{Genesis, Identifier, Operation, Transaction, Unsigned};
+use selfsame_registry::{Genesis, Identifier, Operation, Transaction, UnsignedTransaction};
 use url::Url;
 
 use crate::{NetworkError, NodeClient};
@@ -55,7 +55,7 @@ impl Turnover {
         let author = Identifier::of_key(key.public())
             .ok_or_else(|| NetworkError::environment("this kind of key can't sign transactions"))?;
         let nonce = u64::from_be_bytes(Clock::default().ctx().random::<8>("nonce"));
-        let unsigned = Unsigned::new(&genesis.network(), author, nonce, operation);
+        let unsigned = UnsignedTransaction::new(&genesis.network(), author, nonce, operation);
         let signature = key
             .sign(unsigned.signing_bytes())
             .map_err(|error| ours(&error.to_string()))?;

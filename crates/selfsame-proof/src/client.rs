@@ -7,7 +7,8 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::checkpoint::{Agreed, Standing};
 use crate::read::{
-    Bundle, Policy, Question, ReadOutcome, Report, TrustRoot, VerifiedCheckpoint, judge_with,
+    Bundle, Question, ReadOutcome, ReadPolicy, ReadReport, TrustRoot, VerifiedCheckpoint,
+    judge_with,
 };
 use crate::tree::{self, Proof};
 
@@ -18,7 +19,7 @@ const KNOWN_MAX: usize = 32;
 #[derive(Debug)]
 pub struct Client {
     trust: TrustRoot,
-    policy: Policy,
+    policy: ReadPolicy,
     /// Newest first.
     known: VecDeque<VerifiedCheckpoint>,
     /// The newest checkpoint seen, with its note.
@@ -77,7 +78,7 @@ struct Remembered {
 impl Client {
     /// A client with this trust root. `policy` applies to each read, except for the age, which each read states.
     /// Remembers objects of up to `max_bytes` bytes.
-    pub fn new(trust: TrustRoot, policy: Policy, max_bytes: usize) -> Self {
+    pub fn new(trust: TrustRoot, policy: ReadPolicy, max_bytes: usize) -> Self {
         Self {
             trust,
             policy,
@@ -129,8 +130,8 @@ impl Client {
         bundle: &Bundle,
         lasting: Lasting,
         now: UnixTime,
-    ) -> Report {
-        let policy = Policy {
+    ) -> ReadReport {
+        let policy = ReadPolicy {
             max_age: match lasting {
                 Lasting::Forever if bundle.value.is_some() => None,
                 Lasting::Forever => self.policy.max_age,
@@ -157,8 +158,8 @@ impl Client {
         bundle: &Bundle,
         handed: Handed,
         now: UnixTime,
-    ) -> Report {
-        let policy = Policy {
+    ) -> ReadReport {
+        let policy = ReadPolicy {
             max_age: Some(handed.max_age),
             behind: handed.behind,
             ..self.policy.clone()
@@ -215,7 +216,7 @@ impl Client {
         Ok(())
     }
 
-    fn judge(&mut self, bundle: &Bundle, question: &Question<'_>) -> Report {
+    fn judge(&mut self, bundle: &Bundle, question: &Question<'_>) -> ReadReport {
         let mut known = self.known.iter();
         let known = known.find(|known| known.note == bundle.note);
         let is_known = known.is_some();
@@ -256,7 +257,7 @@ impl Client {
     }
 
     /// The trust root for the next request, if the answer could not hold all changes of validators.
-    fn further(&self, report: &Report) -> Option<TrustRoot> {
+    fn further(&self, report: &ReadReport) -> Option<TrustRoot> {
         let next = report.leads_to.clone()?;
         (next.from_height > self.trust.from_height).then_some(next)
     }

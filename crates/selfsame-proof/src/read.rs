@@ -12,7 +12,9 @@ mod trust;
 
 pub use fork::{Relation, compare, compare_by_entry};
 pub(crate) use judge::judge_with;
-pub use judge::{Policy, Question, ReadOutcome, ReadRule, Report, VerifiedCheckpoint, judge};
+pub use judge::{
+    Question, ReadOutcome, ReadPolicy, ReadReport, ReadRule, VerifiedCheckpoint, judge,
+};
 pub use trust::TrustRoot;
 
 /// Maximum length of a bundle, in bytes.

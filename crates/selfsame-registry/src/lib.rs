@@ -66,4 +66,4 @@ pub use refusal::Refusal;
 pub use rules::Rules;
 pub use state::{StateError, StateRead, Writes};
 pub use status::Anchor;
-pub use transaction::{Transaction, Unsigned};
+pub use transaction::{Transaction, UnsignedTransaction};

@@ -47,7 +47,7 @@ pub struct Signature {
 
 /// A body without signatures.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Unsigned {
+pub struct UnsignedTransaction {
     body: Body,
     bytes: Vec<u8>,
 }
@@ -55,7 +55,7 @@ pub struct Unsigned {
 /// A body with signatures. The machine verifies them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Transaction {
-    unsigned: Unsigned,
+    unsigned: UnsignedTransaction,
     signatures: Vec<Signature>,
     endorsements: Vec<Signature>,
 }
@@ -79,7 +79,7 @@ impl Body {
     }
 }
 
-impl Unsigned {
+impl UnsignedTransaction {
     /// A transaction of one operation, to be signed by its author alone.
     pub fn new(network: &Network, author: Identifier, nonce: u64, operation: Operation) -> Self {
         Self::of(Body::new(network, author, nonce, vec![operation]))
@@ -211,7 +211,7 @@ impl CborItem for Transaction {
             return Err(Malformed("an endorser signs with one to four keys"));
         }
         Ok(Self {
-            unsigned: Unsigned { body, bytes },
+            unsigned: UnsignedTransaction { body, bytes },
             signatures,
             endorsements,
         })

@@ -122,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
     use selfsame_crypto::{KeyType, PrivateKey};
     use selfsame_proof::validators::{Validator, ValidatorSet};
-    use selfsame_registry::{Content, Identifier, Operation, Rules, Unsigned};
+    use selfsame_registry::{Content, Identifier, Operation, Rules, UnsignedTransaction};
 
     use super::*;
 
@@ -145,7 +145,8 @@ mod tests {
         let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
         let id = Identifier::of_key(key.public()).unwrap();
         let content = Content::of_key("key-1", key.public().clone());
-        let unsigned = Unsigned::new(&genesis.network(), id, 0, Operation::CreateDid(content));
+        let unsigned =
+            UnsignedTransaction::new(&genesis.network(), id, 0, Operation::CreateDid(content));
         let signature = key.sign(unsigned.signing_bytes()).unwrap();
         unsigned.signed("key-1", &signature).unwrap()
     }

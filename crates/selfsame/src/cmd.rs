@@ -51,7 +51,7 @@ enum Verb {
     /// Create, show, resolve, update and deactivate DIDs.
     Did(did::Did),
     /// Create a credential offer.
-    Issue(issue::Issue),
+    Issue(issue::IssueOffer),
     /// Accept a credential offer or answer a presentation request.
     Present(present::Present),
     /// Verify a credential, or request one and wait for the verdict.
@@ -59,7 +59,7 @@ enum Verb {
     /// Revoke, suspend or reinstate a credential.
     Revoke(revoke::Revoke),
     /// Create and run a registry of several validators.
-    Registry(registry::Registry),
+    Registry(registry::RegistryCommand),
     /// Connect with TLS 1.3, authenticated by DIDs and credentials.
     Tls(tls::Tls),
     /// Show the status of a running instance.

@@ -81,7 +81,7 @@ pub struct Launch {
     /// Where the master key is kept.
     pub custody: Custody,
     /// The certificate of its listener.
-    pub tls: Option<crate::tls::Source>,
+    pub tls: Option<crate::tls::CertificateSource>,
     /// DER certificates that are trusted in addition to the system's.
     pub roots: Vec<Vec<u8>>,
     /// Connections with nodes that authenticate by DIDs and credentials.
@@ -547,7 +547,7 @@ mod tests {
         let origin = |listen: &str| {
             let bound: SocketAddr = listen.parse().unwrap();
             let mut launch = Launch::new(PathBuf::from("data"), bound);
-            launch.tls = Some(crate::tls::Source::SelfMade);
+            launch.tls = Some(crate::tls::CertificateSource::SelfMade);
             launch.public_origin(bound).unwrap().to_string()
         };
         assert_eq!(origin("127.0.0.1:7380"), "https://localhost:7380/");
@@ -579,7 +579,7 @@ mod tests {
         let certificate = data.join("tls-certificate.pem");
         std::fs::write(&certificate, "that of who runs").unwrap();
         let mut second = Launch::new(data, SocketAddr::from(([127, 0, 0, 1], 0)));
-        second.tls = Some(crate::tls::Source::SelfMade);
+        second.tls = Some(crate::tls::CertificateSource::SelfMade);
         second.origin = Some(Url::parse("https://new.example/").unwrap());
         let refused = second.start().await.err().unwrap();
         assert_eq!(refused.code(), 2, "{refused:?}");

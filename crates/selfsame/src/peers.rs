@@ -6,6 +6,6 @@ mod resuming;
 mod spoken;
 
 pub use certificate::OwnCertificate;
-pub use policy::{Own, Policy};
+pub use policy::{Own, PeerRules};
 pub use resuming::Resuming;
 pub use spoken::Spoken;

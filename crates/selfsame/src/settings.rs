@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::client::registry_token;
 use crate::exit::Failure;
-use crate::peers::Policy;
+use crate::peers::PeerRules;
 use crate::private_file;
 pub use limits::LimitSettings;
 pub use selfsame_network::files::trust_root;
@@ -74,7 +74,7 @@ pub struct TlsSettings {
     pub listen: Option<SocketAddr>,
     /// `[tls.clients]`: the clients to admit; names as in the options of `selfsame tls server`.
     #[serde(default)]
-    pub clients: Policy,
+    pub clients: PeerRules,
     /// `[[tls.reach]]`: origins that are called with DIDs and credentials.
     #[serde(default)]
     pub reach: Vec<ReachSettings>,
@@ -87,7 +87,7 @@ pub struct ReachSettings {
     /// Its https origin.
     pub origin: Url,
     /// The server to expect there; names as in the options of `selfsame tls client`.
-    pub server: Policy,
+    pub server: PeerRules,
 }
 
 /// The registry that runs here, or one elsewhere.

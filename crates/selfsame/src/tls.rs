@@ -53,7 +53,7 @@ impl Roots {
 
 /// The source of the certificate.
 #[derive(Clone)]
-pub enum Source {
+pub enum CertificateSource {
     /// PEM files.
     Given {
         /// The chain, the leaf first.
@@ -65,7 +65,7 @@ pub enum Source {
     SelfMade,
 }
 
-impl Source {
+impl CertificateSource {
     /// Reads or makes the certificate; warns of one that clients will refuse.
     ///
     /// # Errors
@@ -91,13 +91,16 @@ impl Source {
 ///
 /// # Errors
 /// If signals can't be received.
-pub fn renew_on_hangup(given: Option<(Source, Tls)>, origin: &Url) -> Result<(), Failure> {
+pub fn renew_on_hangup(
+    given: Option<(CertificateSource, Tls)>,
+    origin: &Url,
+) -> Result<(), Failure> {
     let mut hangup = signal(SignalKind::hangup())?;
     let host = host_of(origin).to_owned();
     tokio::spawn(async move {
         let mut last = given.as_ref().map(|(_, shown)| shown.clone());
         while hangup.recv().await.is_some() {
-            let (Some((Source::Given { certificates, key }, shown)), Some(last)) =
+            let (Some((CertificateSource::Given { certificates, key }, shown)), Some(last)) =
                 (&given, &mut last)
             else {
                 tracing::info!("SIGHUP: there is no certificate file to read again");
@@ -225,7 +228,9 @@ mod tests {
     }
 
     async fn made(data: &Path, store: &Store, url: &str) -> Vec<Vec<u8>> {
-        let loaded = Source::SelfMade.load(data, store, &origin(url)).await;
+        let loaded = CertificateSource::SelfMade
+            .load(data, store, &origin(url))
+            .await;
         loaded.unwrap().certificates
     }
 

@@ -14,7 +14,8 @@ use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::validators::Validator;
 use selfsame_registry::{
-    Content, Genesis, Identifier, Machine, Operation, Rules, Unsigned, network as authority,
+    Content, Genesis, Identifier, Machine, Operation, Rules, UnsignedTransaction,
+    network as authority,
 };
 use selfsame_store::ledger::MemoryLedger;
 use selfsame_store::{Memory, Store, TenantId, Vault};
@@ -114,7 +115,7 @@ impl World {
         let id = Identifier::of_key(of.public()).unwrap();
         let content = Content::of_key("key-1", of.public().clone());
         let network = self.genesis.network();
-        let unsigned = Unsigned::new(&network, id, 0, Operation::CreateDid(content));
+        let unsigned = UnsignedTransaction::new(&network, id, 0, Operation::CreateDid(content));
         let signature = by.sign(unsigned.signing_bytes()).unwrap();
         let signed = unsigned.signed("key-1", &signature).unwrap();
         signed.to_bytes().into()
@@ -158,7 +159,7 @@ impl World {
         let pkcs8 = std::fs::read(self.folder.path().join(TRUSTEE)).unwrap();
         let key = PrivateKey::from_pkcs8(&pkcs8).unwrap();
         let id = Identifier::of_key(key.public()).unwrap();
-        let unsigned = Unsigned::new(&self.genesis.network(), id, nonce, operation);
+        let unsigned = UnsignedTransaction::new(&self.genesis.network(), id, nonce, operation);
         let signature = key.sign(unsigned.signing_bytes()).unwrap();
         unsigned
             .signed("key-1", &signature)

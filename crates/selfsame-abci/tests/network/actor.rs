@@ -5,7 +5,9 @@ use selfsame_did::Did;
 use selfsame_driver::clock::Clock;
 use selfsame_registry::single_use::{Action, Consume, Delegation};
 use selfsame_registry::transaction::Body;
-use selfsame_registry::{Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned};
+use selfsame_registry::{
+    Content, Genesis, Identifier, Operation, Rules, Transaction, UnsignedTransaction,
+};
 
 use crate::cluster::{Cluster, until};
 
@@ -104,7 +106,7 @@ impl Actor {
 
     /// A transaction that would be allowed with a signature, without the signature.
     pub fn unsigned(&self) -> Vec<u8> {
-        let unsigned = Unsigned::new(&self.network, self.id, 0, self.creation());
+        let unsigned = UnsignedTransaction::new(&self.network, self.id, 0, self.creation());
         unsigned.signing_bytes().to_vec()
     }
 
@@ -132,7 +134,7 @@ impl Actor {
     }
 
     fn sign(&self, body: Body, key: &PrivateKey) -> Transaction {
-        let unsigned = Unsigned::of(body);
+        let unsigned = UnsignedTransaction::of(body);
         let signature = key.sign(unsigned.signing_bytes()).unwrap();
         unsigned.signed("key-1", &signature).unwrap()
     }

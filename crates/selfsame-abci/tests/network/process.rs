@@ -11,7 +11,7 @@ use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_did::Did;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::trust_root;
-use selfsame_proof::read::{Bundle, Policy, Question, ReadOutcome, TrustRoot, judge};
+use selfsame_proof::read::{Bundle, Question, ReadOutcome, ReadPolicy, TrustRoot, judge};
 use selfsame_registry::{Genesis, Transaction};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
@@ -175,9 +175,9 @@ impl NodeProcess {
             .await
             .unwrap();
         let bundle = Bundle::from_bytes(&hex_decode(&bundle).unwrap()).unwrap();
-        let policy = Policy {
+        let policy = ReadPolicy {
             max_age: Some(120),
-            ..Policy::genuine(5)
+            ..ReadPolicy::genuine(5)
         };
         let clock = Clock::default();
         match wrong_by {

@@ -11,7 +11,7 @@ use selfsame_ledger::view::browse::FoundView;
 use selfsame_proof::log::{leaf_hash, node_hash};
 use selfsame_registry::resource::{Resource, ResourceData, ResourceId};
 use selfsame_registry::transaction::Body;
-use selfsame_registry::{Identifier, Operation, Unsigned};
+use selfsame_registry::{Identifier, Operation, UnsignedTransaction};
 use selfsame_store::ledger::SqliteLedger;
 
 use crate::world::{Actor, World};
@@ -333,6 +333,8 @@ impl Actor {
                 )
             })
             .unwrap();
-        self.sign(Unsigned::of(Body::new(&network, id, nonce, operations)))
+        self.sign(UnsignedTransaction::of(Body::new(
+            &network, id, nonce, operations,
+        )))
     }
 }

@@ -17,7 +17,7 @@ use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_registry::network::Agreement;
-use selfsame_registry::{Genesis, Identifier, Operation, Unsigned};
+use selfsame_registry::{Genesis, Identifier, Operation, UnsignedTransaction};
 use selfsame_store::TenantId;
 use selfsame_store::ledger::LedgerStore;
 
@@ -292,7 +292,7 @@ async fn a_newcomer_is_registered_under_an_author_agreement_only_if_it_was_accep
     let network = registry.network().await.unwrap();
     let author = Identifier::of_key(&trustee).unwrap();
     let operation = Operation::SetAgreement(Some(agreement));
-    let unsigned = Unsigned::new(&network, author, 1, operation);
+    let unsigned = UnsignedTransaction::new(&network, author, 1, operation);
     let tenant = TenantId::parse("registry").unwrap();
     let handle = KeyHandle::of(&trustee);
     let keys = Keys::new(world.store.clone());

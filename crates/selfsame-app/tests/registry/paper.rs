@@ -24,7 +24,7 @@ use selfsame_proof::tree::Proof;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
 use selfsame_registry::{
     Block, Content, Genesis, Head, Identifier, Machine, Operation, Receipt, Rules, Transaction,
-    Unsigned,
+    UnsignedTransaction,
 };
 use selfsame_store::ledger::MemoryLedger;
 use selfsame_store::{Memory, Store, Vault};
@@ -172,7 +172,7 @@ impl Paper {
         let (_, key) = people.iter().find(|(of, _)| of == did).unwrap();
         let network = self.genesis.network();
         let id = Identifier::of_key(key.public()).unwrap();
-        let unsigned = Unsigned::new(&network, id, nonce, operation);
+        let unsigned = UnsignedTransaction::new(&network, id, nonce, operation);
         let signature = key.sign(unsigned.signing_bytes()).unwrap();
         unsigned.signed("key-1", &signature).unwrap()
     }
@@ -182,7 +182,7 @@ impl Paper {
         let network = self.genesis.network();
         let id = Identifier::of_key(key.public()).unwrap();
         let operation = Operation::CreateDid(Content::of_key("key-1", key.public().clone()));
-        let unsigned = Unsigned::new(&network, id, 0, operation);
+        let unsigned = UnsignedTransaction::new(&network, id, 0, operation);
         let signature = key.sign(unsigned.signing_bytes()).unwrap();
         let creation = unsigned.signed("key-1", &signature).unwrap();
         let did = selfsame_did::selfsame::create(&network, key.public());

@@ -13,7 +13,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_ledger::Registry;
 use selfsame_ledger::embedded::{Embedded, Setup};
-use selfsame_registry::{Content, Identifier, Operation, Transaction, Unsigned};
+use selfsame_registry::{Content, Identifier, Operation, Transaction, UnsignedTransaction};
 use selfsame_store::ledger::{Block, Head, LedgerStore, MemoryLedger, Placed, SqliteLedger};
 use selfsame_store::{Memory, Meter, Result, Store, StoreError, Vault};
 use tempfile::TempDir;
@@ -111,10 +111,15 @@ impl Actor {
     }
 
     pub fn transaction(&self, nonce: u64, operation: Operation) -> Transaction {
-        self.sign(Unsigned::new(&self.network, self.id, nonce, operation))
+        self.sign(UnsignedTransaction::new(
+            &self.network,
+            self.id,
+            nonce,
+            operation,
+        ))
     }
 
-    pub fn sign(&self, unsigned: Unsigned) -> Transaction {
+    pub fn sign(&self, unsigned: UnsignedTransaction) -> Transaction {
         let signature = self.key.sign(unsigned.signing_bytes()).unwrap();
         unsigned.signed(&self.fragment, &signature).unwrap()
     }

@@ -31,7 +31,7 @@ const AGAIN: Duration = Duration::from_millis(10);
 
 /// The amount of each measurement on a network.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct AgreedPlan {
     /// The number of single writes, one after the other, in each run.
     pub singles: usize,
     /// The number of runs; their median is the figure and their deviation its spread.

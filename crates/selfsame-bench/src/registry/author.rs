@@ -8,7 +8,7 @@ use selfsame_did::selfsame::Network;
 use selfsame_proof::read::TrustRoot;
 use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::transaction::Body;
-use selfsame_registry::{Content, Genesis, Identifier, Operation, Unsigned};
+use selfsame_registry::{Content, Genesis, Identifier, Operation, UnsignedTransaction};
 
 use crate::Error;
 use crate::client::BenchClient;
@@ -96,7 +96,7 @@ impl Author {
     fn transaction(&mut self, operations: Vec<Operation>) -> Result<Vec<u8>, Error> {
         self.nonce += 1;
         let body = Body::new(&self.network, self.id, self.nonce, operations);
-        let unsigned = Unsigned::of(body);
+        let unsigned = UnsignedTransaction::of(body);
         let signature = self
             .key
             .sign(unsigned.signing_bytes())

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::client::{Client as Reader, Lasting};
-use selfsame_proof::read::{Bundle, Policy};
+use selfsame_proof::read::{Bundle, ReadPolicy};
 use tokio::task::JoinSet;
 
 use super::{RegistryBench, RegistryStage};
@@ -133,9 +133,9 @@ fn remembered(stage: &RegistryStage, bundles: &[Bundle], length: Duration) -> Re
 }
 
 fn reader(stage: &RegistryStage) -> Reader {
-    let policy = Policy {
+    let policy = ReadPolicy {
         max_age: Some(MAX_AGE),
-        ..Policy::genuine(60)
+        ..ReadPolicy::genuine(60)
     };
     Reader::new(stage.author.trust(), policy, 64 * 1024 * 1024)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Plan;
+use super::TlsPlan;
 use super::alone::Signatures;
 use super::cell::{Cell, Lookup, Way};
 use super::model::{Estimate, Original, Processing};
@@ -55,7 +55,7 @@ const HYBRIDS: [(Way, Way); 4] = [
 
 impl AlgorithmFigures {
     /// All figures of this algorithm.
-    pub fn figures(&self, kind: KeyKind, plan: Plan) -> Vec<Figure> {
+    pub fn figures(&self, kind: KeyKind, plan: TlsPlan) -> Vec<Figure> {
         let study = Study::of(kind);
         let name = kind.name();
         let [made, checked] = signatures(name, &self.signatures);
@@ -291,7 +291,7 @@ pub fn signatures(name: &str, signatures: &Signatures) -> [Figure; 2] {
 }
 
 /// The memory of 5,000 idle connections.
-pub fn idle(grown_mb: f64, plan: Plan) -> Figure {
+pub fn idle(grown_mb: f64, plan: TlsPlan) -> Figure {
     let scale = 5_000.0 / plan.idle.max(1) as f64;
     let figure = Figure::new("idle_5000_mb", grown_mb * scale, "MB").bar(Bar::AtMost(150.0));
     match plan.idle {
@@ -301,9 +301,9 @@ pub fn idle(grown_mb: f64, plan: Plan) -> Figure {
 }
 
 /// Notes the number of identities in the registry, if it is smaller than the paper's.
-fn said(figure: Figure, plan: Plan) -> Figure {
+fn said(figure: Figure, plan: TlsPlan) -> Figure {
     match plan.identities {
-        Plan::IDENTITIES.. => figure,
+        TlsPlan::IDENTITIES.. => figure,
         fewer => {
             let few = format!("{fewer} identities a side in the registry");
             let said = match &figure.note {

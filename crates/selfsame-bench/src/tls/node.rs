@@ -12,7 +12,7 @@ use selfsame_ledger::MachineRules;
 use selfsame_proof::read::Bundle;
 use selfsame_registry::content::{Key, Uses};
 use selfsame_registry::transaction::Body;
-use selfsame_registry::{Content, Genesis, Identifier, Machine, Operation, Unsigned};
+use selfsame_registry::{Content, Genesis, Identifier, Machine, Operation, UnsignedTransaction};
 use selfsame_tls::SigningKey;
 use selfsame_tls::identity::Stapling;
 use tokio::task::JoinSet;
@@ -197,7 +197,8 @@ impl WritingNode {
         let author = Identifier::of_key(signs.public());
         let author = author.ok_or_else(|| failed("a key without an identifier"))?;
         let operations = vec![Operation::CreateDid(content)];
-        let unsigned = Unsigned::of(Body::new(self.machine.network(), author, 1, operations));
+        let unsigned =
+            UnsignedTransaction::of(Body::new(self.machine.network(), author, 1, operations));
         let signature = signs.sign(unsigned.signing_bytes()).map_err(failed)?;
         let signed = unsigned.signed(first, &signature).map_err(failed)?;
         Ok(signed.to_bytes())

@@ -13,7 +13,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
 use selfsame_ledger::MachineRules;
 use selfsame_proof::client::Client as Reader;
-use selfsame_proof::read::{Policy, TrustRoot};
+use selfsame_proof::read::{ReadPolicy, TrustRoot};
 use selfsame_registry::{Genesis, Machine};
 use selfsame_tls::evidence::{Failure, Found, HandshakeEvidence, Need, NeedAnswer, Source};
 use selfsame_tls::identity::{
@@ -292,10 +292,10 @@ fn common(identities: Identities, course: Course) -> Config {
 fn ledger(genesis: &Genesis) -> Ledger {
     let origin = format!("selfsame/{}", genesis.network());
     let trust = TrustRoot::of_genesis(&origin, genesis.validators().clone());
-    let policy = Policy {
+    let policy = ReadPolicy {
         max_age: Some(STAPLED_FOR),
         behind: STAPLED_FOR,
-        ..Policy::genuine(60)
+        ..ReadPolicy::genuine(60)
     };
     let reader = Reader::new(trust, policy, REMEMBERED);
     let rules = MachineRules(Arc::new(Machine::new(genesis.clone())));

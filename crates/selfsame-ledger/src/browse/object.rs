@@ -4,7 +4,7 @@ use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
 use selfsame_proof::cbor::{Any, CborItem as _};
-use selfsame_proof::read::{Bundle, Policy, Question, ReadOutcome, judge};
+use selfsame_proof::read::{Bundle, Question, ReadOutcome, ReadPolicy, judge};
 use selfsame_proof::tree::{MAX_KEY_BYTES, Proof};
 use selfsame_registry::anoncreds::ObjectName;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ impl Browser<'_> {
             return Err(Error::bad_request("a key has 1 to 1024 bytes"));
         }
         let bundle = self.registry.read(key.as_bytes(), 0).await?;
-        let policy = Policy::genuine(SKEW);
+        let policy = ReadPolicy::genuine(SKEW);
         let question = Question {
             key: key.as_bytes(),
             policy: &policy,

@@ -7,7 +7,7 @@ use selfsame_crypto::{KeyHandle, PrivateKey};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::network::Role;
-use selfsame_registry::{Genesis, Identifier, Operation, Receipt, Unsigned};
+use selfsame_registry::{Genesis, Identifier, Operation, Receipt, UnsignedTransaction};
 
 use super::Embedded;
 use crate::archive;
@@ -55,7 +55,7 @@ impl Embedded {
             .ok_or_else(|| Error::internal("a member's key has no identifier"))?;
         // The height is a nonce that no other handover has.
         let nonce = self.ledger.head()?.height;
-        let unsigned = Unsigned::new(machine.network(), id, nonce, operation);
+        let unsigned = UnsignedTransaction::new(machine.network(), id, nonce, operation);
         let signature = trustee.sign(unsigned.signing_bytes());
         let signature = signature.map_err(Error::internal)?;
         let transaction = unsigned

@@ -13,7 +13,7 @@ use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::{Machine, Receipt, Transaction};
 
-use super::known::{Fetch, Fetching, NetView, Obtained, Polled, RefusedAnswer, Why, all_behind};
+use super::known::{Fetch, Fetching, NetView, Obtained, Polled, Rejected, Why, all_behind};
 use super::node::Callee;
 use super::nodes::{For, better, named};
 use super::{Remote, RemoteNetwork, STANDSTILL_ALONE};
@@ -286,7 +286,7 @@ impl Fetcher<'_> {
                     None => None,
                 },
                 Ok(Err(error)) => Some(error),
-                Err(RefusedAnswer { error, why }) => match why {
+                Err(Rejected { error, why }) => match why {
                     Why::Behind => None,
                     Why::Uncosigned => {
                         uncosigned = Some(*error);
@@ -331,7 +331,7 @@ impl Fetcher<'_> {
         &self,
         asked: &mut Poll<Q::Proven>,
         answered: NodeAnswered<'_, Q>,
-        refused: RefusedAnswer,
+        refused: Rejected,
     ) -> Result<()> {
         let NodeAnswered {
             node,
@@ -430,11 +430,11 @@ async fn ask<Q: Question>(
     known: &NetView,
     question: &Q,
     node: &Callee,
-) -> Result<(Q::Answer, std::result::Result<Standing, RefusedAnswer>)> {
+) -> Result<(Q::Answer, std::result::Result<Standing, Rejected>)> {
     for _ in 0..LEGS_MAX {
         let answer = question.ask(node, known.trust().from_height).await?;
         match known.accept(question.key(), Q::read_of(&answer)) {
-            Err(RefusedAnswer {
+            Err(Rejected {
                 why: Why::Further, ..
             }) => {}
             accepted => return Ok((answer, accepted)),

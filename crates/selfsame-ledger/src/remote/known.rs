@@ -13,7 +13,9 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::client::{Client, Lasting, ProvenObject};
 use selfsame_proof::note::{SignedNote, VerifierKey};
-use selfsame_proof::read::{Bundle, Policy, Question, ReadOutcome, Report, TrustRoot, judge};
+use selfsame_proof::read::{
+    Bundle, Question, ReadOutcome, ReadPolicy, ReadReport, TrustRoot, judge,
+};
 use selfsame_proof::reads::Read;
 use selfsame_registry::{Genesis, Machine, StateError, StateRead};
 use selfsame_tls::identity::Ledger as Reader;
@@ -65,7 +67,7 @@ pub(super) struct Obtained {
 }
 
 /// Why an answer is not accepted.
-pub(super) struct RefusedAnswer {
+pub(super) struct Rejected {
     pub(super) error: Box<Error>,
     pub(super) why: Why,
 }
@@ -163,7 +165,7 @@ impl NetView {
 
     /// The checkpoint of an answer, if trusted validators signed it. It is not compared with what was seen before.
     pub(super) fn signed(&self, key: &[u8], bundle: &Bundle) -> Option<Standing> {
-        let policy = Policy::genuine(u64::MAX);
+        let policy = ReadPolicy::genuine(u64::MAX);
         let question = Question {
             key,
             policy: &policy,
@@ -269,7 +271,7 @@ impl NetView {
         &self,
         key: &[u8],
         bundle: &Bundle,
-    ) -> std::result::Result<Standing, RefusedAnswer> {
+    ) -> std::result::Result<Standing, Rejected> {
         let lasting = match Machine::never_changes(key) {
             true => Lasting::Forever,
             false => Lasting::Within(MAX_AGE),
@@ -295,7 +297,7 @@ impl NetView {
         key: &[u8],
         bundle: &Bundle,
         max_age: u64,
-    ) -> std::result::Result<Standing, RefusedAnswer> {
+    ) -> std::result::Result<Standing, Rejected> {
         self.accept_as(key, bundle, Lasting::Within(max_age.max(MAX_AGE)))
     }
 
@@ -304,7 +306,7 @@ impl NetView {
         key: &[u8],
         bundle: &Bundle,
         lasting: Lasting,
-    ) -> std::result::Result<Standing, RefusedAnswer> {
+    ) -> std::result::Result<Standing, Rejected> {
         let now = self.clock.now();
         let mut client = self.client();
         let known_from = client.trust().from_height;
@@ -315,7 +317,7 @@ impl NetView {
                 let mut refused = refused(&report, bundle, client.newest());
                 if is_to_be_cosigned(&report) {
                     let signed = report.witnesses.iter().map(|(name, _)| name.as_str());
-                    refused = RefusedAnswer {
+                    refused = Rejected {
                         error: Box::new(self.too_few(&signed.collect::<Vec<_>>())),
                         why: Why::Uncosigned,
                     };
@@ -418,7 +420,7 @@ pub(super) fn all_behind() -> Error {
 }
 
 /// Whether enough validators signed the checkpoint, but too few witnesses cosigned it.
-fn is_to_be_cosigned(report: &Report) -> bool {
+fn is_to_be_cosigned(report: &ReadReport) -> bool {
     let mut rules = report.rules.iter();
     report.outcome == ReadOutcome::Untrusted
         && report.as_of.is_some()
@@ -426,7 +428,7 @@ fn is_to_be_cosigned(report: &Report) -> bool {
 }
 
 /// Derives from the rules that failed why an answer is refused, and what to suspect.
-fn refused(report: &Report, bundle: &Bundle, newest: Option<&(Standing, String)>) -> RefusedAnswer {
+fn refused(report: &ReadReport, bundle: &Bundle, newest: Option<&(Standing, String)>) -> Rejected {
     let broken = |name: &str| {
         let mut rules = report.rules.iter();
         rules.any(|rule| rule.name == name && rule.passed == Some(false))
@@ -455,7 +457,7 @@ fn refused(report: &Report, bundle: &Bundle, newest: Option<&(Standing, String)>
         }
         _ => Why::Lie,
     };
-    RefusedAnswer {
+    Rejected {
         error: Box::new(error),
         why,
     }

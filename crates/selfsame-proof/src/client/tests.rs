@@ -93,7 +93,7 @@ impl Registry {
     }
 
     fn client(&self, max_bytes: usize) -> Client {
-        let policy = Policy::genuine(60);
+        let policy = ReadPolicy::genuine(60);
         let trust = TrustRoot::of_genesis(ORIGIN, self.set.clone());
         Client::new(trust, policy, max_bytes)
     }

@@ -15,14 +15,14 @@ pub struct Question<'a> {
     /// The requested key: the answer must be for this key.
     pub key: &'a [u8],
     /// Requirements on the answer beyond being genuine.
-    pub policy: &'a Policy,
+    pub policy: &'a ReadPolicy,
     /// The reader's clock.
     pub now: UnixTime,
 }
 
 /// A reader's requirements on a read beyond being genuine.
 #[derive(Clone, Debug)]
-pub struct Policy {
+pub struct ReadPolicy {
     /// Maximum age of the checkpoint in seconds; `None` for objects that never change.
     pub max_age: Option<u64>,
     /// Maximum difference between clocks, in seconds.
@@ -36,7 +36,7 @@ pub struct Policy {
     pub witnesses_needed: usize,
 }
 
-impl Policy {
+impl ReadPolicy {
     /// Requires only that the read is genuine: of any age, without witnesses, with clocks that differ by up to `skew`
     /// seconds.
     pub fn genuine(skew: u64) -> Self {
@@ -78,7 +78,7 @@ pub struct ReadRule {
 
 /// The report on a read.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Report {
+pub struct ReadReport {
     /// The conclusion.
     pub outcome: ReadOutcome,
     /// Every rule, in the order of checking.
@@ -113,7 +113,7 @@ pub struct VerifiedCheckpoint {
 }
 
 /// Judges a read by the reader's trust root and its question.
-pub fn judge(bundle: &Bundle, question: &Question<'_>, trust: &TrustRoot) -> Report {
+pub fn judge(bundle: &Bundle, question: &Question<'_>, trust: &TrustRoot) -> ReadReport {
     judge_with(bundle, question, trust, None)
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn judge_with(
     question: &Question<'_>,
     trust: &TrustRoot,
     known: Option<&VerifiedCheckpoint>,
-) -> Report {
+) -> ReadReport {
     // The known checkpoint cannot be used if the bundle leads to validators other than those that verified it.
     let stands = |known: &&VerifiedCheckpoint| {
         let mut handovers = bundle.handovers.iter();
@@ -135,7 +135,7 @@ pub(crate) fn judge_with(
         policy: question.policy,
         now: question.now,
         known: known.filter(stands),
-        report: Report {
+        report: ReadReport {
             outcome: ReadOutcome::Verified,
             rules: Vec::new(),
             as_of: None,
@@ -158,10 +158,10 @@ pub(crate) fn judge_with(
 }
 
 struct Judge<'a> {
-    policy: &'a Policy,
+    policy: &'a ReadPolicy,
     now: UnixTime,
     known: Option<&'a VerifiedCheckpoint>,
-    report: Report,
+    report: ReadReport,
 }
 
 /// The consequence of a broken rule.
@@ -329,7 +329,7 @@ impl Judge<'_> {
     }
 }
 
-impl Report {
+impl ReadReport {
     /// Adds the rule that a newer state with another value is known.
     pub(crate) fn overtaken(&mut self) {
         self.outcome = self.outcome.max(ReadOutcome::Untimely);

@@ -22,7 +22,7 @@ fn outcome(bundle: &Bundle, world: &World) -> ReadOutcome {
 }
 
 /// The result of a rule.
-fn rule(report: &Report, name: &str) -> Option<bool> {
+fn rule(report: &ReadReport, name: &str) -> Option<bool> {
     report
         .rules
         .iter()
@@ -262,7 +262,7 @@ fn an_answer_is_as_old_as_its_checkpoint_and_no_older_than_what_was_seen() {
     let world = World::new();
     let bundle = world.present();
     let strict = policy();
-    let forever = Policy {
+    let forever = ReadPolicy {
         max_age: None,
         ..policy()
     };
@@ -357,7 +357,7 @@ fn as_many_witnesses_as_the_policy_asks_for_must_have_signed() {
         bundle
     };
     let judged = |bundle: &Bundle, needed| {
-        let policy = Policy {
+        let policy = ReadPolicy {
             witnesses: all.to_vec(),
             witnesses_needed: needed,
             ..policy()

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use selfsame_crypto::KeyType;
 use selfsame_registry::refusal::AuthorFault;
-use selfsame_registry::{Operation, Refusal, Rules, Unsigned};
+use selfsame_registry::{Operation, Refusal, Rules, UnsignedTransaction};
 
 use crate::world::{Actor, World};
 
@@ -38,7 +38,7 @@ fn a_transaction_has_1_to_256_operations() {
     let network = world.network().clone();
     for (count, fine) in [(0, false), (1, true), (256, true), (257, false)] {
         let operations = (0..count).map(|n| anchor(n, &world)).collect();
-        let unsigned = Unsigned::of(actor.body(&network, operations));
+        let unsigned = UnsignedTransaction::of(actor.body(&network, operations));
         assert_eq!(unsigned.signed("key-1", &[0; 64]).is_ok(), fine, "{count}");
     }
 }

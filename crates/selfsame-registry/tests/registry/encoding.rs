@@ -8,7 +8,7 @@ use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::VerifierKey;
 use selfsame_registry::network::{Member, Role};
 use selfsame_registry::transaction::Signature;
-use selfsame_registry::{Genesis, Head, Operation, Rules, Transaction, Unsigned};
+use selfsame_registry::{Genesis, Head, Operation, Rules, Transaction, UnsignedTransaction};
 
 use crate::world::{Actor, START, World, validators};
 
@@ -117,7 +117,7 @@ fn longer_forms_of_the_same_values_are_refused() {
 fn transactions_without_or_with_too_many_signatures_cannot_be_made() {
     let world = World::new();
     let actor = Actor::new(KeyType::Ed25519);
-    let unsigned = Unsigned::new(
+    let unsigned = UnsignedTransaction::new(
         world.network(),
         actor.id,
         1,
@@ -150,7 +150,8 @@ fn a_transaction_past_the_longest_is_not_read() {
     let mut content = actor.content();
     content.also_known_as = vec!["a".repeat(256 * 1024)];
     actor.nonce += 1;
-    let unsigned = Unsigned::new(world.network(), actor.id, 1, Operation::CreateDid(content));
+    let unsigned =
+        UnsignedTransaction::new(world.network(), actor.id, 1, Operation::CreateDid(content));
     let refused = unsigned.signed("key-1", &[0; 64]);
     assert_eq!(refused, Err(Malformed("a transaction is too long")));
 }

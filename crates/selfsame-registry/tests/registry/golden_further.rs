@@ -11,7 +11,7 @@ use selfsame_registry::content::{Key, Service, Uses};
 use selfsame_registry::network::Mode;
 use selfsame_registry::single_use::{Action, Delegation};
 use selfsame_registry::transaction::Signature;
-use selfsame_registry::{Content, Operation, Rules, Transaction, Unsigned};
+use selfsame_registry::{Content, Operation, Rules, Transaction, UnsignedTransaction};
 
 use crate::golden::{Chain, comes_to_the_same, file};
 use crate::world::{Actor, World, no_point};
@@ -95,7 +95,7 @@ fn resigned(
 ) -> Transaction {
     actor.nonce += 1;
     let operation = list_of(actor);
-    let unsigned = Unsigned::new(network, actor.id, actor.nonce, operation);
+    let unsigned = UnsignedTransaction::new(network, actor.id, actor.nonce, operation);
     let signature = actor.key.sign(unsigned.signing_bytes()).unwrap();
     let changed = change(halves(&signature)).concat();
     unsigned.signed(&actor.key_id, &changed).unwrap()
@@ -104,7 +104,7 @@ fn resigned(
 /// A creation with these bytes as its Ed25519 key. Its signature has an R and S that verify for a key of small order.
 fn of_edge(network: &Network, edge: [u8; 32], nonce: u64) -> Vec<u8> {
     let actor = Actor::new(KeyType::Ed25519);
-    let unsigned = Unsigned::new(
+    let unsigned = UnsignedTransaction::new(
         network,
         actor.id,
         nonce,
@@ -193,7 +193,8 @@ impl Chain {
         let signed: Vec<_> = (0..publics.len())
             .map(|n| {
                 owner.nonce += 1;
-                let unsigned = Unsigned::new(&network, owner.id, owner.nonce, list_of(owner));
+                let unsigned =
+                    UnsignedTransaction::new(&network, owner.id, owner.nonce, list_of(owner));
                 // The private keys of the other types are unknown; those types may not sign transactions anyway.
                 let private = own.get(n).unwrap_or(&own[0]);
                 let signature = private.sign(unsigned.signing_bytes()).unwrap();

@@ -307,7 +307,7 @@ fn rules_change_in_the_future_only_and_a_later_change_takes_the_place_of_one_tha
     // Rules that could never be changed again cannot even be encoded.
     let network = world.network().clone();
     let body = trustee.body(&network, change_rules(20, brick));
-    let unsigned = selfsame_registry::Unsigned::of(body);
+    let unsigned = selfsame_registry::UnsignedTransaction::of(body);
     assert!(unsigned.signed("key-1", &[0; 64]).is_err());
 }
 

@@ -5,7 +5,9 @@ use selfsame_registry::content::Uses;
 use selfsame_registry::content::{ContentFault, Key, Service};
 use selfsame_registry::refusal::{AuthorFault, SignatureFault};
 use selfsame_registry::transaction::Signature;
-use selfsame_registry::{Content, Identifier, Operation, Refusal, Transaction, Unsigned};
+use selfsame_registry::{
+    Content, Identifier, Operation, Refusal, Transaction, UnsignedTransaction,
+};
 
 use crate::world::{Actor, World};
 
@@ -90,7 +92,7 @@ fn after_a_rotation_the_new_key_signs_and_the_old_does_not() {
     let network = world.network().clone();
     let old = PrivateKey::from_pkcs8(actor.key.to_pkcs8().unwrap().expose()).unwrap();
     world.submit(actor.rotate(&network, 2)).unwrap();
-    let unsigned = Unsigned::new(
+    let unsigned = UnsignedTransaction::new(
         &network,
         actor.id,
         50,
@@ -276,7 +278,7 @@ fn every_signature_has_to_be_good_and_by_a_key_of_its_own() {
             version: 2,
             content: content.clone(),
         };
-        let unsigned = Unsigned::new(&network, actor.id, 70, update);
+        let unsigned = UnsignedTransaction::new(&network, actor.id, 70, update);
         let one = |(id, key): &(&str, &PrivateKey)| Signature {
             key: (*id).to_owned(),
             bytes: key

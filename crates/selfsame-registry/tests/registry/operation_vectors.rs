@@ -13,7 +13,7 @@ use selfsame_registry::network::{Acceptance, Agreement, Mode, Role};
 use selfsame_registry::resource::{Resource, ResourceData, ResourceId};
 use selfsame_registry::single_use::{Action, Consume, Delegation, use_digest};
 use selfsame_registry::transaction::Body;
-use selfsame_registry::{Content, Identifier, Operation, Rules, Unsigned};
+use selfsame_registry::{Content, Identifier, Operation, Rules, UnsignedTransaction};
 
 use crate::world::{is_kept, keep};
 
@@ -241,7 +241,7 @@ fn body() -> Body {
 fn vectors() -> Vec<(String, Vec<u8>)> {
     let named = |(name, operation): (&str, Operation)| (name.to_owned(), operation.to_cbor());
     let mut all: Vec<_> = operations().into_iter().map(named).collect();
-    let signing = Unsigned::of(body()).signing_bytes().to_vec();
+    let signing = UnsignedTransaction::of(body()).signing_bytes().to_vec();
     all.push(("body with all of these".to_owned(), signing));
     let digest = use_digest("prescription", &[4; 32]);
     all.push(("use of the handle".to_owned(), digest.to_vec()));

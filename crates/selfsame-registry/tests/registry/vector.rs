@@ -5,7 +5,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{PrivateKey, PublicKey};
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{
-    Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned, Writes,
+    Content, Genesis, Identifier, Operation, Rules, Transaction, UnsignedTransaction, Writes,
 };
 
 use crate::world::{World, is_kept, keep};
@@ -51,7 +51,7 @@ fn example() -> Vec<(&'static str, String)> {
     let mut world = World::of(genesis.clone());
     let id = Identifier::of_key(author.public()).unwrap();
     let content = Content::of_key("key-1", author.public().clone());
-    let unsigned = Unsigned::new(world.network(), id, 1, Operation::CreateDid(content));
+    let unsigned = UnsignedTransaction::new(world.network(), id, 1, Operation::CreateDid(content));
     let signature = author.sign(unsigned.signing_bytes()).unwrap();
     let tx = unsigned.signed("key-1", &signature).unwrap();
     world.submit(tx.clone()).unwrap();

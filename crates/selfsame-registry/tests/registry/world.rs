@@ -12,7 +12,7 @@ use selfsame_registry::refusal::CheckError;
 use selfsame_registry::transaction::{Body, Signature};
 use selfsame_registry::{
     Applied, Block, Content, Genesis, Head, Identifier, Machine, Operation, Receipt, Refusal,
-    Rules, StateError, StateRead, Transaction, Unsigned, Writes,
+    Rules, StateError, StateRead, Transaction, UnsignedTransaction, Writes,
 };
 
 pub const START: UnixTime = UnixTime(1_750_000_000);
@@ -223,7 +223,7 @@ impl Actor {
         nonce: u64,
         operation: Operation,
     ) -> Transaction {
-        let unsigned = Unsigned::new(network, self.id, nonce, operation);
+        let unsigned = UnsignedTransaction::new(network, self.id, nonce, operation);
         let signature = self.key.sign(unsigned.signing_bytes()).unwrap();
         unsigned.signed(&self.key_id, &signature).unwrap()
     }
@@ -235,7 +235,7 @@ impl Actor {
     }
 
     pub fn transaction(&self, body: Body, endorser: Option<&Actor>) -> Transaction {
-        let unsigned = Unsigned::of(body);
+        let unsigned = UnsignedTransaction::of(body);
         let sign = |actor: &Actor| {
             let signature = actor.key.sign(unsigned.signing_bytes()).unwrap();
             vec![Signature::new(&actor.key_id, &signature).unwrap()]

@@ -22,14 +22,14 @@ pub(crate) struct LogLimits {
 
 /// The kind of checkpoint.
 #[derive(Clone, Copy)]
-enum Mode {
+enum CheckpointMode {
     /// Moves pages to the main file. The log continues, or restarts if it has no readers.
     Passive,
     /// Empties the log, unless it has readers.
     Truncate,
 }
 
-impl Mode {
+impl CheckpointMode {
     fn name(self) -> &'static str {
         match self {
             Self::Passive => "PASSIVE",
@@ -40,7 +40,7 @@ impl Mode {
 
 /// The writer's handle to the checkpoint thread.
 pub(crate) struct Checkpoints {
-    due: Option<SyncSender<Mode>>,
+    due: Option<SyncSender<CheckpointMode>>,
     behind: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     limits: LogLimits,
@@ -89,7 +89,7 @@ impl Checkpoints {
         {
             // If the channel is full, a checkpoint has been requested already. If it does not come, the writer makes
             // one itself.
-            if due.try_send(Mode::Passive).is_ok() {
+            if due.try_send(CheckpointMode::Passive).is_ok() {
                 self.pages = 0;
             } else if self.pages >= self.limits.log {
                 self.behind.store(true, Ordering::Relaxed);
@@ -99,7 +99,8 @@ impl Checkpoints {
 
     /// Called when the writer has no work: moves the log's pages to the main file, so that the log can restart.
     pub(crate) fn at_rest(&mut self) {
-        let asked = |due: &SyncSender<Mode>| due.try_send(Mode::Passive).is_ok();
+        let asked =
+            |due: &SyncSender<CheckpointMode>| due.try_send(CheckpointMode::Passive).is_ok();
         if self.pages > 0 && self.due.as_ref().is_some_and(asked) {
             self.pages = 0;
         }
@@ -108,7 +109,7 @@ impl Checkpoints {
     /// Called when the writer has had no work for a while: empties the log.
     pub(crate) fn for_long(&mut self) {
         if let Some(due) = &self.due
-            && due.try_send(Mode::Truncate).is_ok()
+            && due.try_send(CheckpointMode::Truncate).is_ok()
         {
             self.pages = 0;
         }
@@ -152,7 +153,12 @@ fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn run(connection: &Connection, limits: LogLimits, asked: &Receiver<Mode>, behind: &AtomicBool) {
+fn run(
+    connection: &Connection,
+    limits: LogLimits,
+    asked: &Receiver<CheckpointMode>,
+    behind: &AtomicBool,
+) {
     let most = i64::try_from(limits.log).unwrap_or(i64::MAX);
     while let Ok(mode) = asked.recv() {
         match checkpoint(connection, mode.name()) {

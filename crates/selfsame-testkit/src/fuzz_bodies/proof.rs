@@ -6,7 +6,7 @@ use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
 use selfsame_proof::log::{Frontier, Hash, LogRead, inclusion, leaf_hash};
 use selfsame_proof::note::{SignedNote, VerifierKey};
-use selfsame_proof::read::{Bundle, Policy, Question, Report, TrustRoot, judge};
+use selfsame_proof::read::{Bundle, Question, ReadPolicy, ReadReport, TrustRoot, judge};
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::tree::{Proof, ReadError};
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
@@ -231,9 +231,9 @@ fn recorded(name: &str) -> Vec<u8> {
     base64_decode(word).expect("the vector is base64")
 }
 
-fn judged(bundle: &Bundle) -> Report {
+fn judged(bundle: &Bundle) -> ReadReport {
     let trust = TrustRoot::from_bytes(&recorded("trust")).expect("the vector is read");
-    let policy = Policy::genuine(0);
+    let policy = ReadPolicy::genuine(0);
     let question = Question {
         key: &bundle.key,
         policy: &policy,

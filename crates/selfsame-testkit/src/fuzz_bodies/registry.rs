@@ -7,8 +7,8 @@ use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::{Member, Role};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
-    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction, Unsigned,
-    Writes,
+    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction,
+    UnsignedTransaction, Writes,
 };
 
 const VECTORS: &str = include_str!("../../../selfsame-registry/vectors/operations.txt");
@@ -116,7 +116,7 @@ pub(super) fn transaction_seeds() -> Vec<Vec<u8>> {
     let all = Body::new(&network, author, 2, operations.clone());
     bodies
         .chain([all])
-        .filter_map(|body| Unsigned::of(body).signed("key-1", &[0; 64]).ok())
+        .filter_map(|body| UnsignedTransaction::of(body).signed("key-1", &[0; 64]).ok())
         .map(|transaction| transaction.to_bytes())
         .collect()
 }

@@ -9,11 +9,12 @@ use selfsame_did::Did;
 use selfsame_ledger::MachineRules;
 use selfsame_proof::cbor::CborItem;
 use selfsame_proof::client::Client;
-use selfsame_proof::read::{Bundle, Policy, TrustRoot};
+use selfsame_proof::read::{Bundle, ReadPolicy, TrustRoot};
 use selfsame_proof::tree;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{
-    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Unsigned, Writes,
+    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, UnsignedTransaction,
+    Writes,
 };
 use selfsame_tls::identity::staple::{self, Reads};
 use selfsame_tls::identity::{Ledger, Staple, StaplePolicy, Stapling};
@@ -59,7 +60,7 @@ impl StapleNetwork {
     fn ledger(&self) -> Ledger {
         let origin = format!("selfsame/{}", self.genesis.network());
         let trust = TrustRoot::of_genesis(&origin, self.genesis.validators().clone());
-        let policy = Policy::genuine(0);
+        let policy = ReadPolicy::genuine(0);
         let client = Client::new(trust, policy, 1 << 16);
         let rules = MachineRules(Arc::new(Machine::new(self.genesis.clone())));
         Ledger::new(Arc::new(rules), Arc::new(Mutex::new(client)))
@@ -79,7 +80,8 @@ static NETWORK: LazyLock<StapleNetwork> = LazyLock::new(|| {
     let machine = Arc::new(Machine::new(genesis.clone()));
     let author = Identifier::of_key(key.public()).expect("an identifier");
     let content = Content::of_key("key-1", key.public().clone());
-    let creation = Unsigned::new(machine.network(), author, 1, Operation::CreateDid(content));
+    let creation =
+        UnsignedTransaction::new(machine.network(), author, 1, Operation::CreateDid(content));
     let signature = key.sign(creation.signing_bytes()).expect("a signature");
     let creation = creation.signed("key-1", &signature).expect("a transaction");
     let (state, nodes) = (machine.first_objects().clone(), Writes::new());

@@ -25,12 +25,12 @@ pub(crate) struct AwaitServerHello {
     exchange: KeyExchange,
     /// The ticket that was offered.
     session: Option<TicketSession>,
-    sent: Sent,
+    sent: SentHello,
 }
 
 /// The transcript so far.
 #[derive(Debug)]
-enum Sent {
+enum SentHello {
     Once(Unhashed),
     /// After a HelloRetryRequest, with the cipher suite that it named.
     Again(Transcript, Cipher),
@@ -90,7 +90,7 @@ impl AwaitServerHello {
             hello,
             exchange,
             session,
-            sent: Sent::Once(sent),
+            sent: SentHello::Once(sent),
         })
     }
 
@@ -100,8 +100,8 @@ impl AwaitServerHello {
         };
         let cipher = self.check(&answer)?;
         match (answer.is_retry(), self.sent) {
-            (true, Sent::Again(..)) => Err(Refusal::unexpected("a second HelloRetryRequest")),
-            (true, Sent::Once(sent)) => {
+            (true, SentHello::Again(..)) => Err(Refusal::unexpected("a second HelloRetryRequest")),
+            (true, SentHello::Once(sent)) => {
                 let mut transcript = sent.start(cipher);
                 transcript.retry();
                 transcript.add(raw);
@@ -116,11 +116,11 @@ impl AwaitServerHello {
             }
             (false, sent) => {
                 let mut transcript = match sent {
-                    Sent::Once(sent) => sent.start(cipher),
-                    Sent::Again(transcript, before) if before.suite() == cipher.suite() => {
+                    SentHello::Once(sent) => sent.start(cipher),
+                    SentHello::Again(transcript, before) if before.suite() == cipher.suite() => {
                         transcript
                     }
-                    Sent::Again(..) => {
+                    SentHello::Again(..) => {
                         return Err(Refusal::illegal(
                             "the cipher suite differs from that of the HelloRetryRequest",
                         ));
@@ -303,7 +303,7 @@ impl HelloAgain {
                 hello: self.hello,
                 exchange,
                 session: self.session,
-                sent: Sent::Again(self.transcript, cipher),
+                sent: SentHello::Again(self.transcript, cipher),
             },
         ))))
     }

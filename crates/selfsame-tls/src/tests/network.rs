@@ -9,12 +9,12 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::selfsame::Network as NetworkName;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::client::Client;
-use selfsame_proof::read::{Bundle, Policy, TrustRoot};
+use selfsame_proof::read::{Bundle, ReadPolicy, TrustRoot};
 use selfsame_proof::tree;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{
     Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, StateError, StateRead,
-    Unsigned, Writes,
+    UnsignedTransaction, Writes,
 };
 
 use super::ssi::Subject;
@@ -68,7 +68,7 @@ impl Network {
     fn act(&mut self, (author, key): (Identifier, (&str, &PrivateKey)), operation: Operation) {
         self.nonce += 1;
         let network = self.machine.network().clone();
-        let unsigned = Unsigned::new(&network, author, self.nonce, operation);
+        let unsigned = UnsignedTransaction::new(&network, author, self.nonce, operation);
         let signature = key.1.sign(unsigned.signing_bytes()).unwrap();
         let transaction = unsigned.signed(key.0, &signature).unwrap();
         let results = self.block(self.head.time, &[transaction]);
@@ -198,7 +198,7 @@ impl Network {
 
     fn reader_of(&self, set: ValidatorSet) -> Arc<Mutex<Client>> {
         let trust = TrustRoot::of_genesis(&self.origin(), set);
-        let policy = Policy::genuine(60);
+        let policy = ReadPolicy::genuine(60);
         Arc::new(Mutex::new(Client::new(trust, policy, 1 << 20)))
     }
 

@@ -21,11 +21,11 @@ standard output, and writes secrets to separate files. docs/anoncreds.md shows a
 )]
 pub struct AnonCreds {
     #[command(subcommand)]
-    step: Step,
+    step: AnoncredsVerb,
 }
 
 #[derive(Subcommand)]
-enum Step {
+enum AnoncredsVerb {
     /// Create a schema.
     Schema(issuer::NewSchema),
     /// Create a credential definition: the issuer's keys.
@@ -35,9 +35,9 @@ enum Step {
     /// Show what an issuer proves about its key.
     Key(key::Key),
     /// Request the offered credential.
-    Request(holder::Request),
+    Request(holder::RequestCredential),
     /// Issue the requested credential.
-    Issue(Box<issuer::Issue>),
+    Issue(Box<issuer::IssueCredential>),
     /// Check and finish an issued credential.
     Process(holder::Process),
     /// Create a revocation registry and its tails file.
@@ -47,7 +47,7 @@ enum Step {
     /// Create the next status list, with credentials revoked or issued again.
     Revoke(registry::Revoke),
     /// Answer a presentation request.
-    Present(Box<holder::Present>),
+    Present(Box<holder::PresentAnoncreds>),
     /// Verify a presentation.
     Verify(verifier::Verify),
 }
@@ -56,18 +56,18 @@ impl AnonCreds {
     /// Runs the step.
     pub fn run(self) -> End {
         match self.step {
-            Step::Schema(step) => step.run()?,
-            Step::CredDef(step) => step.run()?,
-            Step::Offer(step) => step.run()?,
-            Step::Key(step) => step.run()?,
-            Step::Request(step) => step.run()?,
-            Step::Issue(step) => step.run()?,
-            Step::Process(step) => step.run()?,
-            Step::RevReg(step) => step.run()?,
-            Step::StatusList(step) => step.run()?,
-            Step::Revoke(step) => step.run()?,
-            Step::Present(step) => step.run()?,
-            Step::Verify(step) => return step.run(),
+            AnoncredsVerb::Schema(step) => step.run()?,
+            AnoncredsVerb::CredDef(step) => step.run()?,
+            AnoncredsVerb::Offer(step) => step.run()?,
+            AnoncredsVerb::Key(step) => step.run()?,
+            AnoncredsVerb::Request(step) => step.run()?,
+            AnoncredsVerb::Issue(step) => step.run()?,
+            AnoncredsVerb::Process(step) => step.run()?,
+            AnoncredsVerb::RevReg(step) => step.run()?,
+            AnoncredsVerb::StatusList(step) => step.run()?,
+            AnoncredsVerb::Revoke(step) => step.run()?,
+            AnoncredsVerb::Present(step) => step.run()?,
+            AnoncredsVerb::Verify(step) => return step.run(),
         }
         Ok(Answer::Yes)
     }

@@ -32,11 +32,11 @@ const BREATH: Duration = Duration::from_millis(100);
 Exit code 0 if every target is met, 1 if not.")]
 pub struct Bench {
     #[command(subcommand)]
-    verb: Verb,
+    verb: BenchVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum BenchVerb {
     #[command(flatten)]
     Measure(What),
     /// One end of `tls`, in a separate process.
@@ -48,7 +48,7 @@ enum Verb {
 enum What {
     /// Issuance and verification over OpenID4VC, compared with the figures of the walt.id study.
     #[command(after_help = "Example: selfsame bench oid4vc --quick --out report")]
-    Oid4vc(Settings),
+    Oid4vc(BenchSettings),
     /// Writes to the registry, and reads with proofs.
     #[command(after_help = "Example: selfsame bench registry --quick --json")]
     Registry {
@@ -56,7 +56,7 @@ enum What {
         #[arg(long, value_enum)]
         only: Option<Part>,
         #[command(flatten)]
-        settings: Settings,
+        settings: BenchSettings,
     },
     /// TLS handshakes by certificate, credential and DID, compared with rustls, OpenSSL and the paper.
     #[command(after_help = "Example: selfsame bench tls --quick --out report
@@ -66,7 +66,7 @@ Only `cargo xtask bench tls` includes OpenSSL.")]
         #[arg(long, value_name = "PROGRAM")]
         openssl: Option<PathBuf>,
         #[command(flatten)]
-        settings: Settings,
+        settings: BenchSettings,
     },
 }
 
@@ -92,7 +92,7 @@ struct TlsEnd {
 }
 
 #[derive(Args)]
-struct Settings {
+struct BenchSettings {
     /// Measure the same figures within a minute, with fewer repetitions.
     #[arg(long)]
     quick: bool,
@@ -108,8 +108,8 @@ impl Bench {
     /// Measures and prints.
     pub async fn run(self) -> End {
         match self.verb {
-            Verb::Measure(what) => or_interrupted(what.run()).await,
-            Verb::TlsEnd(end) => {
+            BenchVerb::Measure(what) => or_interrupted(what.run()).await,
+            BenchVerb::TlsEnd(end) => {
                 let played = tokio::task::spawn_blocking(move || end.play()).await;
                 played.map_err(|error| Failure::ours(error.to_string()))?
             }
@@ -145,20 +145,20 @@ impl What {
     ) -> Result<(Report, Vec<Chart>), Error> {
         match self {
             Self::Oid4vc(settings) => {
-                let plan = settings.either(oid4vc::Plan::QUICK, oid4vc::Plan::FULL);
+                let plan = settings.either(oid4vc::Oid4vcPlan::QUICK, oid4vc::Oid4vcPlan::FULL);
                 let found = oid4vc::run(program, plan, scratch, bars).await?;
                 Ok((found.report, found.charts))
             }
             Self::Registry { only, settings } => {
-                let plan = registry::Plan {
+                let plan = registry::RegistryPlan {
                     parts: only.map_or(Parts::Both, Part::parts),
-                    ..settings.either(registry::Plan::QUICK, registry::Plan::FULL)
+                    ..settings.either(registry::RegistryPlan::QUICK, registry::RegistryPlan::FULL)
                 };
                 let report = registry::run(program, plan, scratch, bars).await?;
                 Ok((report, Vec::new()))
             }
             Self::Tls { openssl, settings } => {
-                let plan = settings.either(tls::Plan::QUICK, tls::Plan::FULL);
+                let plan = settings.either(tls::TlsPlan::QUICK, tls::TlsPlan::FULL);
                 let tools = tls::Tools {
                     program,
                     openssl: openssl.as_deref(),
@@ -208,7 +208,7 @@ impl Part {
     }
 }
 
-impl Settings {
+impl BenchSettings {
     fn either<T>(&self, quick: T, full: T) -> T {
         if self.quick { quick } else { full }
     }

@@ -15,11 +15,11 @@ use crate::output;
          selfsame did resolve did:web:example.org")]
 pub struct Did {
     #[command(subcommand)]
-    verb: Verb,
+    verb: DidVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum DidVerb {
     /// Create a DID whose key stays in the instance's key store.
     #[command(after_help = "Example: selfsame did new --method web --kind Ed25519")]
     New {
@@ -68,12 +68,12 @@ Exit code 1 if the DID does not exist or is deactivated; 2 if it can't be resolv
 }
 
 #[derive(serde::Deserialize, serde::Serialize)]
-struct Items {
+struct DidItems {
     items: Vec<InstanceDid>,
 }
 
 /// Every DID of the instance, page by page.
-async fn all(instance: &Instance) -> Result<Items, Failure> {
+async fn all(instance: &Instance) -> Result<DidItems, Failure> {
     let operator = instance.operator()?;
     let mut items = Vec::new();
     let mut path = "/api/dids?limit=200".to_owned();
@@ -82,7 +82,7 @@ async fn all(instance: &Instance) -> Result<Items, Failure> {
         items.extend(page.items);
         match page.next {
             Some(after) => path = format!("/api/dids?limit=200&after={}", segment(&after)),
-            None => return Ok(Items { items }),
+            None => return Ok(DidItems { items }),
         }
     }
 }
@@ -91,7 +91,7 @@ impl Did {
     /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
-            Verb::New {
+            DidVerb::New {
                 method,
                 kind,
                 instance,
@@ -100,14 +100,14 @@ impl Did {
                 let did: InstanceDid = instance.operator()?.post("/api/dids", &new).await?;
                 output::either(instance.json, &did, one);
             }
-            Verb::Show { instance } => {
+            DidVerb::Show { instance } => {
                 let dids = all(&instance).await?;
                 output::either(instance.json, &dids, |dids| {
                     dids.items.iter().flat_map(one).collect()
                 });
             }
-            Verb::Resolve { did, instance } => return resolve(&did, &instance).await,
-            Verb::Update { did, instance } => {
+            DidVerb::Resolve { did, instance } => return resolve(&did, &instance).await,
+            DidVerb::Update { did, instance } => {
                 let path = format!("/api/dids/{}", segment(&did));
                 let did: InstanceDid = instance
                     .operator()?
@@ -116,7 +116,7 @@ impl Did {
                     .map_err(which)?;
                 output::either(instance.json, &did, one);
             }
-            Verb::Deactivate { did, instance } => {
+            DidVerb::Deactivate { did, instance } => {
                 let path = format!("/api/dids/{}", segment(&did));
                 let did: InstanceDid = instance.operator()?.delete(&path).await.map_err(which)?;
                 output::either(instance.json, &did, one);

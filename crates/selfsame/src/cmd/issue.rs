@@ -19,7 +19,7 @@ use crate::output;
 #[command(
     after_help = "Example: selfsame issue immunization --examples --claim patient.given_name=Maja"
 )]
-pub struct Issue {
+pub struct IssueOffer {
     /// The template's id, such as `immunization`.
     template: String,
     /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`.
@@ -47,7 +47,7 @@ pub struct Issue {
     instance: Instance,
 }
 
-impl Issue {
+impl IssueOffer {
     /// Makes the offer.
     pub async fn run(self) -> End {
         let body = json!({

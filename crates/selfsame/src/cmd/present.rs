@@ -51,7 +51,7 @@ pub struct Present {
 }
 
 #[derive(Deserialize)]
-struct Session {
+struct PresentSession {
     token: String,
 }
 
@@ -141,7 +141,7 @@ impl Present {
             &self.password_file,
             "name the file that holds the password with --password-file",
         )?;
-        let session: Session = anybody
+        let session: PresentSession = anybody
             .post(
                 "/api/wallet/sessions",
                 &json!({"email": self.email, "password": password.expose()}),

@@ -29,19 +29,19 @@ const BUILT: &str = "target/cometbft";
          selfsame registry status http://localhost:7390/
 
 All steps: docs/network.md")]
-pub struct Registry {
+pub struct RegistryCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: RegistryVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum RegistryVerb {
     /// Create a network: a folder for each node, the trust root for readers, the trustee's key.
     Init(init::Init),
     /// Run a node: its CometBFT process and the registry's HTTP interface.
-    Node(Box<node::Node>),
+    Node(Box<node::RunNode>),
     /// Show the status of a network's nodes, and what they prove.
-    Status(status::Status),
+    Status(status::NodesStatus),
     /// Create the folder of a further node, which begins with a snapshot of the other nodes' ledger.
     Join(Box<join::Join>),
     /// Admit another node as a peer, or stop admitting it.
@@ -58,20 +58,20 @@ enum Verb {
     Import(archive::Import),
 }
 
-impl Registry {
+impl RegistryCommand {
     /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
-            Verb::Init(init) => init.run().await,
-            Verb::Node(node) => node.run().await,
-            Verb::Status(status) => status.run().await,
-            Verb::Join(join) => join.run().await,
-            Verb::Admit(admit) => admit.run().await,
-            Verb::AddValidator(add) => add.run().await,
-            Verb::RemoveValidator(remove) => remove.run().await,
-            Verb::Clock(clock) => clock.run().await,
-            Verb::Export(export) => export.run().await,
-            Verb::Import(import) => import.run().await,
+            RegistryVerb::Init(init) => init.run().await,
+            RegistryVerb::Node(node) => node.run().await,
+            RegistryVerb::Status(status) => status.run().await,
+            RegistryVerb::Join(join) => join.run().await,
+            RegistryVerb::Admit(admit) => admit.run().await,
+            RegistryVerb::AddValidator(add) => add.run().await,
+            RegistryVerb::RemoveValidator(remove) => remove.run().await,
+            RegistryVerb::Clock(clock) => clock.run().await,
+            RegistryVerb::Export(export) => export.run().await,
+            RegistryVerb::Import(import) => import.run().await,
         }
     }
 }

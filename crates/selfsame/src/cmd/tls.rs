@@ -20,15 +20,15 @@ use crate::exit::End;
              --trust-issuer did:web:issuer.example --expect-anybody")]
 pub struct Tls {
     #[command(subcommand)]
-    verb: Verb,
+    verb: TlsVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum TlsVerb {
     /// Listen, print the identity of each client, and echo or print what it sends.
     Server(Box<server::Server>),
     /// Connect, print the identity of the server, and relay standard input and output.
-    Client(Box<client::Client>),
+    Client(Box<client::TlsClient>),
     /// Put TLS in front of any TCP service, or connect with TLS for any TCP client.
     Proxy(Box<proxy::Proxy>),
     /// Create, show, update and deactivate this node's identity; fetch its credential.
@@ -39,10 +39,10 @@ impl Tls {
     /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
-            Verb::Server(server) => server.run().await,
-            Verb::Client(client) => client.run().await,
-            Verb::Proxy(proxy) => proxy.run().await,
-            Verb::Identity(identity) => identity.run().await,
+            TlsVerb::Server(server) => server.run().await,
+            TlsVerb::Client(client) => client.run().await,
+            TlsVerb::Proxy(proxy) => proxy.run().await,
+            TlsVerb::Identity(identity) => identity.run().await,
         }
     }
 }

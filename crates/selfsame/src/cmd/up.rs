@@ -26,7 +26,7 @@ use crate::instance::{Launch, Running};
 use crate::master_key::MasterKey;
 use crate::scenario::{self, Cast, Scenario, Story};
 use crate::settings::Settings;
-use crate::tls::{Roots, Source};
+use crate::tls::{CertificateSource, Roots};
 use crate::trusting::Trusting;
 use crate::{address, output, private_directory};
 
@@ -167,13 +167,13 @@ impl Certificate {
     }
 
     /// TLS for the listener.
-    pub fn source(&self) -> Option<Source> {
+    pub fn source(&self) -> Option<CertificateSource> {
         match (&self.tls_certificate, &self.tls_key) {
-            (Some(certificates), Some(key)) => Some(Source::Given {
+            (Some(certificates), Some(key)) => Some(CertificateSource::Given {
                 certificates: certificates.clone(),
                 key: key.clone(),
             }),
-            _ => self.tls_self_made.then_some(Source::SelfMade),
+            _ => self.tls_self_made.then_some(CertificateSource::SelfMade),
         }
     }
 }

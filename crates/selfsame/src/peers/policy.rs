@@ -37,7 +37,7 @@ dns=NAME, or --trust-did DID; there is no default";
 /// Which peers are admitted. By default none are.
 #[derive(Args, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Policy {
+pub struct PeerRules {
     /// An issuer whose credentials are accepted, by its DID. May be repeated.
     #[arg(long, value_name = "DID", conflicts_with = "trust_did")]
     trust_issuer: Vec<String>,
@@ -142,7 +142,7 @@ enum Of {
     Clients,
 }
 
-impl Policy {
+impl PeerRules {
     /// Resolves the files that it names relative to this folder.
     pub fn relative_to(&mut self, folder: &Path) {
         if let Some(file) = &mut self.trust_certificates {
@@ -187,7 +187,7 @@ impl Policy {
     /// The configuration to accept clients; without `asks` they need not authenticate.
     ///
     /// # Errors
-    /// As [`Policy::client`].
+    /// As [`PeerRules::client`].
     pub fn server(&self, own: Own, asks: bool) -> Result<Arc<ServerConfig>, Failure> {
         let clients = match asks {
             true => ClientAuth::Required(self.peers(Of::Clients, own.accepts.as_ref())?),

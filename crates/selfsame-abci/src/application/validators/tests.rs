@@ -10,7 +10,8 @@ use selfsame_proof::validators::{MAX_POWER, Validator};
 use selfsame_registry::network::{Member, Role};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
-    Block, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction, Unsigned, Writes,
+    Block, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction, UnsignedTransaction,
+    Writes,
 };
 
 use super::*;
@@ -181,7 +182,7 @@ impl World {
         let id = Identifier::of_key(self.trustee.public()).unwrap();
         let network = self.machine.network();
         let body = Body::new(network, id, self.nonce, vec![operation]);
-        let unsigned = Unsigned::of(body);
+        let unsigned = UnsignedTransaction::of(body);
         let signature = self.trustee.sign(unsigned.signing_bytes()).unwrap();
         unsigned.signed("key-1", &signature).ok()
     }

@@ -98,7 +98,7 @@ fn the_recorded_reads_verify_offline() {
 /// The proven transactions of an answer with transactions 1 and 3.
 fn logged(bytes: &[u8]) -> Option<Vec<(u64, Vec<u8>)>> {
     let answer = ProvenEntries::from_bytes(bytes).ok()?;
-    let policy = Policy {
+    let policy = ReadPolicy {
         max_age: None,
         ..policy()
     };
@@ -144,7 +144,7 @@ fn the_recorded_transactions_verify_offline_and_no_flipped_bit_makes_them_others
 fn every_flipped_bit_of_the_recorded_reads_is_refused() {
     let trust = trust();
     // A flipped bit is refused even without limits on time.
-    let policy = Policy {
+    let policy = ReadPolicy {
         max_age: None,
         ..policy()
     };

@@ -35,14 +35,14 @@ pub(super) fn set(powers: &[(&str, u64)]) -> ValidatorSet {
     ValidatorSet::new(powers.iter().map(validator).collect()).unwrap()
 }
 
-pub(super) fn policy() -> Policy {
-    Policy {
+pub(super) fn policy() -> ReadPolicy {
+    ReadPolicy {
         max_age: Some(90),
-        ..Policy::genuine(10)
+        ..ReadPolicy::genuine(10)
     }
 }
 
-pub(super) fn asked(policy: &Policy) -> Question<'_> {
+pub(super) fn asked(policy: &ReadPolicy) -> Question<'_> {
     Question {
         key: KEY,
         policy,

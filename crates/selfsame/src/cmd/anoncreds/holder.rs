@@ -25,7 +25,7 @@ use crate::{output, private_file};
 #[command(
     after_help = "Example: selfsame anoncreds request --cred-def cred-def.json --link-secret link-secret --metadata metadata.json < offer.json > request.json"
 )]
-pub struct Request {
+pub struct RequestCredential {
     /// The offer's file; default: standard input.
     #[arg(long, value_name = "FILE")]
     offer: Option<PathBuf>,
@@ -85,7 +85,7 @@ pub struct Process {
     after_help = "Example: selfsame anoncreds present --request question.json --link-secret link-secret --schema ID=schema.json --cred-def ID=cred-def.json < credential.json > presentation.json
 Exit code 1 if the credentials do not satisfy the request."
 )]
-pub struct Present {
+pub struct PresentAnoncreds {
     /// The request's file.
     #[arg(long, value_name = "FILE")]
     request: PathBuf,
@@ -108,7 +108,7 @@ pub struct Present {
     self_attest: Vec<(String, String)>,
 }
 
-impl Request {
+impl RequestCredential {
     /// Makes the request, stores the secrets that finishing needs, and prints it.
     pub fn run(self) -> Result<(), Failure> {
         files::must_be_new(&self.metadata)?;
@@ -192,7 +192,7 @@ fn link_secret(file: &Path) -> Result<LinkSecret, Failure> {
         .map_err(|error| files::of_file(file, error).hint("the first `request` creates this file"))
 }
 
-impl Present {
+impl PresentAnoncreds {
     /// Chooses credentials, makes the proof and prints the presentation.
     pub fn run(self) -> Result<(), Failure> {
         let request: PresentationRequest = files::read(&self.request)?;

@@ -91,7 +91,7 @@ pub struct Offer {
 #[command(
     after_help = "Example: selfsame anoncreds issue --cred-def cred-def.json --private cred-def.private --offer offer.json --value name=Alice --value born=19900101 < request.json > issued.json"
 )]
-pub struct Issue {
+pub struct IssueCredential {
     /// The definition's file.
     #[arg(long, value_name = "FILE")]
     cred_def: PathBuf,
@@ -182,7 +182,7 @@ struct Revocable {
     index: u32,
 }
 
-impl Issue {
+impl IssueCredential {
     /// Issues the credential and prints it.
     pub fn run(self) -> Result<(), Failure> {
         let issuer = Issuer::new(files::read(&self.cred_def)?, &files::read(&self.private)?)?;

@@ -21,13 +21,13 @@ use crate::output;
 )]
 pub struct Init {
     #[command(flatten)]
-    plan: Plan,
+    plan: InitPlan,
     /// Continue the registry of an instance, which must not be running: the network begins where its log ends.
     #[arg(long, value_name = "DATA")]
     from: Option<PathBuf>,
     /// The latency between the nodes: with `wan`, the engines wait longer for each other.
-    #[arg(long, value_enum, default_value_t = Profile::Lan)]
-    profile: Profile,
+    #[arg(long, value_enum, default_value_t = NodeDistance::Lan)]
+    profile: NodeDistance,
     #[command(flatten)]
     master_key: MasterKey,
     /// Print one JSON object instead of text.
@@ -37,7 +37,7 @@ pub struct Init {
 
 /// How far the nodes of a network are apart.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Profile {
+enum NodeDistance {
     /// A few milliseconds, or tens of milliseconds.
     Lan,
     /// Up to half a second.
@@ -46,7 +46,7 @@ enum Profile {
 
 /// What network is to be made.
 #[derive(Args)]
-struct Plan {
+struct InitPlan {
     /// The number of validators; of four, one may fail, of seven two, of ten three.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=100))]
     validators: u16,
@@ -76,7 +76,7 @@ impl Init {
             }
             None => self.plan.plan().create()?,
         };
-        if let Profile::Wan = self.profile {
+        if let NodeDistance::Wan = self.profile {
             for node in &made.nodes {
                 Home::open(&node.home)?.set_distance(Distance::Far)?;
             }
@@ -86,7 +86,7 @@ impl Init {
     }
 }
 
-impl Plan {
+impl InitPlan {
     fn plan(self) -> founding::FoundingPlan {
         founding::FoundingPlan {
             validators: self.validators,

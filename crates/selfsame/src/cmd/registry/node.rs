@@ -21,7 +21,7 @@ use crate::output;
 #[derive(Args)]
 #[command(after_help = "Example: selfsame registry node network/node-1
          selfsame registry node node-2 --origin https://registry.example:7390/ --tls-certificate chain.pem --tls-key key.pem")]
-pub struct Node {
+pub struct RunNode {
     /// The node's folder, as `selfsame registry init` created it.
     home: PathBuf,
     /// The address to serve HTTP on; default: the one in the folder.
@@ -43,7 +43,7 @@ pub struct Node {
     leashed: bool,
 }
 
-impl Node {
+impl RunNode {
     /// Starts the node, prints its address, and runs it.
     pub async fn run(self) -> End {
         crate::log::start();

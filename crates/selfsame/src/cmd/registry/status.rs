@@ -24,7 +24,7 @@ use crate::tls::Roots;
 Exit code 1 if something is wrong: a node does not answer, proves nothing, is far behind or has trouble, the network has
 stopped, a validator votes twice, or nodes prove two histories."
 )]
-pub struct Status {
+pub struct NodesStatus {
     /// Nodes: their base URLs, or their folders on this machine.
     #[arg(required = true, value_name = "URL|HOME")]
     nodes: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Status {
     json: bool,
 }
 
-impl Status {
+impl NodesStatus {
     /// The trust root to verify with; `None` if `--advance` is to create it from the nodes' genesis.
     fn root(&self) -> Result<Option<TrustRoot>, Failure> {
         match self.trust_root.as_deref() {
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_trust_root_that_is_to_be_moved_on_may_have_to_be_made() {
         let folder = tempfile::tempdir().unwrap();
-        let status = |advance| Status {
+        let status = |advance| NodesStatus {
             nodes: Vec::new(),
             trust_root: Some(folder.path().join("new")),
             advance,

@@ -16,7 +16,7 @@ use super::tell::{Report, is_refusal, is_refused_stream};
 use crate::exit::{Answer, End, Failure};
 use crate::node::{Node, Standing, settings};
 use crate::output;
-use crate::peers::{Policy, Spoken};
+use crate::peers::{PeerRules, Spoken};
 
 const DIAL: Duration = Duration::from_secs(10);
 /// How long to wait for a word from a server after the handshake; silence counts as acceptance.
@@ -33,14 +33,14 @@ const CHUNK: usize = 8 * 1024;
     after_help = "Example: selfsame tls client 127.0.0.1:7443 --identity node \\
              --trust-issuer did:web:issuer.example --expect-claim dns=telemetry.example.org"
 )]
-pub struct Client {
+pub struct TlsClient {
     /// The server's address: HOST:PORT.
     #[arg(value_parser = place)]
     to: String,
     #[command(flatten)]
     node: Node,
     #[command(flatten)]
-    policy: Policy,
+    policy: PeerRules,
     #[command(flatten)]
     spoken: Spoken,
     /// Only make the handshake, print the verdict as one JSON object, and close. Each line on standard error is one
@@ -49,7 +49,7 @@ pub struct Client {
     json: bool,
 }
 
-impl Client {
+impl TlsClient {
     /// Connects.
     pub async fn run(self) -> End {
         match self.json {

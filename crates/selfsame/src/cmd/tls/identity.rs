@@ -22,11 +22,11 @@ use crate::output;
          selfsame tls identity fetch 'openid-credential-offer://…' --identity node")]
 pub struct Identity {
     #[command(subcommand)]
-    verb: Verb,
+    verb: IdentityVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum IdentityVerb {
     /// Create the node's DID and its key.
     #[command(
         after_help = "Example: selfsame tls identity new --identity node --method selfsame \\
@@ -143,7 +143,7 @@ impl Identity {
     pub async fn run(self) -> End {
         crate::log::start();
         let (folder, identity) = match self.verb {
-            Verb::New {
+            IdentityVerb::New {
                 method,
                 kind,
                 folder,
@@ -155,20 +155,20 @@ impl Identity {
                 let made = made.map_err(|error| folder.failed(error))?;
                 (folder, made)
             }
-            Verb::Show { folder } => {
+            IdentityVerb::Show { folder } => {
                 let app = folder.open(false).await?;
                 let shown = app.node()?.show().await;
                 app.stop().await;
                 (folder, shown?)
             }
-            Verb::Update { folder } => {
+            IdentityVerb::Update { folder } => {
                 let app = folder.open(false).await?;
                 let rotated = app.node()?.rotate().await;
                 app.stop().await;
                 let rotated = rotated.map_err(|error| folder.failed(error))?;
                 (folder, rotated)
             }
-            Verb::Deactivate { folder } => {
+            IdentityVerb::Deactivate { folder } => {
                 let app = folder.open(false).await?;
                 let ended = app.node()?.deactivate().await;
                 app.stop().await;
@@ -176,7 +176,7 @@ impl Identity {
                 output::either(folder.json, &ended, lines);
                 return Ok(Answer::Yes);
             }
-            Verb::Fetch {
+            IdentityVerb::Fetch {
                 offer,
                 tx_code,
                 folder,

@@ -19,7 +19,7 @@ use crate::cmd::up::until_told_to_go;
 use crate::exit::{Answer, End, Failure};
 use crate::node::{Node, Standing, reloaded, settings};
 use crate::output;
-use crate::peers::{Policy, Spoken};
+use crate::peers::{PeerRules, Spoken};
 
 /// Put TLS in front of any TCP service, or connect with TLS for any TCP client.
 ///
@@ -49,7 +49,7 @@ pub struct Proxy {
     #[command(flatten)]
     node: Node,
     #[command(flatten)]
-    policy: Policy,
+    policy: PeerRules,
     /// Accept clients without authentication; the service gets no identity.
     #[arg(long, requires = "listen")]
     anonymous_clients: bool,

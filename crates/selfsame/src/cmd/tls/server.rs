@@ -19,7 +19,7 @@ use crate::cmd::up::until_told_to_go;
 use crate::exit::{Answer, End, Failure};
 use crate::node::{Node, Standing, reloaded, settings};
 use crate::output;
-use crate::peers::{Policy, Spoken};
+use crate::peers::{PeerRules, Spoken};
 
 /// A connection that is idle for this long is closed.
 const IDLE: Duration = Duration::from_secs(300);
@@ -44,7 +44,7 @@ pub struct Server {
     #[command(flatten)]
     node: Node,
     #[command(flatten)]
-    policy: Policy,
+    policy: PeerRules,
     #[command(flatten)]
     spoken: Spoken,
     /// Accept clients without authentication.

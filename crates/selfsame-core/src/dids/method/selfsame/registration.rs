@@ -9,7 +9,7 @@ use selfsame_crypto::encoding::{base64url_encode, hex_encode};
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_registry::{Identifier, Operation, Receipt, Transaction, Unsigned};
+use selfsame_registry::{Identifier, Operation, Receipt, Transaction, UnsignedTransaction};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
@@ -238,7 +238,7 @@ impl Shared {
         let not_ours = || Error::bad_request(format!("{} is not a did:selfsame", author.did));
         let (network, _) = selfsame::parts(&author.did).ok_or_else(not_ours)?;
         let id = Identifier::of_did(&author.did, &network).ok_or_else(not_ours)?;
-        let unsigned = Unsigned::new(&network, id, nonce, operation);
+        let unsigned = UnsignedTransaction::new(&network, id, nonce, operation);
         let signature = self
             .keys
             .sign(&author.tenant, &author.key, unsigned.signing_bytes())
