@@ -1,10 +1,9 @@
 //! The source of an operation's randomness: the context and all inputs of the operation.
 
+use selfsame_bignum::Random;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
-
-use crate::random::Random;
 
 /// The random stream of one operation over these inputs.
 ///

@@ -26,6 +26,10 @@ const fn place(name: &'static str, layer: u8) -> Place {
 /// The layers of ARCHITECTURE.md.
 const PLACES: &[Place] = &[
     place("selfsame-crypto", 0),
+    Place {
+        beside: &["selfsame-crypto"],
+        ..place("selfsame-bignum", 0)
+    },
     place("selfsame-did", 1),
     Place {
         beside: &["selfsame-did"],

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 
 use dashu_int::{UBig, ops::Gcd as _};
+use selfsame_bignum::{
+    Element, Modulus, PrivateModulus, Random, Secret, Signed, safe_prime, safe_prime_from,
+};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::challenge;
@@ -11,10 +14,6 @@ use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, Prima
 use super::powers::PowersProof;
 use super::safe_primes::SafePrimesProof;
 use crate::Error;
-use crate::arithmetic::{
-    Element, Modulus, PrivateModulus, Secret, Signed, safe_prime, safe_prime_from,
-};
-use crate::random::Random;
 
 /// Bits of each safe prime, as in the published library, so that n has 2,050.
 pub const PRIME_BITS: usize = 1_025;

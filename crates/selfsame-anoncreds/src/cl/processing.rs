@@ -1,6 +1,7 @@
 //! Processing a new credential: the holder checks it and removes the blinding.
 
 use dashu_int::{IBig, Sign, UBig, ops::BitTest as _};
+use selfsame_bignum::{Base, Element, Secret, SecretTerm, Term, is_prime};
 
 use super::blinding::positive;
 use super::definition::revealed;
@@ -13,7 +14,6 @@ use super::messages::{
 use super::signing::{Values, check_values};
 use super::{bounds, challenge};
 use crate::Error;
-use crate::arithmetic::{Base, Element, Secret, SecretTerm, Term, is_prime};
 
 /// A credential's primary part as received, and the holder's own data for it.
 #[derive(Clone, Copy)]

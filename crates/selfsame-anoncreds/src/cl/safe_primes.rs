@@ -23,6 +23,9 @@
 use std::fmt;
 
 use dashu_int::{IBig, UBig, ops::BitTest as _};
+use selfsame_bignum::{
+    Base, Element, Modulus, PrivateModulus, Random, Secret, Term, is_prime, jacobi, odd_primes,
+};
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::hash::sha256_parts;
 use serde::de::{self, Deserializer, Visitor};
@@ -34,10 +37,6 @@ use super::key_data::PrimaryPrivateKey;
 use super::powers::padded;
 use super::{bounds, decimal};
 use crate::Error;
-use crate::arithmetic::{
-    Base, Element, Modulus, PrivateModulus, Secret, Term, is_prime, jacobi, odd_primes,
-};
-use crate::random::Random;
 
 /// Rounds of each part.
 const ROUNDS: usize = 128;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dashu_int::{IBig, UBig, ops::BitTest as _};
+use selfsame_bignum::{Element, Random, Secret, Term, prime_in_range};
 
 use super::blinding::{self, positive};
 use super::definition::revealed;
@@ -15,8 +16,6 @@ use super::messages::{
 };
 use super::{bounds, challenge};
 use crate::Error;
-use crate::arithmetic::{Element, Secret, Term, prime_in_range};
-use crate::random::Random;
 
 /// Encoded attributes by their normalised names, without the link secret.
 pub type Values = BTreeMap<String, IBig>;

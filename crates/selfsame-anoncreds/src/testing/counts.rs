@@ -1,10 +1,11 @@
 //! Guards against performance regressions: counts of the Montgomery products and pairings of each operation, which are
 //! free of noise.
 
+use selfsame_bignum::pairing::counts;
+use selfsame_bignum::{is_prime, products};
+
 use super::*;
-use crate::arithmetic::{is_prime, products};
 use crate::holder::{Expected, NamedSecret, create_credential_request, process_credential};
-use crate::pairing::counters::counts;
 
 /// The number of products, and of pairs that go through a Miller loop.
 fn counted(work: impl FnOnce()) -> (u64, u64) {

@@ -2,11 +2,11 @@
 
 use dashu_int::fast_div::ConstDivisor;
 use dashu_int::ops::{ExtendedGcd as _, Gcd as _};
+use selfsame_bignum::safe_prime;
 
 use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 
 use super::*;
-use crate::arithmetic::safe_prime;
 use crate::cl::{SafePrimes, generate};
 
 /// A prime factor of a modulus with its multiplicity, and the odd primes whose product is the odd part of its group's
@@ -440,12 +440,12 @@ fn a_new_key_comes_with_the_proof_which_holders_remember() {
     let key = crate::cl::CredentialKey::new(&made.public).unwrap();
     key.check_correctness(&made.proof).unwrap();
     assert!(!key.safe_primes_are_proven());
-    let begun = crate::arithmetic::products();
+    let begun = selfsame_bignum::products();
     key.check_safe_primes(&made.proof).unwrap();
-    let first = crate::arithmetic::products() - begun;
+    let first = selfsame_bignum::products() - begun;
     assert!(key.safe_primes_are_proven());
     key.check_safe_primes(&made.proof).unwrap();
-    assert_eq!(crate::arithmetic::products() - begun, first);
+    assert_eq!(selfsame_bignum::products() - begun, first);
     assert!(first < 900_000, "{first}");
 
     let mut altered = made.proof.clone();

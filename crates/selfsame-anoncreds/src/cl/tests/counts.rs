@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_bignum::{prime_in_range, products};
+
 use super::parties::{CredentialDefinition, Issuance, Side, random, read, values};
 use super::*;
-use crate::arithmetic::{prime_in_range, products};
 
 fn counted<T>(work: impl FnOnce() -> T) -> (u64, T) {
     let before = products();

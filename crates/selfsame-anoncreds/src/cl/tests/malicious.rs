@@ -5,12 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use dashu_int::ops::{BitTest as _, DivEuclid as _};
 use dashu_int::{IBig, UBig};
+use selfsame_bignum::{Base, Modulus, Random, Term, is_prime};
 
 use super::parties::{CredentialDefinition, random, read};
 use super::presenting::{nonce, predicate};
 use super::*;
-use crate::arithmetic::{Base, Modulus, Term, is_prime};
-use crate::random::Random;
 
 /// Primes just below 2^18, from which p - 1 and q - 1 are built.
 fn small_primes() -> Vec<u32> {
@@ -114,7 +113,7 @@ impl Malicious {
     }
 }
 
-fn power(modulus: &Modulus, base: &crate::arithmetic::Element, exponent: &IBig) -> UBig {
+fn power(modulus: &Modulus, base: &selfsame_bignum::Element, exponent: &IBig) -> UBig {
     let base = Base::Variable(base);
     modulus.integer(&modulus.power(&[Term { base, exponent }]).unwrap())
 }

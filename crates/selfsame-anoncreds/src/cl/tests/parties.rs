@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use anoncreds_clsignatures as published;
 use dashu_int::IBig;
 use published::{Issuer as TheirIssuer, Prover};
+use selfsame_bignum::Random;
 use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::random::Random;
 
 /// Which implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,7 +34,7 @@ const SMALL: usize = 1 << 19;
 const WINDOW: usize = 1 << 16;
 
 /// Whether the number is prime. Even a malicious composite passes with a probability below 2^-128. Variable time.
-pub(crate) fn is_prime(number: &UBig) -> bool {
+pub fn is_prime(number: &UBig) -> bool {
     if *number < UBig::from(4_u8) {
         return *number > UBig::ONE;
     }
@@ -48,7 +48,7 @@ pub(crate) fn is_prime(number: &UBig) -> bool {
 
 /// A prime p of `bits` bits, the two highest of them 1, for which h = (p-1)/2 is prime too, and 3 modulo 4; `bits` is
 /// at least 9. With such an h, square roots modulo it take one power.
-pub(crate) fn safe_prime(bits: usize, random: &mut Random) -> UBig {
+pub fn safe_prime(bits: usize, random: &mut Random) -> UBig {
     let length = bits.max(9).saturating_sub(1);
     loop {
         let mut start = Zeroizing::new(random.integer(length));
@@ -63,7 +63,7 @@ pub(crate) fn safe_prime(bits: usize, random: &mut Random) -> UBig {
 }
 
 /// The first safe prime 2h + 1 for an h from the odd number `start` on, of its length and within one sieve.
-pub(crate) fn safe_prime_from(start: &UBig) -> Option<UBig> {
+pub fn safe_prime_from(start: &UBig) -> Option<UBig> {
     first_safe_prime(start, Step::Two)
 }
 
@@ -106,7 +106,7 @@ fn safe_prime_of(half: &UBig) -> Option<UBig> {
 /// All odd primes of the range are equally likely: every candidate is drawn anew, as the published library draws e ("a
 /// random prime", AnonCreds v1.0, "The Credential Signature"). Going on from one random number to the next prime would
 /// be faster, but would prefer primes that follow long gaps.
-pub(crate) fn prime_in_range(start: &UBig, end: &UBig, random: &mut Random) -> UBig {
+pub fn prime_in_range(start: &UBig, end: &UBig, random: &mut Random) -> UBig {
     let mut first = start.clone();
     first.set_bit(0);
     // The candidates are first + 2k for k below this.
@@ -284,7 +284,7 @@ fn groups(limit: u32) -> impl Iterator<Item = Group> {
 }
 
 /// The odd primes below `limit`, which is 2^19 at most.
-pub(crate) fn odd_primes(limit: u32) -> impl Iterator<Item = u32> {
+pub fn odd_primes(limit: u32) -> impl Iterator<Item = u32> {
     let odd = small_primes().iter().copied().skip(1);
     odd.take_while(move |prime| *prime < limit)
 }

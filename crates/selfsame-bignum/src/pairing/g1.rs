@@ -9,51 +9,54 @@ use super::wire;
 
 /// A point of G1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct G1(pub(super) Point<Fp>);
+pub struct G1(pub(super) Point<Fp>);
 
 impl G1 {
     /// Bytes of a point where it is hashed.
-    pub(crate) const BYTES: usize = 128;
+    pub const BYTES: usize = 128;
 
     /// (-1, 1).
-    pub(crate) fn generator() -> Self {
+    pub fn generator() -> Self {
         Self(Point::affine(Fp::ONE.neg(), Fp::ONE))
     }
 
     /// The point at infinity.
-    #[cfg(test)]
-    pub(crate) fn identity() -> Self {
+    pub fn identity() -> Self {
         Self(Point::IDENTITY)
     }
 
-    pub(crate) fn is_identity(&self) -> bool {
+    /// Whether this is the point at infinity.
+    pub fn is_identity(&self) -> bool {
         self.0.is_identity().into()
     }
 
-    pub(crate) fn add(&self, other: &Self) -> Self {
+    /// The sum of two points.
+    pub fn add(&self, other: &Self) -> Self {
         Self(self.0.add(&other.0))
     }
 
-    pub(crate) fn sub(&self, other: &Self) -> Self {
+    /// The difference of two points.
+    pub fn sub(&self, other: &Self) -> Self {
         Self(self.0.add(&other.0.neg()))
     }
 
-    pub(crate) fn neg(&self) -> Self {
+    /// The point with the opposite sign.
+    pub fn neg(&self) -> Self {
         Self(self.0.neg())
     }
 
     /// The multiple by a secret scalar, in constant time.
-    pub(crate) fn mul(&self, scalar: &Scalar) -> Self {
+    pub fn mul(&self, scalar: &Scalar) -> Self {
         Self(self.0.mul(scalar))
     }
 
     /// The multiple by a public scalar.
-    pub(crate) fn mul_public(&self, scalar: &Scalar) -> Self {
+    pub fn mul_public(&self, scalar: &Scalar) -> Self {
         self.mul(scalar)
     }
 
     /// The points scaled to z = 1 with one inversion, so that pairing and writing each needs no further one.
-    pub(crate) fn normalized<const N: usize>(mut points: [Self; N]) -> [Self; N] {
+    pub fn normalized<const N: usize>(mut points: [Self; N]) -> [Self; N] {
         let mut inverses = points.map(|point| point.0.z);
         invert_all(&mut inverses);
         for (point, inverse) in points.iter_mut().zip(inverses) {
@@ -66,7 +69,7 @@ impl G1 {
     }
 
     /// The bytes that the published implementation hashes: 04, x, y and 63 zeros; infinity has x = 0, y = 1.
-    pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let (x, y) = self.0.to_affine();
         let y = if self.is_identity() { Fp::ONE } else { y };
         let mut bytes = [0; Self::BYTES];

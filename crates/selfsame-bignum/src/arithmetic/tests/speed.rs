@@ -1,4 +1,4 @@
-//! Measurements of products and powers, run by hand, optimised: `cargo test --release -p selfsame-anoncreds speed --
+//! Measurements of products and powers, run by hand, optimised: `cargo test --release -p selfsame-bignum speed --
 //! --ignored --nocapture`.
 #![expect(
     clippy::disallowed_macros,

@@ -7,7 +7,7 @@ use super::*;
 pub(in super::super) fn sum_of<'a>(
     tails: impl IntoIterator<Item = &'a [u8; G2::BYTES]>,
 ) -> Result<G2, Error> {
-    let mut sum = TailSum::new();
+    let mut sum = TailSum::empty();
     tails.into_iter().try_for_each(|tail| sum.add(tail))?;
     sum.finish()
 }
@@ -62,5 +62,5 @@ fn points_off_the_curve_or_out_of_range_are_refused_in_the_sum() {
             assert!(sum.finish().is_err());
         }
     }
-    assert!(TailSum::new().add(&[0xFF; 128]).is_err());
+    assert!(TailSum::empty().add(&[0xFF; 128]).is_err());
 }

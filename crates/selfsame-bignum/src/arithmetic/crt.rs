@@ -21,10 +21,12 @@ use crate::Error;
 
 mod roots;
 
+pub use roots::RootExponent;
+
 type Limbs = Zeroizing<Vec<u64>>;
 
 /// A modulus together with its two factors, which are secret and wiped when dropped.
-pub(crate) struct PrivateModulus {
+pub struct PrivateModulus {
     modulus: Modulus,
     p: Factor,
     q: Factor,
@@ -44,7 +46,11 @@ struct Factor {
 
 impl PrivateModulus {
     /// Takes the two factors, distinct primes of equal length. Their primality is not fully tested.
-    pub(crate) fn new(p: &UBig, q: &UBig) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for numbers that are not two safe primes as far as this is tested, or whose product is too
+    /// short, and [`Error::TooLarge`] for one that is too long.
+    pub fn new(p: &UBig, q: &UBig) -> Result<Self, Error> {
         Self::on(Path::best(), p, q)
     }
 
@@ -77,7 +83,8 @@ impl PrivateModulus {
     }
 
     /// The public modulus.
-    pub(crate) fn modulus(&self) -> &Modulus {
+    #[inline]
+    pub fn modulus(&self) -> &Modulus {
         &self.modulus
     }
 
@@ -87,12 +94,8 @@ impl PrivateModulus {
     /// root of another base would reveal a bit of 1/e, and one that is correct modulo only one factor, both factors.
     ///
     /// # Errors
-    /// `Malformed` for a base that is not a square and for an exponent without an inverse.
-    pub(crate) fn power_inverse_exponent(
-        &self,
-        base: &Element,
-        e: &UBig,
-    ) -> Result<Element, Error> {
+    /// [`Error::Malformed`] for a base that is not a square and for an exponent without an inverse.
+    pub fn power_inverse_exponent(&self, base: &Element, e: &UBig) -> Result<Element, Error> {
         if !e.bit(0) || e.bit_len() < 2 {
             return Err(malformed("exponent", "it is not an odd prime"));
         }
@@ -116,7 +119,7 @@ impl PrivateModulus {
     }
 
     /// base^exponent, in constant time in the exponent and the factors. The base is coprime to n.
-    pub(crate) fn power(&self, base: &Element, exponent: &Secret) -> Element {
+    pub fn power(&self, base: &Element, exponent: &Secret) -> Element {
         let number = Zeroizing::new(self.modulus.engine().leave(base.lanes()));
         let modulo_p = self.p.power_of(&number, exponent);
         let modulo_q = self.q.power_of(&number, exponent);

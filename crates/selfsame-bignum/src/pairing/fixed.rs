@@ -19,20 +19,20 @@ use super::montgomery::Limbs;
 use super::scalar::Scalar;
 
 /// A point of G1 that is multiplied repeatedly: with a table of 52 kB once that pays.
-pub(crate) struct FixedG1 {
+pub struct FixedG1 {
     point: G1,
     multiples: Multiples<Fp>,
 }
 
 /// A point of G2 that is multiplied repeatedly: with a table of 104 kB once that pays.
-pub(crate) struct FixedG2 {
+pub struct FixedG2 {
     point: G2,
     multiples: Multiples<Fp2>,
 }
 
 impl FixedG1 {
     /// Takes the point without building a table.
-    pub(crate) fn new(point: &G1) -> Self {
+    pub fn new(point: &G1) -> Self {
         Self {
             point: *point,
             multiples: Multiples::default(),
@@ -40,7 +40,7 @@ impl FixedG1 {
     }
 
     /// The multiple by a secret scalar, in constant time.
-    pub(crate) fn mul(&self, scalar: &Scalar) -> G1 {
+    pub fn mul(&self, scalar: &Scalar) -> G1 {
         match self.multiples.table(&self.point.0) {
             Some(table) => G1(table.mul_secret(scalar)),
             None => self.point.mul(scalar),
@@ -48,12 +48,12 @@ impl FixedG1 {
     }
 
     /// Builds the table now.
-    pub(crate) fn prepare(&self) {
+    pub fn prepare(&self) {
         self.multiples.build(&self.point.0);
     }
 
     /// The multiple by a public scalar.
-    pub(crate) fn mul_public(&self, scalar: &Scalar) -> G1 {
+    pub fn mul_public(&self, scalar: &Scalar) -> G1 {
         match self.multiples.table(&self.point.0) {
             Some(table) => G1(table.mul_public(scalar)),
             None => self.point.mul_public(scalar),
@@ -63,7 +63,7 @@ impl FixedG1 {
 
 impl FixedG2 {
     /// Takes the point without building a table.
-    pub(crate) fn new(point: &G2) -> Self {
+    pub fn new(point: &G2) -> Self {
         Self {
             point: *point,
             multiples: Multiples::default(),
@@ -71,12 +71,12 @@ impl FixedG2 {
     }
 
     /// Builds the table now.
-    pub(crate) fn prepare(&self) {
+    pub fn prepare(&self) {
         self.multiples.build(&self.point.0);
     }
 
     /// The multiple by a secret scalar, in constant time.
-    pub(crate) fn mul(&self, scalar: &Scalar) -> G2 {
+    pub fn mul(&self, scalar: &Scalar) -> G2 {
         match self.multiples.table(&self.point.0) {
             Some(table) => G2(table.mul_secret(scalar)),
             None => self.point.mul(scalar),
@@ -219,11 +219,11 @@ impl<F: Coordinate> ConditionallySelectable for Affine<F> {
 
 /// A comb over an element of GT: all products of it and its powers by 2^64, 2^128 and 2^192; 6 kB.
 #[derive(Clone)]
-pub(crate) struct FixedGt([Fp12; 16]);
+pub struct FixedGt([Fp12; 16]);
 
 impl FixedGt {
     /// Computes the powers; takes about as long as one power without them.
-    pub(crate) fn new(element: &Gt) -> Self {
+    pub fn new(element: &Gt) -> Self {
         let mut tooth = element.0;
         let mut products = vec![Fp12::ONE];
         for _ in 0..4 {
@@ -241,7 +241,7 @@ impl FixedGt {
     }
 
     /// The product of powers by secret scalars, in constant time.
-    pub(crate) fn product(terms: &[(&Self, &Scalar)]) -> Gt {
+    pub fn product(terms: &[(&Self, &Scalar)]) -> Gt {
         let terms: Vec<_> = terms
             .iter()
             .map(|(table, scalar)| (&table.0, scalar.limbs()))

@@ -19,7 +19,7 @@ use super::montgomery::{Limbs, Prime, power_of_two};
 use crate::arithmetic::{EightSums, Field};
 
 /// A sum of tails.
-pub(crate) struct TailSum {
+pub struct TailSum {
     sum: Point<Fp2>,
     eight: Option<EightSums>,
     waiting: Vec<[Limbs; 4]>,
@@ -40,7 +40,7 @@ static FIELD: Field = Field::new(
 
 impl TailSum {
     /// An empty sum.
-    pub(crate) fn new() -> Self {
+    pub fn empty() -> Self {
         Self::with(EightSums::new(&FIELD))
     }
 
@@ -61,7 +61,7 @@ impl TailSum {
     ///
     /// # Errors
     /// [`Error::Malformed`] for a coordinate that is not below p.
-    pub(crate) fn add(&mut self, tail: &[u8; G2::BYTES]) -> Result<(), Error> {
+    pub fn add(&mut self, tail: &[u8; G2::BYTES]) -> Result<(), Error> {
         if self.waiting.len() == self.waiting.capacity() {
             self.flush();
         }
@@ -73,7 +73,7 @@ impl TailSum {
     ///
     /// # Errors
     /// [`Error::Malformed`] if the sum is not in G2, because some tail is not.
-    pub(crate) fn finish(mut self) -> Result<G2, Error> {
+    pub fn finish(mut self) -> Result<G2, Error> {
         self.flush();
         if let Some(eight) = self.eight {
             for [x0, x1, y0, y1, z0, z1] in eight.finish() {

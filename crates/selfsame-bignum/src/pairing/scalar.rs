@@ -24,18 +24,22 @@ impl Prime for GroupOrder {
 
 /// An integer modulo the group order; constant time, wiped when dropped.
 #[derive(Clone)]
-pub(crate) struct Scalar(Residue<GroupOrder>);
+pub struct Scalar(Residue<GroupOrder>);
 
 impl Scalar {
     /// Bytes of a scalar.
     #[cfg(test)]
     pub(crate) const BYTES: usize = 32;
 
-    pub(crate) fn zero() -> Self {
+    /// The number 0.
+    #[inline]
+    pub fn zero() -> Self {
         Self(Residue::ZERO)
     }
 
-    pub(crate) fn one() -> Self {
+    /// The number 1.
+    #[inline]
+    pub fn one() -> Self {
         Self(Residue::ONE)
     }
 
@@ -50,12 +54,12 @@ impl Scalar {
     }
 
     /// A scalar from 64 uniformly random bytes: the bias is below 2^-250.
-    pub(crate) fn from_random_bytes(bytes: &[u8; 64]) -> Self {
+    pub fn from_random_bytes(bytes: &[u8; 64]) -> Self {
         Self::from_be_bytes_reduced(bytes)
     }
 
     /// A big-endian number of any length, modulo the order.
-    pub(crate) fn from_be_bytes_reduced(bytes: &[u8]) -> Self {
+    pub fn from_be_bytes_reduced(bytes: &[u8]) -> Self {
         let head = bytes.len().checked_rem(16).unwrap_or(0);
         let (head, tail) = bytes.split_at_checked(head).unwrap_or((bytes, &[]));
         let mut sum = Residue::ZERO;
@@ -78,7 +82,7 @@ impl Scalar {
     }
 
     /// A public integer modulo the order; variable time.
-    pub(crate) fn from_public(number: &UBig) -> Self {
+    pub fn from_public(number: &UBig) -> Self {
         Self::from_be_bytes_reduced(&number.to_be_bytes())
     }
 
@@ -88,29 +92,37 @@ impl Scalar {
         UBig::from_be_bytes(&self.to_be_bytes())
     }
 
-    pub(crate) fn add(&self, other: &Self) -> Self {
+    /// The sum modulo the order.
+    #[inline]
+    pub fn add(&self, other: &Self) -> Self {
         Self(self.0.add(&other.0))
     }
 
-    pub(crate) fn sub(&self, other: &Self) -> Self {
+    /// The difference modulo the order.
+    #[inline]
+    pub fn sub(&self, other: &Self) -> Self {
         Self(self.0.sub(&other.0))
     }
 
-    pub(crate) fn mul(&self, other: &Self) -> Self {
+    /// The product modulo the order.
+    #[inline]
+    pub fn mul(&self, other: &Self) -> Self {
         Self(self.0.mul(&other.0))
     }
 
-    pub(crate) fn neg(&self) -> Self {
+    /// The number with the opposite sign, modulo the order.
+    #[inline]
+    pub fn neg(&self) -> Self {
         Self(self.0.neg())
     }
 
     /// 1/x; `None` for zero.
-    pub(crate) fn inverse(&self) -> Option<Self> {
+    pub fn inverse(&self) -> Option<Self> {
         (!self.is_zero()).then(|| Self(self.0.inverse()))
     }
 
     /// x to the power of a public exponent.
-    pub(crate) fn power(&self, exponent: u64) -> Self {
+    pub fn power(&self, exponent: u64) -> Self {
         Self(self.0.power(&[exponent, 0, 0, 0]))
     }
 

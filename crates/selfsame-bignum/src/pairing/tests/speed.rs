@@ -1,5 +1,5 @@
 //! A measurement, not a test: ours and the published implementation in turn.
-//! `cargo test --release -p selfsame-anoncreds pairing_speed -- --ignored --nocapture`
+//! `cargo test --release -p selfsame-bignum pairing_speed -- --ignored --nocapture`
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,

@@ -7,7 +7,7 @@ use dashu_int::{UBig, ops::BitTest};
     clippy::arithmetic_side_effects,
     reason = "integers of any size do not overflow, and no divisor is zero"
 )]
-pub(crate) fn jacobi(number: &UBig, n: &UBig) -> i8 {
+pub fn jacobi(number: &UBig, n: &UBig) -> i8 {
     let mut n = n.clone();
     let mut number = number % &n;
     let mut is_negative = false;

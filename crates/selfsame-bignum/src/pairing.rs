@@ -10,7 +10,7 @@
 
 mod affine;
 mod ate;
-pub(crate) mod counters;
+mod counters;
 mod fixed;
 mod fp;
 mod fp12;
@@ -29,18 +29,19 @@ mod wire;
 
 use crate::Error;
 
-pub(crate) use ate::{Prepared, pair, pair_prepared, pair_product};
-pub(crate) use fixed::{FixedG1, FixedG2, FixedGt};
-pub(crate) use g1::G1;
-pub(crate) use g2::G2;
-pub(crate) use gt::Gt;
-pub(crate) use scalar::Scalar;
-pub(crate) use tails::TailSum;
+pub use ate::{Prepared, pair, pair_prepared, pair_product};
+pub use counters::{Counts, counts};
+pub use fixed::{FixedG1, FixedG2, FixedGt};
+pub use g1::G1;
+pub use g2::G2;
+pub use gt::Gt;
+pub use scalar::Scalar;
+pub use tails::TailSum;
 
 /// A point of G2 where published data may have the point at infinity: the accumulator of a registry with no valid
 /// credential, and a witness if there is no other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct G2OrIdentity(pub(crate) G2);
+pub struct G2OrIdentity(pub G2);
 
 #[cfg(test)]
 mod tests;

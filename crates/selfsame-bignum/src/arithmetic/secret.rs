@@ -20,18 +20,18 @@ use crate::random::Random;
 /// The width is public and determines the time of every operation; the value does not affect it. The representation is
 /// a little-endian two's complement number with at least one bit more than the width.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Secret {
+pub struct Secret {
     limbs: Vec<u64>,
     bits: usize,
 }
 
 /// A secret integer that may be negative, below 2^bits in magnitude. It cannot be an exponent.
 #[derive(Clone, Debug)]
-pub(crate) struct Signed(Secret);
+pub struct Signed(Secret);
 
 impl Secret {
     /// A number that is not secret, or no longer secret, with a width of `bits`; a longer number widens it.
-    pub(crate) fn from_public(number: &UBig, bits: usize) -> Self {
+    pub fn from_public(number: &UBig, bits: usize) -> Self {
         let bits = bits.max(number.bit_len());
         Self {
             limbs: limbs::from_integer(number, limb_count(bits)),
@@ -41,7 +41,7 @@ impl Secret {
 
     /// A non-negative number from its big-endian bytes. Its width is `bits`, or that of the bytes if there are more of
     /// them than `bits` fill. The caller ensures that a number in exactly that many bytes is below 2^bits.
-    pub(crate) fn from_be_bytes(bytes: &[u8], bits: usize) -> Self {
+    pub fn from_be_bytes(bytes: &[u8], bits: usize) -> Self {
         let bits = if bytes.len() > bits.div_ceil(8) {
             bytes.len().saturating_mul(8)
         } else {
@@ -61,6 +61,7 @@ impl Secret {
     }
 
     /// The declared width: the magnitude is below 2^bits.
+    #[inline]
     pub(crate) fn bits(&self) -> usize {
         self.bits
     }
@@ -71,7 +72,7 @@ impl Secret {
     }
 
     /// The sum, one bit wider than the wider of the two.
-    pub(crate) fn add(&self, other: &Self) -> Self {
+    pub fn add(&self, other: &Self) -> Self {
         let mut sum = self.widened(self.bits.max(other.bits).saturating_add(1));
         let other = other.widened(sum.bits);
         limbs::add_masked(&mut sum.limbs, &other.limbs, u64::MAX);
@@ -79,7 +80,7 @@ impl Secret {
     }
 
     /// The difference, one bit wider than the wider of the two.
-    pub(crate) fn sub(&self, other: &Self) -> Signed {
+    pub fn sub(&self, other: &Self) -> Signed {
         let mut difference = self.widened(self.bits.max(other.bits).saturating_add(1));
         let other = other.widened(difference.bits);
         limbs::subtract_masked(&mut difference.limbs, &other.limbs, u64::MAX);
@@ -87,7 +88,7 @@ impl Secret {
     }
 
     /// The product, whose width is the sum of both widths.
-    pub(crate) fn mul(&self, other: &Self) -> Self {
+    pub fn mul(&self, other: &Self) -> Self {
         let (left, right) = (self.magnitude(), other.magnitude());
         let mut product = Self::zero(self.bits.saturating_add(other.bits));
         limbs::multiply(&mut product.limbs, &left.limbs, &right.limbs);
@@ -96,12 +97,12 @@ impl Secret {
     }
 
     /// The product with a public number, whose width is the sum of both widths.
-    pub(crate) fn mul_public(&self, factor: &UBig) -> Self {
+    pub fn mul_public(&self, factor: &UBig) -> Self {
         self.mul(&Self::from_public(factor, factor.bit_len()))
     }
 
     /// The number itself, when it becomes public (a response of a proof) or is written down for its owner.
-    pub(crate) fn reveal(&self) -> IBig {
+    pub fn reveal(&self) -> IBig {
         let magnitude = IBig::from(limbs::to_integer(&self.magnitude().limbs));
         if self.sign() == 0 {
             magnitude
@@ -146,29 +147,29 @@ impl Secret {
 
 impl Signed {
     /// The number, or its negation.
-    pub(crate) fn of(magnitude: Secret, negative: bool) -> Self {
+    pub fn of(magnitude: Secret, negative: bool) -> Self {
         let mut number = magnitude;
         limbs::negate_masked(&mut number.limbs, limbs::mask(u64::from(negative)));
         Self(number)
     }
 
     /// The operation of the same name on [`Secret`].
-    pub(crate) fn add(&self, other: &Secret) -> Self {
+    pub fn add(&self, other: &Secret) -> Self {
         Self(self.0.add(other))
     }
 
     /// The operation of the same name on [`Secret`].
-    pub(crate) fn sub(&self, other: &Secret) -> Self {
+    pub fn sub(&self, other: &Secret) -> Self {
         self.0.sub(other)
     }
 
     /// The operation of the same name on [`Secret`].
-    pub(crate) fn mul_public(&self, factor: &UBig) -> Self {
+    pub fn mul_public(&self, factor: &UBig) -> Self {
         Self(self.0.mul_public(factor))
     }
 
     /// The operation of the same name on [`Secret`].
-    pub(crate) fn reveal(&self) -> IBig {
+    pub fn reveal(&self) -> IBig {
         self.0.reveal()
     }
 }
@@ -192,7 +193,7 @@ fn limb_count(bits: usize) -> usize {
 
 impl Random {
     /// A uniformly distributed secret number of at most `bits` bits.
-    pub(crate) fn secret(&mut self, bits: usize) -> Secret {
+    pub fn secret(&mut self, bits: usize) -> Secret {
         Secret::from_be_bytes(&self.bytes(bits), bits)
     }
 }

@@ -15,25 +15,25 @@ pub(super) const MINUS_U: u64 = (1 << 62) + (1 << 55) + 1;
 const LOOP: u128 = 6 * MINUS_U as u128 - 2;
 
 /// e(p, q), as `Pair::pair(p, q)` of the published implementation: one if either is the point at infinity.
-pub(crate) fn pair(p: &G1, q: &G2) -> Gt {
+pub fn pair(p: &G1, q: &G2) -> Gt {
     pair_prepared(&[(*p, &Prepared::new(q))])
 }
 
 /// The product of e(p, q) over the pairs, with one final power.
-pub(crate) fn pair_product(pairs: &[(G1, G2)]) -> Gt {
+pub fn pair_product(pairs: &[(G1, G2)]) -> Gt {
     let prepared: Vec<Prepared> = pairs.iter().map(|(_, q)| Prepared::new(q)).collect();
     let pairs: Vec<(G1, &Prepared)> = pairs.iter().map(|(p, _)| *p).zip(&prepared).collect();
     pair_prepared(&pairs)
 }
 
 /// The product of e(p, q) over pairs with prepared points of G2, with one final power.
-pub(crate) fn pair_prepared(pairs: &[(G1, &Prepared)]) -> Gt {
+pub fn pair_prepared(pairs: &[(G1, &Prepared)]) -> Gt {
     Gt(final_power(&miller_loop(pairs)))
 }
 
 /// A point of G2 as the lines that the Miller loop draws through its multiples; no lines for the point at infinity.
 #[derive(Clone)]
-pub(crate) struct Prepared {
+pub struct Prepared {
     lines: Vec<Line>,
 }
 
@@ -47,7 +47,7 @@ struct Line {
 
 impl Prepared {
     /// Computes the lines once, for every pairing with `q`; takes about a third of a pairing.
-    pub(crate) fn new(q: &G2) -> Self {
+    pub fn new(q: &G2) -> Self {
         if q.is_identity() {
             return Self { lines: Vec::new() };
         }

@@ -13,22 +13,24 @@ use super::wire;
 
 /// An element of GT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gt(pub(super) Fp12);
+pub struct Gt(pub(super) Fp12);
 
 impl Gt {
     /// Bytes of an element where it is hashed.
-    pub(crate) const BYTES: usize = 512;
+    pub const BYTES: usize = 512;
 
     #[cfg(test)]
     pub(crate) fn one() -> Self {
         Self(Fp12::ONE)
     }
 
-    pub(crate) fn is_one(&self) -> bool {
+    /// Whether this is the neutral element.
+    pub fn is_one(&self) -> bool {
         self.0 == Fp12::ONE
     }
 
-    pub(crate) fn mul(&self, other: &Self) -> Self {
+    /// The product of two elements.
+    pub fn mul(&self, other: &Self) -> Self {
         Self(self.0.mul(&other.0))
     }
 
@@ -57,7 +59,7 @@ impl Gt {
     }
 
     /// The power by a public scalar.
-    pub(crate) fn pow_public(&self, scalar: &Scalar) -> Self {
+    pub fn pow_public(&self, scalar: &Scalar) -> Self {
         self.pow(scalar)
     }
 
@@ -71,7 +73,7 @@ impl Gt {
     }
 
     /// The bytes that the published implementation hashes, in its order: 384 big-endian bytes and 128 zeros.
-    pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let numbers = self.0.published_order();
         let numbers = numbers.iter().flat_map(|part| [part.c0, part.c1]);

@@ -24,20 +24,21 @@ use crate::Error;
 
 /// An odd modulus of 512 to 4,160 bits. Cloning it is cheap.
 #[derive(Clone)]
-pub(crate) struct Modulus(Arc<Inner>);
+pub struct Modulus(Arc<Inner>);
 
 struct Inner {
     value: UBig,
     engine: Engine,
 }
 
-/// One residue of one modulus, coprime to it or not; it must be used with that modulus only.
+/// One residue of one modulus, coprime to it or not; it must be used with that modulus only. With another modulus, an
+/// operation gives a number without meaning, or panics.
 #[derive(Clone)]
-pub(crate) struct Element(Box<[Lane]>);
+pub struct Element(Box<[Lane]>);
 
 /// A base of a power.
 #[derive(Clone, Copy)]
-pub(crate) enum Base<'a> {
+pub enum Base<'a> {
     /// A base with a table.
     Fixed(&'a FixedBase),
     /// Any other base.
@@ -46,20 +47,20 @@ pub(crate) enum Base<'a> {
 
 /// A base and its public exponent, which may be negative.
 #[derive(Clone, Copy)]
-pub(crate) struct Term<'a> {
+pub struct Term<'a> {
     /// The base.
-    pub(crate) base: Base<'a>,
+    pub base: Base<'a>,
     /// The exponent.
-    pub(crate) exponent: &'a IBig,
+    pub exponent: &'a IBig,
 }
 
 /// A base and its secret exponent, which must not be negative.
 #[derive(Clone, Copy)]
-pub(crate) struct SecretTerm<'a> {
+pub struct SecretTerm<'a> {
     /// The base.
-    pub(crate) base: Base<'a>,
+    pub base: Base<'a>,
     /// The exponent.
-    pub(crate) exponent: &'a Secret,
+    pub exponent: &'a Secret,
 }
 
 const SHORTEST: usize = 512;
@@ -67,7 +68,10 @@ const LONGEST: usize = 4_160;
 
 impl Modulus {
     /// Takes an odd number of 512 to 4,160 bits.
-    pub(crate) fn new(n: &UBig) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for an even number and a shorter one, [`Error::TooLarge`] for a longer one.
+    pub fn new(n: &UBig) -> Result<Self, Error> {
         Self::on(Path::best(), n)
     }
 
@@ -92,17 +96,22 @@ impl Modulus {
     }
 
     /// The modulus as a number.
-    pub(crate) fn value(&self) -> &UBig {
+    #[inline]
+    pub fn value(&self) -> &UBig {
         &self.0.value
     }
 
     /// The modulus's length in bits.
-    pub(crate) fn bits(&self) -> usize {
+    #[inline]
+    pub fn bits(&self) -> usize {
         self.0.value.bit_len()
     }
 
-    /// A residue; refused unless 0 < number < n.
-    pub(crate) fn element(&self, number: &UBig) -> Result<Element, Error> {
+    /// The residue of a number between 0 and n.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] unless 0 < number < n.
+    pub fn element(&self, number: &UBig) -> Result<Element, Error> {
         if number.is_zero() || number >= self.value() {
             return Err(Error::Malformed {
                 what: "residue",
@@ -113,41 +122,44 @@ impl Modulus {
     }
 
     /// The residue as a number below n.
-    pub(crate) fn integer(&self, element: &Element) -> UBig {
+    pub fn integer(&self, element: &Element) -> UBig {
         limbs::to_integer(&self.0.engine.leave(&element.0))
     }
 
     /// The residue 1.
-    pub(crate) fn one(&self) -> Element {
+    pub fn one(&self) -> Element {
         Element::from_lanes(self.0.engine.one())
     }
 
     /// a·b mod n.
-    pub(crate) fn product(&self, a: &Element, b: &Element) -> Element {
+    pub fn product(&self, a: &Element, b: &Element) -> Element {
         let mut product = a.clone();
         self.0.engine.product(&mut product.0, Some(&b.0));
         product
     }
 
     /// a² mod n.
-    pub(crate) fn square(&self, a: &Element) -> Element {
+    pub fn square(&self, a: &Element) -> Element {
         let mut square = a.clone();
         self.0.engine.product(&mut square.0, None);
         square
     }
 
     /// The residue of a secret number of any length, in constant time in the number.
-    pub(crate) fn residue(&self, number: &Secret) -> Element {
+    pub fn residue(&self, number: &Secret) -> Element {
         Element::from_lanes(&Zeroizing::new(self.0.engine.reduce(number.limbs())))
     }
 
     /// The residue of a secret number, as a number below n that becomes public.
-    pub(crate) fn rest(&self, number: &Secret) -> UBig {
+    pub fn rest(&self, number: &Secret) -> UBig {
         self.integer(&self.residue(number))
     }
 
-    /// 1/a mod n, in variable time; refused if a is not coprime to n.
-    pub(crate) fn inverse(&self, a: &Element) -> Result<Element, Error> {
+    /// 1/a mod n, in variable time.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if a is not coprime to n.
+    pub fn inverse(&self, a: &Element) -> Result<Element, Error> {
         let (divisor, inverse, _) = self.integer(a).gcd_ext(self.value());
         if !divisor.is_one() {
             return Err(Error::Malformed {
@@ -162,8 +174,11 @@ impl Modulus {
         Ok(self.enter(&inverse))
     }
 
-    /// The inverse of each, by one inversion for all (Montgomery); refused if one of them is not coprime to n.
-    pub(crate) fn inverse_all(&self, elements: &[Element]) -> Result<Vec<Element>, Error> {
+    /// The inverse of each, by one inversion for all (Montgomery).
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if one of them is not coprime to n.
+    pub fn inverse_all(&self, elements: &[Element]) -> Result<Vec<Element>, Error> {
         let mut product = self.one();
         let before: Vec<Element> = elements
             .iter()
@@ -187,15 +202,20 @@ impl Modulus {
         Ok(inverses)
     }
 
-    /// The product of the powers; variable time, for public exponents. A negative exponent of a base that is not
-    /// coprime to n is refused.
-    pub(crate) fn power(&self, terms: &[Term<'_>]) -> Result<Element, Error> {
+    /// The product of the powers; variable time, for public exponents.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a negative exponent of a base that is not coprime to n.
+    pub fn power(&self, terms: &[Term<'_>]) -> Result<Element, Error> {
         let mut powers = self.powers(&[terms])?;
         Ok(powers.pop().unwrap_or_else(|| self.one()))
     }
 
     /// Several products of powers, faster than one by one, with one inversion for all negative exponents.
-    pub(crate) fn powers(&self, groups: &[&[Term<'_>]]) -> Result<Vec<Element>, Error> {
+    ///
+    /// # Errors
+    /// As for [`power`](Self::power).
+    pub fn powers(&self, groups: &[&[Term<'_>]]) -> Result<Vec<Element>, Error> {
         let quotients = power::quotients(&self.0.engine, groups);
         let below: Vec<Element> = quotients
             .iter()
@@ -221,13 +241,13 @@ impl Modulus {
 
     /// The product of the powers, in constant time in the exponents, which must not be negative: every step depends
     /// only on their widths, and every look-up reads the whole table.
-    pub(crate) fn secret_power(&self, terms: &[SecretTerm<'_>]) -> Element {
+    pub fn secret_power(&self, terms: &[SecretTerm<'_>]) -> Element {
         let mut powers = self.secret_powers(&[terms]);
         powers.pop().unwrap_or_else(|| self.one())
     }
 
     /// Several products of powers in constant time, faster than one by one.
-    pub(crate) fn secret_powers(&self, groups: &[&[SecretTerm<'_>]]) -> Vec<Element> {
+    pub fn secret_powers(&self, groups: &[&[SecretTerm<'_>]]) -> Vec<Element> {
         secret_power::products(&self.0.engine, groups)
     }
 

@@ -4,11 +4,11 @@ use std::cell::Cell;
 
 /// The counts of this thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub struct Counts {
     /// Pairs that went through a Miller loop.
-    pub(crate) miller_loops: u64,
+    pub miller_loops: u64,
     /// Final powers.
-    pub(crate) final_powers: u64,
+    pub final_powers: u64,
 }
 
 thread_local! {
@@ -16,8 +16,7 @@ thread_local! {
 }
 
 /// The counts since the thread began.
-#[cfg(test)]
-pub(crate) fn counts() -> Counts {
+pub fn counts() -> Counts {
     COUNTS.get()
 }
 

@@ -6,14 +6,14 @@ use super::{Element, Factor, Limbs, PrivateModulus, Secret, inverse, limbs, powe
 use dashu_int::{UBig, ops::BitTest as _};
 
 /// The inverse of an exponent modulo (p-1)/2 and modulo (q-1)/2.
-pub(crate) struct RootExponent {
+pub struct RootExponent {
     p: Secret,
     q: Secret,
 }
 
 impl PrivateModulus {
     /// The exponent of `e`-th roots of squares, for a public `e`; (p-1)/2 and (q-1)/2 are primes and do not divide it.
-    pub(crate) fn root_exponent(&self, e: &UBig) -> RootExponent {
+    pub fn root_exponent(&self, e: &UBig) -> RootExponent {
         let e = limbs::from_integer(e, e.bit_len().div_ceil(limbs::BITS));
         RootExponent {
             p: self.p.inverse_modulo_half(&e),
@@ -22,7 +22,7 @@ impl PrivateModulus {
     }
 
     /// The square whose `e`-th power is `base`, a square. In constant time in the factors; the result is not checked.
-    pub(crate) fn root_of_square(&self, base: &Element, exponent: &RootExponent) -> Element {
+    pub fn root_of_square(&self, base: &Element, exponent: &RootExponent) -> Element {
         let number = Zeroizing::new(self.modulus.engine().leave(base.lanes()));
         let modulo_p = self.p.power_of(&number, &exponent.p);
         let modulo_q = self.q.power_of(&number, &exponent.q);
@@ -30,14 +30,14 @@ impl PrivateModulus {
     }
 
     /// 1/number, in constant time in the factors, which are primes that do not divide it.
-    pub(crate) fn inverse_of(&self, number: &Element) -> Element {
+    pub fn inverse_of(&self, number: &Element) -> Element {
         let number = Zeroizing::new(self.modulus.engine().leave(number.lanes()));
         self.join(&self.p.inverse_of(&number), &self.q.inverse_of(&number))
     }
 
     /// A root r of a number x: r² = x, and `true`, or r² = -x, and `false`; `None` if x is a square modulo one of the
     /// factors and not modulo the other. `negated` chooses one of the four. Both factors are primes, and 3 modulo 4.
-    pub(crate) fn square_root(&self, x: &Element, negated: [bool; 2]) -> Option<(Element, bool)> {
+    pub fn square_root(&self, x: &Element, negated: [bool; 2]) -> Option<(Element, bool)> {
         let number = Zeroizing::new(self.modulus.engine().leave(x.lanes()));
         let [negated_p, negated_q] = negated;
         let (modulo_p, is_square) = self.p.square_root(&number, negated_p);

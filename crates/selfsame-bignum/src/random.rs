@@ -9,7 +9,7 @@ const BLOCK: usize = 1024;
 /// A stream of random bytes that depends only on a context's seed and a label.
 ///
 /// The stream is HKDF-SHA256 with the block's number as its information, in blocks of 1,024 bytes.
-pub(crate) struct Random {
+pub struct Random {
     source: Ctx,
     block: Zeroizing<[u8; BLOCK]>,
     used: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Random {
 
 impl Random {
     /// The stream of `ctx` for `label`. Equal labels give equal streams, so a step uses each label once.
-    pub(crate) fn new(ctx: &Ctx, label: &str) -> Self {
+    pub fn new(ctx: &Ctx, label: &str) -> Self {
         Self {
             source: Ctx::new(ctx.now(), ctx.random(label)),
             block: Zeroizing::new([0; BLOCK]),
@@ -28,7 +28,7 @@ impl Random {
     }
 
     /// Fills `out` with the stream's next bytes.
-    pub(crate) fn fill(&mut self, out: &mut [u8]) {
+    pub fn fill(&mut self, out: &mut [u8]) {
         for byte in out {
             if self.used >= BLOCK {
                 self.block = Zeroizing::new(self.source.random(&self.number.to_string()));
@@ -43,12 +43,12 @@ impl Random {
     }
 
     /// A uniformly distributed public number of at most `bits` bits.
-    pub(crate) fn integer(&mut self, bits: usize) -> UBig {
+    pub fn integer(&mut self, bits: usize) -> UBig {
         UBig::from_be_bytes(&self.bytes(bits))
     }
 
     /// A uniformly distributed public number below `bound`; 0 if `bound` is 0.
-    pub(crate) fn below(&mut self, bound: &UBig) -> UBig {
+    pub fn below(&mut self, bound: &UBig) -> UBig {
         use dashu_int::ops::BitTest;
         if bound.is_zero() {
             return UBig::ZERO;

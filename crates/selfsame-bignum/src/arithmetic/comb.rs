@@ -19,7 +19,7 @@ const COLUMNS: usize = 27;
 /// An exponent is cut into blocks of eight rows by `columns` bits. The table has, for each block, the products of the
 /// base's powers for all 256 patterns of a column. Its size is 380 bytes for each bit of the exponent at 2,050 bits.
 #[derive(Clone)]
-pub(crate) struct FixedBase(Arc<Comb>);
+pub struct FixedBase(Arc<Comb>);
 
 struct Comb {
     base: Element,
@@ -46,7 +46,7 @@ impl FixedBase {
     }
 
     /// Prepares several bases, each for its exponents' bits, at once, which is faster than one after the other.
-    pub(crate) fn new_all(modulus: &Modulus, bases: &[(&Element, usize)]) -> Vec<Self> {
+    pub fn new_all(modulus: &Modulus, bases: &[(&Element, usize)]) -> Vec<Self> {
         let engine = modulus.engine();
         let shaped: Vec<(&Element, Shape)> = bases
             .iter()
@@ -61,7 +61,7 @@ impl FixedBase {
     }
 
     /// The memory of the table, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         size_of::<Comb>().saturating_add(self.0.rows.len().saturating_mul(size_of::<Lane>()))
     }
 

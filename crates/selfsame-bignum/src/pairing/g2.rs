@@ -12,7 +12,7 @@ use super::wire;
 
 /// A point of G2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct G2(pub(super) Point<Fp2>);
+pub struct G2(pub(super) Point<Fp2>);
 
 const GENERATOR: Point<Fp2> = Point::affine(
     Fp2::new(
@@ -52,15 +52,15 @@ pub(super) const NOT_ON_CURVE: Error = Error::Malformed {
 
 impl G2 {
     /// The length of a point in bytes, when it is hashed and in a tails file.
-    pub(crate) const BYTES: usize = 128;
+    pub const BYTES: usize = 128;
 
     /// The generator of the published implementation.
-    pub(crate) fn generator() -> Self {
+    pub fn generator() -> Self {
         Self(GENERATOR)
     }
 
     /// The point at infinity.
-    pub(crate) fn identity() -> Self {
+    pub fn identity() -> Self {
         Self(Point::IDENTITY)
     }
 
@@ -68,11 +68,13 @@ impl G2 {
         self.0.is_identity().into()
     }
 
-    pub(crate) fn add(&self, other: &Self) -> Self {
+    /// The sum of two points.
+    pub fn add(&self, other: &Self) -> Self {
         Self(self.0.add(&other.0))
     }
 
-    pub(crate) fn sub(&self, other: &Self) -> Self {
+    /// The difference of two points.
+    pub fn sub(&self, other: &Self) -> Self {
         Self(self.0.add(&other.0.neg()))
     }
 
@@ -82,12 +84,12 @@ impl G2 {
     }
 
     /// The multiple by a secret scalar, in constant time.
-    pub(crate) fn mul(&self, scalar: &Scalar) -> Self {
+    pub fn mul(&self, scalar: &Scalar) -> Self {
         Self(self.0.mul(scalar))
     }
 
     /// x and y, real part first, big-endian, as in a tails file; infinity has x = 0, y = 1.
-    pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let (x, y) = self.0.to_affine();
         let y = if self.is_identity() { Fp2::ONE } else { y };
         let mut bytes = [0; Self::BYTES];

@@ -1,0 +1,39 @@
+//! Powers modulo n, primes, secret integers, and the pairing of AnonCreds' revocation.
+//!
+//! Owns: Montgomery products on the path that suits the processor, powers of public and of secret exponents, roots by
+//! secret factors, primes and safe primes, integers whose value affects no time, the random numbers that they are made
+//! of, and in [`pairing`] the curve, its groups and the text of their elements.
+//!
+//! Does not own: what the numbers are for. Keys, signatures, proofs and messages are in selfsame-anoncreds.
+//!
+//! # Secrets
+//!
+//! A [`Secret`] has a width that is public and a value that is not. All operations on it, and on a
+//! [`Scalar`](pairing::Scalar) except those called `public`, take the same steps and touch the same memory for all
+//! values of one width. It is wiped when it is dropped, and so are the factors of a [`PrivateModulus`].
+//!
+//! Functions on dashu's integers take a time that depends on these: [`is_prime`], [`safe_prime`], [`prime_in_range`],
+//! [`jacobi`], inverses of residues, and [`Secret::reveal`].
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod arithmetic;
+mod error;
+pub mod pairing;
+mod random;
+
+pub use arithmetic::{
+    Base, Element, FixedBase, Modulus, PrivateModulus, RootExponent, Secret, SecretTerm, Signed,
+    Term, force_adx, force_portable, is_prime, jacobi, odd_primes, prime_in_range, products,
+    safe_prime, safe_prime_from, uses_adx, uses_ifma,
+};
+pub use error::Error;
+pub use random::Random;
