@@ -1,13 +1,4 @@
 //! Owns sums of tails: thousands of points of G2 from a tails file, eight at once if the processor supports it.
-//!
-//! Only the sum of the tails is checked to be a point of the twist and in G2, not each tail, which makes the check far
-//! cheaper. This suffices whatever the file contains: `Witness::check` accepts a sum ω only if e(g_i, accumulator) =
-//! z·e(g, ω), and since ω is in G2 and the pairing has no kernel there, this has one solution. So an accepted witness
-//! is the right one, no matter from which tails it came, and reveals nothing about them. A file with bad points can
-//! only make the check fail, for all holders or for some. A file of good points that are not the right ones can do that
-//! too, and no check of points would find it; its author, the issuer, can refuse or revoke anyway. Points off the curve
-//! do no other harm: additions have no case that fails, no secret is multiplied with them, and which points are added
-//! depends only on public lists and on the holder's own index.
 
 use super::Error;
 use super::affine::{self, Affine};
@@ -19,6 +10,15 @@ use super::montgomery::{Limbs, Prime, power_of_two};
 use crate::arithmetic::{EightSums, Field};
 
 /// A sum of tails.
+///
+/// Only the sum of the tails is checked to be a point of the twist and in G2, not each tail, which makes the check far
+/// cheaper. This suffices whatever the file contains: a holder accepts a sum ω only if e(g_i, accumulator) = z·e(g, ω),
+/// and since ω is in G2 and the pairing has no kernel there, this has one solution. So an accepted witness is the right
+/// one, no matter from which tails it came, and reveals nothing about them. A file with bad points can only make the
+/// check fail, for all holders or for some. A file of good points that are not the right ones can do that too, and no
+/// check of points would find it; its author, the issuer, can refuse or revoke anyway. Points off the curve do no other
+/// harm: additions have no case that fails, no secret is multiplied with them, and which points are added depends only
+/// on public lists and on the holder's own index.
 pub struct TailSum {
     sum: Point<Fp2>,
     eight: Option<EightSums>,
