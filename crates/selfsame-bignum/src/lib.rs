@@ -8,12 +8,12 @@
 //!
 //! # Secrets
 //!
-//! A [`Secret`] has a width that is public and a value that is not. All operations on it, and on a
-//! [`Scalar`](pairing::Scalar) except those called `public`, take the same steps and touch the same memory for all
-//! values of one width. It is wiped when it is dropped, and so are the factors of a [`PrivateModulus`].
+//! A [`Secret`] has a width, which is public, and a value, which is not. Operations on it take the same steps and touch
+//! the same memory for all values of one width, on every path; [`pairing`] says the same of its scalars. Secrets are
+//! wiped when they are dropped, and so are the factors of a [`PrivateModulus`].
 //!
-//! Functions on dashu's integers take a time that depends on these: [`is_prime`], [`safe_prime`], [`prime_in_range`],
-//! [`jacobi`], inverses of residues, and [`Secret::reveal`].
+//! The time of these depends on the numbers: [`is_prime`], [`safe_prime`], [`prime_in_range`], [`jacobi`], inverses of
+//! residues, and the conversions [`Secret::from_public`] and [`Secret::reveal`].
 #![cfg_attr(
     not(test),
     deny(
