@@ -30,7 +30,7 @@ pub use engine::{force_adx, force_portable, products, uses_adx, uses_ifma};
 pub use jacobi::jacobi;
 pub use modulus::{Base, Element, Modulus, SecretTerm, Term};
 pub(crate) use points::{EightSums, Field};
-pub use prime::{is_prime, odd_primes, prime_in_range, safe_prime, safe_prime_from};
+pub use prime::{Primes, odd_primes};
 pub use secret::{Secret, Signed};
 
 #[cfg(test)]

@@ -12,8 +12,8 @@
 //! the same memory for all values of one width, on every path; [`pairing`] says the same of its scalars. Secrets are
 //! wiped when they are dropped, and so are the factors of a [`PrivateModulus`].
 //!
-//! The time of these depends on the numbers: [`is_prime`], [`safe_prime`], [`prime_in_range`], [`jacobi`], inverses of
-//! residues, and the conversions [`Secret::from_public`] and [`Secret::reveal`].
+//! The time of these depends on the numbers: [`Primes`], [`jacobi`], inverses of residues, and the conversions
+//! [`Secret::from_public`] and [`Secret::reveal`].
 #![cfg_attr(
     not(test),
     deny(
@@ -29,11 +29,12 @@ mod arithmetic;
 mod error;
 pub mod pairing;
 mod random;
+#[cfg(test)]
+mod testing;
 
 pub use arithmetic::{
-    Base, Element, FixedBase, Modulus, PrivateModulus, RootExponent, Secret, SecretTerm, Signed,
-    Term, force_adx, force_portable, is_prime, jacobi, odd_primes, prime_in_range, products,
-    safe_prime, safe_prime_from, uses_adx, uses_ifma,
+    Base, Element, FixedBase, Modulus, Primes, PrivateModulus, RootExponent, Secret, SecretTerm,
+    Signed, Term, force_adx, force_portable, jacobi, odd_primes, products, uses_adx, uses_ifma,
 };
 pub use error::Error;
 pub use random::Random;

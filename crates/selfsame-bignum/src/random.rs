@@ -1,26 +1,23 @@
-//! Random numbers of any length, derived from one context and label; equal inputs give equal numbers.
+//! Random numbers of any length from a source of blocks; equal blocks give equal numbers.
 
 use dashu_int::UBig;
-use selfsame_crypto::ctx::Ctx;
 use zeroize::Zeroizing;
 
 const BLOCK: usize = 1024;
 
-/// A stream of random bytes that depends only on a context's seed and a label.
-///
-/// The stream is HKDF-SHA256 with the block's number as its information, in blocks of 1,024 bytes.
+/// A stream of random bytes, made of the blocks that its source gives.
 pub struct Random {
-    source: Ctx,
+    source: Box<dyn FnMut(u64) -> Zeroizing<[u8; BLOCK]> + Send + Sync>,
     block: Zeroizing<[u8; BLOCK]>,
     used: usize,
     number: u64,
 }
 
 impl Random {
-    /// The stream of `ctx` for `label`. Equal labels give equal streams, so a step uses each label once.
-    pub fn new(ctx: &Ctx, label: &str) -> Self {
+    /// The stream of this source, which gives the uniformly random and secret block of each number from 0 on.
+    pub fn new(source: impl FnMut(u64) -> Zeroizing<[u8; BLOCK]> + Send + Sync + 'static) -> Self {
         Self {
-            source: Ctx::new(ctx.now(), ctx.random(label)),
+            source: Box::new(source),
             block: Zeroizing::new([0; BLOCK]),
             used: BLOCK,
             number: 0,
@@ -31,7 +28,7 @@ impl Random {
     pub fn fill(&mut self, out: &mut [u8]) {
         for byte in out {
             if self.used >= BLOCK {
-                self.block = Zeroizing::new(self.source.random(&self.number.to_string()));
+                self.block = (self.source)(self.number);
                 self.number = self.number.wrapping_add(1);
                 self.used = 0;
             }
@@ -76,30 +73,26 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use dashu_int::ops::BitTest;
-    use selfsame_crypto::time::UnixTime;
 
     use super::*;
-
-    fn stream(label: &str) -> Random {
-        Random::new(&Ctx::new(UnixTime(0), [5; 32]), label)
-    }
+    use crate::testing::stream;
 
     #[test]
     fn the_stream_is_the_same_however_it_is_cut() {
         let (mut whole, mut parts) = ([0; 3000], [0; 3000]);
-        stream("a").fill(&mut whole);
-        let mut random = stream("a");
+        stream(5, "a").fill(&mut whole);
+        let mut random = stream(5, "a");
         for part in parts.chunks_mut(7) {
             random.fill(part);
         }
         assert_eq!(whole, parts);
-        assert_ne!(stream("b").integer(256), stream("a").integer(256));
+        assert_ne!(stream(5, "b").integer(256), stream(5, "a").integer(256));
         assert_ne!(whole[..1024], whole[1024..2048]);
     }
 
     #[test]
     fn numbers_reach_their_length_and_never_pass_it() {
-        let mut random = stream("lengths");
+        let mut random = stream(5, "lengths");
         for bits in [1, 7, 8, 9, 593, 3060] {
             let longest = (0..64).map(|_| random.integer(bits).bit_len()).max();
             assert_eq!(longest, Some(bits));
@@ -110,7 +103,7 @@ mod tests {
 
     #[test]
     fn numbers_below_a_bound_reach_all_of_it() {
-        let mut random = stream("bound");
+        let mut random = stream(5, "bound");
         let seen: std::collections::BTreeSet<UBig> =
             (0..200).map(|_| random.below(&UBig::from(5_u8))).collect();
         assert_eq!(

@@ -2,10 +2,11 @@
 //! free of noise.
 
 use selfsame_bignum::pairing::counts;
-use selfsame_bignum::{is_prime, products};
+use selfsame_bignum::products;
 
 use super::*;
 use crate::holder::{Expected, NamedSecret, create_credential_request, process_credential};
+use crate::seed::PRIMES;
 
 /// The number of products, and of pairs that go through a Miller loop.
 fn counted(work: impl FnOnce()) -> (u64, u64) {
@@ -66,7 +67,7 @@ fn each(name: &str, tables: bool) -> (u64, u64) {
                 counted(|| drop(process_credential(&credential, &expected).unwrap()));
             // The processor decides how the test of e is computed.
             let e = credential.signature.p_credential.e.clone();
-            let (prime, _) = counted(|| assert!(is_prime(&e)));
+            let (prime, _) = counted(|| assert!(PRIMES.is_prime(&e)));
             (all - prime, pairs)
         }
     }

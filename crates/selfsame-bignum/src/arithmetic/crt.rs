@@ -287,19 +287,15 @@ fn malformed(what: &'static str, why: &'static str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 
     use super::*;
-    use crate::{
-        arithmetic::{prime_in_range, safe_prime},
-        random::Random,
-    };
+    use crate::testing::{PRIMES, stream};
 
     #[test]
     fn every_step_to_a_root_is_right_for_factors_and_exponents_of_any_length() {
-        let mut random = Random::new(&Ctx::new(UnixTime(0), [3; 32]), "steps");
+        let mut random = stream(3, "steps");
         for bits in [256, 260, 317, 318] {
-            let p = safe_prime(bits, &mut random);
+            let p = PRIMES.safe_prime(bits, &mut random);
             for (path, length) in
                 Path::available().flat_map(|path| [(path, 40), (path, 300), (path, 900)])
             {
@@ -318,7 +314,7 @@ mod tests {
                     assert_eq!(reduced.reveal(), IBig::from(exponent % (&p - UBig::ONE)));
                 }
                 let start = UBig::ONE << length;
-                let e = prime_in_range(&start, &(&start + &start), &mut random);
+                let e = PRIMES.prime_in_range(&start, &(&start + &start), &mut random);
                 assert!(
                     limbs::to_integer(&inverse_of_odd(&e, 7)) * &e % (UBig::ONE << 448)
                         == UBig::ONE

@@ -33,38 +33,140 @@ const SMALL: usize = 1 << 19;
 /// The number of candidates in one sieve.
 const WINDOW: usize = 1 << 16;
 
-/// Whether the number is prime. Even a malicious composite passes with a probability below 2^-128. Variable time.
-pub fn is_prime(number: &UBig) -> bool {
-    if *number < UBig::from(4_u8) {
-        return *number > UBig::ONE;
-    }
-    for prime in small_primes().iter().take(256) {
-        if (number % *prime) == 0 {
-            return *number == UBig::from(*prime);
-        }
-    }
-    number.bit(0) && passes(number, ROUNDS)
+/// Tests of primes and searches for them.
+#[derive(Clone, Copy)]
+pub struct Primes {
+    hash: fn(&[u8]) -> [u8; 32],
 }
 
-/// A prime p of `bits` bits, the two highest of them 1, for which h = (p-1)/2 is prime too, and 3 modulo 4; `bits` is
-/// at least 9. With such an h, square roots modulo it take one power.
-pub fn safe_prime(bits: usize, random: &mut Random) -> UBig {
-    let length = bits.max(9).saturating_sub(1);
-    loop {
-        let mut start = Zeroizing::new(random.integer(length));
-        start.set_bit(0);
-        start.set_bit(1);
-        start.set_bit(length.saturating_sub(1));
-        start.set_bit(length.saturating_sub(2));
-        if let Some(whole) = first_safe_prime(&start, Step::Four) {
-            return whole;
+impl Primes {
+    /// Takes the hash that makes the bases of a test from the tested number: a cryptographic one, such as SHA-256, so that
+    /// nobody can choose a number to fit its bases.
+    pub const fn new(hash: fn(&[u8]) -> [u8; 32]) -> Self {
+        Self { hash }
+    }
+
+    /// Whether the number is prime. Even a malicious composite passes with a probability below 2^-128. Variable time.
+    pub fn is_prime(&self, number: &UBig) -> bool {
+        if *number < UBig::from(4_u8) {
+            return *number > UBig::ONE;
+        }
+        for prime in small_primes().iter().take(256) {
+            if (number % *prime) == 0 {
+                return *number == UBig::from(*prime);
+            }
+        }
+        number.bit(0) && self.passes(number, ROUNDS)
+    }
+
+    /// A prime p of `bits` bits, the two highest of them 1, for which h = (p-1)/2 is prime too, and 3 modulo 4; `bits` is
+    /// at least 9. With such an h, square roots modulo it take one power.
+    pub fn safe_prime(&self, bits: usize, random: &mut Random) -> UBig {
+        let length = bits.max(9).saturating_sub(1);
+        loop {
+            let mut start = Zeroizing::new(random.integer(length));
+            start.set_bit(0);
+            start.set_bit(1);
+            start.set_bit(length.saturating_sub(1));
+            start.set_bit(length.saturating_sub(2));
+            if let Some(whole) = self.first_safe_prime(&start, Step::Four) {
+                return whole;
+            }
         }
     }
-}
 
-/// The first safe prime 2h + 1 for an h from the odd number `start` on, of its length and within one sieve.
-pub fn safe_prime_from(start: &UBig) -> Option<UBig> {
-    first_safe_prime(start, Step::Two)
+    /// The first safe prime 2h + 1 for an h from the odd number `start` on, of its length and within one sieve.
+    pub fn safe_prime_from(&self, start: &UBig) -> Option<UBig> {
+        self.first_safe_prime(start, Step::Two)
+    }
+
+    /// A prime from `start` up to, and not including, `end`; there must be one, and `end` must be above 3.
+    ///
+    /// All odd primes of the range are equally likely: every candidate is drawn anew, as the published library draws e ("a
+    /// random prime", AnonCreds v1.0, "The Credential Signature"). Going on from one random number to the next prime would
+    /// be faster, but would prefer primes that follow long gaps.
+    pub fn prime_in_range(&self, start: &UBig, end: &UBig, random: &mut Random) -> UBig {
+        let mut first = start.clone();
+        first.set_bit(0);
+        // The candidates are first + 2k for k below this.
+        let count = if *end > first {
+            (end - &first + UBig::ONE) >> 1
+        } else {
+            UBig::ONE
+        };
+        let bits = (&count - UBig::ONE).bit_len();
+        let divisors = Divisors::new(&first);
+        let mut draw = || {
+            loop {
+                let place = random.integer(bits);
+                if place < count && !divisors.rule_out(&place) {
+                    return &first + (place << 1);
+                }
+            }
+        };
+        loop {
+            let some = [(); EIGHT].map(|()| draw());
+            let mut probable = probable(&some);
+            if let Some(prime) = probable.find(|candidate| self.passes(candidate, OWN_ROUNDS)) {
+                return prime.clone();
+            }
+        }
+    }
+
+    /// Like `safe_prime_from`, for the h of these steps only.
+    fn first_safe_prime(&self, start: &UBig, step: Step) -> Option<UBig> {
+        let length = start.bit_len();
+        let mut halves = survivors(start, step).take_while(|half| half.bit_len() == length);
+        loop {
+            // One of them may be half of a factor.
+            let some: Zeroizing<Vec<UBig>> = Zeroizing::new(halves.by_ref().take(EIGHT).collect());
+            if some.is_empty() {
+                return None;
+            }
+            let mut probable = probable(&some);
+            if let Some(whole) = probable.find_map(|half| self.safe_prime_of(half)) {
+                return Some(whole);
+            }
+        }
+    }
+
+    /// The safe prime 2h + 1, for an h that may be prime.
+    ///
+    /// Once h is prime, one power proves 2h + 1 prime (Pocklington 1914): if 2^(2h) is 1 modulo it, and it has no divisor
+    /// in common with 2² - 1. So only h needs rounds.
+    fn safe_prime_of(&self, half: &UBig) -> Option<UBig> {
+        let mut whole = Zeroizing::new((half << 1) + UBig::ONE);
+        let proven = &*whole % 3_u8 != 0 && passes_base_two(&whole);
+        (proven && self.passes(half, OWN_ROUNDS)).then(|| std::mem::take(&mut *whole))
+    }
+
+    /// `rounds` rounds of Miller and Rabin's test of an odd number. An attacker cannot choose the number to fit the bases.
+    fn passes(&self, number: &UBig, rounds: usize) -> bool {
+        if *number < UBig::from(5_u8) {
+            return *number == UBig::from(3_u8);
+        }
+        let bytes = number.to_be_bytes();
+        (0..rounds).step_by(EIGHT).all(|round| {
+            let count = rounds.saturating_sub(round).min(EIGHT);
+            let bases: Vec<UBig> = (round..round.saturating_add(count))
+                .map(|round| self.base(&bytes, round, number))
+                .collect();
+            let rounds: Vec<(&UBig, &UBig)> = bases.iter().map(|base| (number, base)).collect();
+            agree(&rounds).into_iter().all(|agrees| agrees)
+        })
+    }
+
+    /// A base from 2 to number - 2 that depends on the whole number, so that an attacker cannot choose a number to fit it.
+    fn base(&self, bytes: &[u8], round: usize, number: &UBig) -> UBig {
+        let mut wide = Vec::new();
+        for part in 0..=bytes.len().wrapping_div(32) {
+            let mut text = (round as u64).to_be_bytes().to_vec();
+            text.extend_from_slice(&part.to_be_bytes());
+            text.extend_from_slice(bytes);
+            wide.extend_from_slice(&(self.hash)(&text));
+        }
+        UBig::from_be_bytes(&wide) % (number - UBig::from(3_u8)) + UBig::from(2_u8)
+    }
 }
 
 /// The difference between successive candidates.
@@ -72,66 +174,6 @@ pub fn safe_prime_from(start: &UBig) -> Option<UBig> {
 enum Step {
     Two = 2,
     Four = 4,
-}
-
-/// Like [`safe_prime_from`], for the h of these steps only.
-fn first_safe_prime(start: &UBig, step: Step) -> Option<UBig> {
-    let length = start.bit_len();
-    let mut halves = survivors(start, step).take_while(|half| half.bit_len() == length);
-    loop {
-        // One of them may be half of a factor.
-        let some: Zeroizing<Vec<UBig>> = Zeroizing::new(halves.by_ref().take(EIGHT).collect());
-        if some.is_empty() {
-            return None;
-        }
-        let mut probable = probable(&some);
-        if let Some(whole) = probable.find_map(safe_prime_of) {
-            return Some(whole);
-        }
-    }
-}
-
-/// The safe prime 2h + 1, for an h that may be prime.
-///
-/// Once h is prime, one power proves 2h + 1 prime (Pocklington 1914): if 2^(2h) is 1 modulo it, and it has no divisor
-/// in common with 2² - 1. So only h needs rounds.
-fn safe_prime_of(half: &UBig) -> Option<UBig> {
-    let mut whole = Zeroizing::new((half << 1) + UBig::ONE);
-    let proven = &*whole % 3_u8 != 0 && passes_base_two(&whole);
-    (proven && passes(half, OWN_ROUNDS)).then(|| std::mem::take(&mut *whole))
-}
-
-/// A prime from `start` up to, and not including, `end`; there must be one, and `end` must be above 3.
-///
-/// All odd primes of the range are equally likely: every candidate is drawn anew, as the published library draws e ("a
-/// random prime", AnonCreds v1.0, "The Credential Signature"). Going on from one random number to the next prime would
-/// be faster, but would prefer primes that follow long gaps.
-pub fn prime_in_range(start: &UBig, end: &UBig, random: &mut Random) -> UBig {
-    let mut first = start.clone();
-    first.set_bit(0);
-    // The candidates are first + 2k for k below this.
-    let count = if *end > first {
-        (end - &first + UBig::ONE) >> 1
-    } else {
-        UBig::ONE
-    };
-    let bits = (&count - UBig::ONE).bit_len();
-    let divisors = Divisors::new(&first);
-    let mut draw = || {
-        loop {
-            let place = random.integer(bits);
-            if place < count && !divisors.rule_out(&place) {
-                return &first + (place << 1);
-            }
-        }
-    };
-    loop {
-        let some = [(); EIGHT].map(|()| draw());
-        let mut probable = probable(&some);
-        if let Some(prime) = probable.find(|candidate| passes(candidate, OWN_ROUNDS)) {
-            return prime.clone();
-        }
-    }
 }
 
 /// Trial division of candidates first + 2k by small primes, before any other test.
@@ -326,22 +368,6 @@ fn passes_base_two(number: &UBig) -> bool {
     }
 }
 
-/// `rounds` rounds of Miller and Rabin's test of an odd number. An attacker cannot choose the number to fit the bases.
-fn passes(number: &UBig, rounds: usize) -> bool {
-    if *number < UBig::from(5_u8) {
-        return *number == UBig::from(3_u8);
-    }
-    let bytes = number.to_be_bytes();
-    (0..rounds).step_by(EIGHT).all(|round| {
-        let count = rounds.saturating_sub(round).min(EIGHT);
-        let bases: Vec<UBig> = (round..round.saturating_add(count))
-            .map(|round| base(&bytes, round, number))
-            .collect();
-        let rounds: Vec<(&UBig, &UBig)> = bases.iter().map(|base| (number, base)).collect();
-        agree(&rounds).into_iter().all(|agrees| agrees)
-    })
-}
-
 /// One round for each odd number above 1 and its base, eight at once where possible: whether, for number - 1 = d·2^t,
 /// base^d is 1, or becomes -1 by fewer than t squarings.
 fn agree(rounds: &[(&UBig, &UBig)]) -> Vec<bool> {
@@ -397,26 +423,13 @@ fn becomes_one(number: &UBig, mut power: UBig) -> bool {
     })
 }
 
-/// A base from 2 to number - 2 that depends on the whole number, so that an attacker cannot choose a number to fit it.
-fn base(bytes: &[u8], round: usize, number: &UBig) -> UBig {
-    let mut wide = Vec::new();
-    for part in 0..=bytes.len().wrapping_div(32) {
-        let mut text = (round as u64).to_be_bytes().to_vec();
-        text.extend_from_slice(&part.to_be_bytes());
-        text.extend_from_slice(bytes);
-        wide.extend_from_slice(&selfsame_crypto::hash::sha256(&text));
-    }
-    UBig::from_be_bytes(&wide) % (number - UBig::from(3_u8)) + UBig::from(2_u8)
-}
-
 #[cfg(test)]
 mod tests {
-    use selfsame_crypto::{ctx::Ctx, time::UnixTime};
-
     use super::*;
+    use crate::testing::{PRIMES, stream};
 
     fn random() -> Random {
-        Random::new(&Ctx::new(UnixTime(0), [9; 32]), "primes")
+        stream(9, "primes")
     }
 
     #[test]
@@ -427,9 +440,13 @@ mod tests {
             (2 * i..5000).step_by(i).for_each(|j| sieve[j] = false);
         }
         for (number, prime) in sieve.into_iter().enumerate() {
-            assert_eq!(is_prime(&UBig::from(number)), prime, "{number}");
+            assert_eq!(PRIMES.is_prime(&UBig::from(number)), prime, "{number}");
             if number % 2 == 1 && number > 4 {
-                assert_eq!(passes(&UBig::from(number), ROUNDS), prime, "{number}");
+                assert_eq!(
+                    PRIMES.passes(&UBig::from(number), ROUNDS),
+                    prime,
+                    "{number}"
+                );
             }
         }
     }
@@ -444,21 +461,21 @@ mod tests {
             "3317044064679887385961981",
         ] {
             let composite: UBig = composite.parse().expect("a number");
-            assert!(!is_prime(&composite) && !passes(&composite, ROUNDS));
+            assert!(!PRIMES.is_prime(&composite) && !PRIMES.passes(&composite, ROUNDS));
         }
-        assert!(is_prime(&UBig::ones(521)));
-        assert!(!is_prime(&UBig::ones(523)));
-        assert!(!is_prime(&(UBig::ones(521) * UBig::ones(607))));
+        assert!(PRIMES.is_prime(&UBig::ones(521)));
+        assert!(!PRIMES.is_prime(&UBig::ones(523)));
+        assert!(!PRIMES.is_prime(&(UBig::ones(521) * UBig::ones(607))));
     }
 
     #[test]
     fn safe_primes_have_their_length_and_both_halves_are_prime() {
         for bits in [9, 12, 24, 25, 64, 160, 320] {
-            let prime = safe_prime(bits, &mut random());
+            let prime = PRIMES.safe_prime(bits, &mut random());
             assert_eq!(prime.bit_len(), bits);
             let half = &prime >> 1;
             assert_eq!(&half % 4_u8, 3);
-            assert!(is_prime(&prime) && is_prime(&half));
+            assert!(PRIMES.is_prime(&prime) && PRIMES.is_prime(&half));
         }
     }
 
@@ -466,11 +483,11 @@ mod tests {
     fn a_prime_in_a_range_stays_in_it() {
         let start = UBig::ONE << 596;
         let end = &start + (UBig::ONE << 119);
-        let prime = prime_in_range(&start, &end, &mut random());
-        assert!(prime >= start && prime < end && is_prime(&prime));
+        let prime = PRIMES.prime_in_range(&start, &end, &mut random());
+        assert!(prime >= start && prime < end && PRIMES.is_prime(&prime));
         let [ninety, hundred] = [90_u8, 100].map(UBig::from);
         assert_eq!(
-            prime_in_range(&ninety, &hundred, &mut random()),
+            PRIMES.prime_in_range(&ninety, &hundred, &mut random()),
             UBig::from(97_u8)
         );
     }
@@ -483,7 +500,7 @@ mod tests {
         let mut seen = std::collections::BTreeMap::<UBig, u32>::new();
         for _ in 0..700 {
             *seen
-                .entry(prime_in_range(&start, &end, &mut random))
+                .entry(PRIMES.prime_in_range(&start, &end, &mut random))
                 .or_default() += 1;
         }
         let primes: Vec<u32> = seen
@@ -502,7 +519,7 @@ mod tests {
         let start = UBig::ONE << 596;
         let numbers: Vec<UBig> = (0..16_u32)
             .map(|place| &start + UBig::from(2 * place + 1))
-            .chain([prime_in_range(&start, &(&start << 1), &mut random())])
+            .chain([PRIMES.prime_in_range(&start, &(&start << 1), &mut random())])
             .collect();
         let two = UBig::from(2_u8);
         let rounds: Vec<(&UBig, &UBig)> = numbers.iter().map(|number| (number, &two)).collect();
@@ -547,7 +564,7 @@ mod tests {
         for (number, place) in near().zip(0_u32..) {
             let ruled_out = divisors.rule_out(&UBig::from(place));
             assert!(ruled_out || !divided(&number), "{number}");
-            assert!(!(ruled_out && is_prime(&number)), "{number}");
+            assert!(!(ruled_out && PRIMES.is_prime(&number)), "{number}");
         }
         let whole = |half: &UBig| half * UBig::from(2_u8) + UBig::ONE;
         for step in [Step::Two, Step::Four] {
@@ -557,7 +574,8 @@ mod tests {
                     .all(|half| !divided(half) && !divided(&whole(half)))
             );
             let pairs = near().filter(|half| (half - &start) % (step as u8) == 0);
-            let mut pairs = pairs.filter(|half| is_prime(half) && is_prime(&whole(half)));
+            let mut pairs =
+                pairs.filter(|half| PRIMES.is_prime(half) && PRIMES.is_prime(&whole(half)));
             assert!(pairs.all(|half| both.contains(&half)));
         }
     }

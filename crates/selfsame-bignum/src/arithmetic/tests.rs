@@ -6,10 +6,10 @@ mod speed;
 
 use dashu_int::{IBig, UBig, fast_div::ConstDivisor, ops::BitTest};
 use proptest::prelude::*;
-use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 
 use super::*;
 use crate::random::Random;
+use crate::testing::{PRIMES, stream};
 
 /// The paths that this processor has.
 fn paths() -> Vec<Path> {
@@ -17,7 +17,7 @@ fn paths() -> Vec<Path> {
 }
 
 fn random(label: &str) -> Random {
-    Random::new(&Ctx::new(UnixTime(0), [3; 32]), label)
+    stream(3, label)
 }
 
 /// An odd number of exactly `bits` bits.
@@ -147,7 +147,10 @@ fn negative_by_one_factor(number: &UBig, (p, q): (&UBig, &UBig)) -> UBig {
 #[test]
 fn roots_of_squares_undo_powers_and_nothing_else_has_one() {
     let mut random = random("roots");
-    let (p, q) = (safe_prime(260, &mut random), safe_prime(260, &mut random));
+    let (p, q) = (
+        PRIMES.safe_prime(260, &mut random),
+        PRIMES.safe_prime(260, &mut random),
+    );
     for (path, length) in paths()
         .into_iter()
         .flat_map(|path| [(path, 40), (path, 300), (path, 1_200)])
@@ -155,7 +158,7 @@ fn roots_of_squares_undo_powers_and_nothing_else_has_one() {
         let private = PrivateModulus::on(path, &p, &q).expect("two primes");
         let modulus = private.modulus();
         let start = UBig::ONE << length;
-        let e = prime_in_range(&start, &(&start + &start), &mut random);
+        let e = PRIMES.prime_in_range(&start, &(&start + &start), &mut random);
         for _ in 0..4 {
             let base = element(modulus, &mut random);
             // For a square, this is the power that the published implementation computes.
@@ -195,7 +198,10 @@ fn roots_of_squares_undo_powers_and_nothing_else_has_one() {
 #[test]
 fn exponents_without_a_root_and_factors_that_are_not_two_primes_are_refused() {
     let mut random = random("refused");
-    let (p, q) = (safe_prime(260, &mut random), safe_prime(260, &mut random));
+    let (p, q) = (
+        PRIMES.safe_prime(260, &mut random),
+        PRIMES.safe_prime(260, &mut random),
+    );
     let private = PrivateModulus::new(&p, &q).expect("two primes");
     let one = private.modulus().one();
     let half = (&p - UBig::ONE) >> 1;
@@ -212,5 +218,5 @@ fn exponents_without_a_root_and_factors_that_are_not_two_primes_are_refused() {
     assert!(PrivateModulus::new(&p, &p).is_err());
     assert!(PrivateModulus::new(&p, &(&q * UBig::from(4_u8))).is_err());
     let composite = odd(260, &mut random);
-    assert!(!is_prime(&composite) && PrivateModulus::new(&composite, &q).is_err());
+    assert!(!PRIMES.is_prime(&composite) && PrivateModulus::new(&composite, &q).is_err());
 }

@@ -45,7 +45,7 @@ fn read<T: DeserializeOwned>(value: &Value) -> T {
 }
 
 fn random(seed: u8) -> Random {
-    Random::new(&Ctx::new(UnixTime(0), [seed; 32]), "revocation tests")
+    crate::seed::stream(&Ctx::new(UnixTime(0), [seed; 32]), "revocation tests")
 }
 
 fn number(value: &Value) -> UBig {

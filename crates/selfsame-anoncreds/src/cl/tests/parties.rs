@@ -39,7 +39,7 @@ pub(super) fn write(value: &impl Serialize) -> Value {
 }
 
 pub(super) fn random(label: &str) -> Random {
-    Random::new(&Ctx::new(UnixTime(0), [3; 32]), label)
+    crate::seed::stream(&Ctx::new(UnixTime(0), [3; 32]), label)
 }
 
 impl CredentialDefinition {

@@ -91,17 +91,16 @@ impl Factor {
 
 #[cfg(test)]
 mod tests {
-    use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 
     use super::*;
-    use crate::arithmetic::{Path, safe_prime};
-    use crate::random::Random;
+    use crate::arithmetic::Path;
+    use crate::testing::{PRIMES, stream};
 
     #[test]
     fn roots_are_those_of_the_integers() {
-        let mut random = Random::new(&Ctx::new(UnixTime(0), [3; 32]), "roots");
+        let mut random = stream(3, "roots");
         for bits in [260, 318] {
-            let [p, q] = [(); 2].map(|()| safe_prime(bits, &mut random));
+            let [p, q] = [(); 2].map(|()| PRIMES.safe_prime(bits, &mut random));
             for path in Path::available() {
                 let private = PrivateModulus::on(path, &p, &q).unwrap();
                 let modulus = private.modulus();
@@ -130,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_quarter_of_all_numbers_are_squares_and_each_has_four_roots() {
-        let mut random = Random::new(&Ctx::new(UnixTime(0), [3; 32]), "square roots");
-        let [p, q] = [(); 2].map(|()| safe_prime(260, &mut random));
+        let mut random = stream(3, "square roots");
+        let [p, q] = [(); 2].map(|()| PRIMES.safe_prime(260, &mut random));
         for path in Path::available() {
             let private = PrivateModulus::on(path, &p, &q).unwrap();
             let modulus = private.modulus();

@@ -161,17 +161,17 @@ fn equality_proof(modulus: &Modulus, random: &mut Random) {
 fn roots(path: Path, random: &mut Random) {
     let start = UBig::ONE << 596;
     let end = &start + (UBig::ONE << 119);
-    let e = prime_in_range(&start, &end, random);
+    let e = PRIMES.prime_in_range(&start, &end, random);
     println!(
         "  prime e (best path)      {:8.1}",
-        least(20, 4, || drop(prime_in_range(&start, &end, random)))
+        least(20, 4, || drop(PRIMES.prime_in_range(&start, &end, random)))
     );
     println!(
         "  test of it (best path)   {:8.1}",
-        least(10, 1, || assert!(is_prime(&e)))
+        least(10, 1, || assert!(PRIMES.is_prime(&e)))
     );
     let begun = Instant::now();
-    let primes: Vec<UBig> = (0..8).map(|_| safe_prime(1_025, random)).collect();
+    let primes: Vec<UBig> = (0..8).map(|_| PRIMES.safe_prime(1_025, random)).collect();
     println!(
         "  safe prime, mean of 8    {:8.1} ms",
         begun.elapsed().as_secs_f64() * 1e3 / 8.0
