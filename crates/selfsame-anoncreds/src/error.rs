@@ -46,3 +46,12 @@ pub enum Error {
         limit: usize,
     },
 }
+
+impl From<selfsame_bignum::Error> for Error {
+    fn from(error: selfsame_bignum::Error) -> Self {
+        match error {
+            selfsame_bignum::Error::Malformed { what, why } => Self::Malformed { what, why },
+            selfsame_bignum::Error::TooLarge { what, limit } => Self::TooLarge { what, limit },
+        }
+    }
+}

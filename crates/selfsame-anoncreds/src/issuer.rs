@@ -298,7 +298,7 @@ impl Issuer {
         place: &Place<'_>,
         request: &CredentialRequest,
         context: &dashu_int::UBig,
-        random: &mut crate::random::Random,
+        random: &mut selfsame_bignum::Random,
     ) -> Result<Issued, Error> {
         let registry = self.at(&place.registry)?;
         let revoked = place.list.revocation_list.is_revoked(place.index)?;
@@ -316,7 +316,7 @@ impl Issuer {
         registry.issue(&request, random)
     }
 
-    fn random(&self, issuance: &Issuance<'_>, ctx: &Ctx) -> Result<crate::random::Random, Error> {
+    fn random(&self, issuance: &Issuance<'_>, ctx: &Ctx) -> Result<selfsame_bignum::Random, Error> {
         let request = issuance.request.to_json()?;
         let values = serde_json::to_vec(&issuance.values).map_err(|_| Error::Malformed {
             what: Credential::WHAT,

@@ -1,10 +1,10 @@
 //! AnonCreds v1.0: credentials whose holder can reveal single attributes or prove predicates about them. Presentations
 //! are unlinkable if the issuer made its key as specified, or proves that all bases of the key are powers of S.
 //!
-//! Owns: the data types and their JSON, the Camenisch-Lysyanskaya mathematics, revocation by accumulator, and the
-//! arithmetic under them.
+//! Owns: the data types and their JSON, the Camenisch-Lysyanskaya mathematics, and revocation by accumulator.
 //!
-//! Does not own: where keys, credentials and tails files are kept, how messages travel, and any input, output or clock.
+//! Does not own: the arithmetic and the pairing under them (selfsame-bignum), where keys, credentials and tails files
+//! are kept, how messages travel, and any input, output or clock.
 //!
 //! The checks are listed where they are made: the holder's checks of an issuer's key in [`holder`], the verifier's
 //! checks of a proof in [`verifier`], the issuer's checks in [`issuer`], and all of revocation in [`cl::revocation`].
@@ -38,15 +38,12 @@
     )
 )]
 
-mod arithmetic;
 pub mod cl;
 pub mod definition;
 mod error;
 pub mod format;
 pub mod holder;
 pub mod issuer;
-mod pairing;
-mod random;
 mod seed;
 pub mod verdict;
 pub mod verifier;
@@ -54,5 +51,5 @@ pub mod verifier;
 #[cfg(test)]
 mod testing;
 
-pub use arithmetic::{force_adx, force_portable, uses_adx, uses_ifma};
 pub use error::Error;
+pub use selfsame_bignum::{force_adx, force_portable, uses_adx, uses_ifma};

@@ -158,8 +158,8 @@ pub const ROWS: &[Row] = &[
         "the engine's own rules, which ours are compared with",
     ),
     row(
-        "crates/selfsame-anoncreds/proptest-regressions/",
-        These(&["selfsame-anoncreds/unit"]),
+        "crates/selfsame-bignum/proptest-regressions/",
+        These(&["selfsame-bignum/unit"]),
         "cases that failed once",
     ),
     row(

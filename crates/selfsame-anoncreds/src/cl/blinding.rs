@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dashu_int::{IBig, Sign, UBig};
+use selfsame_bignum::pairing::G1;
+use selfsame_bignum::{Base, Random, Secret, SecretTerm, Term};
 
 use super::definition::revealed;
 use super::key::{CredentialKey, KeyInUse};
@@ -14,9 +16,6 @@ use super::messages::{
 use super::revocation::RevocationBlinding;
 use super::{bounds, challenge};
 use crate::Error;
-use crate::arithmetic::{Base, Secret, SecretTerm, Term};
-use crate::pairing::G1;
-use crate::random::Random;
 
 /// The blinded link secret: what a holder sends, and what it keeps.
 #[derive(Debug)]

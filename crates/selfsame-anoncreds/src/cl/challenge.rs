@@ -1,10 +1,10 @@
 //! Challenges: SHA-256 over the concatenated numbers in their shortest big-endian form.
 
 use dashu_int::UBig;
+use selfsame_bignum::Random;
 use selfsame_crypto::hash::{sha256, sha256_parts};
 
 use super::bounds;
-use crate::random::Random;
 
 /// The bytes of a number in a challenge.
 pub(crate) fn bytes(number: &UBig) -> Vec<u8> {

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use dashu_int::{IBig, UBig};
+use selfsame_bignum::{Base, Element, Term};
 
 use super::key::{CredentialKey, KeyInUse};
 use super::key_data::{KeyCorrectnessProof, LINK_SECRET};
 use super::{bounds, challenge};
 use crate::Error;
-use crate::arithmetic::{Base, Element, Term};
 
 impl CredentialKey {
     /// Checks every part of the proof that came with an offer, except the one of [`Self::check_safe_primes`]. A proof

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use dashu_int::{UBig, ops::Gcd as _};
+use selfsame_bignum::{Element, Modulus, PrivateModulus, Random, Secret, Signed};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::challenge;
@@ -11,10 +12,7 @@ use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, Prima
 use super::powers::PowersProof;
 use super::safe_primes::SafePrimesProof;
 use crate::Error;
-use crate::arithmetic::{
-    Element, Modulus, PrivateModulus, Secret, Signed, safe_prime, safe_prime_from,
-};
-use crate::random::Random;
+use crate::seed::PRIMES;
 
 /// Bits of each safe prime, as in the published library, so that n has 2,050.
 pub const PRIME_BITS: usize = 1_025;
@@ -39,9 +37,9 @@ pub struct Definition {
 impl SafePrimes {
     /// Searches for two safe primes.
     pub(crate) fn search(random: &mut Random) -> Self {
-        let p = safe_prime(PRIME_BITS, random);
+        let p = PRIMES.safe_prime(PRIME_BITS, random);
         loop {
-            let q = safe_prime(PRIME_BITS, random);
+            let q = PRIMES.safe_prime(PRIME_BITS, random);
             if q != p {
                 return Self { p, q };
             }
@@ -67,7 +65,9 @@ impl SafePrimes {
 pub(crate) fn first_safe_prime(half: &[u8]) -> Option<Vec<u8>> {
     let mut start = UBig::from_be_bytes(half);
     start.set_bit(0);
-    safe_prime_from(&start).map(|prime| prime.to_be_bytes().into())
+    PRIMES
+        .safe_prime_from(&start)
+        .map(|prime| prime.to_be_bytes().into())
 }
 
 #[cfg(test)]

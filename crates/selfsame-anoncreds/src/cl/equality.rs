@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dashu_int::{IBig, Sign, UBig, ops::BitTest as _};
+use selfsame_bignum::pairing::Scalar;
+use selfsame_bignum::{Base, Element, Random, Secret, SecretTerm, Signed};
 use zeroize::Zeroizing;
 
 use super::blinding::positive;
@@ -18,9 +20,6 @@ use super::processing::exponent;
 use super::proof_data::EqualityProof;
 use super::signing::{Values, check_values};
 use crate::Error;
-use crate::arithmetic::{Base, Element, Secret, SecretTerm, Signed};
-use crate::pairing::Scalar;
-use crate::random::Random;
 
 /// The primary part of a credential, as the holder has it.
 #[derive(Clone, Copy)]

@@ -3,13 +3,12 @@
 use std::fmt;
 
 use dashu_int::UBig;
+use selfsame_bignum::{Element, Modulus, PrivateModulus, Random, Secret};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::key::CredentialKey;
 use super::key_data::PrimaryPrivateKey;
 use crate::Error;
-use crate::arithmetic::{Element, Modulus, PrivateModulus, Secret};
-use crate::random::Random;
 
 /// The key pair of a credential definition, ready for issuing.
 pub struct IssuerKey {
@@ -57,7 +56,7 @@ impl IssuerKey {
 
     /// The quadratic residue whose e-th power is `base`; an error if `base` is not a quadratic residue.
     pub(crate) fn root(&self, base: &Element, e: &UBig) -> Result<Element, Error> {
-        self.private.power_inverse_exponent(base, e)
+        Ok(self.private.power_inverse_exponent(base, e)?)
     }
 
     /// base^exponent.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use dashu_int::{UBig, ops::BitTest as _};
+use selfsame_bignum::{Base, Element, FixedBase, Modulus};
 use selfsame_crypto::hash::sha256;
 
 use super::bounds;
@@ -13,7 +14,6 @@ use super::decimal::MAX_ATTRIBUTES;
 use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPublicKey};
 use super::powers::PowersProof;
 use crate::Error;
-use crate::arithmetic::{Base, Element, FixedBase, Modulus};
 
 /// The primary public key of a credential definition, ready for use by holder, issuer and verifier. Cloning it is
 /// cheap; all clones share their tables, which the second operation builds.

@@ -3,13 +3,12 @@
 use std::fmt;
 
 use dashu_int::{UBig, ops::BitTest as _};
+use selfsame_bignum::{Random, Secret};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::bounds;
 use super::decimal::Decimal as _;
 use crate::Error;
-use crate::arithmetic::Secret;
-use crate::random::Random;
 
 /// A number of 256 bits that ties a holder's credentials together. (AnonCreds v1.0, "Holder Create and Store Link
 /// Secret".)

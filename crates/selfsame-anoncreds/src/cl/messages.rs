@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dashu_int::UBig;
+use selfsame_bignum::pairing::G1;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroize as _;
 
 use super::decimal;
 use super::revocation::{NonRevocationCredentialSignature, RevocationBlinding};
-use crate::pairing::G1;
 
 /// A number that is used once, in an offer, a request, or a presentation request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,6 +13,7 @@
 use std::fmt;
 
 use dashu_int::{IBig, UBig, ops::BitTest as _};
+use selfsame_bignum::{Element, Random, Secret, Term};
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::hash::{sha256, sha256_parts};
 use serde::de::{self, Deserializer, Visitor};
@@ -24,8 +25,6 @@ use super::key::KeyInUse;
 use super::key_data::PrimaryPublicKey;
 use super::{bounds, decimal};
 use crate::Error;
-use crate::arithmetic::{Element, Secret, Term};
-use crate::random::Random;
 
 /// The number of rounds. Each halves the probability that a base is not a power of S.
 const ROUNDS: usize = 128;

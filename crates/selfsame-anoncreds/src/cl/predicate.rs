@@ -4,6 +4,7 @@
 //! powers of Z and S alone, with exponents that the holder computes itself.
 
 use dashu_int::{IBig, Sign, UBig};
+use selfsame_bignum::{Base, Element, Random, Secret, SecretTerm, Signed};
 
 use super::blinding::positive;
 use super::bounds;
@@ -13,8 +14,6 @@ use super::key::KeyInUse;
 use super::proof_data::{Four, FourAndDelta, Predicate, PredicateProof, PredicateType};
 use super::squares::four_squares;
 use crate::Error;
-use crate::arithmetic::{Base, Element, Secret, SecretTerm, Signed};
-use crate::random::Random;
 
 impl Predicate {
     /// Whether the difference is the bound minus the attribute.

@@ -1,6 +1,7 @@
 //! Processing a new credential: the holder checks it and removes the blinding.
 
 use dashu_int::{IBig, Sign, UBig, ops::BitTest as _};
+use selfsame_bignum::{Base, Element, Secret, SecretTerm, Term};
 
 use super::blinding::positive;
 use super::definition::revealed;
@@ -13,7 +14,7 @@ use super::messages::{
 use super::signing::{Values, check_values};
 use super::{bounds, challenge};
 use crate::Error;
-use crate::arithmetic::{Base, Element, Secret, SecretTerm, Term, is_prime};
+use crate::seed::PRIMES;
 
 /// A credential's primary part as received, and the holder's own data for it.
 #[derive(Clone, Copy)]
@@ -54,7 +55,7 @@ pub(crate) fn process(
         .inverse(&a)
         .map_err(|_| Error::Issuer("A of the signature is not coprime to the modulus"))?;
     // The primality of e is tested only here.
-    if !is_prime(&signature.e) {
+    if !PRIMES.is_prime(&signature.e) {
         return Err(Error::Issuer("e of the signature is not a prime"));
     }
     let v = exponent(&signature.v, bounds::V_PRIME_PRIME)

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use dashu_int::UBig;
+use selfsame_bignum::pairing::Scalar;
+use selfsame_bignum::{Random, Secret};
 
 use super::equality::{self, ContextMask, Held, SharedMasks};
 use super::link_secret::LinkSecret;
@@ -12,9 +14,6 @@ use super::proof_data::{AggregatedProof, Predicate, PrimaryProof, Proof, SubProo
 use super::revocation;
 use super::{bounds, challenge};
 use crate::Error;
-use crate::arithmetic::Secret;
-use crate::pairing::Scalar;
-use crate::random::Random;
 
 /// The statements to prove about one credential.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 //!
 //! | who | what | paragraph of AnonCreds v1.0 |
 //! |---|---|---|
-//! | all | points lie on their curve and in the subgroup of prime order, with coordinates below the field's; only an accumulator and a witness may be the neutral element; of tails, the sums (`pairing::tails` says why that is enough) | "Generating a Credential Definition With Revocation Support" |
+//! | all | points lie on their curve and in the subgroup of prime order, with coordinates below the field's; only an accumulator and a witness may be the neutral element; of tails, the sums ([`TailSum`](selfsame_bignum::pairing::TailSum) says why that is enough) | "Generating a Credential Definition With Revocation Support" |
 //! | issuer | the index is between 1 and `maxCredNum`, its bit allows the change, the blinded secret is not the neutral element | "Constructing a Credential" |
 //! | issuer | in a change of the list no index is revoked or issued twice, and index 0 is not in it: its tail is the secret one | "AnonCreds Credential Activation/Revocation and Publication" |
 //! | holder | the tails file has the length, version and hash that the registry's definition gives | "Tails File and Tails File Generation" |
@@ -63,10 +63,9 @@ pub use tails::{
 pub(crate) use verify::Registry;
 pub use witness::{Witness, WitnessContext};
 
+use selfsame_bignum::Random;
+use selfsame_bignum::pairing::Scalar;
 use zeroize::Zeroizing;
-
-use crate::pairing::Scalar;
-use crate::random::Random;
 
 /// A uniformly distributed secret scalar.
 fn scalar(random: &mut Random) -> Scalar {

@@ -23,6 +23,9 @@
 use std::fmt;
 
 use dashu_int::{IBig, UBig, ops::BitTest as _};
+use selfsame_bignum::{
+    Base, Element, Modulus, PrivateModulus, Random, Secret, Term, jacobi, odd_primes,
+};
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::hash::sha256_parts;
 use serde::de::{self, Deserializer, Visitor};
@@ -34,10 +37,7 @@ use super::key_data::PrimaryPrivateKey;
 use super::powers::padded;
 use super::{bounds, decimal};
 use crate::Error;
-use crate::arithmetic::{
-    Base, Element, Modulus, PrivateModulus, Secret, Term, is_prime, jacobi, odd_primes,
-};
-use crate::random::Random;
+use crate::seed::PRIMES;
 
 /// Rounds of each part.
 const ROUNDS: usize = 128;
@@ -150,7 +150,7 @@ impl SafePrimesProof {
         if !is_small(self.w) || !is_small(self.b) || classes.iter().any(|class| *class > 3) {
             return Err(NOT_HELD);
         }
-        if odd_primes(SMALL).any(|prime| (n % prime) == 0) || is_prime(n) {
+        if odd_primes(SMALL).any(|prime| (n % prime) == 0) || PRIMES.is_prime(n) {
             return Err(Error::Issuer(
                 "the modulus of the key is no product of two primes",
             ));

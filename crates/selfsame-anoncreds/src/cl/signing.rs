@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dashu_int::{IBig, UBig, ops::BitTest as _};
+use selfsame_bignum::{Element, Random, Secret, Term};
 
 use super::blinding::{self, positive};
 use super::definition::revealed;
@@ -15,8 +16,7 @@ use super::messages::{
 };
 use super::{bounds, challenge};
 use crate::Error;
-use crate::arithmetic::{Element, Secret, Term, prime_in_range};
-use crate::random::Random;
+use crate::seed::PRIMES;
 
 /// Encoded attributes by their normalised names, without the link secret.
 pub type Values = BTreeMap<String, IBig>;
@@ -58,7 +58,7 @@ pub(crate) fn sign(
     let start = bounds::power_of_two(bounds::E_START);
     let mut end = start.clone();
     end.set_bit(bounds::E_RANGE);
-    let e = prime_in_range(&start, &end, random);
+    let e = PRIMES.prime_in_range(&start, &end, random);
     let q = quotient(used, request, &v)?;
     let modulus = used.modulus();
     // A request proves U only up to its sign, so this may not be a square; everything else in it is one.

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use dashu_int::{UBig, ops::Gcd as _};
+use selfsame_bignum::pairing::Scalar;
+use selfsame_bignum::{Element, Modulus, Term};
 
 use super::equality::Product;
 use super::key::CredentialKey;
@@ -13,8 +15,6 @@ use super::prover::{SubProofRequest, joint};
 use super::revocation::Registry;
 use super::{bounds, challenge, equality, predicate};
 use crate::Error;
-use crate::arithmetic::{Element, Modulus, Term};
-use crate::pairing::Scalar;
 
 /// What a verifier expects of one sub-proof.
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ fn powers(modulus: &Modulus, products: &[Product<'_>]) -> Result<Vec<UBig>, Erro
 fn elements(modulus: &Modulus, part: &SubProof) -> Result<Vec<Element>, Error> {
     let elements = blinded(part)
         .map(|number| modulus.element(number))
-        .collect::<Result<Vec<Element>, Error>>()
+        .collect::<Result<Vec<Element>, _>>()
         .map_err(|_| Error::Proof("a blinded value is out of range"))?;
     check_coprime(modulus, &elements)?;
     Ok(elements)

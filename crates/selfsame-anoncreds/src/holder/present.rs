@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dashu_int::IBig;
+use selfsame_bignum::Random;
 use selfsame_crypto::ctx::Ctx;
 use zeroize::Zeroizing;
 
@@ -15,7 +16,6 @@ use crate::format::{
     RequestedAttribute, RequestedProof, RevealedAttribute, RevealedGroup, RevocationState,
     SelfAttested, SubProofReferent, normalise_attribute,
 };
-use crate::random::Random;
 use crate::seed;
 
 /// Answers a request with these credentials and self-attested values. Credentials that answer nothing are left out.

@@ -1,10 +1,12 @@
 //! Guards against performance regressions: counts of the Montgomery products and pairings of each operation, which are
 //! free of noise.
 
+use selfsame_bignum::pairing::counts;
+use selfsame_bignum::products;
+
 use super::*;
-use crate::arithmetic::{is_prime, products};
 use crate::holder::{Expected, NamedSecret, create_credential_request, process_credential};
-use crate::pairing::counters::counts;
+use crate::seed::PRIMES;
 
 /// The number of products, and of pairs that go through a Miller loop.
 fn counted(work: impl FnOnce()) -> (u64, u64) {
@@ -65,7 +67,7 @@ fn each(name: &str, tables: bool) -> (u64, u64) {
                 counted(|| drop(process_credential(&credential, &expected).unwrap()));
             // The processor decides how the test of e is computed.
             let e = credential.signature.p_credential.e.clone();
-            let (prime, _) = counted(|| assert!(is_prime(&e)));
+            let (prime, _) = counted(|| assert!(PRIMES.is_prime(&e)));
             (all - prime, pairs)
         }
     }

@@ -1,10 +1,10 @@
 //! Evidently wrong values are refused, with the right error, before any expensive computation.
 
 use dashu_int::UBig;
+use selfsame_bignum::products;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::arithmetic::products;
 use crate::format::limits::{MAX_CREDENTIALS, MAX_REFERENTS};
 use crate::holder::{Expected, process_credential};
 use crate::issuer::{Issuance, Place};
@@ -291,11 +291,11 @@ fn a_proof_of_non_revocation_does_not_make_the_verifier_compute_for_a_bad_primar
     let worlds = worlds();
     let given = json_of("presentations/non_revoked.json");
     let place = "/proof/proofs/0/primary_proof/eq_proof/a_prime";
-    let before = crate::pairing::counters::counts();
+    let before = selfsame_bignum::pairing::counts();
     for number in ["0".to_owned(), factor("legacy")] {
         refused(&worlds, ("non_revoked", "A'"), &with(&given, place, number));
     }
-    assert_eq!(crate::pairing::counters::counts(), before);
+    assert_eq!(selfsame_bignum::pairing::counts(), before);
 }
 
 #[test]

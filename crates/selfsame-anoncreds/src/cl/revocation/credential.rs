@@ -3,6 +3,8 @@
 use std::fmt;
 
 use dashu_int::UBig;
+use selfsame_bignum::Random;
+use selfsame_bignum::pairing::{G1, G2, Scalar, TailSum, pair_product};
 use serde::{Deserialize, Serialize};
 
 use super::key::{RevocationKey, RevocationKeyPublic};
@@ -12,8 +14,6 @@ use super::scalar;
 use super::tails::Tails;
 use super::witness::{Witness, WitnessContext};
 use crate::error::Error;
-use crate::pairing::{G1, G2, Scalar, TailSum, pair_product};
-use crate::random::Random;
 
 /// The `r_credential` of a credential's signature. (AnonCreds v1.0, "Supporting Revocation in a Credential".)
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -218,7 +218,7 @@ impl NonRevocationCredentialSignature {
     /// [`Error::Issuer`] if the index differs, [`Error::Mismatch`] for tails that are not points of the group, and
     /// errors that `tails` returns.
     pub fn check_index(&self, key: &RevocationKey, tails: &impl Tails) -> Result<(), Error> {
-        let mut own = TailSum::new();
+        let mut own = TailSum::empty();
         own.add(&tails.tail(self.i)?)?;
         let public = key.public();
         let product = pair_product(&[(self.g_i, public.g_dash), (public.g.neg(), own.finish()?)]);

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use selfsame_bignum::Random;
+use selfsame_bignum::pairing::{
+    FixedG1, FixedG2, FixedGt, G1, G2, Gt, Prepared, Scalar, pair, pair_prepared,
+};
 use serde::{Deserialize, Serialize};
 
 use super::list::check_capacity;
 use super::scalar;
 use crate::error::Error;
-use crate::pairing::{
-    FixedG1, FixedG2, FixedGt, G1, G2, Gt, Prepared, Scalar, pair, pair_prepared,
-};
-use crate::random::Random;
 
 /// The `revocation` part of a credential definition. (AnonCreds v1.0, "Public Revocation Keys".)
 ///

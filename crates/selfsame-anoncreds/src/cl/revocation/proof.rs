@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use selfsame_bignum::Random;
+use selfsame_bignum::pairing::{FixedGt, G1, G2, Gt, Prepared, Scalar, pair_prepared};
 use serde::{Deserialize, Serialize};
 
 use super::credential::NonRevocationCredentialSignature;
@@ -11,8 +13,6 @@ use super::key::RevocationKey;
 use super::registry::Accumulator;
 use super::scalar;
 use super::witness::Witness;
-use crate::pairing::{FixedGt, G1, G2, Gt, Prepared, Scalar, pair_prepared};
-use crate::random::Random;
 
 /// The `non_revoc_proof` of a sub-proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use selfsame_bignum::pairing::{G2, G2OrIdentity, Scalar};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,6 @@ use super::key::{CredentialRevocationPrivateKey, RevocationKey, RevocationKeyPri
 use super::list::{Changes, Issuance, MAX_CREDENTIALS, OUT_OF_RANGE, check_capacity, check_index};
 use super::tails::TailsGenerator;
 use crate::error::Error;
-use crate::pairing::{G2, G2OrIdentity, Scalar};
 
 /// The product of g'^(γ^(L+1-j)) over all credentials j that are not revoked; the neutral element if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,13 +4,13 @@
 //! powers g'^(γ^k) for k from 0 to 2L, where the secret one at L + 1 is replaced by g' itself. (AnonCreds v1.0, "Tails
 //! File and Tails File Generation"; the published implementations start with power 0, which the text leaves out.)
 
+use selfsame_bignum::pairing::Scalar;
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_crypto::hash::Sha256;
 
 use super::key::{RevocationKey, RevocationKeyPrivate};
 use super::list::{check_capacity, check_index};
 use crate::error::Error;
-use crate::pairing::Scalar;
 
 /// The first bytes of a tails file.
 pub const TAILS_VERSION: [u8; 2] = [0, 2];

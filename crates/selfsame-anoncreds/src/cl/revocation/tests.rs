@@ -9,6 +9,8 @@ mod samples;
 mod speed;
 
 use dashu_int::UBig;
+use selfsame_bignum::Random;
+use selfsame_bignum::pairing::Scalar;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::hash::sha256_parts;
 use selfsame_crypto::time::UnixTime;
@@ -18,8 +20,6 @@ use serde_json::Value;
 
 use super::*;
 use crate::error::Error;
-use crate::pairing::Scalar;
-use crate::random::Random;
 
 /// A file of `vectors/anoncreds` as JSON.
 macro_rules! sample {
@@ -45,7 +45,7 @@ fn read<T: DeserializeOwned>(value: &Value) -> T {
 }
 
 fn random(seed: u8) -> Random {
-    Random::new(&Ctx::new(UnixTime(0), [seed; 32]), "revocation tests")
+    crate::seed::stream(&Ctx::new(UnixTime(0), [seed; 32]), "revocation tests")
 }
 
 fn number(value: &Value) -> UBig {

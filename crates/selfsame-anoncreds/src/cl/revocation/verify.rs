@@ -2,11 +2,12 @@
 //!
 //! (AnonCreds v1.0, "Verify Non-Revocation Proof".) Everything is public here, so times may depend on values.
 
+use selfsame_bignum::pairing::{G1, Gt, Prepared, Scalar, pair_prepared};
+
 use super::key::{RevocationKey, RevocationKeyPublic};
 use super::proof::{NonRevocProof, TValues};
 use super::registry::Accumulator;
 use crate::error::Error;
-use crate::pairing::{G1, Gt, Prepared, Scalar, pair_prepared};
 
 /// The registry data that a verifier has before it sees the proof.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use selfsame_bignum::pairing::{G1, G2, G2OrIdentity, TailSum, pair_product};
 use serde::{Deserialize, Serialize};
 
 use super::key::{RevocationKey, RevocationKeyPublic};
@@ -9,7 +10,6 @@ use super::list::{Changes, RevocationList, check_index};
 use super::registry::Accumulator;
 use super::tails::{Tails, tail_index};
 use crate::error::Error;
-use crate::pairing::{G1, G2, G2OrIdentity, TailSum, pair_product};
 
 /// ω, the product of the tails L + 1 - j + i over all credentials j that are not revoked, other than i itself. Anyone
 /// who has the tails can tell from it which credential it belongs to, so it is kept as secret as the credential.
@@ -136,7 +136,7 @@ struct OwnTails<'a, T> {
 impl<T: Tails> OwnTails<'_, T> {
     /// The sum over other credentials; the credential's own index is skipped.
     fn sum(&self, others: impl IntoIterator<Item = u32>) -> Result<G2, Error> {
-        let mut sum = TailSum::new();
+        let mut sum = TailSum::empty();
         for other in others.into_iter().filter(|other| *other != self.own) {
             sum.add(
                 &self
@@ -144,7 +144,7 @@ impl<T: Tails> OwnTails<'_, T> {
                     .tail(tail_index(self.own, other, self.capacity)?)?,
             )?;
         }
-        sum.finish()
+        Ok(sum.finish()?)
     }
 }
 

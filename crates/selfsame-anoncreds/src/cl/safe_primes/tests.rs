@@ -6,7 +6,6 @@ use dashu_int::ops::{ExtendedGcd as _, Gcd as _};
 use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 
 use super::*;
-use crate::arithmetic::safe_prime;
 use crate::cl::{SafePrimes, generate};
 
 /// A prime factor of a modulus with its multiplicity, and the odd primes whose product is the odd part of its group's
@@ -26,7 +25,7 @@ struct Tried {
 }
 
 fn random(label: &str) -> Random {
-    Random::new(&Ctx::new(UnixTime(0), [3; 32]), label)
+    crate::seed::stream(&Ctx::new(UnixTime(0), [3; 32]), label)
 }
 
 fn power(base: &UBig, exponent: &UBig, modulus: &UBig) -> UBig {
@@ -64,7 +63,7 @@ impl Factor {
     }
 
     fn safe(bits: usize, random: &mut Random) -> Self {
-        let prime = safe_prime(bits, random);
+        let prime = PRIMES.safe_prime(bits, random);
         let half = &prime >> 1;
         Self::simple(prime, vec![half])
     }
@@ -75,7 +74,7 @@ impl Factor {
             let odd: Vec<UBig> = lengths.iter().map(|bits| prime(*bits, random)).collect();
             let product = odd.iter().fold(UBig::from(times), |all, one| all * one);
             let found = product + UBig::ONE;
-            if is_prime(&found) {
+            if PRIMES.is_prime(&found) {
                 return Self::simple(found, odd);
             }
         }
@@ -112,7 +111,7 @@ fn prime(bits: usize, random: &mut Random) -> UBig {
         for bit in [0, 1, bits - 1, bits - 2] {
             number.set_bit(bit);
         }
-        if is_prime(&number) {
+        if PRIMES.is_prime(&number) {
             return number;
         }
     }
@@ -264,7 +263,7 @@ fn no_other_modulus_passes_the_first_part() {
     let with_shared = |random: &mut Random| loop {
         let odd = vec![shared.clone(), prime(240, random)];
         let found = &odd[0] * &odd[1] * 2_u8 + UBig::ONE;
-        if is_prime(&found) {
+        if PRIMES.is_prime(&found) {
             return Factor::simple(found, odd);
         }
     };
@@ -327,7 +326,7 @@ fn a_prime_and_a_product_with_a_small_factor_are_no_moduli() {
         small -= 4_093_u16;
     }
     let mut prime = n.clone();
-    while !is_prime(&prime) {
+    while !PRIMES.is_prime(&prime) {
         prime += 2_u8;
     }
     for number in [small, prime] {
@@ -440,12 +439,12 @@ fn a_new_key_comes_with_the_proof_which_holders_remember() {
     let key = crate::cl::CredentialKey::new(&made.public).unwrap();
     key.check_correctness(&made.proof).unwrap();
     assert!(!key.safe_primes_are_proven());
-    let begun = crate::arithmetic::products();
+    let begun = selfsame_bignum::products();
     key.check_safe_primes(&made.proof).unwrap();
-    let first = crate::arithmetic::products() - begun;
+    let first = selfsame_bignum::products() - begun;
     assert!(key.safe_primes_are_proven());
     key.check_safe_primes(&made.proof).unwrap();
-    assert_eq!(crate::arithmetic::products() - begun, first);
+    assert_eq!(selfsame_bignum::products() - begun, first);
     assert!(first < 900_000, "{first}");
 
     let mut altered = made.proof.clone();

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use dashu_int::UBig;
+use selfsame_bignum::{Base, FixedBase, Secret, SecretTerm};
 use serde_json::{Value, json};
 
 use super::parties::{CredentialDefinition, Issuance, Side, random, read, write};
 use super::powers::PowersProof;
 use super::*;
 use crate::Error;
-use crate::arithmetic::{Base, FixedBase, Secret, SecretTerm};
 
 fn made() -> Definition {
     let primes = SafePrimes::of(&read(&CredentialDefinition::sample("qualified").private).unwrap());

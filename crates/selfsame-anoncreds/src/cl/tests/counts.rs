@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_bignum::products;
+
 use super::parties::{CredentialDefinition, Issuance, Side, random, read, values};
 use super::*;
-use crate::arithmetic::{prime_in_range, products};
+use crate::seed::PRIMES;
 
 fn counted<T>(work: impl FnOnce() -> T) -> (u64, T) {
     let before = products();
@@ -46,7 +48,7 @@ fn the_number_of_products_of_an_issuance_stays_what_it_is() {
         let (all, _) = counted(|| sign(&issuer, &request, &mut random("counts")).unwrap());
         let mut again = random("counts");
         again.integer(bounds::V_PRIME_PRIME);
-        let (search, _) = counted(|| prime_in_range(&start, &end, &mut again));
+        let (search, _) = counted(|| PRIMES.prime_in_range(&start, &end, &mut again));
         all - search
     };
     let cold = beside_the_search();

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dashu_int::{IBig, UBig};
+use selfsame_bignum::{Base, Element, Secret, Term};
 
 use super::parties::{CredentialDefinition, Issuance, Side, random, read, values, write};
 use super::presenting::{nonce, predicate, request};
 use super::proof_data::PrimaryProof;
 use super::*;
 use crate::Error;
-use crate::arithmetic::{Base, Element, Secret, Term};
 
 /// A definition, and a processed credential of it for a holder aged 17.
 struct Credential {

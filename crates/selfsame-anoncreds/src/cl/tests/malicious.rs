@@ -5,17 +5,17 @@ use std::collections::{BTreeSet, HashMap};
 
 use dashu_int::ops::{BitTest as _, DivEuclid as _};
 use dashu_int::{IBig, UBig};
+use selfsame_bignum::{Base, Modulus, Random, Term};
 
 use super::parties::{CredentialDefinition, random, read};
 use super::presenting::{nonce, predicate};
 use super::*;
-use crate::arithmetic::{Base, Modulus, Term, is_prime};
-use crate::random::Random;
+use crate::seed::PRIMES;
 
 /// Primes just below 2^18, from which p - 1 and q - 1 are built.
 fn small_primes() -> Vec<u32> {
     let odd = (240_001..1_u32 << 18).step_by(2);
-    odd.filter(|number| is_prime(&UBig::from(*number)))
+    odd.filter(|number| PRIMES.is_prime(&UBig::from(*number)))
         .collect()
 }
 
@@ -29,7 +29,7 @@ fn smooth_prime(from: &mut Vec<u32>, random: &mut Random) -> (UBig, Vec<u32>) {
         };
         let some: Vec<u32> = (0..57).map(|_| pick()).collect();
         let prime = product(&some) * 2_u8 + UBig::ONE;
-        if prime.bit_len() == 1_024 && is_prime(&prime) {
+        if prime.bit_len() == 1_024 && PRIMES.is_prime(&prime) {
             *from = rest;
             return (prime, some);
         }
@@ -114,7 +114,7 @@ impl Malicious {
     }
 }
 
-fn power(modulus: &Modulus, base: &crate::arithmetic::Element, exponent: &IBig) -> UBig {
+fn power(modulus: &Modulus, base: &selfsame_bignum::Element, exponent: &IBig) -> UBig {
     let base = Base::Variable(base);
     modulus.integer(&modulus.power(&[Term { base, exponent }]).unwrap())
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use anoncreds_clsignatures as published;
 use dashu_int::IBig;
 use published::{Issuer as TheirIssuer, Prover};
+use selfsame_bignum::Random;
 use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::random::Random;
 
 /// Which implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(super) fn write(value: &impl Serialize) -> Value {
 }
 
 pub(super) fn random(label: &str) -> Random {
-    Random::new(&Ctx::new(UnixTime(0), [3; 32]), label)
+    crate::seed::stream(&Ctx::new(UnixTime(0), [3; 32]), label)
 }
 
 impl CredentialDefinition {

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 #[allow(clippy::disallowed_types, reason = "a measurement")]
 use std::time::Instant;
 
+use selfsame_bignum::products;
+
 use super::parties::{CredentialDefinition, Issuance, Side, random, read, values};
 use super::presenting::{nonce, predicate, request};
 use super::*;
-use crate::arithmetic::products;
 
 #[allow(clippy::disallowed_methods, reason = "a measurement")]
 fn measure(name: &str, mut operation: impl FnMut()) {

@@ -1,5 +1,7 @@
 //! A non-revocation part cannot be moved from a good credential to a revoked one.
 
+use selfsame_bignum::pairing::Scalar;
+
 use super::*;
 use crate::cl::credential_context;
 use crate::cl::revocation::{
@@ -7,7 +9,7 @@ use crate::cl::revocation::{
     Witness,
 };
 use crate::holder::{Revocable, update_revocation_state};
-use crate::pairing::Scalar;
+use crate::seed::stream;
 use crate::testing::{chosen, present, request, verdict};
 
 /// Whether a holder could use this part together with the primary part whose context is `context`.
@@ -66,7 +68,7 @@ fn a_part_asked_for_under_a_guessed_context_does_not_fit_another_credential() {
     };
     let registry = world.registry();
     let known = world.issuer.at(&registry).unwrap();
-    let mut random = crate::random::Random::new(&ctx(7), "test");
+    let mut random = stream(&ctx(7), "test");
     let issued = known.issue(&request, &mut random).unwrap();
     let state = (&issued.witness, &issued.accumulator);
     assert!(fits(&world, (&revoked, &blinding), issued.signature, state));
@@ -188,7 +190,7 @@ fn a_revoked_credential_with_the_part_of_another_one_is_not_believed() {
         accumulator: list.accumulator().unwrap(),
         is_active: true,
     };
-    let mut random = crate::random::Random::new(&ctx(7), "test");
+    let mut random = stream(&ctx(7), "test");
     let part = known.issue(&request, &mut random).unwrap().signature;
     assert!(moving.shown(&world, &revoked, &list, part));
 

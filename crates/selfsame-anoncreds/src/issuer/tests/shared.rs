@@ -2,10 +2,10 @@
 
 use dashu_int::ops::SquareRoot as _;
 use dashu_int::{IBig, UBig};
+use selfsame_bignum::Modulus;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::arithmetic::Modulus;
 use crate::testing::{chosen, present, request};
 
 fn number(part: &impl serde::Serialize, pointer: &str) -> UBig {

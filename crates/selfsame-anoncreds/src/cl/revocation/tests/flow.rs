@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use selfsame_bignum::pairing::counts;
 
 use super::*;
-use crate::pairing::counters::counts;
 
 /// The revocation data of a credential in a registry.
 pub(super) struct Held {

@@ -256,7 +256,7 @@ fn indices_out_of_range_are_neither_issued_nor_changed_nor_witnessed() {
         };
         let issued = issuer.at_registry().issue(&request, &mut random);
         assert_eq!(issued.unwrap_err(), out_of_range);
-        let g_i = crate::pairing::G1::generator();
+        let g_i = selfsame_bignum::pairing::G1::generator();
         let context = WitnessContext {
             key: &issuer.key,
             registry: &issuer.registry,
@@ -300,7 +300,7 @@ fn a_request_that_blinds_nothing_is_refused() {
     let request = IssueRequest {
         index: 1,
         context: &UBig::ONE,
-        blinded: &crate::pairing::G1::identity(),
+        blinded: &selfsame_bignum::pairing::G1::identity(),
         accumulator: &state,
         is_active: false,
     };

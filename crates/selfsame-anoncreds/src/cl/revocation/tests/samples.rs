@@ -33,7 +33,7 @@ fn the_private_keys_make_the_public_values_and_the_tails_file() {
     assert_eq!(key.h_cap.mul(&issuer.private.x), key.y);
     let secret = issuer.gamma.power(capacity + 1);
     assert_eq!(
-        crate::pairing::pair(&key.g.mul(&secret), &key.g_dash),
+        selfsame_bignum::pairing::pair(&key.g.mul(&secret), &key.g_dash),
         issuer.registry.z
     );
     let tails: Vec<_> = issuer.at_registry().tails().unwrap().collect();

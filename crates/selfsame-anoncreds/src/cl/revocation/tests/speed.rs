@@ -8,8 +8,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use selfsame_bignum::pairing::{FixedGt, Prepared, pair_prepared};
+
 use super::*;
-use crate::pairing::{FixedGt, Prepared, pair_prepared};
 
 fn least(what: &str, times: u32, mut run: impl FnMut()) {
     let least = (0..times)
