@@ -121,7 +121,7 @@ impl RegistryKeeper {
     pub fn first_list(
         &self,
         id: &RevocationRegistryId,
-        issuance: revocation::Issuance,
+        issuance: revocation::IssuedAtStart,
         timestamp: u64,
     ) -> Result<RevocationStatusList, Error> {
         self.issuer

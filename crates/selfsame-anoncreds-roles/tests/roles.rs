@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use selfsame_anoncreds::Error;
-use selfsame_anoncreds::cl::revocation::Issuance as First;
+use selfsame_anoncreds::cl::revocation::IssuedAtStart as First;
 use selfsame_anoncreds::cl::{KeyCorrectnessProof, LinkSecret};
 use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::{

@@ -50,5 +50,5 @@ pub use requested_proof::{
     CredentialIdentifiers, RequestedProof, RevealedAttribute, RevealedGroup, SelfAttested,
     SubProofReferent,
 };
-pub use restriction::{Answer, Known};
+pub use restriction::{Known, QueryAnswer};
 pub use schema::Schema;

@@ -125,14 +125,14 @@ pub struct NotRevoked {
 
 /// Why a rule does not hold.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum RuleRefusal {
     /// The rule does not hold.
     Fails(String),
     /// An object is missing that the verifier should have fetched.
     Missing(String),
 }
 
-impl Refusal {
+impl RuleRefusal {
     pub(crate) fn fails<T>(detail: impl Into<String>) -> Result<T, Self> {
         Err(Self::Fails(detail.into()))
     }
@@ -155,7 +155,7 @@ impl Checklist {
         &mut self,
         name: &'static str,
         paragraph: &'static str,
-        rule: impl FnOnce() -> Result<(T, String), Refusal>,
+        rule: impl FnOnce() -> Result<(T, String), RuleRefusal>,
     ) -> Option<T> {
         let (value, passed, detail) = match self.outcome {
             Some(_) => (
@@ -165,11 +165,11 @@ impl Checklist {
             ),
             None => match rule() {
                 Ok((value, detail)) => (Some(value), Some(true), detail),
-                Err(Refusal::Fails(detail)) => {
+                Err(RuleRefusal::Fails(detail)) => {
                     self.outcome = Some(Outcome::Invalid);
                     (None, Some(false), detail)
                 }
-                Err(Refusal::Missing(detail)) => {
+                Err(RuleRefusal::Missing(detail)) => {
                     self.outcome = Some(Outcome::Unverifiable);
                     (None, None, detail)
                 }

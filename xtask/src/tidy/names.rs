@@ -9,7 +9,7 @@ use super::{Finding, layers};
 /// A name that is defined in this number of files or more stands for too many things.
 const HOMES: usize = 3;
 /// How many names still do. The number only falls.
-const LEFT: usize = 16;
+const LEFT: usize = 5;
 /// Names that are listed in a finding.
 const LISTED: usize = 8;
 

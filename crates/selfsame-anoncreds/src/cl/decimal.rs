@@ -71,13 +71,13 @@ pub(crate) fn serialize<T: Decimal, S: Serializer>(
 pub(crate) fn deserialize<'de, T: Decimal, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
-    Read::deserialize(deserializer).map(|read| read.0)
+    DecimalRead::deserialize(deserializer).map(|read| read.0)
 }
 
 /// A wrapper to deserialize numbers inside maps and lists.
-struct Read<T>(T);
+struct DecimalRead<T>(T);
 
-impl<'de, T: Decimal> Deserialize<'de> for Read<T> {
+impl<'de, T: Decimal> Deserialize<'de> for DecimalRead<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(Number(PhantomData))
     }
@@ -86,7 +86,7 @@ impl<'de, T: Decimal> Deserialize<'de> for Read<T> {
 struct Number<T>(PhantomData<T>);
 
 impl<T: Decimal> Visitor<'_> for Number<T> {
-    type Value = Read<T>;
+    type Value = DecimalRead<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a decimal number in a string, without zeros ahead")
@@ -94,7 +94,7 @@ impl<T: Decimal> Visitor<'_> for Number<T> {
 
     fn visit_str<E: de::Error>(self, digits: &str) -> Result<Self::Value, E> {
         T::parse(digits)
-            .map(Read)
+            .map(DecimalRead)
             .ok_or_else(|| E::custom("not a decimal number in its shortest form"))
     }
 }
@@ -139,7 +139,7 @@ pub(crate) mod map {
 
         fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
             let mut numbers = BTreeMap::new();
-            while let Some((name, number)) = entries.next_entry::<String, Read<T>>()? {
+            while let Some((name, number)) = entries.next_entry::<String, DecimalRead<T>>()? {
                 if numbers.len() >= MAX_ATTRIBUTES {
                     return Err(de::Error::custom("too many attributes"));
                 }
@@ -185,7 +185,7 @@ pub(crate) mod pairs {
         fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
             let mut names = BTreeSet::new();
             let mut pairs = Vec::new();
-            while let Some((name, number)) = items.next_element::<(String, Read<UBig>)>()? {
+            while let Some((name, number)) = items.next_element::<(String, DecimalRead<UBig>)>()? {
                 if pairs.len() >= MAX_ATTRIBUTES {
                     return Err(de::Error::custom("too many attributes"));
                 }

@@ -57,7 +57,7 @@ pub(crate) struct SharedMasks<'a> {
 }
 
 /// An equality proof that is waiting for its challenge.
-pub(crate) struct Commitment {
+pub(crate) struct EqualityCommitment {
     a_prime: UBig,
     t: UBig,
     blinding: Secret,
@@ -68,7 +68,7 @@ pub(crate) struct Commitment {
     masks: BTreeMap<String, Secret>,
 }
 
-impl Commitment {
+impl EqualityCommitment {
     /// Blinds A and commits to masks: A' = A·S^r and T = A'^ẽ · S^ṽ · Rctxt^m̃₂ · ∏ R^m̃. Secret exponents: r, r·ẽ and
     /// all masks.
     pub(crate) fn new(

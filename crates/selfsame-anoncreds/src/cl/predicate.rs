@@ -45,7 +45,7 @@ impl Predicate {
 }
 
 /// A predicate's proof that is waiting for its challenge.
-pub(crate) struct Commitment {
+pub(crate) struct PredicateCommitment {
     predicate: Predicate,
     squares: [Square; 4],
     delta: Square,
@@ -76,7 +76,7 @@ fn sum_of(number: u32, roots: [u32; 4]) -> Result<[u32; 4], Error> {
     Ok(roots)
 }
 
-impl Commitment {
+impl PredicateCommitment {
     /// Commits to the four roots of Δ and to masks. `value_mask` is the attribute's mask in the equality proof, which
     /// ties the two proofs together. Secret exponents: the roots, Δ, all r and all masks.
     pub(crate) fn new(

@@ -37,8 +37,8 @@ pub(crate) struct ProofBuilder<'a> {
 /// A sub-proof that is waiting for the challenge.
 struct Pending<'a> {
     held: Held<'a>,
-    equality: equality::Commitment,
-    predicates: Vec<(String, predicate::Commitment)>,
+    equality: equality::EqualityCommitment,
+    predicates: Vec<(String, predicate::PredicateCommitment)>,
     non_revocation: Option<revocation::Commitment>,
 }
 
@@ -78,14 +78,16 @@ impl<'a> ProofBuilder<'a> {
         if !request.predicates.is_empty() {
             key.expect_predicates();
         }
-        let equality = equality::Commitment::new(&held, key, &request.revealed, &shared, random)?;
+        let equality =
+            equality::EqualityCommitment::new(&held, key, &request.revealed, &shared, random)?;
         let mut predicates = Vec::with_capacity(request.predicates.len());
         for predicate in &request.predicates {
             let name = &predicate.attr_name;
             let (Some(value), Some(mask)) = (held.values.get(name), equality.mask(name)) else {
                 return Err(UNKNOWN);
             };
-            let commitment = predicate::Commitment::new(key, predicate, value, mask, random)?;
+            let commitment =
+                predicate::PredicateCommitment::new(key, predicate, value, mask, random)?;
             predicates.push((name.clone(), commitment));
         }
         if let Some(non_revocation) = &non_revocation {

@@ -53,14 +53,14 @@ pub use key::{
     RevocationKeyPrivate, RevocationKeyPublic,
 };
 pub(crate) use key::{generate_key, generate_registry_key};
-pub use list::{Changes, Issuance, MAX_CREDENTIALS, RevocationList};
+pub use list::{Changes, IssuedAtStart, MAX_CREDENTIALS, RevocationList};
 pub use proof::NonRevocProof;
 pub(crate) use proof::{Commitment, Holding};
 pub use registry::{Accumulator, RegistryDelta, RegistryIssuer, RevocationRegistry};
 pub use tails::{
     TAIL_LENGTH, TAILS_VERSION, Tails, TailsFile, TailsGenerator, TailsHash, tails_length,
 };
-pub(crate) use verify::Registry;
+pub(crate) use verify::RegistryData;
 pub use witness::{Witness, WitnessContext};
 
 use selfsame_bignum::Random;

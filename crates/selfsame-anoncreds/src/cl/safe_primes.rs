@@ -410,13 +410,13 @@ impl Text {
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Reader)
+        deserializer.deserialize_str(ProofReader)
     }
 }
 
-struct Reader;
+struct ProofReader;
 
-impl Visitor<'_> for Reader {
+impl Visitor<'_> for ProofReader {
     type Value = Text;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

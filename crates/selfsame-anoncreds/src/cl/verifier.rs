@@ -12,7 +12,7 @@ use super::key_data::LINK_SECRET;
 use super::messages::Nonce;
 use super::proof_data::{EqualityProof, Predicate, PredicateProof, Proof, SubProof};
 use super::prover::{SubProofRequest, joint};
-use super::revocation::Registry;
+use super::revocation::RegistryData;
 use super::{bounds, challenge, equality, predicate};
 use crate::Error;
 
@@ -24,7 +24,7 @@ pub(crate) struct Expected<'a> {
     /// The requested attributes and predicates.
     pub(crate) request: &'a SubProofRequest,
     /// The registry's state, if non-revocation must be proven.
-    pub(crate) registry: Option<Registry<'a>>,
+    pub(crate) registry: Option<RegistryData<'a>>,
 }
 
 /// Verifies a proof: `expected` has one entry for each sub-proof, in order; `nonce` is the presentation request's.

@@ -15,7 +15,7 @@ use crate::cl::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPubl
 
 /// A credential definition (AnonCreds v1.0, "Issuer Create and Publish Credential Definition Object").
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase", try_from = "Written")]
+#[serde(rename_all = "camelCase", try_from = "WrittenDefinition")]
 pub struct CredentialDefinition {
     /// The schema of its credentials.
     pub schema_id: SchemaId,
@@ -52,7 +52,7 @@ pub struct CredentialPublicKeys {
 /// The current JSON form and that of Indy's time, which names the issuer only within `id`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written {
+struct WrittenDefinition {
     schema_id: SchemaId,
     #[serde(rename = "type")]
     signature_type: SignatureType,
@@ -62,10 +62,10 @@ struct Written {
     id: Option<String>,
 }
 
-impl TryFrom<Written> for CredentialDefinition {
+impl TryFrom<WrittenDefinition> for CredentialDefinition {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
+    fn try_from(written: WrittenDefinition) -> Result<Self, Self::Error> {
         let legacy = written.id.as_deref().and_then(IssuerId::of_legacy);
         Ok(Self {
             schema_id: written.schema_id,

@@ -64,14 +64,14 @@ impl Serialize for Nonce {
 
 impl<'de> Deserialize<'de> for Nonce {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(NonceReader)
     }
 }
 
 /// Reads nonces as text, as small numbers, and as arrays of bytes, which the earliest agents send.
-struct Reader;
+struct NonceReader;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for NonceReader {
     type Value = Nonce;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -90,7 +90,7 @@ impl Serialize for Query {
 impl<'de> Deserialize<'de> for Query {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        let mut reader = Reader {
+        let mut reader = ClauseReader {
             clauses: MAX_CLAUSES,
         };
         let read = match value {
@@ -103,13 +103,13 @@ impl<'de> Deserialize<'de> for Query {
 }
 
 /// Reads queries, counting clauses.
-struct Reader {
+struct ClauseReader {
     clauses: usize,
 }
 
 type Read<T> = Result<T, &'static str>;
 
-impl Reader {
+impl ClauseReader {
     /// The older form: an array of maps, one of which must hold.
     fn maps(&mut self, maps: Vec<Value>) -> Read<Query> {
         let mut any = Vec::new();

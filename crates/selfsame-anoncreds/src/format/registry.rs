@@ -18,7 +18,7 @@ use crate::cl::revocation::{
 
 /// A revocation registry's definition (AnonCreds v1.0, "Revocation Registry Definition Object Generation").
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase", try_from = "Written")]
+#[serde(rename_all = "camelCase", try_from = "WrittenRegistry")]
 pub struct RevocationRegistryDefinition {
     /// The issuer, which also revokes.
     pub issuer_id: IssuerId,
@@ -66,7 +66,7 @@ pub struct RegistryKeys {
 /// The current JSON form and that of Indy's time, which names the issuer only within `id`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written {
+struct WrittenRegistry {
     issuer_id: Option<IssuerId>,
     id: Option<String>,
     revoc_def_type: RegistryType,
@@ -75,10 +75,10 @@ struct Written {
     value: RegistryValue,
 }
 
-impl TryFrom<Written> for RevocationRegistryDefinition {
+impl TryFrom<WrittenRegistry> for RevocationRegistryDefinition {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
+    fn try_from(written: WrittenRegistry) -> Result<Self, Self::Error> {
         let legacy = written.id.as_deref().and_then(IssuerId::of_legacy);
         Ok(Self {
             issuer_id: written.issuer_id.or(legacy).ok_or(why::ISSUER)?,

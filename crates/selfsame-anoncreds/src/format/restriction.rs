@@ -14,7 +14,7 @@ use super::schema::Schema;
 
 /// The result of a query.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Answer {
+pub enum QueryAnswer {
     /// The query holds.
     Holds,
     /// The query does not hold.
@@ -45,37 +45,40 @@ pub struct Known<'a> {
 
 impl Known<'_> {
     /// The result of the query for this credential.
-    pub fn judge(&self, query: &Query) -> Answer {
+    pub fn judge(&self, query: &Query) -> QueryAnswer {
         match query {
-            Query::And(all) => all.iter().map(|q| self.judge(q)).fold(Answer::Holds, both),
-            Query::Or(any) if any.is_empty() => Answer::Holds,
+            Query::And(all) => all
+                .iter()
+                .map(|q| self.judge(q))
+                .fold(QueryAnswer::Holds, both),
+            Query::Or(any) if any.is_empty() => QueryAnswer::Holds,
             Query::Or(any) => any
                 .iter()
                 .map(|q| self.judge(q))
-                .fold(Answer::Fails, either),
+                .fold(QueryAnswer::Fails, either),
             Query::Not(query) => opposite(self.judge(query)),
             Query::Eq(tag, value) => self.equal(tag, value),
             Query::Neq(tag, value) => opposite(self.equal(tag, value)),
             Query::In(tag, values) => values
                 .iter()
                 .map(|value| self.equal(tag, value))
-                .fold(Answer::Fails, either),
+                .fold(QueryAnswer::Fails, either),
             Query::Gt(..)
             | Query::Gte(..)
             | Query::Lt(..)
             | Query::Lte(..)
             | Query::Like(..)
-            | Query::Exist(_) => Answer::Unknown,
+            | Query::Exist(_) => QueryAnswer::Unknown,
         }
     }
 
-    fn equal(&self, tag: &str, value: &str) -> Answer {
+    fn equal(&self, tag: &str, value: &str) -> QueryAnswer {
         match tag {
             "schema_id" | "schema_name" | "schema_version" | "schema_issuer_id"
             | "schema_issuer_did"
                 if !self.schema_is_certain =>
             {
-                Answer::Unknown
+                QueryAnswer::Unknown
             }
             "schema_id" => answer(self.schema_id.as_str() == value),
             "schema_name" => answer(self.schema.name == value),
@@ -87,56 +90,60 @@ impl Known<'_> {
             "cred_def_id" => answer(self.definition_id.as_str() == value),
             "rev_reg_id" => match self.registry_id {
                 Some(id) => answer(id.as_str() == value),
-                None => Answer::Unknown,
+                None => QueryAnswer::Unknown,
             },
             _ => self.attribute(tag, value),
         }
     }
 
     /// `attr::<name>::marker`: the schema has the attribute; `attr::<name>::value`: it is revealed with this value.
-    fn attribute(&self, tag: &str, value: &str) -> Answer {
+    fn attribute(&self, tag: &str, value: &str) -> QueryAnswer {
         let named = tag.strip_prefix("attr::");
         let Some((name, kind)) = named.and_then(|rest| rest.rsplit_once("::")) else {
-            return Answer::Unknown;
+            return QueryAnswer::Unknown;
         };
         let name = normalise_attribute(name);
         match kind {
             "marker" => answer(value == "1" && self.schema.attributes().contains(&name)),
             "value" => match self.shown.get(&name) {
                 Some(shown) => answer(*shown == value),
-                None => Answer::Unknown,
+                None => QueryAnswer::Unknown,
             },
-            _ => Answer::Unknown,
+            _ => QueryAnswer::Unknown,
         }
     }
 }
 
 /// Judges an old tag, which applies to legacy DIDs only; with any other identifier the condition fails.
-fn legacy(known: &str, value: &str) -> Answer {
+fn legacy(known: &str, value: &str) -> QueryAnswer {
     answer(is_legacy_did(known) && known == value)
 }
 
-fn answer(holds: bool) -> Answer {
-    if holds { Answer::Holds } else { Answer::Fails }
+fn answer(holds: bool) -> QueryAnswer {
+    if holds {
+        QueryAnswer::Holds
+    } else {
+        QueryAnswer::Fails
+    }
 }
 
-fn opposite(of: Answer) -> Answer {
+fn opposite(of: QueryAnswer) -> QueryAnswer {
     match of {
-        Answer::Holds => Answer::Fails,
-        Answer::Fails => Answer::Holds,
-        Answer::Unknown => Answer::Unknown,
+        QueryAnswer::Holds => QueryAnswer::Fails,
+        QueryAnswer::Fails => QueryAnswer::Holds,
+        QueryAnswer::Unknown => QueryAnswer::Unknown,
     }
 }
 
-fn both(a: Answer, b: Answer) -> Answer {
+fn both(a: QueryAnswer, b: QueryAnswer) -> QueryAnswer {
     match (a, b) {
-        (Answer::Fails, _) | (_, Answer::Fails) => Answer::Fails,
-        (Answer::Holds, Answer::Holds) => Answer::Holds,
-        _ => Answer::Unknown,
+        (QueryAnswer::Fails, _) | (_, QueryAnswer::Fails) => QueryAnswer::Fails,
+        (QueryAnswer::Holds, QueryAnswer::Holds) => QueryAnswer::Holds,
+        _ => QueryAnswer::Unknown,
     }
 }
 
-fn either(a: Answer, b: Answer) -> Answer {
+fn either(a: QueryAnswer, b: QueryAnswer) -> QueryAnswer {
     opposite(both(opposite(a), opposite(b)))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::definition::PreparedDefinition;
 use crate::format::{
-    Answer, Comparison, Credential, Interval, Known, PresentationRequest, Query, Schema,
+    Comparison, Credential, Interval, Known, PresentationRequest, Query, QueryAnswer, Schema,
     normalise_attribute,
 };
 
@@ -116,6 +116,6 @@ impl Owned<'_> {
             registry_id: interval.and(self.credential.rev_reg_id.as_ref()),
             shown: shown.collect(),
         };
-        known.judge(query) == Answer::Holds
+        known.judge(query) == QueryAnswer::Holds
     }
 }

@@ -7,7 +7,7 @@ use selfsame_crypto::ctx::Ctx;
 use super::{Issuer, mismatch};
 use crate::Error;
 use crate::cl::revocation::{
-    Changes, Issuance, RegistryIssuer, RevocationList, TAILS_VERSION, TailsHash,
+    Changes, IssuedAtStart, RegistryIssuer, RevocationList, TAILS_VERSION, TailsHash,
     generate_registry_key,
 };
 use crate::format::{
@@ -119,7 +119,7 @@ impl Issuer {
         &self,
         registry_id: &RevocationRegistryId,
         registry: &Registry<'_>,
-        issuance: Issuance,
+        issuance: IssuedAtStart,
         timestamp: Option<u64>,
     ) -> Result<RevocationStatusList, Error> {
         let definition = registry.definition;

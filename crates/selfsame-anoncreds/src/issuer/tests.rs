@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::cl::LinkSecret;
-use crate::cl::revocation::{Issuance as Begin, TailsFile};
+use crate::cl::revocation::{IssuedAtStart as Begin, TailsFile};
 use crate::format::{AttributeValue, Encoding, Holder, RevocationStatusList};
 use crate::holder::{Expected, NamedSecret, create_credential_request, process_credential};
 use crate::testing::{World, change, ctx, leaves, link_secret, sample};

@@ -9,7 +9,7 @@ use crate::format::{
     CredentialIdentifiers, Interval, Presentation, PresentationRequest, RequestedAttribute,
     normalise_attribute,
 };
-use crate::verdict::{AnswerKind, Answered, NotRevoked, Refusal, Source};
+use crate::verdict::{AnswerKind, Answered, NotRevoked, RuleRefusal, Source};
 
 /// The statements that one credential of the presentation has to prove.
 #[derive(Debug)]
@@ -42,15 +42,15 @@ impl Plan<'_> {
 pub(super) fn plan<'a>(
     presentation: &'a Presentation,
     request: &PresentationRequest,
-) -> Result<(Vec<Plan<'a>>, String), Refusal> {
+) -> Result<(Vec<Plan<'a>>, String), RuleRefusal> {
     if presentation.proof.proofs.len() != presentation.identifiers.len() {
-        return Refusal::fails("there is not one proof for each credential");
+        return RuleRefusal::fails("there is not one proof for each credential");
     }
     if let Err(error) = presentation
         .requested_proof
         .validate(presentation.identifiers.len())
     {
-        return Refusal::fails(error.to_string());
+        return RuleRefusal::fails(error.to_string());
     }
     let mut plans: Vec<_> = presentation
         .identifiers
@@ -81,7 +81,7 @@ pub(super) fn plan<'a>(
         }
     }
     if let Some(idle) = plans.iter().find(|plan| plan.referents == 0) {
-        return Refusal::fails(format!("credential {} answers nothing", idle.index));
+        return RuleRefusal::fails(format!("credential {} answers nothing", idle.index));
     }
     let asked = request.requested_attributes.len();
     let detail = format!(
@@ -103,9 +103,9 @@ fn empty(index: usize, identifiers: &CredentialIdentifiers) -> Plan<'_> {
     }
 }
 
-fn at<'p, 'a>(plans: &'p mut [Plan<'a>], index: u32) -> Result<&'p mut Plan<'a>, Refusal> {
+fn at<'p, 'a>(plans: &'p mut [Plan<'a>], index: u32) -> Result<&'p mut Plan<'a>, RuleRefusal> {
     let place = usize::try_from(index).unwrap_or(usize::MAX);
-    let refusal = || Refusal::Fails(format!("there is no credential {index}"));
+    let refusal = || RuleRefusal::Fails(format!("there is no credential {index}"));
     plans.get_mut(place).ok_or_else(refusal)
 }
 
@@ -113,7 +113,7 @@ fn at<'p, 'a>(plans: &'p mut [Plan<'a>], index: u32) -> Result<&'p mut Plan<'a>,
 fn check_referents(
     presentation: &Presentation,
     request: &PresentationRequest,
-) -> Result<(), Refusal> {
+) -> Result<(), RuleRefusal> {
     let proof = &presentation.requested_proof;
     for (referent, asked) in &request.requested_attributes {
         let single = proof.revealed_attrs.contains_key(referent);
@@ -122,18 +122,18 @@ fn check_referents(
         let attested = proof.self_attested_attrs.contains_key(referent);
         let answers = [single, group.is_some(), hidden, attested];
         if answers.into_iter().filter(|answered| *answered).count() != 1 {
-            return Refusal::fails(format!("attribute {referent:?} is not answered once"));
+            return RuleRefusal::fails(format!("attribute {referent:?} is not answered once"));
         }
         if single && asked.name.is_none() || group.is_some() && asked.names.is_none() {
-            return Refusal::fails(format!("{referent:?} is not answered in its own way"));
+            return RuleRefusal::fails(format!("{referent:?} is not answered in its own way"));
         }
         if group.is_some_and(|group| !same_names(asked, group.values.keys())) {
-            return Refusal::fails(format!("group {referent:?} has other attributes"));
+            return RuleRefusal::fails(format!("group {referent:?} has other attributes"));
         }
     }
     let predicates = proof.predicates.keys();
     if !predicates.eq(request.requested_predicates.keys()) {
-        return Refusal::fails("the predicates answered are not those asked for");
+        return RuleRefusal::fails("the predicates answered are not those asked for");
     }
     let answered = proof
         .revealed_attrs
@@ -143,7 +143,7 @@ fn check_referents(
         .chain(proof.self_attested_attrs.keys());
     for referent in answered {
         if !request.requested_attributes.contains_key(referent) {
-            return Refusal::fails(format!("the request does not ask for {referent:?}"));
+            return RuleRefusal::fails(format!("the request does not ask for {referent:?}"));
         }
     }
     Ok(())
@@ -159,12 +159,12 @@ fn same_names<'a>(asked: &RequestedAttribute, answered: impl Iterator<Item = &'a
 pub(super) fn self_attested(
     presentation: &Presentation,
     request: &PresentationRequest,
-) -> Result<((), String), Refusal> {
+) -> Result<((), String), RuleRefusal> {
     let attested = &presentation.requested_proof.self_attested_attrs;
     for referent in attested.keys() {
         let asked = request.requested_attributes.get(referent);
         if !asked.is_some_and(RequestedAttribute::may_be_self_attested) {
-            return Refusal::fails(format!("{referent:?} must come from a credential"));
+            return RuleRefusal::fails(format!("{referent:?} must come from a credential"));
         }
     }
     Ok(((), format!("{} attributes", attested.len())))

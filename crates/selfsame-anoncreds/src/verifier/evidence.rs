@@ -8,7 +8,7 @@ use crate::format::{
     CredentialDefinitionId, Encoding, Overrides, RevocationRegistryDefinition,
     RevocationRegistryId, RevocationStatusList, Schema, SchemaId,
 };
-use crate::verdict::Refusal;
+use crate::verdict::RuleRefusal;
 
 /// The published objects that a presentation refers to.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ type Gathered<'a> = Vec<Known<'a>>;
 pub(super) fn gather<'a>(
     plans: &'a [Plan<'a>],
     evidence: &Evidence<'a>,
-) -> Result<(Gathered<'a>, String), Refusal> {
+) -> Result<(Gathered<'a>, String), RuleRefusal> {
     let known: Vec<_> = plans
         .iter()
         .map(|plan| known(plan, evidence))
@@ -60,24 +60,24 @@ pub(super) fn gather<'a>(
     Ok((known, detail))
 }
 
-fn known<'a>(plan: &'a Plan<'a>, evidence: &Evidence<'a>) -> Result<Known<'a>, Refusal> {
+fn known<'a>(plan: &'a Plan<'a>, evidence: &Evidence<'a>) -> Result<Known<'a>, RuleRefusal> {
     let ids = plan.identifiers;
     let Some(schema) = evidence.schemas.get(&ids.schema_id) else {
-        return Refusal::missing(format!("schema {}", ids.schema_id));
+        return RuleRefusal::missing(format!("schema {}", ids.schema_id));
     };
     let Some(definition) = evidence.definitions.get(&ids.cred_def_id) else {
-        return Refusal::missing(format!("credential definition {}", ids.cred_def_id));
+        return RuleRefusal::missing(format!("credential definition {}", ids.cred_def_id));
     };
     let published = definition.definition();
     let named = names_schema(&published.schema_id, &ids.schema_id, evidence);
     if named == Some(false) {
-        return Refusal::fails(format!(
+        return RuleRefusal::fails(format!(
             "{} is not a definition for {}",
             ids.cred_def_id, ids.schema_id
         ));
     }
     if let Err(error) = published.check_schema(schema) {
-        return Refusal::fails(error.to_string());
+        return RuleRefusal::fails(error.to_string());
     }
     check_attributes(plan, schema)?;
     Ok(Known {
@@ -100,7 +100,7 @@ fn names_schema(named: &SchemaId, schema: &SchemaId, evidence: &Evidence<'_>) ->
 }
 
 /// Checks that a credential has every attribute that is asked of it, including those that stay hidden.
-fn check_attributes(plan: &Plan<'_>, schema: &Schema) -> Result<(), Refusal> {
+fn check_attributes(plan: &Plan<'_>, schema: &Schema) -> Result<(), RuleRefusal> {
     let attributes = schema.attributes();
     let request = &plan.request;
     let compared = request
@@ -110,7 +110,7 @@ fn check_attributes(plan: &Plan<'_>, schema: &Schema) -> Result<(), Refusal> {
     let mut asked = request.revealed.iter().chain(&plan.hidden).chain(compared);
     match asked.find(|name| !attributes.contains(*name)) {
         None => Ok(()),
-        Some(name) => Refusal::fails(format!("credential {} has no {name:?}", plan.index)),
+        Some(name) => RuleRefusal::fails(format!("credential {} has no {name:?}", plan.index)),
     }
 }
 
@@ -119,11 +119,11 @@ fn registry<'a>(
     plan: &Plan<'_>,
     definition: &PreparedDefinition,
     evidence: &Evidence<'a>,
-) -> Result<Option<&'a RevocationRegistryDefinition>, Refusal> {
+) -> Result<Option<&'a RevocationRegistryDefinition>, RuleRefusal> {
     let ids = plan.identifiers;
     let Some(id) = &ids.rev_reg_id else {
         if ids.timestamp.is_some() {
-            return Refusal::fails("a credential has a timestamp and no registry");
+            return RuleRefusal::fails("a credential has a timestamp and no registry");
         }
         return Ok(None);
     };
@@ -131,10 +131,10 @@ fn registry<'a>(
         if ids.timestamp.is_none() {
             return Ok(None);
         }
-        return Refusal::missing(format!("revocation registry {id}"));
+        return RuleRefusal::missing(format!("revocation registry {id}"));
     };
     match definition.check_registry(&ids.cred_def_id, registry) {
         Ok(()) => Ok(Some(registry)),
-        Err(error) => Refusal::fails(format!("{id}: {error}")),
+        Err(error) => RuleRefusal::fails(format!("{id}: {error}")),
     }
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::answers::Plan;
 use super::evidence::Known;
 use super::revocation::State;
-use crate::cl::revocation::Registry;
+use crate::cl::revocation::RegistryData;
 use crate::cl::{self, Expected, Predicate, Proof, SubProofRequest};
 use crate::format::{Presentation, PresentationRequest};
-use crate::verdict::Refusal;
+use crate::verdict::RuleRefusal;
 
 /// Checks that each part of the proof reveals and proves exactly what its credential's referents ask for.
-pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), Refusal> {
+pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), RuleRefusal> {
     let mut predicates = 0_usize;
     for (plan, part) in plans.iter().zip(&proof.proofs) {
         let primary = &part.primary_proof;
@@ -21,7 +21,7 @@ pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), R
             .keys()
             .eq(&plan.request.revealed)
         {
-            return Refusal::fails(format!(
+            return RuleRefusal::fails(format!(
                 "credential {} reveals other attributes than asked for",
                 plan.index
             ));
@@ -30,7 +30,7 @@ pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), R
         let proven: BTreeSet<&Predicate> = proofs.iter().map(|proof| &proof.predicate).collect();
         let repeated = proven.len() != proofs.len();
         if repeated || !proven.into_iter().eq(&plan.request.predicates) {
-            return Refusal::fails(format!(
+            return RuleRefusal::fails(format!(
                 "credential {} proves other predicates than asked for",
                 plan.index
             ));
@@ -46,9 +46,9 @@ pub(super) fn holds(
     states: &[Option<State<'_>>],
     presentation: &Presentation,
     request: &PresentationRequest,
-) -> Result<((), String), Refusal> {
+) -> Result<((), String), RuleRefusal> {
     if known.len() != states.len() {
-        return Refusal::fails("not every credential is judged");
+        return RuleRefusal::fails("not every credential is judged");
     }
     let expected: Vec<_> = known
         .iter()
@@ -62,7 +62,7 @@ pub(super) fn holds(
                 true => "; a revoked credential is one reason for that",
                 false => "",
             };
-            Refusal::fails(format!("{error}{revoked}"))
+            RuleRefusal::fails(format!("{error}{revoked}"))
         }
     }
 }
@@ -73,7 +73,7 @@ fn expected<'a>(known: &'a Known<'_>, state: Option<&'a State<'_>>) -> Expected<
     Expected {
         key: known.definition.key(),
         request,
-        registry: registry.map(|(key, state)| Registry {
+        registry: registry.map(|(key, state)| RegistryData {
             key,
             registry: state.registry,
             accumulator: state.accumulator,

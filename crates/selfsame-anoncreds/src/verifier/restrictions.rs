@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::evidence::{Known, Policy};
 use crate::format::{
-    self, Answer, Encoding, Presentation, PresentationRequest, Query, normalise_attribute,
+    self, Encoding, Presentation, PresentationRequest, Query, QueryAnswer, normalise_attribute,
 };
-use crate::verdict::Refusal;
+use crate::verdict::RuleRefusal;
 
 /// Checks, from what is proven, that each credential meets every restriction of the referents that it answers.
 pub(super) fn met(
@@ -14,14 +14,14 @@ pub(super) fn met(
     request: &PresentationRequest,
     known: &[Known<'_>],
     policy: &Policy,
-) -> Result<((), String), Refusal> {
+) -> Result<((), String), RuleRefusal> {
     let mut count = 0_usize;
     for (referent, query, index) in questions(presentation, request) {
         let known = usize::try_from(index)
             .ok()
             .and_then(|index| known.get(index));
         let Some(known) = known else {
-            return Refusal::fails(format!("{referent:?} has no credential"));
+            return RuleRefusal::fails(format!("{referent:?} has no credential"));
         };
         let shown = match policy.encoding {
             Encoding::Recommended => shown(presentation, request, index, referent),
@@ -29,12 +29,12 @@ pub(super) fn met(
             Encoding::OfTheIssuer => BTreeMap::new(),
         };
         match proven(known, presentation, shown).judge(query) {
-            Answer::Holds => count = count.saturating_add(1),
-            Answer::Fails => {
-                return Refusal::fails(format!("the credential for {referent:?} is another"));
+            QueryAnswer::Holds => count = count.saturating_add(1),
+            QueryAnswer::Fails => {
+                return RuleRefusal::fails(format!("the credential for {referent:?} is another"));
             }
-            Answer::Unknown => {
-                return Refusal::fails(format!("what restricts {referent:?} cannot be judged"));
+            QueryAnswer::Unknown => {
+                return RuleRefusal::fails(format!("what restricts {referent:?} cannot be judged"));
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::evidence::{Evidence, Known, Policy};
 use crate::cl::revocation::{Accumulator, RevocationKeyPublic};
 use crate::format::{Interval, Presentation, RevocationRegistryId, RevocationStatusList};
-use crate::verdict::Refusal;
+use crate::verdict::RuleRefusal;
 
 /// The state of the registry that a non-revocation proof is for.
 #[derive(Debug)]
@@ -23,14 +23,14 @@ pub(super) fn states<'a>(
     presentation: &Presentation,
     evidence: &Evidence<'a>,
     policy: &Policy,
-) -> Result<(States<'a>, String), Refusal> {
+) -> Result<(States<'a>, String), RuleRefusal> {
     let mut states = Vec::new();
     for (known, proof) in known.iter().zip(&presentation.proof.proofs) {
         let interval = interval(known, policy);
         states.push(match (&proof.non_revoc_proof, interval) {
             (None, None) => None,
             (None, Some(_)) => {
-                return Refusal::fails(format!(
+                return RuleRefusal::fails(format!(
                     "credential {} is not proven not to be revoked",
                     known.plan.index
                 ));
@@ -56,19 +56,19 @@ fn state<'a>(
     known: &Known<'a>,
     interval: Option<Interval>,
     evidence: &Evidence<'a>,
-) -> Result<State<'a>, Refusal> {
+) -> Result<State<'a>, RuleRefusal> {
     let ids = known.plan.identifiers;
     let (Some(registry_id), Some(as_of)) = (&ids.rev_reg_id, ids.timestamp) else {
-        return Refusal::fails(format!(
+        return RuleRefusal::fails(format!(
             "credential {} names no registry or no timestamp",
             known.plan.index
         ));
     };
     let Some(registry) = known.registry else {
-        return Refusal::missing(format!("revocation registry {registry_id}"));
+        return RuleRefusal::missing(format!("revocation registry {registry_id}"));
     };
     if interval.is_some_and(|interval| !interval.contains(as_of)) {
-        return Refusal::fails(format!(
+        return RuleRefusal::fails(format!(
             "credential {} is proven as of {as_of}, which is not in the interval",
             known.plan.index
         ));
@@ -78,16 +78,16 @@ fn state<'a>(
         .iter()
         .find(|list| is_of(list, registry_id, as_of));
     let Some(list) = list else {
-        return Refusal::missing(format!("status list of {registry_id} as of {as_of}"));
+        return RuleRefusal::missing(format!("status list of {registry_id} as of {as_of}"));
     };
     if list.issuer_id != registry.issuer_id {
-        return Refusal::fails(format!(
+        return RuleRefusal::fails(format!(
             "the status list of {registry_id} is of another issuer"
         ));
     }
     let accumulator = list
         .accumulator()
-        .map_err(|error| Refusal::Fails(error.to_string()))?;
+        .map_err(|error| RuleRefusal::Fails(error.to_string()))?;
     Ok(State {
         registry_id,
         registry: &registry.value.public_keys.accum_key,

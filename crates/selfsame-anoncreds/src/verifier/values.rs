@@ -7,13 +7,13 @@ use crate::cl::SubProof;
 use crate::format::{
     AttributeValue, Encoding, Presentation, PresentationRequest, normalise_attribute,
 };
-use crate::verdict::Refusal;
+use crate::verdict::RuleRefusal;
 
 /// Checks that every encoded value is the number that the credential's proof reveals under that name.
 pub(super) fn consistent(
     presentation: &Presentation,
     request: &PresentationRequest,
-) -> Result<((), String), Refusal> {
+) -> Result<((), String), RuleRefusal> {
     let mut count = 0_usize;
     let proof = &presentation.requested_proof;
     for (referent, shown) in &proof.revealed_attrs {
@@ -37,13 +37,13 @@ fn sub_proof(presentation: &Presentation, index: u32) -> Option<&SubProof> {
     presentation.proof.proofs.get(usize::try_from(index).ok()?)
 }
 
-fn check(name: &str, sub_proof: Option<&SubProof>, encoded: &str) -> Result<(), Refusal> {
+fn check(name: &str, sub_proof: Option<&SubProof>, encoded: &str) -> Result<(), RuleRefusal> {
     let revealed = sub_proof.map(|proof| &proof.primary_proof.eq_proof.revealed_attrs);
     let number = revealed.and_then(|numbers| numbers.get(&normalise_attribute(name)));
     match (number, encoded.parse::<IBig>()) {
         // Only the canonical form is accepted, so that the digits cannot carry a mark.
         (Some(number), Ok(shown)) if *number == shown && number.to_string() == encoded => Ok(()),
-        _ => Refusal::fails(format!("{name:?} is shown with another value than proven")),
+        _ => RuleRefusal::fails(format!("{name:?} is shown with another value than proven")),
     }
 }
 
@@ -51,7 +51,7 @@ fn check(name: &str, sub_proof: Option<&SubProof>, encoded: &str) -> Result<(), 
 pub(super) fn encoded(
     presentation: &Presentation,
     policy: &Policy,
-) -> Result<((), String), Refusal> {
+) -> Result<((), String), RuleRefusal> {
     if policy.encoding == Encoding::OfTheIssuer {
         return Ok(((), "left to the issuers".to_owned()));
     }
@@ -71,9 +71,9 @@ pub(super) fn encoded(
     Ok(((), "every text is the one that was signed".to_owned()))
 }
 
-fn check_text(name: &str, value: &AttributeValue) -> Result<(), Refusal> {
+fn check_text(name: &str, value: &AttributeValue) -> Result<(), RuleRefusal> {
     if value.is_consistent() {
         return Ok(());
     }
-    Refusal::fails(format!("{name:?} is shown with a text that was not signed"))
+    RuleRefusal::fails(format!("{name:?} is shown with a text that was not signed"))
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use selfsame_anoncreds::Error;
-use selfsame_anoncreds::cl::revocation::{Issuance as FirstList, TailsFile};
+use selfsame_anoncreds::cl::revocation::{IssuedAtStart as FirstList, TailsFile};
 use selfsame_anoncreds::cl::{KeyCorrectnessProof, LinkSecret};
 use selfsame_anoncreds::definition::{KeyCache, PreparedDefinition};
 use selfsame_anoncreds::format::{

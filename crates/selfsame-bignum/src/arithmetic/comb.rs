@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use super::{
     engine::{Engine, Lane},
     modulus::{Element, Modulus},
-    program::{List, Machine, Op, Slot},
+    program::{List, Op, Slot, SlotMachine},
 };
 
 /// The bits of an exponent that one look-up handles.
@@ -127,7 +127,7 @@ impl FixedBase {
                 level(&mut list, first, 1 << tooth, power);
             }
         }
-        let mut machine = Machine::new(engine, shape.blocks.saturating_mul(ROWS), false);
+        let mut machine = SlotMachine::new(engine, shape.blocks.saturating_mul(ROWS), false);
         machine.run(&[list]);
         Self(Arc::new(Comb {
             base: base.clone(),
@@ -196,7 +196,7 @@ fn teeth(engine: &Engine, bases: &[(&Element, Shape)]) -> Vec<Vec<Lane>> {
         });
         next = next.saturating_add(shape.teeth());
     }
-    let mut machine = Machine::new(engine, next, false);
+    let mut machine = SlotMachine::new(engine, next, false);
     machine.run(&lists);
     let slots = machine.into_slots();
     let mut rest = slots.as_slice();

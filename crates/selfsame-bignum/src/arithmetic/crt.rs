@@ -23,24 +23,24 @@ mod roots;
 
 pub use roots::RootExponent;
 
-type Limbs = Zeroizing<Vec<u64>>;
+type CrtLimbs = Zeroizing<Vec<u64>>;
 
 /// A modulus together with its two factors, which are secret and wiped when dropped.
 pub struct PrivateModulus {
     modulus: Modulus,
-    p: Factor,
-    q: Factor,
+    p: PrimeFactor,
+    q: PrimeFactor,
     /// 1/q modulo p.
     inverse: Zeroizing<Vec<Lane>>,
 }
 
 /// One of the two primes.
-struct Factor {
-    value: Limbs,
+struct PrimeFactor {
+    value: CrtLimbs,
     bits: usize,
     engine: Engine,
     /// (p - 1)/2, which is odd, and the engine of its residues.
-    half: Limbs,
+    half: CrtLimbs,
     halves: Engine,
 }
 
@@ -66,7 +66,7 @@ impl PrivateModulus {
             return Err(malformed("factors", "one of them is not a safe prime"));
         }
         let modulus = Modulus::on(path, &Zeroizing::new(p * q))?;
-        let (p, q) = (Factor::new(path, p), Factor::new(path, q));
+        let (p, q) = (PrimeFactor::new(path, p), PrimeFactor::new(path, q));
         let residue = p.engine.enter(&q.value);
         let inverse = inverse(&p.engine, &p.value, &residue);
         let mut product = inverse.clone();
@@ -144,7 +144,7 @@ impl PrivateModulus {
     }
 }
 
-impl Factor {
+impl PrimeFactor {
     fn new(path: Path, value: &UBig) -> Self {
         let engine = Engine::secret(path, value);
         let mut half = value >> 1;
@@ -160,7 +160,7 @@ impl Factor {
     }
 
     /// The limbs of number^exponent mod p, for a number below n that p does not divide.
-    fn power_of(&self, number: &[u64], exponent: &Secret) -> Limbs {
+    fn power_of(&self, number: &[u64], exponent: &Secret) -> CrtLimbs {
         let residue = Zeroizing::new(self.engine.reduce(number));
         let power = power_in(&self.engine, &residue, &self.reduced(exponent));
         Zeroizing::new(self.engine.leave(&power))
@@ -179,7 +179,7 @@ impl Factor {
 
     /// The limbs of the number's power by the even one of the two exponents that are 1/e modulo (p-1)/2: a square, and
     /// the number's root if the number is a square too.
-    fn root(&self, number: &[u64], e: &UBig, divisor: &Engine) -> Result<Limbs, Error> {
+    fn root(&self, number: &[u64], e: &UBig, divisor: &Engine) -> Result<CrtLimbs, Error> {
         let exponent = self.inverse_exponent(e, divisor)?;
         let residue = Zeroizing::new(self.engine.reduce(number));
         let root = power_in(&self.engine, &residue, &exponent);
@@ -225,7 +225,7 @@ impl Factor {
     }
 }
 
-impl Drop for Factor {
+impl Drop for PrimeFactor {
     fn drop(&mut self) {
         self.engine.zeroize();
         self.halves.zeroize();
@@ -252,7 +252,7 @@ fn power_in(engine: &Engine, base: &[Lane], exponent: &Secret) -> Zeroizing<Vec<
 }
 
 /// The inverse of a residue modulo a prime, by Fermat: its power to the prime minus two.
-fn inverse(engine: &Engine, prime: &Limbs, residue: &[Lane]) -> Zeroizing<Vec<Lane>> {
+fn inverse(engine: &Engine, prime: &CrtLimbs, residue: &[Lane]) -> Zeroizing<Vec<Lane>> {
     let mut exponent = prime.clone();
     limbs::subtract_masked(&mut exponent, &[2], u64::MAX);
     let bits = exponent.len().saturating_mul(limbs::BITS);
@@ -299,7 +299,7 @@ mod tests {
             for (path, length) in
                 Path::available().flat_map(|path| [(path, 40), (path, 300), (path, 900)])
             {
-                let factor = Factor::new(path, &p);
+                let factor = PrimeFactor::new(path, &p);
                 let number = random.integer(2 * bits);
                 let limbs = limbs::from_integer(&number, (2 * bits).div_ceil(64));
                 let residue = factor.engine.leave(&factor.engine.reduce(&limbs));

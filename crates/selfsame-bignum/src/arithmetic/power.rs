@@ -7,7 +7,7 @@ use super::{
     engine::{Engine, Lane},
     limbs,
     modulus::{Base, Element, Term},
-    program::{List, Machine, Op, Slot},
+    program::{List, Op, Slot, SlotMachine},
 };
 
 /// A product of powers with positive exponents, and one of powers with negative exponents, given by their magnitudes.
@@ -25,12 +25,12 @@ pub(super) fn quotients(engine: &Engine, groups: &[&[Term<'_>]]) -> Vec<Quotient
                 .map(|sign| (sign == Sign::Positive, factors(terms, sign)))
         })
         .collect();
-    let mut plan = Plan::default();
+    let mut plan = PowerPlan::default();
     let ends: Vec<Option<Slot>> = products
         .iter()
         .map(|(_, factors)| (!factors.is_empty()).then(|| plan.product(factors)))
         .collect();
-    let mut machine = Machine::new(engine, plan.slots, false);
+    let mut machine = SlotMachine::new(engine, plan.slots, false);
     machine.run(&plan.first);
     machine.run(&plan.last);
     let element = |slot: &Option<Slot>| slot.map(|slot| Element::from_lanes(machine.slot(slot)));
@@ -88,13 +88,13 @@ impl<'a> Factor<'a> {
 
 /// The lists to run: first the chains of squarings and the columns of tables, then the products that join them.
 #[derive(Default)]
-struct Plan<'a> {
+struct PowerPlan<'a> {
     slots: usize,
     first: Vec<List<'a>>,
     last: Vec<List<'a>>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> PowerPlan<'a> {
     /// Plans one product of powers and returns the slot of its result.
     fn product(&mut self, factors: &[Factor<'a>]) -> Slot {
         let chain = self.chain(factors);

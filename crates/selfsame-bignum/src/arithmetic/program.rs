@@ -47,7 +47,7 @@ pub(super) struct List<'a> {
 }
 
 /// Slots, and the lists that run on them.
-pub(super) struct Machine<'e> {
+pub(super) struct SlotMachine<'e> {
     engine: &'e Engine,
     slots: Vec<Lane>,
     operands: [Vec<Lane>; 2],
@@ -70,7 +70,7 @@ struct Cursor<'l, 'a> {
     due: Option<Due<'a>>,
 }
 
-impl<'e> Machine<'e> {
+impl<'e> SlotMachine<'e> {
     /// A machine of `slots` slots; a secret one is wiped when it is dropped.
     pub(super) fn new(engine: &'e Engine, slots: usize, secret: bool) -> Self {
         let residue = vec![Lane::default(); engine.lanes()];
@@ -230,7 +230,7 @@ impl<'e> Machine<'e> {
     }
 }
 
-impl Drop for Machine<'_> {
+impl Drop for SlotMachine<'_> {
     fn drop(&mut self) {
         if self.secret {
             self.slots.zeroize();

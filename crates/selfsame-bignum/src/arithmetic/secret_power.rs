@@ -7,7 +7,7 @@ use super::{
     engine::{Engine, Lane, PICKS},
     limbs,
     modulus::{Base, Element, SecretTerm},
-    program::{List, Machine, Op, Slot, Table},
+    program::{List, Op, Slot, SlotMachine, Table},
 };
 
 /// Bits of a window over an exponent of a base without a table.
@@ -16,12 +16,12 @@ const ROWS: usize = 1 << WINDOW;
 
 /// Computes independent products of powers, two at a time.
 pub(super) fn products(engine: &Engine, groups: &[&[SecretTerm<'_>]]) -> Vec<Element> {
-    let mut plan = Plan::new(engine.one());
+    let mut plan = SecretPowerPlan::new(engine.one());
     let ends: Vec<Slot> = groups
         .iter()
         .map(|terms| plan.product(&factors(terms)))
         .collect();
-    let mut machine = Machine::new(engine, plan.slots, true);
+    let mut machine = SlotMachine::new(engine, plan.slots, true);
     machine.run(&plan.first);
     machine.run(&plan.last);
     plan.first.iter_mut().for_each(List::wipe);
@@ -31,33 +31,33 @@ pub(super) fn products(engine: &Engine, groups: &[&[SecretTerm<'_>]]) -> Vec<Ele
 }
 
 /// A base and its exponent of a declared width. An exponent longer than its table makes two factors.
-struct Factor<'a> {
+struct SecretFactor<'a> {
     base: Base<'a>,
     exponent: Zeroizing<Vec<u64>>,
     bits: usize,
 }
 
-fn factors<'a>(terms: &[SecretTerm<'a>]) -> Vec<Factor<'a>> {
+fn factors<'a>(terms: &[SecretTerm<'a>]) -> Vec<SecretFactor<'a>> {
     let mut factors = Vec::new();
     for term in terms {
         let bits = term.exponent.bits();
         match term.base {
             Base::Fixed(fixed) if bits > fixed.capacity() => {
                 let capacity = fixed.capacity();
-                factors.push(Factor::new(term.base, term.exponent, 0..capacity));
-                factors.push(Factor::new(
+                factors.push(SecretFactor::new(term.base, term.exponent, 0..capacity));
+                factors.push(SecretFactor::new(
                     Base::Variable(fixed.beyond()),
                     term.exponent,
                     capacity..bits,
                 ));
             }
-            base => factors.push(Factor::new(base, term.exponent, 0..bits)),
+            base => factors.push(SecretFactor::new(base, term.exponent, 0..bits)),
         }
     }
     factors
 }
 
-impl<'a> Factor<'a> {
+impl<'a> SecretFactor<'a> {
     /// The bits of the exponent in this range.
     fn new(base: Base<'a>, exponent: &Secret, range: std::ops::Range<usize>) -> Self {
         let bits = range.len();
@@ -75,14 +75,14 @@ impl<'a> Factor<'a> {
 }
 
 /// The lists to run: first the chains of squarings and the columns of tables, then the products that join them.
-struct Plan<'a> {
+struct SecretPowerPlan<'a> {
     one: &'a [Lane],
     slots: usize,
     first: Vec<List<'a>>,
     last: Vec<List<'a>>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> SecretPowerPlan<'a> {
     fn new(one: &'a [Lane]) -> Self {
         Self {
             one,
@@ -93,7 +93,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Plans one product of powers and returns the slot of its result.
-    fn product(&mut self, factors: &[Factor<'a>]) -> Slot {
+    fn product(&mut self, factors: &[SecretFactor<'a>]) -> Slot {
         let chain = self.chain(factors);
         let columns = self.columns(factors);
         let result = self.take(1);
@@ -118,7 +118,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The powers of bases without a table: fixed windows over a common chain of squarings.
-    fn chain(&mut self, factors: &[Factor<'a>]) -> Option<Slot> {
+    fn chain(&mut self, factors: &[SecretFactor<'a>]) -> Option<Slot> {
         // Allocated at full length, so that growing leaves no copies of the picks behind.
         let steps = factors.iter().map(|factor| factor.bits.saturating_mul(2));
         let mut list = List {
@@ -179,7 +179,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The powers of bases with tables, column by column.
-    fn columns(&mut self, factors: &[Factor<'a>]) -> std::ops::Range<Slot> {
+    fn columns(&mut self, factors: &[SecretFactor<'a>]) -> std::ops::Range<Slot> {
         let tables = || {
             factors.iter().filter_map(|factor| match factor.base {
                 Base::Fixed(fixed) => Some((fixed, factor)),
@@ -235,7 +235,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-impl Factor<'_> {
+impl SecretFactor<'_> {
     /// One window of the exponent; zero above its width.
     fn window(&self, number: usize) -> u8 {
         let digit = limbs::bits(&self.exponent, number.saturating_mul(WINDOW), WINDOW);

@@ -13,7 +13,7 @@ pub const MAX_CREDENTIALS: u32 = 1 << 20;
 
 /// Which credentials of a new registry count as issued from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Issuance {
+pub enum IssuedAtStart {
     /// All: only a revocation changes the accumulator. The specification recommends this.
     ByDefault,
     /// None: every issuance changes the accumulator, and a new status list must be published with it.
@@ -35,11 +35,11 @@ impl RevocationList {
     ///
     /// # Errors
     /// [`Error::TooLarge`] beyond [`MAX_CREDENTIALS`], [`Error::Registry`] for a capacity of 0.
-    pub fn new(capacity: u32, issuance: Issuance) -> Result<Self, Error> {
+    pub fn new(capacity: u32, issuance: IssuedAtStart) -> Result<Self, Error> {
         check_capacity(capacity)?;
         let places = usize::try_from(capacity).map_err(|_| TOO_LARGE)?;
         Ok(Self {
-            revoked: vec![issuance == Issuance::OnDemand; places],
+            revoked: vec![issuance == IssuedAtStart::OnDemand; places],
         })
     }
 
@@ -263,10 +263,10 @@ mod tests {
 
     #[test]
     fn a_new_list_is_all_active_or_all_revoked() {
-        let open = RevocationList::new(4, Issuance::ByDefault).unwrap();
+        let open = RevocationList::new(4, IssuedAtStart::ByDefault).unwrap();
         assert_eq!(serde_json::to_string(&open).unwrap(), "[0,0,0,0]");
         assert_eq!(open.active().collect::<Vec<_>>(), [1, 2, 3]);
-        let closed = RevocationList::new(4, Issuance::OnDemand).unwrap();
+        let closed = RevocationList::new(4, IssuedAtStart::OnDemand).unwrap();
         assert_eq!(serde_json::to_string(&closed).unwrap(), "[1,1,1,1]");
         assert_eq!(closed.active().count(), 0);
     }
@@ -274,14 +274,14 @@ mod tests {
     #[test]
     fn a_registry_is_neither_empty_nor_enormous() {
         for capacity in [0, MAX_CREDENTIALS + 1, u32::MAX] {
-            assert!(RevocationList::new(capacity, Issuance::ByDefault).is_err());
+            assert!(RevocationList::new(capacity, IssuedAtStart::ByDefault).is_err());
         }
-        assert!(RevocationList::new(MAX_CREDENTIALS, Issuance::ByDefault).is_ok());
+        assert!(RevocationList::new(MAX_CREDENTIALS, IssuedAtStart::ByDefault).is_ok());
     }
 
     #[test]
     fn indices_without_a_bit_are_refused() {
-        let list = RevocationList::new(4, Issuance::ByDefault).unwrap();
+        let list = RevocationList::new(4, IssuedAtStart::ByDefault).unwrap();
         for index in [0, 4, 5, u32::MAX] {
             assert_eq!(list.is_revoked(index), Err(OUT_OF_RANGE), "{index}");
         }
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn an_index_is_not_revoked_twice_nor_issued_twice() {
-        let list = RevocationList::new(4, Issuance::ByDefault).unwrap();
+        let list = RevocationList::new(4, IssuedAtStart::ByDefault).unwrap();
         let once = Changes::revoke([2]).unwrap();
         let after = list.changed(&once).unwrap();
         assert_eq!(
@@ -326,8 +326,8 @@ mod tests {
 
     #[test]
     fn lists_of_different_lengths_have_no_changes_between_them() {
-        let short = RevocationList::new(3, Issuance::ByDefault).unwrap();
-        let long = RevocationList::new(4, Issuance::ByDefault).unwrap();
+        let short = RevocationList::new(3, IssuedAtStart::ByDefault).unwrap();
+        let long = RevocationList::new(4, IssuedAtStart::ByDefault).unwrap();
         assert!(short.changes_to(&long).is_err());
     }
 

@@ -7,7 +7,9 @@ use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
 use super::key::{CredentialRevocationPrivateKey, RevocationKey, RevocationKeyPrivate};
-use super::list::{Changes, Issuance, MAX_CREDENTIALS, OUT_OF_RANGE, check_capacity, check_index};
+use super::list::{
+    Changes, IssuedAtStart, MAX_CREDENTIALS, OUT_OF_RANGE, check_capacity, check_index,
+};
 use super::tails::TailsGenerator;
 use crate::error::Error;
 
@@ -138,9 +140,9 @@ impl RegistryIssuer<'_> {
     ///
     /// # Errors
     /// Those of [`RevocationList::new`](super::RevocationList::new).
-    pub fn initial(&self, issuance: Issuance) -> Result<Accumulator, Error> {
+    pub fn initial(&self, issuance: IssuedAtStart) -> Result<Accumulator, Error> {
         check_capacity(self.capacity)?;
-        if issuance == Issuance::OnDemand {
+        if issuance == IssuedAtStart::OnDemand {
             return Ok(Accumulator::new(G2::identity()));
         }
         let mut power = Scalar::one();

@@ -11,7 +11,7 @@ use crate::error::Error;
 
 /// The registry data that a verifier has before it sees the proof.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Registry<'a> {
+pub(crate) struct RegistryData<'a> {
     pub(crate) key: &'a RevocationKey,
     pub(crate) registry: &'a RevocationKeyPublic,
     pub(crate) accumulator: &'a Accumulator,
@@ -26,7 +26,7 @@ impl NonRevocProof {
     /// [`Error::Proof`] if a T value in G₁ is the neutral element, which an honest proof never has.
     pub(crate) fn t_values(
         &self,
-        registry: &Registry<'_>,
+        registry: &RegistryData<'_>,
         challenge: &Scalar,
         m2: &Scalar,
     ) -> Result<Vec<Vec<u8>>, Error> {
@@ -43,7 +43,7 @@ impl NonRevocProof {
         Ok(t_values.to_bytes())
     }
 
-    fn in_g1(&self, registry: &Registry<'_>, minus: &Scalar) -> [G1; 4] {
+    fn in_g1(&self, registry: &RegistryData<'_>, minus: &Scalar) -> [G1; 4] {
         let (key, c, x) = (registry.key.multiples(), &self.c_list, &self.x_list);
         let sum = |point: &G1, factor: &Scalar, fixed: G1, htilde: &Scalar| {
             let variable = point.mul_public(factor);
@@ -63,7 +63,7 @@ impl NonRevocProof {
     }
 
     /// Each value is one product of pairings: the expected part to the power `minus`, times the part of the responses.
-    fn in_gt(&self, registry: &Registry<'_>, minus: &Scalar, m2: &Scalar) -> [Gt; 4] {
+    fn in_gt(&self, registry: &RegistryData<'_>, minus: &Scalar, m2: &Scalar) -> [Gt; 4] {
         let (lines, key) = (registry.key.lines(), registry.key.multiples());
         let (c, x) = (&self.c_list, &self.x_list);
         let challenge = minus.neg();

@@ -73,7 +73,8 @@ fn prove(parts: &[Part<'_>], list: impl FnOnce(&mut Vec<Vec<u8>>)) -> Proof {
             context: &context,
         };
         let (key, revealed) = (part.of.key.in_use(), &part.proves.revealed);
-        let equality = equality::Commitment::new(&held, key, revealed, &shared, &mut random);
+        let equality =
+            equality::EqualityCommitment::new(&held, key, revealed, &shared, &mut random);
         let equality = equality.unwrap();
         t_values.push(challenge::bytes(equality.t()));
         c_list.push(challenge::bytes(equality.a_prime()));
@@ -85,7 +86,7 @@ fn prove(parts: &[Part<'_>], list: impl FnOnce(&mut Vec<Vec<u8>>)) -> Proof {
                 Some(_) => random.secret(592),
                 None => equality.mask(&asked.attr_name).unwrap().clone(),
             };
-            let made = predicate::Commitment::new(key, asked, value, &mask, &mut random);
+            let made = predicate::PredicateCommitment::new(key, asked, value, &mask, &mut random);
             let made = made.unwrap();
             t_values.extend(made.t_values().iter().map(challenge::bytes));
             c_list.extend(made.c_values().iter().map(challenge::bytes));

@@ -244,7 +244,8 @@ fn whoever_takes_logarithms_does_not_read_the_hidden_value_of_a_predicate() {
     let mut random = random("predicate");
     let mask = random.secret(bounds::VALUE_MASK);
     let (key, claimed) = (issuer.key.in_use(), IBig::from(34));
-    let made = predicate::Commitment::new(key, &asked, &claimed, &mask, &mut random).unwrap();
+    let made =
+        predicate::PredicateCommitment::new(key, &asked, &claimed, &mask, &mut random).unwrap();
     let t = made.c_values()[4].clone();
     let c = random.integer(256);
     let response = made.respond(UBig::ZERO, &c).r.delta;

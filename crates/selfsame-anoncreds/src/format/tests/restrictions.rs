@@ -20,7 +20,7 @@ fn eq(tag: &str, value: &str) -> Query {
 }
 
 /// Judges a query for a credential whose attribute `name` is revealed and whose `age` is not.
-fn judge(query: &Query) -> Answer {
+fn judge(query: &Query) -> QueryAnswer {
     let schema = Schema {
         name: "degree".into(),
         version: "1.0".into(),
@@ -93,35 +93,41 @@ fn queries_that_are_too_deep_or_too_long_are_refused() {
 #[test]
 fn a_credential_is_judged_by_its_tags() {
     for (value, answer) in [
-        (json!({ "schema_id": "did:example:schema" }), Answer::Holds),
-        (json!({ "schema_id": "did:example:other" }), Answer::Fails),
-        (json!({ "schema_name": "degree" }), Answer::Holds),
-        (json!({ "schema_version": "2.0" }), Answer::Fails),
+        (
+            json!({ "schema_id": "did:example:schema" }),
+            QueryAnswer::Holds,
+        ),
+        (
+            json!({ "schema_id": "did:example:other" }),
+            QueryAnswer::Fails,
+        ),
+        (json!({ "schema_name": "degree" }), QueryAnswer::Holds),
+        (json!({ "schema_version": "2.0" }), QueryAnswer::Fails),
         (
             json!({ "cred_def_id": { "$in": ["x", "did:example:definition"] } }),
-            Answer::Holds,
+            QueryAnswer::Holds,
         ),
-        (json!({ "cred_def_id": { "$in": [] } }), Answer::Fails),
+        (json!({ "cred_def_id": { "$in": [] } }), QueryAnswer::Fails),
         (
             json!({ "issuer_id": { "$neq": "did:example:issuer" } }),
-            Answer::Fails,
+            QueryAnswer::Fails,
         ),
         (
             json!({ "rev_reg_id": "did:example:registry" }),
-            Answer::Unknown,
+            QueryAnswer::Unknown,
         ),
         (
             json!({ "schema_issuer_did": "NcYxiDXkpYi6ov5FcYDi1e" }),
-            Answer::Holds,
+            QueryAnswer::Holds,
         ),
-        (json!({ "attr::name::value": "Alice" }), Answer::Holds),
-        (json!({ "attr::NAME::value": "Bob" }), Answer::Fails),
-        (json!({ "attr::age::marker": "1" }), Answer::Holds),
-        (json!({ "attr::height::marker": "1" }), Answer::Fails),
-        (json!({ "attr::age::marker": "2" }), Answer::Fails),
+        (json!({ "attr::name::value": "Alice" }), QueryAnswer::Holds),
+        (json!({ "attr::NAME::value": "Bob" }), QueryAnswer::Fails),
+        (json!({ "attr::age::marker": "1" }), QueryAnswer::Holds),
+        (json!({ "attr::height::marker": "1" }), QueryAnswer::Fails),
+        (json!({ "attr::age::marker": "2" }), QueryAnswer::Fails),
         (
             json!([{ "schema_name": "x" }, { "schema_name": "degree" }]),
-            Answer::Holds,
+            QueryAnswer::Holds,
         ),
     ] {
         assert_eq!(judge(&query(value.clone())), answer, "{value}");
@@ -132,9 +138,12 @@ fn a_credential_is_judged_by_its_tags() {
 fn the_old_tags_are_for_legacy_identifiers_alone() {
     assert_eq!(
         judge(&eq("issuer_did", "did:example:issuer")),
-        Answer::Fails
+        QueryAnswer::Fails
     );
-    assert_eq!(judge(&eq("issuer_id", "did:example:issuer")), Answer::Holds);
+    assert_eq!(
+        judge(&eq("issuer_id", "did:example:issuer")),
+        QueryAnswer::Holds
+    );
 }
 
 #[test]
@@ -148,15 +157,18 @@ fn what_cannot_be_judged_is_not_met_and_neither_is_its_negation() {
         json!({ "$exist": ["schema_name"] }),
     ] {
         let unknown = query(unknown);
-        assert_eq!(judge(&unknown), Answer::Unknown, "{unknown:?}");
+        assert_eq!(judge(&unknown), QueryAnswer::Unknown, "{unknown:?}");
         let not = Query::Not(Box::new(unknown.clone()));
-        assert_eq!(judge(&not), Answer::Unknown);
+        assert_eq!(judge(&not), QueryAnswer::Unknown);
         let holds = eq("schema_name", "degree");
         assert_eq!(
             judge(&Query::Or(vec![unknown.clone(), holds.clone()])),
-            Answer::Holds
+            QueryAnswer::Holds
         );
-        assert_eq!(judge(&Query::And(vec![unknown, holds])), Answer::Unknown);
+        assert_eq!(
+            judge(&Query::And(vec![unknown, holds])),
+            QueryAnswer::Unknown
+        );
     }
 }
 
@@ -201,8 +213,8 @@ proptest! {
 
     #[test]
     fn adding_an_alternative_never_spoils_what_holds(a in queries(), b in queries()) {
-        if judge(&a) == Answer::Holds {
-            prop_assert_eq!(judge(&Query::Or(vec![b, a])), Answer::Holds);
+        if judge(&a) == QueryAnswer::Holds {
+            prop_assert_eq!(judge(&Query::Or(vec![b, a])), QueryAnswer::Holds);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::{Element, Factor, Limbs, PrivateModulus, Secret, inverse, limbs, power_in};
+use super::{CrtLimbs, Element, PrimeFactor, PrivateModulus, Secret, inverse, limbs, power_in};
 use dashu_int::{UBig, ops::BitTest as _};
 
 /// The inverse of an exponent modulo (p-1)/2 and modulo (q-1)/2.
@@ -46,7 +46,7 @@ impl PrivateModulus {
     }
 }
 
-impl Factor {
+impl PrimeFactor {
     fn inverse_modulo_half(&self, e: &[u64]) -> Secret {
         let residue = Zeroizing::new(self.halves.reduce(e));
         let inverse = inverse(&self.halves, &self.half, &residue);
@@ -54,14 +54,14 @@ impl Factor {
         Secret::from_limbs(&inverse, self.bits)
     }
 
-    fn inverse_of(&self, number: &[u64]) -> Limbs {
+    fn inverse_of(&self, number: &[u64]) -> CrtLimbs {
         let residue = Zeroizing::new(self.engine.reduce(number));
         let inverse = inverse(&self.engine, &self.value, &residue);
         Zeroizing::new(self.engine.leave(&inverse))
     }
 
     /// Whether the number is a square modulo p, or else its negation is, and a root of that square.
-    fn square_root(&self, number: &[u64], negated: bool) -> (Limbs, bool) {
+    fn square_root(&self, number: &[u64], negated: bool) -> (CrtLimbs, bool) {
         let residue = Zeroizing::new(self.engine.reduce(number));
         // (p + 1)/4 is half of (p - 1)/2, rounded up.
         let halved = (0..self.half.len()).map(|limb| {

@@ -96,9 +96,13 @@ fn add_affine(k: &Constants, sum: &[Fp2; 3], x: &Fp2, y: &Fp2) -> [Fp2; 3] {
     };
     // Below 1.9p, as the products of the bounds are 84, 74 and 88 at most.
     [
-        two_products(k, (&xy, &difference, p5), (&yz, &minus_bxz, p3)),
-        two_products(k, (&xxx, &bxz, p3), (&sum, &difference, p5)),
-        two_products(k, (&xxx, &xy, p6), (&yz, &sum, p5)),
+        two_products(
+            k,
+            Factors(&xy, &difference, p5),
+            Factors(&yz, &minus_bxz, p3),
+        ),
+        two_products(k, Factors(&xxx, &bxz, p3), Factors(&sum, &difference, p5)),
+        two_products(k, Factors(&xxx, &xy, p6), Factors(&yz, &sum, p5)),
     ]
 }
 
@@ -116,7 +120,9 @@ fn product(k: &Constants, a: &Fp2, b: &Fp2, most: &Fp) -> Fp2 {
 /// a·b + c·d, with b and d below their bounds, which are multiples of p.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn two_products(k: &Constants, (a, b, most_b): Bounded<'_>, (c, d, most_d): Bounded<'_>) -> Fp2 {
+fn two_products(k: &Constants, first: Factors<'_>, second: Factors<'_>) -> Fp2 {
+    let Factors(a, b, most_b) = first;
+    let Factors(c, d, most_d) = second;
     let minus_b = difference_of(most_b, &b.im);
     let minus_d = difference_of(most_d, &d.im);
     let left = [&a.re, &a.im, &c.re, &c.im];
@@ -126,7 +132,8 @@ fn two_products(k: &Constants, (a, b, most_b): Bounded<'_>, (c, d, most_d): Boun
     }
 }
 
-type Bounded<'a> = (&'a Fp2, &'a Fp2, &'a Fp);
+/// Two factors, and a bound for the second one's imaginary part.
+struct Factors<'a>(&'a Fp2, &'a Fp2, &'a Fp);
 
 /// (a₀·b₀ + a₁·b₁ + …)/R mod p. A digit takes part in five rows and gains less than 10·2^52 in each.
 #[inline]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_anoncreds::cl::revocation::Issuance;
+use selfsame_anoncreds::cl::revocation::IssuedAtStart;
 use selfsame_anoncreds::format::{
     CredentialDefinition, CredentialDefinitionId, RevocationRegistryId, RevocationStatusList,
 };
@@ -135,9 +135,9 @@ impl NewList {
         let definition: CredentialDefinition = files::read_or_pipe(self.cred_def.as_ref())?;
         let keeper = self.keys.read(definition)?;
         let first = if self.on_demand {
-            Issuance::OnDemand
+            IssuedAtStart::OnDemand
         } else {
-            Issuance::ByDefault
+            IssuedAtStart::ByDefault
         };
         let id = RevocationRegistryId::new(self.rev_reg_id)?;
         files::print(&keeper.first_list(&id, first, self.keys.timestamp())?)

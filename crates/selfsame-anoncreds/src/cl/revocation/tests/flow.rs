@@ -55,7 +55,7 @@ fn proves(issuer: &Issuer, held: &Held, state: &Accumulator, random: &mut Random
     let challenge = challenge(&committed);
     let m2 = m2_mask.add(&challenge.mul(&held.signature.m2));
     let proof: NonRevocProof = across(&commitment.respond(&challenge));
-    let registry = Registry {
+    let registry = RegistryData {
         key: &issuer.key,
         registry: &issuer.registry,
         accumulator: state,
@@ -74,8 +74,8 @@ proptest! {
     ) {
         let mut random = random(seed);
         let issuer = Issuer::new(capacity, &mut random);
-        let mut state = issuer.at_registry().initial(Issuance::ByDefault).unwrap();
-        let mut list = RevocationList::new(capacity, Issuance::ByDefault).unwrap();
+        let mut state = issuer.at_registry().initial(IssuedAtStart::ByDefault).unwrap();
+        let mut list = RevocationList::new(capacity, IssuedAtStart::ByDefault).unwrap();
         let mut held: Vec<_> = (1..capacity)
             .map(|index| issue(&issuer, index, &state, &mut random))
             .collect();
@@ -114,7 +114,10 @@ proptest! {
 fn a_proof_costs_this_many_pairings_and_no_more() {
     let mut random = random(3);
     let issuer = Issuer::new(3, &mut random);
-    let state = issuer.at_registry().initial(Issuance::ByDefault).unwrap();
+    let state = issuer
+        .at_registry()
+        .initial(IssuedAtStart::ByDefault)
+        .unwrap();
     let held = issue(&issuer, 1, &state, &mut random);
     assert!(proves(&issuer, &held, &state, &mut random));
     let before = counts();

@@ -10,7 +10,10 @@ fn the_same_seed_gives_the_known_answers() {
     let known = sample!("known/revocation");
     let mut random = random(known["seed_byte"].as_u64().unwrap().try_into().unwrap());
     let issuer = Issuer::new(4, &mut random);
-    let state = issuer.at_registry().initial(Issuance::ByDefault).unwrap();
+    let state = issuer
+        .at_registry()
+        .initial(IssuedAtStart::ByDefault)
+        .unwrap();
     let held = flow::issue(&issuer, 2, &state, &mut random);
     let changes = Changes::revoke([3]).unwrap();
     let after = issuer.at_registry().update(&state, &changes).unwrap();

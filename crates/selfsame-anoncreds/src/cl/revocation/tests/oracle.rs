@@ -23,12 +23,12 @@ struct Published {
 const CAPACITY: u32 = 5;
 
 impl Published {
-    fn new(issuance: Issuance) -> Self {
+    fn new(issuance: IssuedAtStart) -> Self {
         crate::testing::take_told_path();
         let public = sample!("legacy/cred_def")["value"].clone();
         let key =
             read(&serde_json::json!({"p_key": public["primary"], "r_key": public["revocation"]}));
-        let by_default = issuance == Issuance::ByDefault;
+        let by_default = issuance == IssuedAtStart::ByDefault;
         let (registry, gamma, state, mut tails) =
             TheirIssuer::new_revocation_registry_def(&key, CAPACITY, by_default).unwrap();
         Self {
@@ -156,7 +156,7 @@ fn keys_that_we_make_are_read_by_the_published_implementation() {
 
 #[test]
 fn registries_begin_and_change_alike() {
-    for issuance in [Issuance::ByDefault, Issuance::OnDemand] {
+    for issuance in [IssuedAtStart::ByDefault, IssuedAtStart::OnDemand] {
         let mut published = Published::new(issuance);
         let ours = published.ours();
         let at_registry = ours.at_registry();
@@ -195,7 +195,7 @@ fn registries_begin_and_change_alike() {
 
 #[test]
 fn tails_are_alike_and_so_are_the_witnesses_made_of_them() {
-    let mut published = Published::new(Issuance::ByDefault);
+    let mut published = Published::new(IssuedAtStart::ByDefault);
     let ours = published.ours();
     let mut generator =
         TheirIssuer::revocation_tails_generator(&published.key, &published.gamma, CAPACITY)
@@ -206,7 +206,7 @@ fn tails_are_alike_and_so_are_the_witnesses_made_of_them() {
     }
     assert_eq!(ours.tails, theirs);
 
-    let open = RevocationList::new(CAPACITY, Issuance::ByDefault).unwrap();
+    let open = RevocationList::new(CAPACITY, IssuedAtStart::ByDefault).unwrap();
     let changes = Changes::revoke([1, 4]).unwrap();
     let list = open.changed(&changes).unwrap();
     let before = across(&published.state.accum);
@@ -244,7 +244,10 @@ fn tails_are_alike_and_so_are_the_witnesses_made_of_them() {
 fn merged_deltas_are_alike() {
     let steps = [(vec![1, 2], vec![3]), (vec![3], vec![1]), (vec![4], vec![])];
     let issuer = Issuer::new(CAPACITY, &mut random(2));
-    let mut state = issuer.at_registry().initial(Issuance::OnDemand).unwrap();
+    let mut state = issuer
+        .at_registry()
+        .initial(IssuedAtStart::OnDemand)
+        .unwrap();
     let mut merged: Option<(RegistryDelta, published::RevocationRegistryDelta)> = None;
     for (issued, revoked) in steps {
         let changes =
@@ -280,7 +283,7 @@ fn merged_deltas_are_alike() {
 
 #[test]
 fn we_process_what_the_published_issuer_signs() {
-    let mut credential = Credential::issued(Published::new(Issuance::ByDefault), 3);
+    let mut credential = Credential::issued(Published::new(IssuedAtStart::ByDefault), 3);
     let ours = credential.published.ours();
     let values = serde_json::to_value(&credential.signature).unwrap();
     let signature: NonRevocationCredentialSignature = read(&values["r_credential"]);
@@ -307,17 +310,17 @@ fn we_process_what_the_published_issuer_signs() {
 
 #[test]
 fn the_published_holder_processes_what_we_issue() {
-    for issuance in [Issuance::ByDefault, Issuance::OnDemand] {
+    for issuance in [IssuedAtStart::ByDefault, IssuedAtStart::OnDemand] {
         let mut credential = ours_in_theirs(issuance);
         assert!(credential.process());
         credential.published.state = read(&serde_json::json!({"accum": credential.published.ours()
-            .at_registry().initial(Issuance::OnDemand).unwrap()}));
+            .at_registry().initial(IssuedAtStart::OnDemand).unwrap()}));
         assert!(!credential.process());
     }
 }
 
 /// A credential of the published issuer whose non-revocation part is replaced by ours.
-fn ours_in_theirs(issuance: Issuance) -> Credential {
+fn ours_in_theirs(issuance: IssuedAtStart) -> Credential {
     let mut credential = Credential::issued(Published::new(issuance), 3);
     let ours = credential.published.ours();
     let mut values = serde_json::to_value(&credential.signature).unwrap();
@@ -326,7 +329,7 @@ fn ours_in_theirs(issuance: Issuance) -> Credential {
         context: &credential.context(),
         blinded: &read(&serde_json::to_value(&credential.blinded).unwrap()["ur"]),
         accumulator: &across(&credential.published.state.accum),
-        is_active: issuance == Issuance::ByDefault,
+        is_active: issuance == IssuedAtStart::ByDefault,
     };
     let issued = ours.at_registry().issue(&request, &mut random(3)).unwrap();
     values["r_credential"] = serde_json::to_value(&issued.signature).unwrap();
@@ -340,7 +343,7 @@ fn ours_in_theirs(issuance: Issuance) -> Credential {
 
 #[test]
 fn we_accept_what_the_published_holder_proves_and_only_for_its_state() {
-    let mut credential = Credential::issued(Published::new(Issuance::ByDefault), 2);
+    let mut credential = Credential::issued(Published::new(IssuedAtStart::ByDefault), 2);
     assert!(credential.process());
     let mut builder = Prover::new_proof_builder().unwrap();
     let (schema, others) = schemas();
@@ -379,7 +382,7 @@ fn hashes_to_challenge(
     let (sub_proof, aggregated) = (&proof["proofs"][0], &proof["aggregated_proof"]);
     let primary = &sub_proof["primary_proof"]["eq_proof"];
     let challenge = number(&aggregated["c_hash"]);
-    let registry = Registry {
+    let registry = RegistryData {
         key: &issuer.key,
         registry: &issuer.registry,
         accumulator: state,
@@ -397,7 +400,7 @@ fn hashes_to_challenge(
 
 #[test]
 fn the_published_verifier_accepts_what_we_prove_and_only_with_the_right_witness() {
-    let mut credential = ours_in_theirs(Issuance::ByDefault);
+    let mut credential = ours_in_theirs(IssuedAtStart::ByDefault);
     assert!(credential.process());
     assert!(published_verifier_accepts(&credential));
     credential.published.state = read(&serde_json::json!({"accum": credential.published.ours()

@@ -209,9 +209,12 @@ impl Tails for Replaced<'_> {
 fn tails_that_are_no_points_of_the_group_or_not_the_right_ones_make_no_witness() {
     let issuer = Issuer::of_samples();
     let mut random = random(5);
-    let state = issuer.at_registry().initial(Issuance::ByDefault).unwrap();
+    let state = issuer
+        .at_registry()
+        .initial(IssuedAtStart::ByDefault)
+        .unwrap();
     let held = flow::issue(&issuer, 3, &state, &mut random);
-    let list = RevocationList::new(issuer.capacity, Issuance::ByDefault).unwrap();
+    let list = RevocationList::new(issuer.capacity, IssuedAtStart::ByDefault).unwrap();
     let context = held
         .signature
         .witness_context(&issuer.key, &issuer.registry, &state);
@@ -243,7 +246,10 @@ fn tails_that_are_no_points_of_the_group_or_not_the_right_ones_make_no_witness()
 fn indices_out_of_range_are_neither_issued_nor_changed_nor_witnessed() {
     let mut random = random(6);
     let issuer = Issuer::new(3, &mut random);
-    let state = issuer.at_registry().initial(Issuance::OnDemand).unwrap();
+    let state = issuer
+        .at_registry()
+        .initial(IssuedAtStart::OnDemand)
+        .unwrap();
     let (blinded, _) = blind(&issuer.key, &mut random);
     let out_of_range = Error::Registry("the index is out of range");
     for index in [0, 4, u32::MAX] {
@@ -264,7 +270,7 @@ fn indices_out_of_range_are_neither_issued_nor_changed_nor_witnessed() {
             index,
             g_i: &g_i,
         };
-        let list = RevocationList::new(3, Issuance::ByDefault).unwrap();
+        let list = RevocationList::new(3, IssuedAtStart::ByDefault).unwrap();
         let witness = Witness::build(&context, &list, &issuer.tails());
         assert_eq!(witness.unwrap_err(), out_of_range);
     }
@@ -279,7 +285,7 @@ fn indices_out_of_range_are_neither_issued_nor_changed_nor_witnessed() {
 
 #[test]
 fn a_full_registry_issues_nothing_more() {
-    let mut list = RevocationList::new(4, Issuance::OnDemand).unwrap();
+    let mut list = RevocationList::new(4, IssuedAtStart::OnDemand).unwrap();
     for index in 1..4 {
         list = list.changed(&Changes::issue([index]).unwrap()).unwrap();
     }
@@ -296,7 +302,10 @@ fn a_full_registry_issues_nothing_more() {
 fn a_request_that_blinds_nothing_is_refused() {
     let mut random = random(7);
     let issuer = Issuer::new(2, &mut random);
-    let state = issuer.at_registry().initial(Issuance::OnDemand).unwrap();
+    let state = issuer
+        .at_registry()
+        .initial(IssuedAtStart::OnDemand)
+        .unwrap();
     let request = IssueRequest {
         index: 1,
         context: &UBig::ONE,
@@ -411,13 +420,16 @@ fn a_holder_refuses_a_credential_beside_what_it_does_not_belong_to() {
 fn a_credential_with_the_index_of_another_finds_no_witness() {
     let mut random = random(10);
     let issuer = Issuer::new(5, &mut random);
-    let state = issuer.at_registry().initial(Issuance::ByDefault).unwrap();
+    let state = issuer
+        .at_registry()
+        .initial(IssuedAtStart::ByDefault)
+        .unwrap();
     let mut held = flow::issue(&issuer, 3, &state, &mut random);
     held.signature.i = 2;
     let context = held
         .signature
         .witness_context(&issuer.key, &issuer.registry, &state);
-    let list = RevocationList::new(5, Issuance::ByDefault).unwrap();
+    let list = RevocationList::new(5, IssuedAtStart::ByDefault).unwrap();
     assert!(Witness::build(&context, &list, &issuer.tails()).is_err());
 }
 

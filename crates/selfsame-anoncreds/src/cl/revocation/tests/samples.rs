@@ -60,10 +60,13 @@ fn the_accumulator_follows_the_status_lists() {
     });
     let at_registry = issuer.at_registry();
     assert_eq!(
-        RevocationList::new(issuer.capacity, Issuance::ByDefault).unwrap(),
+        RevocationList::new(issuer.capacity, IssuedAtStart::ByDefault).unwrap(),
         first.0
     );
-    assert_eq!(at_registry.initial(Issuance::ByDefault).unwrap(), first.1);
+    assert_eq!(
+        at_registry.initial(IssuedAtStart::ByDefault).unwrap(),
+        first.1
+    );
     for (before, after) in [(&first, &updated), (&updated, &reinstated)] {
         let changes = before.0.changes_to(&after.0).unwrap();
         assert_eq!(before.0.changed(&changes).unwrap(), after.0);
@@ -71,11 +74,11 @@ fn the_accumulator_follows_the_status_lists() {
     }
     let on_demand = sample!("legacy/status_list_on_demand");
     assert_eq!(
-        at_registry.initial(Issuance::OnDemand).unwrap(),
+        at_registry.initial(IssuedAtStart::OnDemand).unwrap(),
         read(&on_demand["currentAccumulator"])
     );
     assert_eq!(
-        RevocationList::new(issuer.capacity, Issuance::OnDemand).unwrap(),
+        RevocationList::new(issuer.capacity, IssuedAtStart::OnDemand).unwrap(),
         read(&on_demand["revocationList"])
     );
 }
@@ -182,7 +185,7 @@ fn holds(proof: &NonRevocProof, presentation: &Value) -> bool {
     let primary = &presentation["proof"]["proofs"][0]["primary_proof"]["eq_proof"];
     let challenge = number(&aggregated["c_hash"]);
     let accumulator = read(&sample!("legacy/status_list")["currentAccumulator"]);
-    let registry = Registry {
+    let registry = RegistryData {
         key: &issuer.key,
         registry: &issuer.registry,
         accumulator: &accumulator,

@@ -28,8 +28,11 @@ fn least(what: &str, times: u32, mut run: impl FnMut()) {
 fn speed() {
     let mut random = random(9);
     let issuer = Issuer::new(1000, &mut random);
-    let state = issuer.at_registry().initial(Issuance::ByDefault).unwrap();
-    let list = RevocationList::new(1000, Issuance::ByDefault).unwrap();
+    let state = issuer
+        .at_registry()
+        .initial(IssuedAtStart::ByDefault)
+        .unwrap();
+    let list = RevocationList::new(1000, IssuedAtStart::ByDefault).unwrap();
     let held = flow::issue(&issuer, 3, &state, &mut random);
     let holding = Holding {
         key: &issuer.key,
@@ -44,7 +47,7 @@ fn speed() {
     let commitment = Commitment::new(&holding, &mask, &mut random);
     let challenge = challenge(&commitment.t_values());
     let proof = commitment.respond(&challenge);
-    let registry = Registry {
+    let registry = RegistryData {
         key: &issuer.key,
         registry: &issuer.registry,
         accumulator: &state,
@@ -73,7 +76,12 @@ fn speed() {
         );
     });
     least("first accumulator of 1000", 20, || {
-        black_box(issuer.at_registry().initial(Issuance::ByDefault).unwrap());
+        black_box(
+            issuer
+                .at_registry()
+                .initial(IssuedAtStart::ByDefault)
+                .unwrap(),
+        );
     });
     let changes = Changes::revoke([5, 9, 80, 300, 999]).unwrap();
     least("revoke 5", 20, || {
