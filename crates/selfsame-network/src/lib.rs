@@ -1,8 +1,8 @@
 //! Networks of registry nodes: founding one, joining it, changing its validators, and what its nodes prove.
 //!
 //! Owns: the files of a network besides its nodes' own, the client of a node, the judgement of a network's status, the
-//! processes of a network on this machine, data directories and the check of one. Does not own: a node's work and the engine's files, the rules of the
-//! registry, the verification of reads, the terminal.
+//! processes of a network on this machine, data directories and the check of one. Does not own: a node's work and the
+//! engine's files, the rules of the registry, the verification of reads, the terminal.
 
 pub mod address;
 pub mod archive;
