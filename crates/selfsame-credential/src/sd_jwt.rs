@@ -30,6 +30,14 @@ pub struct SdJwt {
     jwt_length: usize,
 }
 
+/// Parses a compact JWS, and distinguishes a refused algorithm from other errors.
+fn parse_jwt(text: &str, otherwise: SdJwtError) -> Result<jws::Compact, SdJwtError> {
+    jws::Compact::parse(text).map_err(|error| match error {
+        jws::JwsError::Algorithm => SdJwtError::Algorithm,
+        _ => otherwise,
+    })
+}
+
 /// One disclosure, as received (RFC 9901 §4.2).
 #[derive(Clone, Debug)]
 pub struct Disclosure {

@@ -3,6 +3,7 @@
 mod outbox;
 mod state;
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -18,7 +19,7 @@ use crate::meter::{Meter, timed};
 use crate::record::Window;
 use crate::tenant::TenantId;
 
-use state::{State, page};
+use state::State;
 
 /// Keeps everything in memory only.
 #[derive(Debug, Default)]
@@ -119,5 +120,19 @@ impl Backend for Memory {
 
     fn meter(&self) -> &Meter {
         &self.meter
+    }
+}
+
+/// The items of a page, in its order.
+fn page<T>(all: &BTreeMap<u64, T>, window: Window) -> Vec<&T> {
+    let admitted = |(seq, _): &(&u64, &T)| window.admits(**seq);
+    if window.newest_first {
+        all.iter()
+            .rev()
+            .filter(admitted)
+            .map(|(_, item)| item)
+            .collect()
+    } else {
+        all.iter().filter(admitted).map(|(_, item)| item).collect()
     }
 }

@@ -3,7 +3,7 @@
 use selfsame_crypto::jws;
 use serde_json::{Map, Value};
 
-use super::{SdJwtError, parse::parse_jwt};
+use super::{SdJwtError, parse_jwt};
 use crate::budget::Budget;
 
 /// The type of a Key Binding JWT.

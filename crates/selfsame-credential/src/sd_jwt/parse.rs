@@ -1,11 +1,13 @@
 //! Parses a received SD-JWT (RFC 9901 §4), strictly and within limits.
 
-use selfsame_crypto::{encoding::base64url_decode, json, jws};
+use selfsame_crypto::{encoding::base64url_decode, json};
 use serde_json::Value;
 
 use crate::budget::Budget;
 
-use super::{DigestAlgorithm, Disclosure, DisclosureContent, KeyBinding, SdJwt, SdJwtError};
+use super::{
+    DigestAlgorithm, Disclosure, DisclosureContent, KeyBinding, SdJwt, SdJwtError, parse_jwt,
+};
 
 /// Maximum size of an SD-JWT, in bytes.
 const MAX_BYTES: usize = 1 << 20;
@@ -66,14 +68,6 @@ impl SdJwt {
     pub(super) fn encoded_jwt(&self) -> &str {
         self.text.get(..self.jwt_length).unwrap_or_default()
     }
-}
-
-/// Parses a compact JWS, and distinguishes a refused algorithm from other errors.
-pub(super) fn parse_jwt(text: &str, otherwise: SdJwtError) -> Result<jws::Compact, SdJwtError> {
-    jws::Compact::parse(text).map_err(|error| match error {
-        jws::JwsError::Algorithm => SdJwtError::Algorithm,
-        _ => otherwise,
-    })
 }
 
 impl Disclosure {

@@ -3,7 +3,7 @@
 use selfsame_crypto::jws;
 use serde_json::{Map, Value};
 
-use super::{Model, VcJwt, VcJwtError, id_of, read};
+use super::{Model, VcJwt, VcJwtError, id_of, read, rules};
 use crate::budget::Budget;
 
 /// The beginning of an enveloped credential (VCDM 2.0 §4.13, VC-JOSE-COSE §3.1.2).
@@ -18,6 +18,11 @@ pub struct VpJwt {
 }
 
 impl VpJwt {
+    /// VC-JOSE-COSE §3.1.2: `typ`, if present, is `vp+jwt`; in VCDM 1.1 it is `JWT`.
+    pub(crate) fn has_type(&self) -> bool {
+        rules::has_type(&self.jwt.header, self.credential.model().presentation_typ())
+    }
+
     /// Parses a presentation and the one credential in it. Nothing is verified yet.
     pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
         Self::parse_within(text, model, &mut Budget::of(text))
@@ -97,7 +102,7 @@ fn unwrap(credential: &Value, model: Model) -> Result<&str, VcJwtError> {
     let jwt = match (model, credential) {
         (Model::V1, Value::String(jwt)) => Some(jwt.as_str()),
         (Model::V2, Value::Object(envelope)) => {
-            let typed = super::rules::is_typed(envelope, "EnvelopedVerifiableCredential");
+            let typed = rules::is_typed(envelope, "EnvelopedVerifiableCredential");
             let id = envelope.get("id").and_then(Value::as_str);
             id.filter(|_| typed)
                 .and_then(|id| id.strip_prefix(ENVELOPE))

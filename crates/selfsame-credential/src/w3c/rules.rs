@@ -4,7 +4,7 @@ use selfsame_crypto::jws;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{Model, VcJwt, VpJwt, id_of, strings, subject_of};
+use super::{Model, VcJwt, id_of, strings, subject_of};
 
 /// VCDM 1.1 §6.3.1: `typ`, if present, is `JWT`. VC-JOSE-COSE §3.1.1: `vc+jwt`; any other type means another kind of
 /// token.
@@ -12,15 +12,8 @@ pub(crate) fn credential_has_type(credential: &VcJwt) -> bool {
     has_type(&credential.jwt.header, credential.model.credential_typ())
 }
 
-/// As above, for presentations: VC-JOSE-COSE §3.1.2, `vp+jwt`.
-pub(crate) fn presentation_has_type(presentation: &VpJwt) -> bool {
-    has_type(
-        &presentation.jwt().header,
-        presentation.model().presentation_typ(),
-    )
-}
-
-fn has_type(header: &jws::Header, wanted: &str) -> bool {
+/// As above, for a token that is of the type `wanted`.
+pub(super) fn has_type(header: &jws::Header, wanted: &str) -> bool {
     header.typ.is_none() || header.is_of_type(wanted)
 }
 

@@ -9,11 +9,19 @@ use selfsame_crypto::{
 };
 use selfsame_did::{Did, DidUrl, Relationship};
 
-use super::request::WalletTrust;
-use crate::{error::Error, wire::request::ClientId};
+use crate::{error::Error, transport::Transport, wire::request::ClientId};
 
 /// Tolerated clock difference, in seconds.
 pub(super) const LEEWAY: u64 = 60;
+
+/// What the wallet trusts.
+#[derive(Clone, Copy, Debug)]
+pub struct WalletTrust<'a> {
+    /// The rule for which URLs may be used.
+    pub transport: &'a Transport,
+    /// Trusted roots for verifiers' certificates, DER.
+    pub anchors: &'a [Vec<u8>],
+}
 
 pub(super) fn authenticate(
     client: &ClientId,

@@ -6,6 +6,7 @@ use selfsame_oauth::Form;
 use serde_json::{Map, Value};
 use url::Url;
 
+pub use super::client::WalletTrust;
 use super::{Audience, AwaitingConsent, Verifier, client};
 use crate::{
     error::Error,
@@ -73,15 +74,6 @@ pub struct ReceivedObject<'a> {
     pub request_uri: Option<&'a Url>,
     /// The nonce that the wallet posted to fetch it.
     pub wallet_nonce: Option<&'a str>,
-}
-
-/// What the wallet trusts.
-#[derive(Clone, Copy, Debug)]
-pub struct WalletTrust<'a> {
-    /// The rule for which URLs may be used.
-    pub transport: &'a Transport,
-    /// Trusted roots for verifiers' certificates, DER.
-    pub anchors: &'a [Vec<u8>],
 }
 
 /// Reads the link that a person scanned or followed.

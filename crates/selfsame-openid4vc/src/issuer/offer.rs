@@ -2,7 +2,7 @@
 
 use selfsame_crypto::{SecretString, ctx::Ctx, hash::sha256, time::UnixTime};
 
-use super::{ExpectedTxCode, IssuerSettings, Offered, token};
+use super::{ExpectedTxCode, IssuerSettings, Offered};
 use crate::{
     error::Error,
     wire::offer::{CredentialOffer, Grants, InputMode, PreAuthorizedCode, TxCode},
@@ -79,7 +79,7 @@ pub fn create(new: &NewOffer, settings: &IssuerSettings, ctx: &Ctx) -> Result<Ma
         code_hash: code_hash(&code),
         uses_left: new.uses,
         tx_code: tx_code.as_ref().map(|tx_code| ExpectedTxCode {
-            mac: token::tx_code_mac(settings, &new.offer_id, tx_code),
+            mac: tx_code_mac(settings, &new.offer_id, tx_code),
             attempts_left: TX_CODE_ATTEMPTS,
         }),
         expires: expiry(ctx, new.lifetime),
@@ -89,6 +89,19 @@ pub fn create(new: &NewOffer, settings: &IssuerSettings, ctx: &Ctx) -> Result<Ma
         offer,
         tx_code,
     })
+}
+
+pub(super) fn tx_code_mac(
+    settings: &IssuerSettings,
+    offer_id: &str,
+    tx_code: &SecretString,
+) -> [u8; 32] {
+    // The identifier goes first with its length, so that no two different pairs produce the same bytes.
+    let id_length = u64::try_from(offer_id.len()).unwrap_or(u64::MAX);
+    let mut data = id_length.to_be_bytes().to_vec();
+    data.extend_from_slice(offer_id.as_bytes());
+    data.extend_from_slice(tx_code.expose().as_bytes());
+    settings.key.derive(b"transaction code").mac(&data)
 }
 
 /// The hash by which the record of an offer is found when its code is redeemed.

@@ -20,19 +20,6 @@ pub fn token_hash(token: &SecretString) -> [u8; 32] {
     sha256(token.expose().as_bytes())
 }
 
-pub(super) fn tx_code_mac(
-    settings: &IssuerSettings,
-    offer_id: &str,
-    tx_code: &SecretString,
-) -> [u8; 32] {
-    // The identifier goes first with its length, so that no two different pairs produce the same bytes.
-    let id_length = u64::try_from(offer_id.len()).unwrap_or(u64::MAX);
-    let mut data = id_length.to_be_bytes().to_vec();
-    data.extend_from_slice(offer_id.as_bytes());
-    data.extend_from_slice(tx_code.expose().as_bytes());
-    settings.key.derive(b"transaction code").mac(&data)
-}
-
 pub(super) fn refuse_closed(closed: &Closed) -> Error {
     let reason = match closed.because {
         Closure::Redeemed => "the code has been redeemed",
@@ -70,7 +57,7 @@ pub(super) fn redeem(
             );
         }
         (Some(expected), Some(given)) => {
-            let mac = tx_code_mac(settings, &offered.offer_id, given);
+            let mac = offer::tx_code_mac(settings, &offered.offer_id, given);
             if !ct_eq(&mac, &expected.mac) {
                 return Ok(wrong_tx_code(offered, expected));
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use selfsame_crypto::time::UnixTime;
 
-use super::state::page;
+use super::page;
 use crate::backend::OutboxId;
 use crate::backend::{Backlog, SealedEntry, SealedLetter};
 use crate::error::{Result, StoreError};

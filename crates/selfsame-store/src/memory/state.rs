@@ -8,7 +8,6 @@ use super::outbox::Outbox;
 use crate::backend::{BatchOutcome, Place, SealedRecord, Weight, Write};
 use crate::error::{Result, StoreError};
 use crate::record::Expect;
-use crate::record::Window;
 use crate::tenant::TenantId;
 
 #[derive(Debug, Default)]
@@ -183,19 +182,5 @@ impl State {
             .collect();
         places.iter().for_each(|place| self.remove(place));
         (places.len() + self.outbox.purge(before, limit)) as u64
-    }
-}
-
-/// The items of a page, in its order.
-pub(super) fn page<T>(all: &BTreeMap<u64, T>, window: Window) -> Vec<&T> {
-    let admitted = |(seq, _): &(&u64, &T)| window.admits(**seq);
-    if window.newest_first {
-        all.iter()
-            .rev()
-            .filter(admitted)
-            .map(|(_, item)| item)
-            .collect()
-    } else {
-        all.iter().filter(admitted).map(|(_, item)| item).collect()
     }
 }

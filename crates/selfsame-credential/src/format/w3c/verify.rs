@@ -348,7 +348,7 @@ fn judge_presentation(proof: &HolderProof<'_>, court: &Court<'_>, list: &mut Che
         issuer,
         expected,
     } = *proof;
-    let typed = rules::presentation_has_type(presentation);
+    let typed = presentation.has_type();
     list.check(
         &HOLDER_TYPE,
         typed,

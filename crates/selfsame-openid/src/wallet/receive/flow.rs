@@ -14,7 +14,7 @@ use selfsame_openid4vc::wallet::{self, Input, ReceivedCredential, ReceivingState
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 
-use super::judge::Judgement;
+use super::judge::{Judgement, judged};
 use crate::refusal::refusal;
 use crate::view::wallet::CardSummary;
 use crate::wallet::cards::{CardRecord, Look};
@@ -148,7 +148,7 @@ impl Receiving {
     ) -> Result<Step<KeptCards>> {
         let mut kept = KeptCards::default();
         for credential in credentials {
-            match self.judged(&credential, &flow.issuer, round)? {
+            match judged(&self.shared, &credential, &flow.issuer, round)? {
                 Step::Needs(needs) => return Ok(Step::Needs(needs)),
                 Step::Done(Judgement::Genuine(held)) => {
                     let look = flow.looks.get(&credential.configuration_id).cloned();

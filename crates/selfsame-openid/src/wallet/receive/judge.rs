@@ -9,8 +9,8 @@ use selfsame_driver::Result;
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use url::Url;
 
-use super::flow::Receiving;
 use crate::wallet::cards::{policy, single_use};
+use selfsame_core::Shared;
 use selfsame_core::machine::Round;
 use selfsame_core::registry::UseKey;
 
@@ -27,48 +27,46 @@ pub(super) enum Judgement {
     Unknown(String),
 }
 
-impl Receiving {
-    /// Verifies a credential that came from the Credential Issuer `sender`. Whether to trust the issuer is the person's
-    /// decision, and the credential's status is looked up when it is shown, so no status list is fetched here. The
-    /// signature is checked once.
-    pub(super) fn judged(
-        &self,
-        credential: &ReceivedCredential,
-        sender: &str,
-        round: &Round<'_>,
-    ) -> Result<Step<Judgement>> {
-        if credential.raw.len() > CARD_BYTES_MAX {
-            let reason = format!("it is longer than {} KiB", CARD_BYTES_MAX >> 10);
-            return Ok(Step::Done(Judgement::Forged(reason)));
-        }
-        let held = match Held::parse(&credential.raw, credential.format) {
-            Ok(held) => held,
-            Err(error) => return Ok(Step::Done(Judgement::Forged(error.to_string()))),
-        };
-        let now = round.ctx.now();
-        let evidence = without_status(round.evidence, &held, now);
-        let examination = Examination::of(&held);
-        let examined = examination.step(&policy(&self.shared), &evidence, now);
-        let (verdict, is_genuine) = match examined {
-            Step::Needs(needs) => return Ok(Step::Needs(needs)),
-            // Claims are present only if the credential is neither forged nor left unverified.
-            Step::Done((verdict, claims)) => (verdict, claims.is_some()),
-        };
-        Ok(Step::Done(
-            if is_in_anothers_name(&held, &verdict, sender) {
-                Judgement::Forged(
-                    "no known certificate authority confirms that the issuer it names made it"
-                        .to_owned(),
-                )
-            } else if is_genuine {
-                Judgement::Genuine(Box::new(held))
-            } else if verdict.outcome == Outcome::Unverifiable {
-                Judgement::Unknown(reason(&verdict))
-            } else {
-                Judgement::Forged(reason(&verdict))
-            },
-        ))
+/// Verifies a credential that came from the Credential Issuer `sender`. Whether to trust the issuer is the person's
+/// decision, and the credential's status is looked up when it is shown, so no status list is fetched here. The
+/// signature is checked once.
+pub(super) fn judged(
+    shared: &Shared,
+    credential: &ReceivedCredential,
+    sender: &str,
+    round: &Round<'_>,
+) -> Result<Step<Judgement>> {
+    if credential.raw.len() > CARD_BYTES_MAX {
+        let reason = format!("it is longer than {} KiB", CARD_BYTES_MAX >> 10);
+        return Ok(Step::Done(Judgement::Forged(reason)));
     }
+    let held = match Held::parse(&credential.raw, credential.format) {
+        Ok(held) => held,
+        Err(error) => return Ok(Step::Done(Judgement::Forged(error.to_string()))),
+    };
+    let now = round.ctx.now();
+    let evidence = without_status(round.evidence, &held, now);
+    let examination = Examination::of(&held);
+    let examined = examination.step(&policy(shared), &evidence, now);
+    let (verdict, is_genuine) = match examined {
+        Step::Needs(needs) => return Ok(Step::Needs(needs)),
+        // Claims are present only if the credential is neither forged nor left unverified.
+        Step::Done((verdict, claims)) => (verdict, claims.is_some()),
+    };
+    Ok(Step::Done(
+        if is_in_anothers_name(&held, &verdict, sender) {
+            Judgement::Forged(
+                "no known certificate authority confirms that the issuer it names made it"
+                    .to_owned(),
+            )
+        } else if is_genuine {
+            Judgement::Genuine(Box::new(held))
+        } else if verdict.outcome == Outcome::Unverifiable {
+            Judgement::Unknown(reason(&verdict))
+        } else {
+            Judgement::Forged(reason(&verdict))
+        },
+    ))
 }
 
 /// The evidence, with nothing known about the credential's status.
