@@ -1,5 +1,6 @@
 //! DID documents (DID Core §5): typed, checked when they are read. Access to their keys.
 
+mod members;
 mod method;
 mod read;
 mod service;

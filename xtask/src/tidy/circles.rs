@@ -11,7 +11,7 @@ use super::Finding;
 type Arrows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
 /// The modules whose children still form a circle. The list only gets shorter.
-const LEFT: [&str; 14] = [
+const LEFT: [&str; 13] = [
     "crates/selfsame-anoncreds/src/cl/",
     "crates/selfsame-anoncreds/src/verifier/",
     "crates/selfsame-bench/src/tls/",
@@ -19,7 +19,6 @@ const LEFT: [&str; 14] = [
     "crates/selfsame-bignum/src/pairing/",
     "crates/selfsame-credential/src/format/",
     "crates/selfsame-credential/src/status/",
-    "crates/selfsame-did/src/document/",
     "crates/selfsame-openid/src/issuer/",
     "crates/selfsame-openid4vc/src/dcql/",
     "crates/selfsame-openid4vc/src/wire/",

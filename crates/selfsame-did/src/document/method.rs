@@ -7,7 +7,7 @@ use selfsame_crypto::{Jwk, KeyError, KeyType, PublicKey};
 use serde_json::{Map, Value};
 
 use super::DocumentError;
-use super::read::{TakenMembers, take};
+use super::members::{TakenMembers, take};
 use crate::did::Did;
 use crate::did::DidUrl;
 

@@ -7,12 +7,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use super::members::{MAX_LIST, TakenMembers, strings, take};
 use super::{Document, DocumentError, KeyReference, Relationship, Service, VerificationMethod};
 use crate::did::Did;
 use crate::did::DidUrl;
 
-/// The maximum number of verification methods, references of one relationship, services, controllers or other names.
-const MAX_LIST: usize = 128;
 /// The limits on a document's JSON. Anyone can make the instance read a document. A document with ten keys and ten
 /// services has 150 members.
 const LIMITS: Limits = Limits {
@@ -94,40 +93,6 @@ impl Document {
 impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
-/// Takes members out of an object.
-pub(super) trait TakenMembers {
-    /// The string under `name`; `None` if it is absent or not a string.
-    fn text(&mut self, name: &str) -> Option<String>;
-}
-
-impl TakenMembers for Map<String, Value> {
-    fn text(&mut self, name: &str) -> Option<String> {
-        match self.remove(name) {
-            Some(Value::String(text)) => Some(text),
-            _ => None,
-        }
-    }
-}
-
-pub(super) fn take(members: &mut Map<String, Value>, name: &str) -> Option<Value> {
-    members.remove(name)
-}
-
-/// Accepts a string or a list of strings.
-pub(super) fn strings(value: Option<Value>) -> Option<Vec<String>> {
-    match value? {
-        Value::String(text) => Some(vec![text]),
-        Value::Array(all) if all.len() <= MAX_LIST => all
-            .into_iter()
-            .map(|one| match one {
-                Value::String(text) => Some(text),
-                _ => None,
-            })
-            .collect(),
-        _ => None,
     }
 }
 

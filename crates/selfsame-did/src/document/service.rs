@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::DocumentError;
-use super::read::{TakenMembers, strings, take};
+use super::members::{TakenMembers, strings, take};
 use crate::did::Did;
 
 /// A service through which a DID's subject can be reached.
