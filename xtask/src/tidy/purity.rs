@@ -39,13 +39,6 @@ const PURE: &[Ban] = &[
     ),
 ];
 
-/// The only modules of L0–L2 that may start threads. The caller says how many. All of them have ended when the function
-/// returns or its result is dropped.
-const THREAD_MODULES: &[&str] = &[
-    "crates/selfsame-anoncreds/src/batch.rs",
-    "crates/selfsame-anoncreds/src/batch/stock.rs",
-];
-
 /// Banned from L0–L2, except in the modules that may draw their own randomness.
 const RANDOM: &[Ban] = &[
     ("SystemRandom", "take randomness from `Ctx`"),
@@ -153,11 +146,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
     let mut bans: Vec<Ban> = Vec::new();
     let mut findings = Vec::new();
     if layers::is_pure(&source.package) {
-        let threads = THREAD_MODULES.contains(&source.path.as_str());
-        bans.extend(
-            PURE.iter()
-                .filter(|(ban, _)| !threads || *ban != "std::thread"),
-        );
+        bans.extend(PURE);
         if !RANDOM_MODULES.contains(&source.path.as_str()) {
             bans.extend(RANDOM);
         }
