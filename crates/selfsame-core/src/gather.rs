@@ -126,8 +126,7 @@ impl Shared {
                 Need::Use { issuer, digest } => {
                     let key = UseKey { issuer, digest };
                     let fetched = self.single_use(&key).await;
-                    let UseKey { issuer, digest } = key;
-                    evidence.insert_single_use(issuer, digest, fetched);
+                    evidence.insert_single_use(key.issuer, key.digest, fetched);
                 }
                 Need::Signature(request) => {
                     let signature = self.keys.sign(tenant, &request.key, &request.bytes).await?;
