@@ -1,6 +1,7 @@
 //! The second listener: nodes authenticate in TLS, and each request carries the peer's identity.
 #![expect(clippy::disallowed_methods, reason = "these tests are the client")]
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use selfsame_tls_io::{Acceptor, Connector, Gather, HandshakeSettings, Offline, t
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
 
 use crate::limits::ConnectionLimits;
 use crate::pulse::Pulse;
@@ -52,6 +54,36 @@ fn settings() -> HandshakeSettings<dyn Gather> {
     HandshakeSettings::of(Arc::new(Offline))
 }
 
+/// A listener for nodes that is serving.
+struct Serving {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<std::io::Result<()>>,
+}
+
+async fn serving(acceptor: Acceptor<dyn Gather>) -> Serving {
+    let service = HttpService {
+        router: Router::new().route("/who", routing::get(who)),
+        door: Door::Nodes(acceptor),
+        limits: ConnectionLimits::default(),
+        shares: Shares::default(),
+        requests: Shares::default(),
+        pulse: Pulse::default(),
+        stopping: watch::Sender::new(false),
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let served = tokio::spawn(serve(listener, service, async move {
+        let _ = stopped.await;
+    }));
+    Serving {
+        address,
+        stop,
+        served,
+    }
+}
+
 async fn who(Extension(NodePeer(peer)): Extension<NodePeer>) -> String {
     match &peer.kind {
         PeerKind::Did(did) => did.to_string(),
@@ -65,21 +97,11 @@ async fn a_handler_knows_which_node_asks_and_a_stranger_reaches_none() {
     let (client, wants) = node();
     let (_, strange) = node();
     let takes = ServerConfig::new(takes, ClientAuth::Required(trust(&client))).unwrap();
-    let service = HttpService {
-        router: Router::new().route("/who", routing::get(who)),
-        door: Door::Nodes(Acceptor::new(Arc::new(takes), settings())),
-        limits: ConnectionLimits::default(),
-        shares: Shares::default(),
-        requests: Shares::default(),
-        pulse: Pulse::default(),
-        stopping: watch::Sender::new(false),
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (stop, stopped) = oneshot::channel::<()>();
-    let served = tokio::spawn(serve(listener, service, async move {
-        let _ = stopped.await;
-    }));
+    let Serving {
+        address,
+        stop,
+        served,
+    } = serving(Acceptor::new(Arc::new(takes), settings())).await;
     for (own, is_let_in) in [(wants, true), (strange, false)] {
         let config = ClientConfig::new(own, trust(&server)).unwrap();
         let connector: Connector = Connector::new(Arc::new(config), settings());
@@ -108,21 +130,11 @@ async fn an_open_connection_ends_once_its_node_is_not_let_in_any_more() {
         Arc::new(ServerConfig::new(takes.clone(), clients).unwrap())
     };
     let acceptor = Acceptor::new(takes(&client), settings());
-    let service = HttpService {
-        router: Router::new().route("/who", routing::get(who)),
-        door: Door::Nodes(acceptor.clone()),
-        limits: ConnectionLimits::default(),
-        shares: Shares::default(),
-        requests: Shares::default(),
-        pulse: Pulse::default(),
-        stopping: watch::Sender::new(false),
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (stop, stopped) = oneshot::channel::<()>();
-    let served = tokio::spawn(serve(listener, service, async move {
-        let _ = stopped.await;
-    }));
+    let Serving {
+        address,
+        stop,
+        served,
+    } = serving(acceptor.clone()).await;
     let config = ClientConfig::new(wants, trust(&server)).unwrap();
     let connector: Connector = Connector::new(Arc::new(config), settings());
     let stream = TcpStream::connect(address).await.unwrap();
