@@ -1,5 +1,7 @@
 //! `cargo xtask test`: every check that must pass before a change is accepted, step by step.
 
+mod lanes;
+
 use std::{fs, process::Command, time::Instant};
 
 use crate::{
@@ -9,8 +11,9 @@ use crate::{
         reach::UNIT,
     },
     engine, machine, openssl, oracle, package, peer, second, tidy,
-    workspace::{cargo, root},
+    workspace::{Workspace, cargo, root},
 };
+use lanes::{Lanes, Running};
 
 /// What a step does.
 enum Task {
@@ -20,6 +23,8 @@ enum Task {
     Machine,
     /// Cargo with these arguments.
     Cargo(&'static [&'static str]),
+    /// The main test run, by cargo with these arguments.
+    Tests(&'static [&'static str]),
 }
 
 /// Which changes a step is for.
@@ -95,7 +100,7 @@ const STEPS: &[Step] = &[
         name: "test",
         purpose: "every test, those that need Chromium too",
         when: When::Tested,
-        task: Task::Cargo(TEST),
+        task: Task::Tests(TEST),
     },
     Step {
         name: "npm",
@@ -203,28 +208,60 @@ fn perform(step: &Step, choice: &Choice, scope: &Scope) -> Result<bool, String> 
     let arguments: Vec<String> = match (&step.task, &choice.cargo_test) {
         (Task::Ours(task), _) => return task(scope),
         (Task::Machine, _) => return prepare(!choice.skips("browser"), scope),
-        (Task::Cargo(_), Some(own)) if step.name == "test" => {
-            ["test".to_owned()].into_iter().chain(own.clone()).collect()
-        }
-        (Task::Cargo(arguments), _) if step.name == "test" => {
-            test_arguments(arguments, choice, scope)?
-        }
+        (Task::Tests(_), Some(own)) => ["test".to_owned()].into_iter().chain(own.clone()).collect(),
+        (Task::Tests(fixed), None) => return test(fixed, choice, scope),
         (Task::Cargo(arguments), _) => arguments.iter().map(|word| (*word).to_owned()).collect(),
     };
+    passes(cargo_with(&arguments))
+}
+
+/// Builds the tests, then runs them in lanes, side by side.
+fn test(fixed: &[&str], choice: &Choice, scope: &Scope) -> Result<bool, String> {
+    let mut build = test_arguments(fixed, choice, scope)?;
+    build.truncate(
+        build
+            .iter()
+            .position(|word| word == "--")
+            .unwrap_or(build.len()),
+    );
+    build.push("--no-run".to_owned());
+    if !passes(cargo_with(&build))? {
+        return Ok(false);
+    }
+    let lanes = Lanes::of(scope, &Workspace::load()?);
+    let mut running = Vec::new();
+    for (number, lane) in (1..).zip(&lanes.beside) {
+        let command = cargo_with(&test_arguments(fixed, choice, lane)?);
+        running.push(Running::start(command, number)?);
+    }
+    let mut passed = match &lanes.main {
+        Some(main) => passes(cargo_with(&test_arguments(fixed, choice, main)?))?,
+        None => true,
+    };
+    for lane in running {
+        passed &= lane.end()?;
+    }
+    Ok(passed)
+}
+
+/// Cargo with these arguments, and with what our tests find through its environment.
+fn cargo_with(arguments: &[String]) -> Command {
     println!("    cargo {}", arguments.join(" "));
     let mut command = Command::new(cargo());
     // Dependencies are not documented, so this variable causes no rebuild.
     command
-        .args(&arguments)
+        .args(arguments)
         .current_dir(root())
         .env("RUSTDOCFLAGS", "--deny warnings");
     oracle::name_to(&mut command);
     engine::name_to(&mut command);
     openssl::name_to(&mut command);
-    let status = command
-        .status()
-        .map_err(|error| format!("cargo: {error}"))?;
-    Ok(status.success())
+    command
+}
+
+fn passes(mut command: Command) -> Result<bool, String> {
+    let status = command.status();
+    Ok(status.map_err(|error| format!("cargo: {error}"))?.success())
 }
 
 /// The arguments for cargo's main test run.

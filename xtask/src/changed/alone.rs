@@ -28,7 +28,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     };
     let suite = suite(&package()?, Path::new(program));
     if !Suites::parse(suites).has(&suite) {
-        println!("     unchanged: {suite}");
+        println!("     elsewhere or unchanged: {suite}");
         return Ok(true);
     }
     Err(format!(
