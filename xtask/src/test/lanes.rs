@@ -16,10 +16,12 @@ use crate::{
 };
 
 /// The suites of each lane beside the main one. All other suites are in the main lane, one after the other.
-const BESIDE: &[&[&str]] = &[
-    &["selfsame/network", "selfsame-abci/network"],
-    &["selfsame/browser", "selfsame/crash"],
-];
+/// Suites that start networks share a lane: several networks at once would wait longer for blocks than their tests do.
+const BESIDE: &[&[&str]] = &[&[
+    "selfsame/network",
+    "selfsame-abci/network",
+    "selfsame/bench",
+]];
 
 /// The suites of a run, in lanes. A lane without suites is left out.
 pub struct Lanes {
@@ -127,17 +129,14 @@ mod tests {
         let (main, beside) = lanes(&Scope::Everything);
         assert_eq!(
             beside,
-            [
-                "selfsame-abci/network selfsame/network",
-                "selfsame/browser selfsame/crash"
-            ]
+            ["selfsame-abci/network selfsame/bench selfsame/network"]
         );
         let main = Suites::parse(&main);
         for suite in [
             "selfsame/e2e",
             "selfsame-did/unit",
             "selfsame-did/doc",
-            "selfsame/bench",
+            "selfsame/crash",
         ] {
             assert!(main.iter().any(|name| name == suite), "{suite}");
         }
