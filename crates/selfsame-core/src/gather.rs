@@ -48,21 +48,41 @@ impl Shared {
     ///
     /// # Errors
     /// The step's own; `Upstream` if the step goes in circles.
-    pub async fn run<T>(
+    pub async fn run<T: Send>(
         &self,
         tenant: &TenantId,
         freshness: Freshness,
-        mut step: impl FnMut(&Evidence) -> Result<Step<T>>,
+        mut step: impl FnMut(&Evidence) -> Result<Step<T>> + Send,
     ) -> Result<T> {
+        let mut done = None;
+        let mut round = |evidence: &Evidence| {
+            Ok(match step(evidence)? {
+                Step::Done(result) => {
+                    done = Some(result);
+                    Vec::new()
+                }
+                Step::Needs(needs) => needs,
+            })
+        };
+        self.rounds(tenant, freshness, &mut round).await?;
+        done.ok_or_else(|| Error::internal("a step asked for nothing"))
+    }
+
+    /// Runs a step until it gives no needs. It is apart from [`Self::run`] so that it is compiled once, not per step.
+    async fn rounds(
+        &self,
+        tenant: &TenantId,
+        freshness: Freshness,
+        step: &mut (dyn FnMut(&Evidence) -> Result<Vec<Need>> + Send),
+    ) -> Result<()> {
         let mut evidence = self.evidence();
         for _ in 0..ROUNDS_MAX {
-            match step(&evidence)? {
-                Step::Done(done) => {
-                    self.keep_what_is_genuine(&evidence);
-                    return Ok(done);
-                }
-                Step::Needs(needs) => self.gather(tenant, freshness, needs, &mut evidence).await?,
+            let needs = step(&evidence)?;
+            if needs.is_empty() {
+                self.keep_what_is_genuine(&evidence);
+                return Ok(());
             }
+            self.gather(tenant, freshness, needs, &mut evidence).await?;
         }
         Err(Error::upstream("resolution did not finish within 8 rounds"))
     }

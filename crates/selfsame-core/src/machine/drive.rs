@@ -55,6 +55,13 @@ struct Turn<'a> {
     held: Option<&'a HeldEntry<'a>>,
 }
 
+/// How a turn's commit ended.
+enum Ended {
+    Committed(Committed),
+    /// A record of this kind was not as the step expected.
+    Conflict(String),
+}
+
 impl Shared {
     /// Gives a machine an input.
     ///
@@ -267,21 +274,9 @@ impl Shared {
             true => batch.deferred(),
             false => batch,
         };
-        let committed = match batch.is_empty() {
-            true => Ok(Committed::default()),
-            false if held.is_some() => self.commit_in_hand(batch).await,
-            false => self.store.commit(batch).await,
-        };
-        let committed = match committed {
-            Ok(committed) => committed,
-            Err(StoreError::Conflict { kind, .. }) if held.is_some() && kind == "outbox" => {
-                // Another worker made the same call, and has taken the step already.
-                Committed::default()
-            }
-            Err(StoreError::Conflict { kind, .. }) => {
-                return machine.conflict(&kind).map_or(Ok(None), Err);
-            }
-            Err(other) => return Err(other.into()),
+        let committed = match self.commit_turn(batch, held.is_some()).await? {
+            Ended::Committed(committed) => committed,
+            Ended::Conflict(kind) => return machine.conflict(&kind).map_or(Ok(None), Err),
         };
         if next.record == Fate::Written
             && let Some(version) = committed.versions.first()
@@ -293,6 +288,26 @@ impl Shared {
         }
         let reply = next.reply;
         Ok(Some(Driven { reply, committed }))
+    }
+
+    /// Commits what a turn gave. It knows no machine, so it is compiled once.
+    async fn commit_turn(&self, batch: Batch, is_held: bool) -> Result<Ended> {
+        if batch.is_empty() {
+            return Ok(Ended::Committed(Committed::default()));
+        }
+        let committed = match is_held {
+            true => self.commit_in_hand(batch).await,
+            false => self.store.commit(batch).await,
+        };
+        match committed {
+            Ok(committed) => Ok(Ended::Committed(committed)),
+            // Another worker made the same call, and has taken the step already.
+            Err(StoreError::Conflict { kind, .. }) if is_held && kind == "outbox" => {
+                Ok(Ended::Committed(Committed::default()))
+            }
+            Err(StoreError::Conflict { kind, .. }) => Ok(Ended::Conflict(kind)),
+            Err(other) => Err(other.into()),
+        }
     }
 
     /// What becomes of the record, and of the entry whose call was answered.
