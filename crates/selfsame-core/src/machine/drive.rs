@@ -56,7 +56,7 @@ struct Turn<'a> {
 }
 
 /// How a turn's commit ended.
-enum Ended {
+enum TurnEnd {
     Committed(Committed),
     /// A record of this kind was not as the step expected.
     Conflict(String),
@@ -275,8 +275,8 @@ impl Shared {
             false => batch,
         };
         let committed = match self.commit_turn(batch, held.is_some()).await? {
-            Ended::Committed(committed) => committed,
-            Ended::Conflict(kind) => return machine.conflict(&kind).map_or(Ok(None), Err),
+            TurnEnd::Committed(committed) => committed,
+            TurnEnd::Conflict(kind) => return machine.conflict(&kind).map_or(Ok(None), Err),
         };
         if next.record == Fate::Written
             && let Some(version) = committed.versions.first()
@@ -291,21 +291,21 @@ impl Shared {
     }
 
     /// Commits what a turn gave. It knows no machine, so it is compiled once.
-    async fn commit_turn(&self, batch: Batch, is_held: bool) -> Result<Ended> {
+    async fn commit_turn(&self, batch: Batch, is_held: bool) -> Result<TurnEnd> {
         if batch.is_empty() {
-            return Ok(Ended::Committed(Committed::default()));
+            return Ok(TurnEnd::Committed(Committed::default()));
         }
         let committed = match is_held {
             true => self.commit_in_hand(batch).await,
             false => self.store.commit(batch).await,
         };
         match committed {
-            Ok(committed) => Ok(Ended::Committed(committed)),
+            Ok(committed) => Ok(TurnEnd::Committed(committed)),
             // Another worker made the same call, and has taken the step already.
             Err(StoreError::Conflict { kind, .. }) if is_held && kind == "outbox" => {
-                Ok(Ended::Committed(Committed::default()))
+                Ok(TurnEnd::Committed(Committed::default()))
             }
-            Err(StoreError::Conflict { kind, .. }) => Ok(Ended::Conflict(kind)),
+            Err(StoreError::Conflict { kind, .. }) => Ok(TurnEnd::Conflict(kind)),
             Err(other) => Err(other.into()),
         }
     }
