@@ -1,18 +1,22 @@
-//! What every use case stands on: errors, clock, keys, records, pages of lists and private files.
+//! What every use case stands on: errors, clock, keys, records, pages of lists, private files and data directories.
 //!
-//! Owns: who must act on an error, the reading of time, sealed keys, the form of records. Does not own: what a role, a
-//! protocol or a registry does.
+//! Owns: who must act on an error, the reading of time, sealed keys, the form of records, the names of the files beside
+//! them. Does not own: what a role, a protocol or a registry does.
 
+pub mod address;
 mod bound;
 pub mod clock;
 mod cpu_pool;
+pub mod data_directory;
 mod error;
 pub mod keys;
 pub mod paging;
 pub mod private_file;
 pub mod record;
+mod reported;
 pub mod room;
 
 pub use bound::Bound;
 pub use cpu_pool::CpuPool;
 pub use error::{Error, ErrorKind, Result};
+pub use reported::{Reported, WhoActs};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use selfsame_abci::Home;
 use selfsame_driver::clock::Clock;
+use selfsame_driver::data_directory::unusable;
 use selfsame_ledger::check::{self, Found, Subject};
 use selfsame_registry::Genesis;
 use selfsame_store::backend::STORE_FILE;
@@ -12,8 +13,7 @@ use selfsame_store::offline::{LedgerFile, Looked, StoreFile, Tell};
 use selfsame_store::{StoreError, Vault};
 use serde::Serialize;
 
-use crate::directory::{self, unusable};
-use crate::{NetworkError, archive};
+use crate::{NetworkError, archive, directory};
 
 /// The folder in the data directory where a ledger is rebuilt.
 const ANEW: &str = "ledger.anew";
@@ -231,7 +231,7 @@ impl Checkup {
                 self.add(file, vec![looked]);
                 Ok(None)
             }
-            Err(error) => Err(unusable(data, &error)),
+            Err(error) => Err(unusable(data, &error).into()),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Data directories: only their owner can read them. Directories with other people's files are left alone. Opens the
-//! ledger in one, and explains why it cannot be opened.
+//! ledger in one.
 
 use std::fs::{DirBuilder, Permissions};
 use std::io;
@@ -8,18 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use selfsame_abci::Home;
-use selfsame_store::StoreError;
+use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE, TOKEN_FILE, unusable};
 use selfsame_store::backend::STORE_FILE;
 use selfsame_store::ledger::{LEDGER_FILE, LedgerStore, SqliteLedger};
 
 use crate::NetworkError;
 
-/// The file of the master key, unless it is kept elsewhere.
-pub const KEY_FILE: &str = "master-key";
-/// The file of the passphrase's salt and cost parameters. It is not secret, but the data are lost without it.
-pub const SALT_FILE: &str = "passphrase-salt";
-/// The file of the operator's token.
-pub const TOKEN_FILE: &str = "operator-token";
 /// The folder of a network.
 pub const NETWORK_FOLDER: &str = "network";
 /// The folder where a network is created, so that an incomplete one is never used.
@@ -86,27 +80,6 @@ pub fn take(path: &Path) -> Result<(), NetworkError> {
 pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, NetworkError> {
     let ledger = SqliteLedger::open(data.join(LEDGER_FILE));
     Ok(Arc::new(ledger.map_err(|error| unusable(data, &error))?))
-}
-
-/// Why the data can't be used, and what to do about it.
-#[must_use]
-pub fn unusable(data: &Path, error: &StoreError) -> NetworkError {
-    NetworkError::environment(format!("{}: {error}", data.display())).hint(match error {
-        StoreError::WrongKey => {
-            "use the master key that these data were written with: --master-key-file, or SELFSAME_PASSPHRASE"
-        }
-        StoreError::OtherLayout { .. } => {
-            "start the release that wrote these data, or name another directory with --data"
-        }
-        StoreError::Tampered(_) => {
-            "find the damage: selfsame check --data (docs/check.md); then restore a copy: selfsame restore"
-        }
-        StoreError::Foreign(_) => "name another directory with --data",
-        StoreError::Full(_) | StoreError::Storage(_) => {
-            "check that its disk has free space and is writable, or name another directory with --data"
-        }
-        _ => "another process uses this directory: stop it first, or name another directory with --data",
-    })
 }
 
 fn is_free(path: &Path) -> io::Result<bool> {
@@ -231,25 +204,11 @@ mod tests {
         std::fs::write(folder.path().join("letters"), "").unwrap();
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let refused = take(folder.path()).unwrap_err();
-        assert_eq!(refused.who(), crate::WhoActs::Caller);
+        assert_eq!(refused.who(), selfsame_driver::WhoActs::Caller);
         assert!(refused.what_to_do().unwrap().contains("--data"));
         assert_eq!(mode(folder.path()), 0o755);
         // A directory that is private already is accepted whatever it holds.
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
         take(folder.path()).unwrap();
-    }
-
-    #[test]
-    fn data_that_cannot_be_opened_say_whether_the_disk_or_another_process_is_in_the_way() {
-        let hint = |why| {
-            let error = unusable(Path::new("data"), &why);
-            error.what_to_do().unwrap().to_owned()
-        };
-        let full = hint(StoreError::Storage("database or disk is full".to_owned()));
-        assert!(
-            full.contains("free space") && !full.contains("process"),
-            "{full}"
-        );
-        assert!(hint(StoreError::InUse(Default::default())).contains("stop it first"));
     }
 }

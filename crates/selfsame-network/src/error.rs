@@ -2,18 +2,7 @@
 
 use std::fmt;
 
-use selfsame_driver::{Error, ErrorKind};
-
-/// Who must act.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum WhoActs {
-    /// The operators of the nodes: what their nodes answer is not what was asked for.
-    Nodes,
-    /// The caller: the input, this machine or the way to a node is wrong.
-    Caller,
-    /// The authors of this program.
-    Authors,
-}
+use selfsame_driver::{Error, Reported, WhoActs};
 
 /// What went wrong, who must act, and what they can do about it.
 #[derive(Debug)]
@@ -26,7 +15,7 @@ pub struct NetworkError {
 impl NetworkError {
     /// The nodes' answers say no.
     pub fn no(message: impl Into<String>) -> Self {
-        Self::of(WhoActs::Nodes, message)
+        Self::of(WhoActs::Others, message)
     }
 
     /// The input or the environment is wrong.
@@ -87,14 +76,24 @@ impl NetworkError {
     }
 }
 
+impl Reported for NetworkError {
+    fn who(&self) -> WhoActs {
+        self.who
+    }
+
+    fn message(&self) -> String {
+        self.message.clone()
+    }
+
+    fn what_to_do(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
 impl From<Error> for NetworkError {
     fn from(error: Error) -> Self {
-        let who = match error.kind {
-            ErrorKind::Internal => WhoActs::Authors,
-            _ => WhoActs::Caller,
-        };
         Self {
-            who,
+            who: error.who(),
             message: error.reason,
             hint: error.hint,
         }

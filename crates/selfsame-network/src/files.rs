@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_crypto::{PrivateKey, SecretString};
+use selfsame_driver::data_directory::{TOKEN_FILE, token_from};
 use selfsame_driver::private_file;
 use selfsame_proof::read::TrustRoot;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::NetworkError;
-use crate::directory::TOKEN_FILE;
 
 /// The trust root that readers pin, in the network's folder.
 pub const TRUST_ROOT: &str = "trust-root";
@@ -125,18 +125,7 @@ pub fn replace(file: &Path, bytes: &[u8]) -> Result<(), NetworkError> {
 /// # Errors
 /// If it has not.
 pub fn token(home: &Path) -> Result<SecretString, NetworkError> {
-    token_from(&home.join(TOKEN_FILE))
-}
-
-/// The operator's token, from a file that an instance or a node wrote at its first start.
-///
-/// # Errors
-/// If the file can't be read, is empty, or is readable by others.
-pub fn token_from(file: &Path) -> Result<SecretString, NetworkError> {
-    Ok(private_file::read(
-        file,
-        "the first start writes the file operator-token into the instance's data directory or the node's folder; name the file with --token-file, or set SELFSAME_TOKEN",
-    )?)
+    Ok(token_from(&home.join(TOKEN_FILE))?)
 }
 
 /// Reads a trust root.

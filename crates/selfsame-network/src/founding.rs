@@ -318,7 +318,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let refused = plan(file.join("network"), &[], 1).create();
         let failure = refused.err().unwrap();
-        assert_eq!(failure.who(), crate::WhoActs::Caller);
+        assert_eq!(failure.who(), selfsame_driver::WhoActs::Caller);
         let place = file.display().to_string();
         assert!(failure.message().starts_with(&place), "{failure:?}");
         assert!(failure.what_to_do().is_some());

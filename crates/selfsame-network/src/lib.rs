@@ -4,7 +4,6 @@
 //! processes of a network on this machine, data directories and the check of one. Does not own: a node's work and the
 //! engine's files, the rules of the registry, the verification of reads, the terminal.
 
-pub mod address;
 pub mod archive;
 pub mod checkup;
 pub mod directory;
@@ -20,6 +19,6 @@ pub mod standing;
 pub mod status;
 pub mod validators;
 
-pub use error::{NetworkError, WhoActs};
+pub use error::NetworkError;
 pub use node_client::{Believed, NodeClient};
 pub use problem::refusal;

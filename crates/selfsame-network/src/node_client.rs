@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use selfsame_crypto::SecretString;
+use selfsame_driver::address;
 use selfsame_ledger::view::NodeHealth;
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
 use selfsame_registry::Receipt;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::{NetworkError, address, refusal};
+use crate::{NetworkError, refusal};
 
 /// DER certificates that are trusted in addition to the system's.
 pub type Believed = Arc<[Vec<u8>]>;

@@ -41,8 +41,9 @@ pub fn refusal(status: u16, body: &[u8]) -> NetworkError {
 
 #[cfg(test)]
 mod tests {
+    use selfsame_driver::WhoActs::{Authors, Caller, Others};
+
     use super::*;
-    use crate::WhoActs::{Authors, Caller, Nodes};
 
     #[test]
     fn what_nobody_can_do_now_is_no_fault_of_ours() {
@@ -50,7 +51,7 @@ mod tests {
         let who = |status| answered(status).who();
         assert_eq!(
             [502, 503, 500, 410].map(who),
-            [Caller, Caller, Authors, Nodes]
+            [Caller, Caller, Authors, Others]
         );
         assert_eq!(answered(503).message(), "the registry is away");
     }

@@ -8,14 +8,12 @@ use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Re
 use selfsame_network::refusal;
 use selfsame_openid::view::verifier::VerificationStatus;
 use selfsame_server::API_BODY_MAX;
+use selfsame_terminal::address;
+use selfsame_terminal::exit::Failure;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use url::Url;
 
-pub use selfsame_network::files::token_from;
-
-use crate::address;
-use crate::exit::Failure;
 use crate::private_file;
 
 /// Seconds that one long-polling request waits for news. It must be shorter than the client's time-out, or every quiet

@@ -13,7 +13,6 @@ pub mod registry;
 mod restore;
 mod revoke;
 mod status;
-pub mod tls;
 mod up;
 mod verify;
 
@@ -21,11 +20,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use selfsame_crypto::SecretString;
+use selfsame_driver::data_directory::token_from;
+use selfsame_terminal::address;
+use selfsame_terminal::exit::{End, Failure};
+use selfsame_tls_commands::Tls;
 use url::Url;
 
-use crate::address;
-use crate::client::{self, Client};
-use crate::exit::{End, Failure};
+use crate::client::Client;
+use crate::settings::HOOKS;
 use crate::tls::Roots;
 
 /// Issue, hold, present, verify and revoke verifiable credentials.
@@ -61,7 +63,7 @@ enum Verb {
     /// Create and run a registry of several validators.
     Registry(registry::RegistryCommand),
     /// Connect with TLS 1.3, authenticated by DIDs and credentials.
-    Tls(tls::Tls),
+    Tls(Tls),
     /// Show the status of a running instance.
     Status(status::Status),
     /// Print a link that signs in the operator's browser.
@@ -93,7 +95,7 @@ impl Cli {
             Verb::Verify(verify) => verify.run().await,
             Verb::Revoke(revoke) => revoke.run().await,
             Verb::Registry(registry) => registry.run().await,
-            Verb::Tls(tls) => tls.run().await,
+            Verb::Tls(tls) => tls.run(HOOKS).await,
             Verb::Status(status) => status.run().await,
             Verb::SignIn(sign_in) => sign_in.run().await,
             Verb::Invite(invite) => invite.run().await,
@@ -137,7 +139,7 @@ impl Instance {
         let token = match &self.token {
             Some(token) if !token.trim().is_empty() => SecretString::new(token.clone()),
             // An empty variable counts as unset.
-            _ => client::token_from(&self.token_file)?,
+            _ => token_from(&self.token_file)?,
         };
         Client::new(self.instance.clone(), Some(token), self.roots.read()?)
     }

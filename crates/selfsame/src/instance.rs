@@ -12,6 +12,7 @@ use selfsame_app::{App, Parts};
 use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_driver::clock::Clock;
+use selfsame_driver::data_directory::SALT_FILE;
 use selfsame_driver::keys::Keys;
 use selfsame_ledger::config::{
     Pin, RegistryConfig, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum,
@@ -20,21 +21,23 @@ use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_server::{Nodes, Origin, OriginError, ServerLimits};
 use selfsame_store::{Store, TenantId};
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::master_key::Custody;
+use selfsame_terminal::records;
 use selfsame_tls::{ClientConfig, ServerConfig};
+use selfsame_tls_commands::node;
+use selfsame_tls_commands::peers::{Own, OwnCertificate, Resuming};
 use selfsame_tls_io::{Acceptor, Connector};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::client::Client;
-use crate::exit::Failure;
-use crate::master_key::{Custody, SALT_FILE};
-use crate::operator_token::Keeping;
-use crate::peers::{Own, OwnCertificate, Resuming};
+use crate::operator_token::{Keeping, OperatorToken};
+use crate::private_directory;
 use crate::serving::Serving;
-use crate::settings::TlsSettings;
+use crate::settings::{HOOKS, TlsSettings};
 use crate::trusting::Trusting;
-use crate::{data, node, private_directory};
 
 const ITS_ORIGIN: &str = "set --origin to the instance's public https URL; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a reverse proxy";
 const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a reverse proxy that has the certificate, passes on Host and sets X-Forwarded-For";
@@ -86,10 +89,8 @@ pub struct Launch {
     pub roots: Vec<Vec<u8>>,
     /// Connections with nodes that authenticate by DIDs and credentials.
     pub nodes: Option<Arc<TlsSettings>>,
-    /// The file for the operator's token, if it is not beside the data.
-    pub token_file: Option<PathBuf>,
-    /// Whether a new operator's token replaces the existing one.
-    pub renews_token: bool,
+    /// Who keeps the operator's token.
+    pub token: OperatorToken,
     /// A second listener for health checks, besides `listen`.
     pub health: Option<SocketAddr>,
     /// Whether plain http is served to other machines.
@@ -151,8 +152,7 @@ impl Launch {
             tls: None,
             roots: Vec::new(),
             nodes: None,
-            token_file: None,
-            renews_token: false,
+            token: OperatorToken::default(),
             health: None,
             plain_anywhere: false,
             limits: ServerLimits::default(),
@@ -185,7 +185,7 @@ impl Launch {
         let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
         // First, because this locks the data: a second process must not replace the certificate of a running one.
-        let store = data::store(&self.data, &self.custody).await?;
+        let store = records::open(&self.data, &self.custody).await?;
         let tls = match &self.tls {
             Some(source) => Some(source.load(&self.data, &store, &origin).await?),
             None => None,
@@ -251,8 +251,7 @@ impl Launch {
     }
 
     fn keeping(&self) -> Keeping {
-        let file = self.token_file.clone();
-        Keeping::of(&self.data, &self.custody, file, self.renews_token)
+        Keeping::of(&self.data, &self.custody, &self.token)
     }
 
     fn public_origin(&self, bound: SocketAddr) -> Result<Url, Failure> {
@@ -303,7 +302,7 @@ impl Launch {
         tls: Option<&selfsame_server::Tls>,
     ) -> Result<Parts, Failure> {
         let ledger = if self.roles.registry && self.node.is_none() {
-            Some(data::ledger(&self.data)?)
+            Some(private_directory::ledger(&self.data)?)
         } else {
             None
         };
@@ -406,7 +405,7 @@ impl TlsSettings {
     /// The node's configuration, from the current identity and policy files.
     async fn as_node(&self, resuming: &Resuming) -> Result<AsNode, Failure> {
         let own = async || {
-            let material = node::material_of(&self.identity).await?;
+            let material = node::material_of(&self.identity, HOOKS).await?;
             let files = (self.certificate.clone(), self.certificate_key.clone());
             Ok::<_, Failure>(Own {
                 certificate: OwnCertificate::of(files.0, files.1).read()?,
@@ -460,7 +459,11 @@ impl Validating {
             tenant,
             key: handle,
         };
-        let (home, engine, ledger) = (self.home.clone(), self.engine.clone(), data::ledger(data)?);
+        let (home, engine, ledger) = (
+            self.home.clone(),
+            self.engine.clone(),
+            private_directory::ledger(data)?,
+        );
         let setup = Setup::new(home, engine, ledger, signer, Clock::default());
         Ok(Arc::new(Node::start(setup).await?))
     }
@@ -575,7 +578,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         private_directory::take(&data).unwrap();
-        let _running = data::store(&data, &Custody::BesideTheData).await.unwrap();
+        let _running = records::open(&data, &Custody::BesideTheData).await.unwrap();
         let certificate = data.join("tls-certificate.pem");
         std::fs::write(&certificate, "that of who runs").unwrap();
         let mut second = Launch::new(data, SocketAddr::from(([127, 0, 0, 1], 0)));

@@ -1,29 +1,22 @@
 //! The `selfsame` command: parses the command line, runs one subcommand, maps its end to an exit code.
 
-mod address;
 mod client;
 mod cmd;
-mod data;
-mod exit;
 mod instance;
-mod interrupt;
-mod log;
-mod master_key;
-mod node;
 mod operator_token;
-mod output;
-mod peers;
 mod scenario;
 mod serving;
 mod settings;
 mod tls;
 mod trusting;
+mod verdict;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use selfsame_driver::private_file;
 use selfsame_network::directory as private_directory;
+use selfsame_terminal::exit::{Failure, report};
 
 // The C library's allocator does not return the memory of each Argon2 hash; this one does.
 #[global_allocator]
@@ -37,9 +30,9 @@ fn main() -> ExitCode {
         .build();
     let end = match runtime {
         Ok(runtime) => runtime.block_on(command.run()),
-        Err(error) => Err(exit::Failure::environment(format!(
+        Err(error) => Err(Failure::environment(format!(
             "can't start the runtime: {error}"
         ))),
     };
-    exit::report(end)
+    report(end)
 }

@@ -2,17 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use selfsame_app::operator::Operator;
 use selfsame_crypto::SecretString;
-use selfsame_network::directory::TOKEN_FILE;
+use selfsame_driver::data_directory::TOKEN_FILE;
 use selfsame_store::Store;
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::master_key::Custody;
+use selfsame_terminal::output;
 
-use crate::exit::Failure;
-use crate::master_key::Custody;
-use crate::{output, private_file};
+use crate::private_file;
 
 const BESIDE: &str = "the operator's token is stored next to the data, so anyone who copies both can read everything: move the file elsewhere and name it with --operator-token-file, or keep the token in a password manager and remove the file";
 const RENEW: &str = "put the token back; or remove the file and start again, which creates a new token and invalidates the old one";
+
+/// Who keeps the operator's token.
+#[derive(Args, Default)]
+pub struct OperatorToken {
+    /// The file that the operator's token is written to at the first start. Without it, the token is stored in the data
+    /// directory if the master key is there too; otherwise it is printed once.
+    #[arg(long, value_name = "FILE")]
+    operator_token_file: Option<PathBuf>,
+    /// Create a new operator's token; the previous one becomes invalid.
+    #[arg(long)]
+    new_operator_token: bool,
+}
 
 /// Where the token is kept, and whether to make a new one.
 pub struct Keeping {
@@ -24,10 +38,10 @@ pub struct Keeping {
 impl Keeping {
     /// In the file that the operator names. By default beside the data, but in no file if the master key is kept
     /// elsewhere: anyone who copied the data could read everything with the token.
-    pub fn of(data: &Path, custody: &Custody, named: Option<PathBuf>, renews: bool) -> Self {
+    pub fn of(data: &Path, custody: &Custody, token: &OperatorToken) -> Self {
         let beside = data.join(TOKEN_FILE);
-        let file = match (named, custody) {
-            (Some(file), _) => Some(file),
+        let file = match (&token.operator_token_file, custody) {
+            (Some(file), _) => Some(file.clone()),
             (None, Custody::BesideTheData) => Some(beside),
             (None, Custody::File(_) | Custody::Passphrase(_)) => {
                 if beside.exists() {
@@ -36,7 +50,10 @@ impl Keeping {
                 None
             }
         };
-        Self { file, renews }
+        Self {
+            file,
+            renews: token.new_operator_token,
+        }
     }
 
     /// Forgets the token in this store if a new one is wanted: its file was lost or removed, or `renews` is set.

@@ -8,11 +8,11 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::SecretString;
 use selfsame_openid::view::issuer::{IssuedCredential, Offer};
 use selfsame_openid::view::verifier::{SpendingState, VerificationStatus};
+use selfsame_terminal::exit::Failure;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::exit::Failure;
 
 /// Maximum seconds from a presentation to its verdict.
 const VERDICT: u64 = 20;

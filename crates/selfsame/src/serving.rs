@@ -3,10 +3,9 @@
 use std::future::Future;
 use std::io;
 
+use selfsame_terminal::exit::Failure;
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
-
-use crate::exit::Failure;
 
 /// A running server.
 pub struct Serving {

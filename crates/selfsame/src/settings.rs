@@ -10,16 +10,18 @@ use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_ledger::config::{
     Pin, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum, witness_key,
 };
+use selfsame_network::files::trust_root;
 use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_terminal::exit::Failure;
+use selfsame_tls_commands::peers::PeerRules;
+use selfsame_tls_commands::{Hooks, NamedRegistry, ResolutionSettings};
 use serde::Deserialize;
 use url::Url;
 
 use crate::client::registry_token;
-use crate::exit::Failure;
-use crate::peers::PeerRules;
-use crate::private_file;
+use crate::{private_directory, private_file};
+
 pub use limits::LimitSettings;
-pub use selfsame_network::files::trust_root;
 
 /// Maximum size of a settings file, or of a certificate file that it names, in bytes.
 const FILE_MAX: u64 = 1_000_000;
@@ -239,7 +241,29 @@ impl RegistrySettings {
     }
 }
 
+/// What the program does with files for the TLS commands.
+pub const HOOKS: Hooks = Hooks {
+    read_settings: |path| Ok(Settings::read(path)?.resolution()),
+    read_trust_root: |path| Ok(trust_root(path)?),
+    take_directory: |path| Ok(private_directory::take(path)?),
+};
+
 impl Settings {
+    /// How DIDs are resolved.
+    fn resolution(self) -> ResolutionSettings {
+        let named = || {
+            let (nodes, pin) = (self.registry.nodes()?, self.registry.pin()?);
+            Ok(NamedRegistry { nodes, pin })
+        };
+        ResolutionSettings {
+            registry: named(),
+            standstill: self.registry.standstill(),
+            witnesses: self.registry.quorum(),
+            trust: self.trust,
+            resolver: self.resolver,
+        }
+    }
+
     /// Reads the file. Paths in it are relative to its directory.
     ///
     /// # Errors

@@ -8,12 +8,13 @@ use selfsame_crypto::x509;
 use selfsame_driver::clock::Clock;
 use selfsame_server::{Tls, TlsError};
 use selfsame_store::{Batch, Put, Store, TenantId};
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::output;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
-use crate::exit::Failure;
+use crate::private_file;
 use crate::settings::is_content;
-use crate::{output, private_file};
 
 /// The record with the key of a self-signed certificate.
 const KEY: &str = "tls_key";
@@ -48,6 +49,42 @@ impl Roots {
             return Err(wrong("the file contains no certificate".to_owned()));
         }
         Ok(roots)
+    }
+}
+
+/// The certificate of the listener.
+#[derive(Args)]
+pub struct Certificate {
+    /// The TLS certificate chain, PEM; SIGHUP reloads it and its key.
+    #[arg(long, requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The certificate's key, PEM.
+    #[arg(long, requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// Serve TLS with a self-signed certificate.
+    #[arg(long, conflicts_with = "tls_certificate")]
+    tls_self_made: bool,
+    /// Serve plain http to other machines too, for a container whose port only this machine can reach. Anyone on the
+    /// network in between can read everything, including the operator's token.
+    #[arg(long)]
+    allow_plain_http: bool,
+}
+
+impl Certificate {
+    /// Whether the listener may serve plain http to other machines.
+    pub fn plain_anywhere(&self) -> bool {
+        self.allow_plain_http
+    }
+
+    /// TLS for the listener.
+    pub fn source(&self) -> Option<CertificateSource> {
+        match (&self.tls_certificate, &self.tls_key) {
+            (Some(certificates), Some(key)) => Some(CertificateSource::Given {
+                certificates: certificates.clone(),
+                key: key.clone(),
+            }),
+            _ => self.tls_self_made.then_some(CertificateSource::SelfMade),
+        }
     }
 }
 
@@ -267,8 +304,10 @@ mod tests {
     }
 
     async fn store(data: &Path) -> Store {
-        let custody = crate::master_key::Custody::BesideTheData;
-        crate::data::store(data, &custody).await.unwrap()
+        let custody = selfsame_terminal::master_key::Custody::BesideTheData;
+        selfsame_terminal::records::open(data, &custody)
+            .await
+            .unwrap()
     }
 
     #[test]

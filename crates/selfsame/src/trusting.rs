@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use selfsame_app::App;
 use selfsame_core::config::TrustConfig;
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::output;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
-use crate::exit::Failure;
-use crate::output;
 use crate::settings::Settings;
 
 /// The sources of an instance's trust settings.

@@ -132,6 +132,23 @@ const PLACES: &[Place] = &[
         ..place("selfsame-proxy", 4)
     },
     Place {
+        // It knows no instance, so that each family of commands can stand on it.
+        not: &[
+            "selfsame-net",
+            "selfsame-ledger",
+            "selfsame-core",
+            "selfsame-openid",
+            "selfsame-app",
+        ],
+        ..place("selfsame-terminal", 4)
+    },
+    Place {
+        // The server and the roles are an instance's, which takes the policy for peers from here.
+        beside: &["selfsame-proxy", "selfsame-terminal"],
+        not: &["selfsame-openid"],
+        ..place("selfsame-tls-commands", 4)
+    },
+    Place {
         not: &["selfsame-store", "selfsame-net", "selfsame-app"],
         ..place("selfsame-bench", 4)
     },
@@ -177,7 +194,11 @@ const HOMES: &[(&str, &[&str])] = &[
     ("aws-lc-rs", &["selfsame-crypto"]),
     // Routes are assembled by the faces, and called by the kernel.
     ("axum", &["selfsame-http", "selfsame-server"]),
-    ("clap", &["selfsame"]),
+    // Options stand with what they are about: in the kernel of the commands, in a family of them, in the binary.
+    (
+        "clap",
+        &["selfsame-terminal", "selfsame-tls-commands", "selfsame"],
+    ),
     ("flate2", &["selfsame-credential"]),
     ("hdrhistogram", &["selfsame-bench"]),
     (
@@ -202,7 +223,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("tokio-rustls", &["selfsame-net", "selfsame-http"]),
     ("tower-abci", &["selfsame-abci"]),
     ("tower-http", &["selfsame-http"]),
-    ("tracing-subscriber", &["selfsame"]),
+    ("tracing-subscriber", &["selfsame-terminal"]),
     (
         "utoipa",
         &[
@@ -419,6 +440,17 @@ mod tests {
         assert!(!complaints("selfsame-http", "selfsame-server", None).is_empty());
         assert!(!complaints("selfsame-http", "askama", None).is_empty());
         assert!(!complaints("selfsame-server", "hyper", None).is_empty());
+    }
+
+    #[test]
+    fn the_kernel_of_the_commands_knows_no_instance_and_a_family_no_server() {
+        assert!(!complaints("selfsame-terminal", "selfsame-app", None).is_empty());
+        assert!(!complaints("selfsame-terminal", "selfsame-network", None).is_empty());
+        assert!(complaints("selfsame-tls-commands", "selfsame-terminal", None).is_empty());
+        for server in ["selfsame-server", "selfsame-http", "selfsame-openid"] {
+            assert!(!complaints("selfsame-tls-commands", server, None).is_empty());
+        }
+        assert!(!complaints("selfsame", "tracing-subscriber", None).is_empty());
     }
 
     #[test]

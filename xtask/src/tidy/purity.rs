@@ -26,9 +26,9 @@ const PURE: &[Ban] = &[
         "return an error; the binary turns it into an exit code",
     ),
     ("std::thread", "the use case decides where work runs"),
-    ("std::io::stdin", "only the binary talks to the terminal"),
-    ("std::io::stdout", "only the binary talks to the terminal"),
-    ("std::io::stderr", "only the binary talks to the terminal"),
+    ("std::io::stdin", "only commands talk to the terminal"),
+    ("std::io::stdout", "only commands talk to the terminal"),
+    ("std::io::stderr", "only commands talk to the terminal"),
     (
         "tokio",
         "a machine answers with needs and calls; selfsame-core waits for them",
@@ -98,6 +98,10 @@ const SHARED: &str = "crates/selfsame-proof/src/";
 /// Part of requests and offers, which the machine does not judge: a wallet accepts a nonce that was written as a float.
 const UNJUDGED: &str = "crates/selfsame-anoncreds/src/format/nonce.rs";
 
+const PRINTS: &str = "only selfsame-terminal prints; elsewhere use tracing";
+/// An end of the TLS bench is a process of its own, which tells its parent what it measured.
+const PRINTERS: &[&str] = &["selfsame-terminal", "selfsame-bench"];
+
 /// Banned from every crate except those listed.
 const ELSEWHERE: &[(Ban, &[&str])] = &[
     (
@@ -122,6 +126,8 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
         ("UdpSocket", "selfsame-net makes the outbound calls"),
         &["selfsame-net", "selfsame-bench"],
     ),
+    (("io::stdout", PRINTS), PRINTERS),
+    (("io::stderr", PRINTS), PRINTERS),
     (
         (
             "StatusCode",
@@ -265,6 +271,18 @@ mod tests {
         }
         let text = "fn a(b: &str) { b.trim_ascii().to_ascii_lowercase(); }";
         assert_eq!(findings("selfsame-registry", text), []);
+    }
+
+    #[test]
+    fn only_the_terminal_crate_prints() {
+        for text in [
+            "fn a() { tokio::io::stdout(); }",
+            "use std::io::stderr;",
+            "fn a() { io::stdout(); }",
+        ] {
+            assert_eq!(findings("selfsame", text).len(), 1, "{text}");
+            assert_eq!(findings("selfsame-terminal", text), [], "{text}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `selfsame anoncreds`: each step of AnonCreds separately, with JSON in and out, for use with any implementation.
 
+mod failure;
 mod files;
 mod holder;
 mod issuer;
@@ -8,8 +9,7 @@ mod registry;
 mod verifier;
 
 use clap::{Args, Subcommand};
-
-use crate::exit::{Answer, End};
+use selfsame_terminal::exit::{Answer, End};
 
 /// Run the steps of AnonCreds one by one, with messages in files or pipes.
 #[derive(Args)]

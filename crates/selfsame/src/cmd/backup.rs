@@ -2,11 +2,11 @@
 
 use clap::Args;
 use selfsame_app::view::instance::CopyMade;
+use selfsame_terminal::exit::{Answer, End};
+use selfsame_terminal::output;
 use serde_json::json;
 
 use crate::cmd::Instance;
-use crate::exit::{Answer, End};
-use crate::output;
 
 /// Back up a running instance.
 ///

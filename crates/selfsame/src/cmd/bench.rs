@@ -13,14 +13,15 @@ use selfsame_bench::registry::Parts;
 use selfsame_bench::report::Report;
 use selfsame_bench::{Error, Progress, oid4vc, registry, tls};
 use selfsame_crypto::time::UnixTime;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::interrupt::or_interrupted;
+use selfsame_terminal::output;
 use selfsame_tls::{Need, evidence as tls_evidence};
+use selfsame_tls_commands::node::resolving;
 use selfsame_tls_io::Gather as _;
 use url::Url;
 
-use crate::exit::{Answer, End, Failure};
-use crate::interrupt::or_interrupted;
-use crate::node::resolving;
-use crate::output;
+use crate::settings::HOOKS;
 
 /// How often a TLS end tries to resolve a DID at the registry, and the pause between tries.
 const TRIES: usize = 5;
@@ -133,7 +134,7 @@ impl What {
         let bars = Bars::default();
         let measured = self.measure(&program, scratch.path(), &bars).await;
         bars.clear();
-        let (report, charts) = measured?;
+        let (report, charts) = measured.map_err(failed)?;
         settings.tell(&report, &charts)
     }
 
@@ -174,13 +175,13 @@ impl What {
 impl TlsEnd {
     /// This thread alone makes the handshakes and the calls to the registry.
     fn play(&self) -> End {
-        crate::log::start();
+        selfsame_terminal::log::start();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let gatherer = runtime.block_on(resolving(self.registry.clone()))?;
+        let gatherer = runtime.block_on(resolving(self.registry.clone(), HOOKS))?;
         let resolve = |need: &Need, now| runtime.block_on(asked(&gatherer, need, now));
-        tls::end::play(&self.world, self.port, &resolve)?;
+        tls::end::play(&self.world, self.port, &resolve).map_err(failed)?;
         Ok(Answer::Yes)
     }
 }
@@ -244,12 +245,10 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
         .hint("--out must name a writable directory")
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Machine(error) => Self::environment(error.to_string()),
-            Error::Server(_) | Error::Call { .. } => Self::ours(error.to_string()),
-        }
+fn failed(error: Error) -> Failure {
+    match error {
+        Error::Machine(error) => Failure::environment(error.to_string()),
+        Error::Server(_) | Error::Call { .. } => Failure::ours(error.to_string()),
     }
 }
 

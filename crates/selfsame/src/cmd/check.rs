@@ -8,10 +8,9 @@ use clap::Args;
 use indicatif::ProgressBar;
 use selfsame_network::checkup::{check, has_data};
 use selfsame_store::Vault;
-
-use crate::exit::{Answer, End, Failure};
-use crate::master_key::MasterKey;
-use crate::{master_key, output};
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::master_key::MasterKey;
+use selfsame_terminal::{master_key, output};
 
 /// Check a data directory for damage, while nothing runs on it.
 ///

@@ -4,16 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 use selfsame_credential::verdict::Outcome;
+use selfsame_driver::data_directory::token_from;
+use selfsame_terminal::address;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::interrupt::or_interrupted;
+use selfsame_terminal::output;
 use url::Url;
 
-use crate::address;
-use crate::client::{Client, token_from};
-use crate::exit::{Answer, End, Failure};
+use crate::client::Client;
 use crate::instance::{Launch, Running};
-use crate::interrupt::or_interrupted;
-use crate::output;
 use crate::scenario::{self, Cast, Scenario, Story};
 use crate::tls::Roots;
+use crate::verdict::verdict_table;
 
 /// Run a scenario from issuance to refusal and print its verdicts.
 #[derive(Args)]
@@ -110,7 +112,7 @@ pub fn tell_people(story: &Story) {
         .as_ref()
         .and_then(|verdict| verdict.credentials.first())
     {
-        for line in output::verdict_table(verdict) {
+        for line in verdict_table(verdict) {
             output::say(&line);
         }
     }

@@ -3,11 +3,11 @@
 use clap::{Args, Subcommand};
 use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::output;
 use serde_json::Value;
 
 use crate::cmd::{Instance, segment};
-use crate::exit::{Answer, End, Failure};
-use crate::output;
 
 /// Create, show, resolve, update and deactivate DIDs.
 #[derive(Args)]

@@ -7,12 +7,12 @@ use clap::Args;
 use selfsame_credential::Format;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_openid::view::issuer::Offer;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::output;
 use serde_json::{Map, Value, json};
 
 use crate::client::handed_in;
 use crate::cmd::Instance;
-use crate::exit::{Answer, End, Failure};
-use crate::output;
 
 /// Create a credential offer.
 #[derive(Args)]

@@ -3,11 +3,11 @@
 use clap::Args;
 use selfsame_app::view::instance::SignInLink;
 use selfsame_openid::view::wallet::Invitation;
+use selfsame_terminal::exit::{Answer, End};
+use selfsame_terminal::output;
 use serde_json::json;
 
 use crate::cmd::Instance;
-use crate::exit::{Answer, End};
-use crate::output;
 
 /// Print a link that signs in the operator's browser.
 ///

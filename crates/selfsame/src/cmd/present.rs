@@ -3,14 +3,15 @@
 use clap::Args;
 use selfsame_crypto::SecretString;
 use selfsame_openid::view::wallet::{Answered, CardSummary, OfferPreview, RequestPreview};
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::output;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::form_urlencoded;
 
 use crate::client::Client;
 use crate::cmd::Instance;
-use crate::exit::{Answer, End, Failure};
-use crate::{output, private_file};
+use crate::private_file;
 
 const THE_LINK: &str =
     "quote the whole link: it begins with openid-credential-offer:// or openid4vp://";
@@ -215,12 +216,6 @@ fn preview_lines(preview: &RequestPreview) -> Vec<String> {
             .map(|missing| format!("  not in this wallet: {missing}")),
     );
     lines
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Self::environment(error.to_string())
-    }
 }
 
 #[cfg(test)]

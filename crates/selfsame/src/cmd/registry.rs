@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use selfsame_abci::Engine;
-
-use crate::exit::{End, Failure};
+use selfsame_terminal::exit::{End, Failure};
 
 /// Where `cargo xtask cometbft` installs the engine, in a checkout.
 const BUILT: &str = "target/cometbft";

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use selfsame_app::backup::{LEDGER_FILE, STORE_FILE};
+use selfsame_driver::data_directory::SALT_FILE;
 use selfsame_store::ledger::SqliteLedger;
 use selfsame_store::{Sqlite, StoreError};
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::output;
 use serde::Serialize;
 
-use crate::exit::{Answer, End, Failure};
-use crate::master_key::SALT_FILE;
-use crate::{output, private_file};
+use crate::private_file;
 
 /// Restore a backup into a new data directory, after checking it for damage.
 ///

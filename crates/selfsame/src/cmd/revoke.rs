@@ -2,11 +2,11 @@
 
 use clap::Args;
 use selfsame_openid::view::issuer::IssuedCredential;
+use selfsame_terminal::exit::{Answer, End};
+use selfsame_terminal::output;
 use serde_json::json;
 
 use crate::cmd::{Instance, segment};
-use crate::exit::{Answer, End};
-use crate::output;
 
 /// Revoke, suspend or reinstate a credential.
 #[derive(Args)]

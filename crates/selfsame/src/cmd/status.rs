@@ -2,10 +2,10 @@
 
 use clap::Args;
 use selfsame_app::view::instance::InstanceStatus;
+use selfsame_terminal::exit::{Answer, End};
+use selfsame_terminal::output;
 
 use crate::cmd::Instance;
-use crate::exit::{Answer, End};
-use crate::output;
 
 /// Show the status of a running instance.
 #[derive(Args)]

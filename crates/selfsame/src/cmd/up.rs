@@ -1,6 +1,5 @@
 //! `selfsame up`: starts an instance and runs it until it is stopped.
 
-use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,21 +13,23 @@ use selfsame_network::NodeClient;
 use selfsame_network::loopback::Loopback;
 use selfsame_openid::config::Registration;
 use selfsame_registry::Genesis;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::interrupt::until_told_to_go;
+use selfsame_terminal::master_key::MasterKey;
+use selfsame_terminal::{address, output};
 use serde::Serialize;
-use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::client::registry_token;
 use crate::cmd::demo;
 use crate::cmd::registry::{EngineAt, loopback};
-use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running};
-use crate::master_key::MasterKey;
+use crate::operator_token::OperatorToken;
+use crate::private_directory;
 use crate::scenario::{self, Cast, Scenario, Story};
 use crate::settings::Settings;
-use crate::tls::{CertificateSource, Roots};
+use crate::tls::{Certificate, Roots};
 use crate::trusting::Trusting;
-use crate::{address, output, private_directory};
 
 /// Distance from the instance's port to the first port of a network on this machine.
 const BESIDE: u16 = 10;
@@ -122,62 +123,6 @@ struct Manner {
     json: bool,
 }
 
-/// Who keeps the operator's token.
-#[derive(Args, Default)]
-pub struct OperatorToken {
-    /// The file that the operator's token is written to at the first start. Without it, the token is stored in the data
-    /// directory if the master key is there too; otherwise it is printed once.
-    #[arg(long, value_name = "FILE")]
-    operator_token_file: Option<PathBuf>,
-    /// Create a new operator's token; the previous one becomes invalid.
-    #[arg(long)]
-    new_operator_token: bool,
-}
-
-impl OperatorToken {
-    /// Applies these options to the launch.
-    pub fn apply(self, launch: &mut Launch) {
-        launch.token_file = self.operator_token_file;
-        launch.renews_token = self.new_operator_token;
-    }
-}
-
-/// The certificate of the listener.
-#[derive(Args)]
-pub struct Certificate {
-    /// The TLS certificate chain, PEM; SIGHUP reloads it and its key.
-    #[arg(long, requires = "tls_key")]
-    tls_certificate: Option<PathBuf>,
-    /// The certificate's key, PEM.
-    #[arg(long, requires = "tls_certificate")]
-    tls_key: Option<PathBuf>,
-    /// Serve TLS with a self-signed certificate.
-    #[arg(long, conflicts_with = "tls_certificate")]
-    tls_self_made: bool,
-    /// Serve plain http to other machines too, for a container whose port only this machine can reach. Anyone on the
-    /// network in between can read everything, including the operator's token.
-    #[arg(long)]
-    allow_plain_http: bool,
-}
-
-impl Certificate {
-    /// Whether the listener may serve plain http to other machines.
-    pub fn plain_anywhere(&self) -> bool {
-        self.allow_plain_http
-    }
-
-    /// TLS for the listener.
-    pub fn source(&self) -> Option<CertificateSource> {
-        match (&self.tls_certificate, &self.tls_key) {
-            (Some(certificates), Some(key)) => Some(CertificateSource::Given {
-                certificates: certificates.clone(),
-                key: key.clone(),
-            }),
-            _ => self.tls_self_made.then_some(CertificateSource::SelfMade),
-        }
-    }
-}
-
 /// A role of an instance.
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
 enum Role {
@@ -194,7 +139,7 @@ enum Role {
 impl Up {
     /// Starts the instance, prints its addresses, and runs it.
     pub async fn run(self) -> End {
-        crate::log::start();
+        selfsame_terminal::log::start();
         let manner = Manner {
             no_demo: self.no_demo,
             json: self.json,
@@ -312,7 +257,7 @@ impl Up {
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.custody = self.master_key.custody(&launch.data)?;
-        self.token.apply(&mut launch);
+        launch.token = self.token;
         launch.tls = self.certificate.source();
         launch.nodes = file.tls.map(Arc::new);
         launch.plain_anywhere = self.certificate.plain_anywhere();
@@ -478,35 +423,6 @@ fn tell_of(network: &Loopback) {
     ));
     for node in &network.nodes {
         output::say(&format!("    {}registry", node.origin));
-    }
-}
-
-/// Completes on Ctrl-C or SIGTERM, or when the terminal is closed.
-pub async fn until_told_to_go() {
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-                () = until_the_terminal_is_gone() => {}
-            }
-        }
-        Err(_) => {
-            let _ = tokio::signal::ctrl_c().await;
-        }
-    }
-}
-
-/// SIGHUP makes the instance read files again; a closed terminal sends it too, and then the instance must stop.
-async fn until_the_terminal_is_gone() {
-    let is_there = || std::io::stdin().is_terminal();
-    match signal(SignalKind::hangup()) {
-        Ok(mut hangup) if is_there() => {
-            while is_there() {
-                hangup.recv().await;
-            }
-        }
-        _ => std::future::pending().await,
     }
 }
 

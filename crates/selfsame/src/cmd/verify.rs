@@ -9,12 +9,13 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_openid::view::verifier::{
     CredentialVerdict, RequestState, VerificationRequest, VerificationStatus,
 };
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::output;
 use serde_json::json;
 
 use crate::client::handed_in;
 use crate::cmd::Instance;
-use crate::exit::{Answer, End, Failure};
-use crate::output;
+use crate::verdict::verdict_table;
 
 /// Verify a credential, or request one and wait for the verdict.
 #[derive(Args)]
@@ -68,7 +69,7 @@ impl Verify {
             .operator()?
             .post("/api/verifier/verify", &body)
             .await?;
-        output::either(self.instance.json, &verdict, output::verdict_table);
+        output::either(self.instance.json, &verdict, verdict_table);
         Ok(answer(verdict.outcome))
     }
 
@@ -88,11 +89,7 @@ impl Verify {
 
 fn status_lines(status: &VerificationStatus) -> Vec<String> {
     match &status.verdict {
-        Some(verdict) => verdict
-            .credentials
-            .iter()
-            .flat_map(output::verdict_table)
-            .collect(),
+        Some(verdict) => verdict.credentials.iter().flat_map(verdict_table).collect(),
         None => vec![format!("no verdict: {}", why_none(status))],
     }
 }

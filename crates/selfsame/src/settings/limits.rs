@@ -1,9 +1,8 @@
 //! `[limits]`: limits for all clients together, and for one address.
 
 use selfsame_server::{ConnectionLimits, Proxies, ServerLimits};
+use selfsame_terminal::exit::Failure;
 use serde::Deserialize;
-
-use crate::exit::Failure;
 
 /// The server's limits that can be set.
 #[derive(Debug, Deserialize)]

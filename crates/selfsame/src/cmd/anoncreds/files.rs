@@ -12,11 +12,13 @@ use selfsame_anoncreds::format::{
     RevocationRegistryDefinition, RevocationRegistryPrivate, RevocationStatusList, Schema,
     Text as _,
 };
-use selfsame_anoncreds_roles::{HeldCredential, MissingObject, RoleError};
+use selfsame_anoncreds_roles::HeldCredential;
 use selfsame_crypto::ctx::Ctx;
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::output;
 
-use crate::exit::Failure;
-use crate::{output, private_file};
+use super::failure::failed;
+use crate::private_file;
 
 /// Maximum size of a message, in bytes, so that an endless pipe is not read for ever.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -67,7 +69,7 @@ pub fn text(file: &Path) -> Result<String, Failure> {
 
 /// Prints a message.
 pub fn print<M: Message>(message: &M) -> Result<(), Failure> {
-    output::say(message.to_json()?.as_json());
+    output::say(message.to_json().map_err(failed)?.as_json());
     Ok(())
 }
 
@@ -93,13 +95,13 @@ pub fn must_be_new(file: &Path) -> Result<(), Failure> {
 pub fn keep<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
     Ok(private_file::write(
         file,
-        message.to_json()?.as_json().as_bytes(),
+        message.to_json().map_err(failed)?.as_json().as_bytes(),
     )?)
 }
 
 /// Writes a message that may be read by anyone.
 pub fn put<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
-    std::fs::write(file, message.to_json()?.as_json())
+    std::fs::write(file, message.to_json().map_err(failed)?.as_json())
         .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))
 }
 
@@ -154,7 +156,7 @@ fn place(file: &Path) -> String {
 
 /// A failure about a file's content; a negative answer remains one.
 pub fn of_file(file: &Path, error: Error) -> Failure {
-    Failure::from(error).at(&place(file))
+    failed(error).at(&place(file))
 }
 
 /// The attribute names of a definition's credentials.
@@ -193,52 +195,4 @@ fn guess(json: &[u8], wanted: &str) -> String {
 /// The name of this kind of message, if the JSON is one.
 fn is<M: Message>(json: &[u8]) -> Option<&'static str> {
     M::from_json(json).is_ok().then_some(M::WHAT)
-}
-
-impl From<Error> for Failure {
-    /// A message from another party that does not verify is a negative answer; a wrong name is the caller's mistake.
-    fn from(error: Error) -> Self {
-        let text = error.to_string();
-        match error {
-            Error::Issuer(_) => Self::no(text)
-                .hint(
-                "do not use this credential: it belongs to another issuance than the other files, was already finished, or is wrong",
-            ),
-            Error::Proof(_) => Self::no(text).hint("ask the sender for a new one"),
-            Error::Unsatisfied { .. } => {
-                Self::no(text).hint("use another credential with --credential FILE, or --self-attest REFERENT=VALUE")
-            }
-            Error::Registry(_) => Self::no(text),
-            Error::Mismatch { .. } => Self::environment(text)
-                .hint("these files do not belong together; --help describes each file"),
-            _ => Self::environment(text).hint("--help has an example"),
-        }
-    }
-}
-
-impl From<RoleError> for Failure {
-    fn from(error: RoleError) -> Self {
-        let text = error.to_string();
-        match error {
-            RoleError::Refused(error) => error.into(),
-            RoleError::Missing(MissingObject::Schema(_) | MissingObject::Definition(_)) => {
-                Self::environment(text).hint("--schema ID=FILE --cred-def ID=FILE")
-            }
-            RoleError::Missing(_) => Self::environment(text)
-                .hint("--rev-reg ID=FILE --status-list FILE --tails FILE"),
-            RoleError::NotRequested { requested, .. } => Self::environment(text)
-                .hint(format!("its attributes are: {}", requested.join(", "))),
-            RoleError::UncheckedPlace(_) => Self::environment(text)
-                .hint("add --rev-reg-id ID --tails FILE, or --unchecked-place"),
-            RoleError::Unacceptable { .. } => Self::no(text),
-            RoleError::NoProof => Self::no("these files do not make a valid proof").hint(
-                "--credential must be the output of `process`, --link-secret the file that was used to request it",
-            ),
-            RoleError::OlderList => Self::environment(text)
-                .hint("set a later --timestamp SECONDS, or leave it out for the present time"),
-            RoleError::TwoValues(_) => {
-                Self::environment(text).hint("--value NAME=VALUE once for each attribute")
-            }
-        }
-    }
 }

@@ -14,11 +14,13 @@ use selfsame_anoncreds::verifier::Encoding;
 use selfsame_anoncreds_roles::answer::{AnswerDraft, HoldersChoice, ImplausibleBound, StateNeed};
 use selfsame_anoncreds_roles::holder::{self, Awaited, AwaitedPlace, Requester};
 use selfsame_anoncreds_roles::{HeldCredential, RoleError};
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::output;
 
+use super::failure::failed;
 use super::verifier::Published;
 use super::{files, key};
-use crate::exit::Failure;
-use crate::{output, private_file};
+use crate::private_file;
 
 /// Request the offered credential.
 #[derive(Args)]
@@ -123,7 +125,8 @@ impl RequestCredential {
             link_secret: &secret,
             did: self.prover_did.as_deref(),
         };
-        let open = holder::request(requester, &definition, &offer, &files::ctx())?;
+        let open =
+            holder::request(requester, &definition, &offer, &files::ctx()).map_err(failed)?;
         files::keep(&self.metadata, &open.metadata)?;
         for said in [key::of_bases(&open.proofs), key::of_primes(&open.proofs)] {
             output::complain(&format!("selfsame: {said}"));
@@ -145,7 +148,7 @@ impl Process {
             Encoding::Recommended
         };
         let told = self.rev_reg_id.clone().map(RevocationRegistryId::new);
-        let told = told.transpose()?;
+        let told = told.transpose().map_err(failed)?;
         let tails = self.tails.as_deref().map(tails_bytes).transpose()?;
         let place = registry.as_ref().map(|registry| AwaitedPlace {
             registry,
@@ -156,7 +159,7 @@ impl Process {
         if let (Some(place), Some(_), false) =
             (&place, &credential.rev_reg_id, self.unchecked_place)
         {
-            place.is_checked()?;
+            place.is_checked().map_err(failed)?;
         }
         let definition = files::prepared(&self.cred_def)?;
         let awaited = Awaited {
@@ -167,7 +170,7 @@ impl Process {
             registry: place,
         };
         let held = holder::accept(&credential, &awaited).map_err(|error| {
-            let failure = Failure::from(error);
+            let failure = failed(error);
             match (&credential.rev_reg_id, &registry) {
                 (Some(id), None) => failure.hint(format!("add --rev-reg FILE of {id}")),
                 (Some(id), Some(_)) if told.as_ref().is_some_and(|told| told != id) => {
@@ -208,14 +211,15 @@ impl PresentAnoncreds {
             hidden: self.hide.clone(),
             attested: self.self_attest.iter().cloned().collect(),
         };
-        let mut draft = AnswerDraft::new(&request, &credentials, &published, &choice)?;
-        while let Some(need) = draft.need()? {
+        let mut draft =
+            AnswerDraft::new(&request, &credentials, &published, &choice).map_err(failed)?;
+        while let Some(need) = draft.need().map_err(failed)? {
             warn_of_age(&need);
             self.prove(&mut draft, &need)?;
         }
         warn_of_bounds(&draft);
         let secret = link_secret(&self.link_secret)?;
-        files::print(&draft.present(&secret, &files::ctx())?)
+        files::print(&draft.present(&secret, &files::ctx()).map_err(failed)?)
     }
 
     /// Makes the state of a credential from the first tails file that is its registry's.
@@ -228,16 +232,17 @@ impl PresentAnoncreds {
                 return Ok(());
             }
         }
-        Err(RoleError::Missing(need.missing_tails()).into())
+        Err(failed(RoleError::Missing(need.missing_tails())))
     }
 }
 
 /// Why there is no state to prove from, and what to do.
 fn unprovable(error: Error) -> Failure {
     match error {
-        Error::Registry(_) => Failure::from(error)
-            .hint("its issuer revoked it: request a new one, or answer without it"),
-        other => other.into(),
+        Error::Registry(_) => {
+            failed(error).hint("its issuer revoked it: request a new one, or answer without it")
+        }
+        other => failed(other),
     }
 }
 

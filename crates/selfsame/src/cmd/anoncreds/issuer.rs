@@ -14,10 +14,11 @@ use selfsame_anoncreds::issuer::{
     self, Issuance, Issuer, Place, Registry, create_offer, create_schema,
 };
 use selfsame_anoncreds_roles::issuer as roles;
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::output;
 
+use super::failure::failed;
 use super::files;
-use crate::exit::Failure;
-use crate::output;
 
 /// Create a schema.
 #[derive(Args)]
@@ -124,14 +125,11 @@ pub struct IssueCredential {
 impl NewSchema {
     /// Makes the schema and prints it.
     pub fn run(self) -> Result<(), Failure> {
-        let issuer = IssuerId::new(self.issuer)?;
+        let issuer = IssuerId::new(self.issuer).map_err(failed)?;
         let attributes: Vec<&str> = self.attribute.iter().map(String::as_str).collect();
-        files::print(&create_schema(
-            &self.name,
-            &self.version,
-            &issuer,
-            &attributes,
-        )?)
+        files::print(
+            &create_schema(&self.name, &self.version, &issuer, &attributes).map_err(failed)?,
+        )
     }
 }
 
@@ -142,17 +140,17 @@ impl NewDefinition {
         files::must_be_new(&self.proof)?;
         let schema: Schema = files::read_or_pipe(self.schema.as_ref())?;
         let issuer_id = match self.issuer {
-            Some(issuer) => IssuerId::new(issuer)?,
+            Some(issuer) => IssuerId::new(issuer).map_err(failed)?,
             None => schema.issuer_id.clone(),
         };
         let new = issuer::NewDefinition {
-            schema_id: &SchemaId::new(self.schema_id)?,
+            schema_id: &SchemaId::new(self.schema_id).map_err(failed)?,
             schema: &schema,
             issuer_id: &issuer_id,
             tag: &self.tag,
             revocable: self.revocation,
         };
-        let made = roles::define(&new, &files::ctx())?;
+        let made = roles::define(&new, &files::ctx()).map_err(failed)?;
         files::keep(&self.private, &made.private)?;
         files::put(&self.proof, &made.correctness)?;
         files::print(&made.definition)
@@ -162,8 +160,8 @@ impl NewDefinition {
 impl Offer {
     /// Makes the offer and prints it.
     pub fn run(self) -> Result<(), Failure> {
-        let schema_id = SchemaId::new(self.schema_id)?;
-        let cred_def_id = CredentialDefinitionId::new(self.cred_def_id)?;
+        let schema_id = SchemaId::new(self.schema_id).map_err(failed)?;
+        let cred_def_id = CredentialDefinitionId::new(self.cred_def_id).map_err(failed)?;
         let proof: KeyCorrectnessProof = files::read_or_pipe(self.proof.as_ref())?;
         files::print(&create_offer(
             &schema_id,
@@ -185,7 +183,8 @@ struct Revocable {
 impl IssueCredential {
     /// Issues the credential and prints it.
     pub fn run(self) -> Result<(), Failure> {
-        let issuer = Issuer::new(files::read(&self.cred_def)?, &files::read(&self.private)?)?;
+        let issuer = Issuer::new(files::read(&self.cred_def)?, &files::read(&self.private)?)
+            .map_err(failed)?;
         let offer: CredentialOffer = files::read(&self.offer)?;
         let request: CredentialRequest = files::read_or_pipe(self.request.as_ref())?;
         let revocable = self.revocable()?;
@@ -197,7 +196,7 @@ impl IssueCredential {
             list: &revocable.list,
             index: revocable.index,
         });
-        let values = roles::values_of(self.value)?;
+        let values = roles::values_of(self.value).map_err(failed)?;
         let issuance = Issuance {
             offer: &offer,
             request: &request,
@@ -209,13 +208,13 @@ impl IssueCredential {
                 Error::Mismatch {
                     what: "the set of values",
                     ..
-                } => Failure::from(error).hint(format!(
+                } => failed(error).hint(format!(
                     "--value NAME=VALUE once for each of: {}",
                     files::attributes(issuer.prepared())
                 )),
-                Error::Registry(_) => Failure::from(error)
+                Error::Registry(_) => failed(error)
                     .hint("use another --index, or a new registry: selfsame anoncreds rev-reg"),
-                other => other.into(),
+                other => failed(other),
             })?;
         if issued.is_revoked {
             output::complain(

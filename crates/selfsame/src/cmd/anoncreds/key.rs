@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use selfsame_anoncreds::format::CredentialOffer;
 use selfsame_anoncreds_roles::KeyProofs;
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::output;
 
+use super::failure::failed;
 use super::files;
-use crate::exit::Failure;
-use crate::output;
 
 /// Show what an issuer proves about its key.
 #[derive(Args)]
@@ -33,7 +34,7 @@ impl Key {
     pub fn run(self) -> Result<(), Failure> {
         let definition = files::prepared(&self.cred_def)?;
         let offer: CredentialOffer = files::read_or_pipe(self.offer.as_ref())?;
-        let proven = KeyProofs::verify(&definition, &offer)?;
+        let proven = KeyProofs::verify(&definition, &offer).map_err(failed)?;
         output::either(self.json, &proven, |proven| {
             let mark = |is_proven| if is_proven { '✓' } else { '–' };
             vec![

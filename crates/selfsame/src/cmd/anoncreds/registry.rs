@@ -10,10 +10,11 @@ use selfsame_anoncreds::format::{
 use selfsame_anoncreds::issuer::{self, Issuer};
 use selfsame_anoncreds_roles::RoleError;
 use selfsame_anoncreds_roles::issuer::{IndexChange, RegistryKeeper, open_registry};
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::output;
 
+use super::failure::failed;
 use super::files;
-use crate::exit::Failure;
-use crate::output;
 
 /// Create a revocation registry and its tails file.
 #[derive(Args)]
@@ -111,17 +112,18 @@ impl NewRegistry {
         files::must_be_new(&self.private)?;
         files::must_be_new(&self.tails)?;
         let definition: CredentialDefinition = files::read_or_pipe(self.cred_def.as_ref())?;
-        let issuer = Issuer::new(definition, &files::read(&self.cred_def_private)?)?;
+        let issuer =
+            Issuer::new(definition, &files::read(&self.cred_def_private)?).map_err(failed)?;
         let location = self
             .location
             .unwrap_or_else(|| self.tails.display().to_string());
         let new = issuer::NewRegistry {
-            cred_def_id: &CredentialDefinitionId::new(self.cred_def_id)?,
+            cred_def_id: &CredentialDefinitionId::new(self.cred_def_id).map_err(failed)?,
             tag: &self.tag,
             size: self.size,
             tails_location: &location,
         };
-        let opened = open_registry(&issuer, &new, &files::ctx())?;
+        let opened = open_registry(&issuer, &new, &files::ctx()).map_err(failed)?;
         std::fs::write(&self.tails, &opened.tails)
             .map_err(|error| Failure::environment(format!("{}: {error}", self.tails.display())))?;
         files::keep(&self.private, &opened.private)?;
@@ -139,8 +141,12 @@ impl NewList {
         } else {
             IssuedAtStart::ByDefault
         };
-        let id = RevocationRegistryId::new(self.rev_reg_id)?;
-        files::print(&keeper.first_list(&id, first, self.keys.timestamp())?)
+        let id = RevocationRegistryId::new(self.rev_reg_id).map_err(failed)?;
+        files::print(
+            &keeper
+                .first_list(&id, first, self.keys.timestamp())
+                .map_err(failed)?,
+        )
     }
 }
 
@@ -157,10 +163,10 @@ impl Revoke {
         let next =
             keeper.next_list(&list, change).map_err(|error| {
                 match error {
-            RoleError::Refused(error) => Failure::from(error).hint(
+            RoleError::Refused(error) => failed(error).hint(
                 "indices begin at 1 and end below --size; --index revokes one, --issue issues one",
             ),
-            other => other.into(),
+            other => failed(other),
         }
             })?;
         if !next.is_changed {
@@ -173,7 +179,8 @@ impl Revoke {
 impl Keys {
     fn read(&self, definition: CredentialDefinition) -> Result<RegistryKeeper, Failure> {
         Ok(RegistryKeeper {
-            issuer: Issuer::new(definition, &files::read(&self.cred_def_private)?)?,
+            issuer: Issuer::new(definition, &files::read(&self.cred_def_private)?)
+                .map_err(failed)?,
             definition: files::read(&self.rev_reg)?,
             private: files::read(&self.private)?,
         })

@@ -12,10 +12,11 @@ use selfsame_anoncreds::verifier::Encoding;
 use selfsame_anoncreds_roles::PublishedObjects;
 use selfsame_anoncreds_roles::verifier::{Leniency, Remedy, verify};
 use selfsame_crypto::time::UnixTime;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::output::{self, RuleLine, rule_lines};
 
+use super::failure::failed;
 use super::files;
-use crate::exit::{Answer, End, Failure};
-use crate::output::{self, RuleLine, rule_lines};
 
 /// Published objects of issuers, each under its identifier.
 #[derive(Args)]
@@ -105,7 +106,7 @@ impl Verify {
             Encoding::Recommended
         };
         let leniency = Leniency { in_force, encoding };
-        let judged = verify(&presentation, &request, published, leniency)?;
+        let judged = verify(&presentation, &request, published, leniency).map_err(failed)?;
         let verdict = judged.verdict;
         output::either(self.json, &verdict, table);
         for remedy in judged.remedies {

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use selfsame_abci::Home;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::output;
 use serde::Serialize;
-
-use crate::exit::{Answer, End, Failure};
-use crate::output;
 
 /// Admit a peer, or stop admitting it. A node connects only to admitted peers; a running node applies this at once.
 #[derive(Args)]

@@ -9,13 +9,12 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_ledger::archive::Archived;
 use selfsame_ledger::embedded::{Embedded, Setup};
+use selfsame_network::files::trust_root;
 use selfsame_network::{archive, directory};
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::master_key::{Custody, MasterKey};
+use selfsame_terminal::{output, records};
 use serde::Serialize;
-
-use crate::exit::{Answer, End, Failure};
-use crate::master_key::{Custody, MasterKey};
-use crate::settings::trust_root;
-use crate::{data, output};
 
 /// Export a whole registry into one file; the node or instance must not be running.
 #[derive(Args)]
@@ -116,7 +115,7 @@ pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failur
         ))
         .hint("name a node's folder, or the data directory of an instance with its own registry"));
     }
-    let store = data::store(data, custody).await?;
+    let store = records::open(data, custody).await?;
     let (keys, ledger) = (Keys::new(store.clone()), directory::ledger(data)?);
     // The name is used only to found a network; this one exists.
     let setup = Setup::new("registry", ledger, store, keys, Clock::default());

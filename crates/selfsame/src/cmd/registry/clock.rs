@@ -2,10 +2,10 @@
 
 use clap::Args;
 use selfsame_ledger::view::RegistryClock;
+use selfsame_terminal::exit::{Answer, End};
+use selfsame_terminal::output;
 
 use crate::cmd::Instance;
-use crate::exit::{Answer, End};
-use crate::output;
 
 const PATH: &str = "/api/registry/clock";
 

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 use selfsame_abci::{Distance, Home};
 use selfsame_network::founding::{self, NewNetwork};
+use selfsame_terminal::exit::{Answer, End};
+use selfsame_terminal::master_key::MasterKey;
+use selfsame_terminal::output;
 
 use super::archive;
-use crate::exit::{Answer, End};
-use crate::master_key::MasterKey;
-use crate::output;
 
 /// Create a network: a folder for each node, the trust root for readers, the trustee's key.
 #[derive(Args)]

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use selfsame_abci::{Home, StateSync};
 use selfsame_crypto::encoding::hex_encode;
+use selfsame_network::files::trust_root;
 use selfsame_network::joining;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::{address, output};
 use serde::Serialize;
 use url::Url;
 
-use crate::exit::{Answer, End, Failure};
-use crate::settings::trust_root;
 use crate::tls::Roots;
-use crate::{address, output};
 
 /// Create the folder of a further node, which follows the network; add it to the validators once it has caught up.
 #[derive(Args)]

@@ -2,9 +2,8 @@
 
 use selfsame_abci::Engine;
 use selfsame_network::loopback::{NodeKeeping, NodeNews};
-
-use crate::exit::Failure;
-use crate::output;
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::output;
 
 /// Runs each node by `selfsame registry node` with this engine, and reports what happens to it.
 ///

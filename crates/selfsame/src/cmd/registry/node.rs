@@ -8,14 +8,16 @@ use clap::Args;
 use selfsame_abci::Home;
 use selfsame_app::config::Roles;
 use selfsame_network::files::{Serve, note_served};
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::interrupt::until_told_to_go;
+use selfsame_terminal::master_key::MasterKey;
+use selfsame_terminal::output;
 use url::Url;
 
 use super::EngineAt;
-use crate::cmd::up::{Certificate, OperatorToken, until_told_to_go};
-use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Validating};
-use crate::master_key::MasterKey;
-use crate::output;
+use crate::operator_token::OperatorToken;
+use crate::tls::Certificate;
 
 /// Run a node: its CometBFT process and the registry's HTTP interface.
 #[derive(Args)]
@@ -46,7 +48,7 @@ pub struct RunNode {
 impl RunNode {
     /// Starts the node, prints its address, and runs it.
     pub async fn run(self) -> End {
-        crate::log::start();
+        selfsame_terminal::log::start();
         let home = Home::open(&self.home)?;
         let listen = match self.listen {
             Some(listen) => listen,
@@ -65,7 +67,7 @@ impl RunNode {
         };
         launch.node = Some(Validating { home, engine });
         launch.custody = self.master_key.custody(&launch.data)?;
-        self.token.apply(&mut launch);
+        launch.token = self.token;
         launch.tls = self.certificate.source();
         launch.plain_anywhere = self.certificate.plain_anywhere();
         let running = launch.start().await?;

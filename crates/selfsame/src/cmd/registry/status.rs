@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use selfsame_crypto::SecretString;
+use selfsame_driver::data_directory::token_from;
+use selfsame_network::files::trust_root;
 use selfsame_network::standing::{is_url, url_of};
 use selfsame_network::status::{AskedNode, NetworkStatus, query};
-use selfsame_network::{Believed, address, files};
+use selfsame_network::{Believed, files};
 use selfsame_proof::read::TrustRoot;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::{address, output};
 
-use crate::client::token_from;
-use crate::exit::{Answer, End, Failure};
-use crate::output;
-use crate::settings::trust_root;
 use crate::tls::Roots;
 
 /// Show the status of a network's nodes, and what they prove.

@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use clap::Args;
 use selfsame_abci::Home;
 use selfsame_crypto::SecretString;
+use selfsame_driver::data_directory::token_from;
+use selfsame_network::files::trust_root;
 use selfsame_network::readiness::Candidacy;
 use selfsame_network::validators::{self, Turnover};
 use selfsame_network::{NodeClient, files};
 use selfsame_registry::{Genesis, Receipt};
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::{address, output};
 use url::Url;
 
 use super::join::{Joining, admission};
-use crate::client::token_from;
-use crate::exit::{Answer, End, Failure};
-use crate::settings::trust_root;
 use crate::tls::Roots;
-use crate::{address, output};
 
 /// Who changes the validators, and where.
 #[derive(Args)]

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use selfsame_network::{NetworkError, WhoActs};
+use selfsame_driver::{Reported, WhoActs};
+
+use crate::output;
 
 /// A command's answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -96,31 +98,16 @@ impl Failure {
     }
 }
 
-impl From<selfsame_driver::Error> for Failure {
-    fn from(error: selfsame_driver::Error) -> Self {
-        let code = if error.kind == selfsame_driver::ErrorKind::Internal {
-            3
-        } else {
-            2
-        };
-        Self {
-            code,
-            message: error.reason,
-            hint: error.hint,
-        }
-    }
-}
-
-impl From<NetworkError> for Failure {
-    fn from(error: NetworkError) -> Self {
+impl<E: Reported> From<E> for Failure {
+    fn from(error: E) -> Self {
         let code = match error.who() {
-            WhoActs::Nodes => 1,
+            WhoActs::Others => 1,
             WhoActs::Caller => 2,
             WhoActs::Authors => 3,
         };
         Self {
             code,
-            message: error.message().to_owned(),
+            message: error.message(),
             hint: error.what_to_do().map(str::to_owned),
         }
     }
@@ -130,13 +117,13 @@ impl From<NetworkError> for Failure {
 pub fn report(end: End) -> ExitCode {
     match end {
         // `output` has already reported the lost output.
-        Ok(_) if !crate::output::is_complete() => ExitCode::from(2),
+        Ok(_) if !output::is_complete() => ExitCode::from(2),
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         Err(failure) => {
-            crate::output::complain(&format!("selfsame: {}", failure.message));
+            output::complain(&format!("selfsame: {}", failure.message));
             if let Some(hint) = failure.what_to_do() {
-                crate::output::complain(&format!("hint: {hint}"));
+                output::complain(&format!("hint: {hint}"));
             }
             ExitCode::from(failure.code())
         }

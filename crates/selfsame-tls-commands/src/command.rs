@@ -1,15 +1,10 @@
 //! `selfsame tls`: connections whose ends authenticate by DIDs and credentials.
 
-mod advice;
-mod client;
-mod identity;
-mod proxy;
-mod server;
-mod tell;
-
 use clap::{Args, Subcommand};
+use selfsame_terminal::exit::End;
 
-use crate::exit::End;
+use crate::hooks::Hooks;
+use crate::{client, identity, proxy, server};
 
 /// Connect with TLS 1.3, authenticated by DIDs and credentials.
 ///
@@ -37,12 +32,12 @@ enum TlsVerb {
 
 impl Tls {
     /// Runs the subcommand.
-    pub async fn run(self) -> End {
+    pub async fn run(self, hooks: Hooks) -> End {
         match self.verb {
-            TlsVerb::Server(server) => server.run().await,
-            TlsVerb::Client(client) => client.run().await,
-            TlsVerb::Proxy(proxy) => proxy.run().await,
-            TlsVerb::Identity(identity) => identity.run().await,
+            TlsVerb::Server(server) => server.run(hooks).await,
+            TlsVerb::Client(client) => client.run(hooks).await,
+            TlsVerb::Proxy(proxy) => proxy.run(hooks).await,
+            TlsVerb::Identity(identity) => identity.run(hooks).await,
         }
     }
 }

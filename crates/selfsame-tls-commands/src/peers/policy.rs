@@ -10,6 +10,7 @@ use rustls_pki_types::pem::PemObject as _;
 use selfsame_app::node::Material;
 use selfsame_did::Did;
 use selfsame_did::method::METHODS;
+use selfsame_terminal::exit::Failure;
 use selfsame_tls::identity::{
     CertificateIdentity, CertificatePolicy, CrlPolicy, ExpectedPeer, Identities, IdentityPolicy,
     PeerPolicy, SsiIdentity, StaplePolicy, Staples, TrustedIssuer, Vc,
@@ -23,7 +24,6 @@ use url::Url;
 
 use super::resuming::Resuming;
 use super::spoken::Spoken;
-use crate::exit::Failure;
 
 /// The claims that an issuer may make about a machine.
 const CLAIMS: [&str; 2] = ["dns", "service"];

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::{log, output};
 use selfsame_tls_io::{Connector, Lapse, Stream, Watch, tls_error};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::advice;
-use super::tell::{Report, is_refusal, is_refused_stream};
-use crate::exit::{Answer, End, Failure};
+use crate::advice;
+use crate::hooks::Hooks;
 use crate::node::{Node, Standing, settings};
-use crate::output;
 use crate::peers::{PeerRules, Spoken};
+use crate::tell::{Report, is_refusal, is_refused_stream};
 
 const DIAL: Duration = Duration::from_secs(10);
 /// How long to wait for a word from a server after the handshake; silence counts as acceptance.
@@ -51,15 +52,15 @@ pub struct TlsClient {
 
 impl TlsClient {
     /// Connects.
-    pub async fn run(self) -> End {
+    pub async fn run(self, hooks: Hooks) -> End {
         match self.json {
             true => {
                 output::complain_in_json();
-                crate::log::start();
+                log::start();
             }
-            false => crate::log::start_for_people(),
+            false => log::start_for_people(),
         }
-        let standing = self.node.stand().await?;
+        let standing = self.node.stand(hooks).await?;
         let mut own = self.node.own(&standing).await?;
         own.called = Some(self.to.clone());
         own.spoken = self.spoken;
@@ -191,7 +192,7 @@ where
 
 async fn talk(stream: Stream<TcpStream>) -> End {
     let is_terminal = io::stdin().is_terminal();
-    match carry(stream, typed(), tokio::io::stdout(), is_terminal).await {
+    match carry(stream, typed(), output::relayed(), is_terminal).await {
         Ok(()) => Ok(Answer::Yes),
         Err(error) if is_refused_stream(&error) => {
             let failure = Failure::no(error.to_string());

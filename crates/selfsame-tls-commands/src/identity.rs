@@ -7,11 +7,13 @@ use clap::{Args, Subcommand};
 use selfsame_app::App;
 use selfsame_app::view::node::NodeIdentity;
 use selfsame_core::view::NewDid;
+use selfsame_store::Store;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::master_key::MasterKey;
+use selfsame_terminal::{log, output};
 
-use crate::exit::{Answer, End, Failure};
-use crate::master_key::MasterKey;
-use crate::node::{World, owner};
-use crate::output;
+use crate::hooks::Hooks;
+use crate::node::{World, create, kept};
 
 /// Create, show, update and deactivate this node's identity; fetch its credential.
 ///
@@ -98,8 +100,21 @@ struct Folder {
 }
 
 impl Folder {
-    async fn open(&self, is_new: bool) -> Result<Arc<App>, Failure> {
-        let app = owner(&self.identity, &self.master_key, &self.world, is_new).await?;
+    async fn create(&self, hooks: Hooks) -> Result<Arc<App>, Failure> {
+        self.start(
+            create(&self.identity, &self.master_key, hooks).await?,
+            hooks,
+        )
+        .await
+    }
+
+    async fn open(&self, hooks: Hooks) -> Result<Arc<App>, Failure> {
+        self.start(kept(&self.identity, &self.master_key).await?, hooks)
+            .await
+    }
+
+    async fn start(&self, store: Store, hooks: Hooks) -> Result<Arc<App>, Failure> {
+        let app = self.world.open(store, hooks)?.await?;
         // Unfinished work continues, such as a write to the registry.
         app.start().await?;
         Ok(app)
@@ -140,15 +155,15 @@ const REGISTRY: &str = "name the registry and the file with its operator token: 
 
 impl Identity {
     /// Runs the subcommand.
-    pub async fn run(self) -> End {
-        crate::log::start();
+    pub async fn run(self, hooks: Hooks) -> End {
+        log::start();
         let (folder, identity) = match self.verb {
             IdentityVerb::New {
                 method,
                 kind,
                 folder,
             } => {
-                let app = folder.open(true).await?;
+                let app = folder.create(hooks).await?;
                 let kind = Some(kind);
                 let made = app.node()?.create(&NewDid { method, kind }).await;
                 app.stop().await;
@@ -156,20 +171,20 @@ impl Identity {
                 (folder, made)
             }
             IdentityVerb::Show { folder } => {
-                let app = folder.open(false).await?;
+                let app = folder.open(hooks).await?;
                 let shown = app.node()?.show().await;
                 app.stop().await;
                 (folder, shown?)
             }
             IdentityVerb::Update { folder } => {
-                let app = folder.open(false).await?;
+                let app = folder.open(hooks).await?;
                 let rotated = app.node()?.rotate().await;
                 app.stop().await;
                 let rotated = rotated.map_err(|error| folder.failed(error))?;
                 (folder, rotated)
             }
             IdentityVerb::Deactivate { folder } => {
-                let app = folder.open(false).await?;
+                let app = folder.open(hooks).await?;
                 let ended = app.node()?.deactivate().await;
                 app.stop().await;
                 let ended = ended.map_err(|error| folder.failed(error))?;
@@ -181,7 +196,7 @@ impl Identity {
                 tx_code,
                 folder,
             } => {
-                let app = folder.open(false).await?;
+                let app = folder.open(hooks).await?;
                 let taken = app.node()?.take(&offer, tx_code).await;
                 app.stop().await;
                 let taken = taken.map_err(|error| folder.not_taken(error))?;

@@ -1,9 +1,8 @@
-//! What the command prints: the only place of the project that writes to the terminal.
+//! What a command prints: the only place of the product that writes to the terminal.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use selfsame_openid::view::verifier::CredentialVerdict;
 use serde::Serialize;
 
 /// Whether some output was lost.
@@ -47,6 +46,16 @@ pub fn complain(line: &str) {
     };
 }
 
+/// Standard output for bytes that a command relays unchanged.
+pub fn relayed() -> tokio::io::Stdout {
+    tokio::io::stdout()
+}
+
+/// Standard error for the lines of the log.
+pub(crate) fn logged() -> io::Stderr {
+    io::stderr()
+}
+
 /// Prints a value as one JSON object.
 pub fn json<T: Serialize>(value: &T) {
     match serde_json::to_string(value) {
@@ -66,11 +75,15 @@ pub fn either<T: Serialize>(as_json: bool, value: &T, lines: impl FnOnce(&T) -> 
     }
 }
 
-/// One rule.
+/// One rule of a verdict.
 pub struct RuleLine<'a> {
+    /// The rule's name.
     pub name: &'a str,
+    /// Whether it is met; `None` if it was not checked.
     pub passed: Option<bool>,
+    /// What was found.
     pub detail: &'a str,
+    /// The paragraph of the specification.
     pub paragraph: &'a str,
 }
 
@@ -89,22 +102,6 @@ pub fn rule_lines<'a>(rules: impl Iterator<Item = RuleLine<'a>> + Clone) -> Vec<
         line.trim_end().to_owned()
     };
     rules.map(line).collect()
-}
-
-/// The verdict as a table: each rule, its result, its detail, and its paragraph.
-pub fn verdict_table(verdict: &CredentialVerdict) -> Vec<String> {
-    let mut lines = vec![verdict.outcome.as_str().to_uppercase()];
-    let rules = verdict.rules.iter();
-    lines.extend(rule_lines(rules.map(|rule| RuleLine {
-        name: &rule.name,
-        passed: rule.passed,
-        detail: &rule.detail,
-        paragraph: &rule.paragraph,
-    })));
-    if let Some(as_of) = &verdict.status_as_of {
-        lines.push(format!("  status as of {as_of}"));
-    }
-    lines
 }
 
 fn width<'a>(texts: impl Iterator<Item = &'a str>) -> usize {

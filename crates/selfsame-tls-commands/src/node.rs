@@ -11,24 +11,23 @@ use selfsame_app::tls::{Gatherer, Reuse, Stapler};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::{SealingKey, random_seed};
+use selfsame_driver::data_directory::token_from;
 use selfsame_ledger::config::{Pin, RegistryConfig, RegistryNode};
 use selfsame_net::{Net, Settings as NetSettings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
 use selfsame_store::{Memory, Store, Vault};
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::master_key::MasterKey;
+use selfsame_terminal::{address, output, records};
 use selfsame_tls::identity::StaplePolicy;
 use selfsame_tls_io::{Gather, HandshakeSettings as Connections};
 use tokio::task::JoinHandle;
 use url::Url;
 
-use crate::client::token_from;
-use crate::exit::Failure;
-use crate::master_key::MasterKey;
+use crate::hooks::{Hooks, NamedRegistry};
 use crate::peers::{Own, OwnCertificate, Resuming};
-use crate::settings::{Settings, trust_root};
-use crate::{address, data, output, private_directory};
 
 /// The file of the records in a node's folder.
-const KEPT: &str = selfsame_app::backup::STORE_FILE;
+const KEPT: &str = selfsame_store::backend::STORE_FILE;
 const NOTHING_HERE: &str = "create one: selfsame tls identity new --identity FOLDER";
 
 /// A node: its identity, and how it resolves its peers.
@@ -65,6 +64,8 @@ pub struct Standing {
     pub gather: Arc<Gatherer>,
     /// Tickets, and the peers that may resume with one; `None` if tickets are not used.
     resuming: Option<Resuming>,
+    /// What the program does for this node.
+    hooks: Hooks,
     /// The task that renews the staples of the node's identity.
     stapling: Mutex<Option<JoinHandle<()>>>,
 }
@@ -95,11 +96,11 @@ impl Node {
     ///
     /// # Errors
     /// If a file can't be read, or the settings are inconsistent.
-    pub async fn stand(&self) -> Result<Standing, Failure> {
+    pub async fn stand(&self, hooks: Hooks) -> Result<Standing, Failure> {
         let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
         let store = Store::open(Arc::new(Memory::new()), vault).await;
         let store = store.map_err(|error| Failure::ours(error.to_string()))?;
-        let app = self.world.open(store)?.await?;
+        let app = self.world.open(store, hooks)?.await?;
         let reuse = Reuse {
             did: self.reuse,
             status_list: self.reuse,
@@ -111,6 +112,7 @@ impl Node {
             app,
             gather,
             resuming: (!self.no_resumption).then(|| Resuming::new(at_hand)),
+            hooks,
             stapling: Mutex::default(),
         })
     }
@@ -129,7 +131,8 @@ impl Node {
         let material = match &self.identity {
             Some(folder) => {
                 let store = kept(folder, &self.master_key).await?;
-                let material = self.world.open(store)?.await?.node()?.material().await?;
+                let app = self.world.open(store, standing.hooks)?.await?;
+                let material = app.node()?.material().await?;
                 standing.warn_of_end(&material)?;
                 Some(material)
             }
@@ -197,7 +200,7 @@ impl Standing {
 ///
 /// # Errors
 /// As [`Node::stand`].
-pub async fn resolving(registry: Url) -> Result<Gatherer, Failure> {
+pub async fn resolving(registry: Url, hooks: Hooks) -> Result<Gatherer, Failure> {
     let world = World {
         registry: Some(registry),
         ..World::default()
@@ -205,7 +208,7 @@ pub async fn resolving(registry: Url) -> Result<Gatherer, Failure> {
     let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
     let store = Store::open(Arc::new(Memory::new()), vault).await;
     let store = store.map_err(|error| Failure::ours(error.to_string()))?;
-    let app = world.open(store)?.await?;
+    let app = world.open(store, hooks)?.await?;
     Ok(Gatherer::new(&app, Reuse::default()))
 }
 
@@ -213,9 +216,10 @@ pub async fn resolving(registry: Url) -> Result<Gatherer, Failure> {
 ///
 /// # Errors
 /// As [`Node::stand`].
-pub async fn material_of(folder: &Path) -> Result<Material, Failure> {
+pub async fn material_of(folder: &Path, hooks: Hooks) -> Result<Material, Failure> {
     let (master_key, world) = (MasterKey::default(), World::default());
-    let app = world.open(kept(folder, &master_key).await?)?.await?;
+    let store = kept(folder, &master_key).await?;
+    let app = world.open(store, hooks)?.await?;
     Ok(app.node()?.material().await?)
 }
 
@@ -240,25 +244,20 @@ pub fn reloaded<T>(read: Result<T, Failure>) -> Option<T> {
     read.ok()
 }
 
-/// Opens a node's folder for its owner; creates it if `is_new`.
+/// Opens the records in a node's folder, which is created if it does not exist.
 ///
 /// # Errors
-/// As [`Node::stand`].
-pub async fn owner(
-    folder: &Path,
-    master_key: &MasterKey,
-    world: &World,
-    is_new: bool,
-) -> Result<Arc<App>, Failure> {
-    if is_new {
-        private_directory::take(folder)?;
-        let store = data::store(folder, &master_key.custody(folder)?).await?;
-        return world.open(store)?.await;
-    }
-    world.open(kept(folder, master_key).await?)?.await
+/// If the folder can't be created or made private, or its records can't be opened with this master key.
+pub async fn create(folder: &Path, master_key: &MasterKey, hooks: Hooks) -> Result<Store, Failure> {
+    (hooks.take_directory)(folder)?;
+    records::open(folder, &master_key.custody(folder)?).await
 }
 
-async fn kept(folder: &Path, master_key: &MasterKey) -> Result<Store, Failure> {
+/// Opens the records in a node's folder.
+///
+/// # Errors
+/// If the folder has none, or they can't be opened with this master key.
+pub async fn kept(folder: &Path, master_key: &MasterKey) -> Result<Store, Failure> {
     if !folder.join(KEPT).exists() {
         return Err(Failure::environment(format!(
             "{}: the folder contains no identity",
@@ -266,16 +265,20 @@ async fn kept(folder: &Path, master_key: &MasterKey) -> Result<Store, Failure> {
         ))
         .hint(NOTHING_HERE));
     }
-    data::store(folder, &master_key.custody(folder)?).await
+    records::open(folder, &master_key.custody(folder)?).await
 }
 
 impl World {
     /// An instance on this store that serves nothing.
-    fn open(
+    ///
+    /// # Errors
+    /// If a file can't be read, or the settings are inconsistent.
+    pub fn open(
         &self,
         store: Store,
+        hooks: Hooks,
     ) -> Result<impl Future<Output = Result<Arc<App>, Failure>> + use<>, Failure> {
-        let config = self.settings()?;
+        let config = self.settings(hooks)?;
         let net = net(&config)?;
         let parts = Parts {
             store,
@@ -290,8 +293,12 @@ impl World {
         self.registry.is_some() || self.config.is_some()
     }
 
-    fn settings(&self) -> Result<Config, Failure> {
-        let file = self.config.as_deref().map(Settings::read).transpose()?;
+    fn settings(&self, hooks: Hooks) -> Result<Config, Failure> {
+        let file = self
+            .config
+            .as_deref()
+            .map(hooks.read_settings)
+            .transpose()?;
         let file = file.unwrap_or_default();
         let mut trust = file.trust;
         trust.origins.extend(self.trust_origin.iter().cloned());
@@ -301,12 +308,18 @@ impl World {
                     Some(file) => token_from(file)?,
                     None => SecretString::new(String::new()),
                 };
-                let root = self.registry_trust_root.as_deref().map(trust_root);
+                let root = self
+                    .registry_trust_root
+                    .as_deref()
+                    .map(hooks.read_trust_root);
                 let origin = origin.clone();
                 let node = RegistryNode { origin, token };
                 (vec![node], root.transpose()?.map(Pin::Trust))
             }
-            None => (file.registry.nodes()?, file.registry.pin()?),
+            None => {
+                let NamedRegistry { nodes, pin } = file.registry?;
+                (nodes, pin)
+            }
         };
         for node in &nodes {
             address::check_unless_trusted(&node.origin, &trust.origins)?;
@@ -316,17 +329,17 @@ impl World {
             false => RegistryConfig::Remote {
                 nodes,
                 pin,
-                standstill: file.registry.standstill(),
-                witnesses: file.registry.quorum()?,
+                standstill: file.standstill,
+                witnesses: file.witnesses?,
             },
         };
         let origin = Url::parse(ORIGIN).map_err(|error| Failure::ours(error.to_string()))?;
         Ok(Config {
             origin,
             roles: ROLES,
-            issuer: IssuerConfig::default(),
-            verifier: VerifierConfig::default(),
-            wallet: WalletConfig::default(),
+            issuer: Default::default(),
+            verifier: Default::default(),
+            wallet: Default::default(),
             trust,
             registry,
             resolver: file.resolver,

@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Url, String> {
 /// # Errors
 /// If others could read it in transit.
 pub fn check(url: &Url) -> Result<(), Failure> {
-    Ok(selfsame_network::address::check(url)?)
+    Ok(selfsame_driver::address::check(url)?)
 }
 
 /// As [`check`], for an address from the settings, where plain http can be allowed by exact origin.

@@ -1,20 +1,20 @@
-//! The data directory: opens its records and its ledger, and explains why they cannot be opened.
+//! The records in a data directory: opens them with the master key, and explains why they can't be opened.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use selfsame_app::backup::STORE_FILE;
-pub use selfsame_network::directory::{ledger, unusable};
+use selfsame_driver::data_directory::unusable;
+use selfsame_store::backend::STORE_FILE;
 use selfsame_store::{Sqlite, Store, Vault};
 
 use crate::exit::Failure;
 use crate::master_key::{self, Custody};
 
-/// The records in a data directory.
+/// Opens the records in a data directory.
 ///
 /// # Errors
 /// If another process has them open, or they can't be read with this key.
-pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
+pub async fn open(data: &Path, custody: &Custody) -> Result<Store, Failure> {
     let vault = Vault::from_master(master_key::load(custody, data)?);
     let backend = Sqlite::open(data.join(STORE_FILE)).map_err(|error| unusable(data, &error))?;
     let store = Store::open(Arc::new(backend), vault).await;
@@ -40,11 +40,11 @@ mod tests {
             assert!(refused.what_to_do().unwrap().contains("unset"));
 
             let sealed_with = Custody::Passphrase(empty.to_owned().into());
-            drop(store(data, &sealed_with).await.unwrap());
+            drop(open(data, &sealed_with).await.unwrap());
             let custody = master_key(empty).custody(data).unwrap();
-            assert!(store(data, &custody).await.is_ok());
+            assert!(open(data, &custody).await.is_ok());
             let other = master_key("rain on the roof").custody(data).unwrap();
-            assert!(store(data, &other).await.is_err());
+            assert!(open(data, &other).await.is_err());
         }
     }
 }

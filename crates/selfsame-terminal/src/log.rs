@@ -17,7 +17,7 @@ pub fn start() {
     let log = tracing_subscriber::fmt().json().with_span_list(false);
     started(
         log.with_env_filter(filter())
-            .with_writer(std::io::stderr)
+            .with_writer(crate::output::logged)
             .try_init(),
     );
 }
@@ -30,7 +30,7 @@ pub fn start_for_people() {
         .without_time();
     started(
         log.with_env_filter(filter())
-            .with_writer(std::io::stderr)
+            .with_writer(crate::output::logged)
             .try_init(),
     );
 }

@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-use crate::NetworkError;
+use crate::{Error, Result};
 
 const LOCALHOST: &str = "localhost";
 
@@ -10,16 +10,16 @@ const LOCALHOST: &str = "localhost";
 ///
 /// # Errors
 /// If others could read it in transit.
-pub fn check(url: &Url) -> Result<(), NetworkError> {
+pub fn check(url: &Url) -> Result<()> {
     if url.scheme() == "https" || is_here(url) {
         return Ok(());
     }
     let host = url.host_str().unwrap_or_default();
-    Err(NetworkError::environment(format!(
+    Err(Error::bad_request(format!(
         "{} to {host} is not encrypted: others could read the data",
         url.scheme()
     ))
-    .hint("use https; plain http is only for this machine: localhost, 127.0.0.1, [::1]"))
+    .with_hint("use https; plain http is only for this machine: localhost, 127.0.0.1, [::1]"))
 }
 
 fn is_here(url: &Url) -> bool {
@@ -58,7 +58,7 @@ mod tests {
             "http://[::2]/",
         ] {
             let refused = check(&url(open)).unwrap_err();
-            assert!(refused.what_to_do().unwrap().contains("https"), "{open}");
+            assert!(refused.hint.unwrap().contains("https"), "{open}");
         }
     }
 }

@@ -6,20 +6,21 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use selfsame_proxy::{Carriage, Direction, Figures, ProxyBounds, Relay, Terms};
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::interrupt::until_told_to_go;
+use selfsame_terminal::{log, output};
 use selfsame_tls_io::{Acceptor, Connector, Watch};
 use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::advice;
-use super::client::place;
-use super::server::bind;
-use super::tell::Report;
-use crate::cmd::up::until_told_to_go;
-use crate::exit::{Answer, End, Failure};
+use crate::advice;
+use crate::client::place;
+use crate::hooks::Hooks;
 use crate::node::{Node, Standing, reloaded, settings};
-use crate::output;
 use crate::peers::{PeerRules, Spoken};
+use crate::server::bind;
+use crate::tell::Report;
 
 /// Put TLS in front of any TCP service, or connect with TLS for any TCP client.
 ///
@@ -131,11 +132,11 @@ struct Told {
 
 impl Proxy {
     /// Runs the proxy until it is stopped.
-    pub async fn run(self) -> End {
+    pub async fn run(self, hooks: Hooks) -> End {
         if self.json {
             output::complain_in_json();
         }
-        crate::log::start();
+        log::start();
         let bounds = &self.bounds;
         if bounds.connections == 0 || bounds.idle == 0 || bounds.handshakes == 0 {
             return Err(Failure::environment(
@@ -147,7 +148,7 @@ impl Proxy {
                 "{open} is not on loopback: any program that reaches it is authenticated as this node"
             ));
         }
-        let standing = self.node.stand().await?;
+        let standing = self.node.stand(hooks).await?;
         let direction = self.direction(self.terms(&standing).await?, &standing)?;
         let address = self.listen.or(self.listen_plain).ok_or_else(unsaid)?;
         let figures = Arc::new(Figures::default());

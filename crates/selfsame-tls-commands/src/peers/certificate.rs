@@ -6,10 +6,9 @@ use clap::Args;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use selfsame_crypto::SecretString;
+use selfsame_terminal::exit::Failure;
 use selfsame_tls::SigningKey;
 use selfsame_tls::identity::CertificateIdentity;
-
-use crate::exit::Failure;
 
 const IN_PEM: &str = "--certificate names a PEM file with the chain, this node's certificate first; --certificate-key names a PEM file with its key";
 

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use selfsame_app::backup::STORE_FILE;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding;
 use selfsame_crypto::password::Stretching;
 use selfsame_crypto::seal::{SealingKey, random_seed};
-
-pub use selfsame_network::directory::{KEY_FILE, SALT_FILE};
+use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE};
+use selfsame_driver::private_file;
+use selfsame_store::backend::STORE_FILE;
 
 use crate::exit::Failure;
-use crate::{output, private_file};
+use crate::output;
 
 const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
 

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use selfsame_driver::clock::Clock;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::interrupt::until_told_to_go;
+use selfsame_terminal::{log, output};
 use selfsame_tls::ServerConfig;
 use selfsame_tls_io::{Acceptor, Gather, Room, Stream, Watch, name_of};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,13 +16,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 
-use super::advice;
-use super::tell::Report;
-use crate::cmd::up::until_told_to_go;
-use crate::exit::{Answer, End, Failure};
+use crate::advice;
+use crate::hooks::Hooks;
 use crate::node::{Node, Standing, reloaded, settings};
-use crate::output;
 use crate::peers::{PeerRules, Spoken};
+use crate::tell::Report;
 
 /// A connection that is idle for this long is closed.
 const IDLE: Duration = Duration::from_secs(300);
@@ -63,16 +64,16 @@ pub struct Server {
 
 impl Server {
     /// Listens.
-    pub async fn run(self) -> End {
-        Arc::new(self).listen().await
+    pub async fn run(self, hooks: Hooks) -> End {
+        Arc::new(self).listen(hooks).await
     }
 
-    async fn listen(self: Arc<Self>) -> End {
+    async fn listen(self: Arc<Self>, hooks: Hooks) -> End {
         if self.json {
             output::complain_in_json();
         }
-        crate::log::start();
-        let standing = self.node.stand().await?;
+        log::start();
+        let standing = self.node.stand(hooks).await?;
         let config = self.config(&standing).await?;
         let gather = Arc::clone(&standing.gather);
         let acceptor: Acceptor = Acceptor::new(config, settings(&standing.app, gather));
@@ -189,7 +190,7 @@ impl Server {
                 stream.write_all(bytes).await?;
                 stream.flush().await?;
             } else if !self.json {
-                let mut out = tokio::io::stdout();
+                let mut out = output::relayed();
                 out.write_all(bytes).await?;
                 out.flush().await?;
             }

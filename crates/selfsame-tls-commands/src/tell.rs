@@ -9,7 +9,7 @@ use selfsame_tls::identity::{Peer, PeerKind};
 use selfsame_tls_io::{Error, tls_error};
 use serde::Serialize;
 
-use super::advice;
+use crate::advice;
 
 /// A connection, or the reason for its refusal.
 #[derive(Debug, Default, Serialize)]
