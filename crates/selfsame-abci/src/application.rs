@@ -10,6 +10,7 @@ mod validators;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use selfsame_catalogue::english;
 use selfsame_crypto::hash::sha256;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::{Error, Result};
@@ -38,6 +39,12 @@ const PEER: &str = "/p2p/filter/id/";
 /// The engine cannot continue with this node; the reason, for the operator.
 #[derive(Debug)]
 pub(crate) struct Halt(pub(crate) String);
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self(english(&error.reason))
+    }
+}
 
 /// The state that all connections of the engine share.
 pub(crate) struct Application {

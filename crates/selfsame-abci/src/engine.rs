@@ -90,7 +90,7 @@ async fn is_of_the_module(path: &Path) -> Result<()> {
 }
 
 fn missing(reason: String) -> Error {
-    Error::bad_request(reason).with_hint(format!(
-        "`cargo xtask cometbft` builds CometBFT {VERSION} into target/cometbft"
-    ))
+    Error::bad_request("engine-missing")
+        .with("detail", &reason)
+        .with("version", VERSION)
 }

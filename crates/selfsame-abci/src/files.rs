@@ -273,11 +273,9 @@ impl Home {
     pub(crate) fn asks_who_speaks(&self) -> Result<()> {
         match config::filters_peers(&self.settings()?) {
             true => Ok(()),
-            false => Err(Error::bad_request(format!(
-                "{} lets every node connect to this one, and write without a token",
-                self.config().display()
-            ))
-            .with_hint("write `filter_peers = true` above its first section, [rpc]")),
+            false => {
+                Err(Error::bad_request("peers-unfiltered").with("file", &self.config().display()))
+            }
         }
     }
 
@@ -318,9 +316,7 @@ impl Home {
     /// `BadRequest` for fewer than two servers, `Internal` if the disk fails.
     pub fn sync_from(&self, from: &StateSync) -> Result<()> {
         if from.servers.len() < 2 {
-            return Err(Error::bad_request(
-                "a snapshot needs headers from at least two nodes",
-            ));
+            return Err(Error::bad_request("headers-too-few"));
         }
         // The engine takes the servers as one text, separated by commas.
         if from
@@ -328,9 +324,7 @@ impl Home {
             .iter()
             .any(|url| url.as_str().contains([',', '"', '\\']))
         {
-            return Err(Error::bad_request(
-                "the address of a node contains a comma, a quotation mark or a backslash",
-            ));
+            return Err(Error::bad_request("node-address-characters"));
         }
         self.keep_settings(&config::with_state_sync(&self.settings()?, from))
     }
@@ -341,8 +335,9 @@ impl Home {
     /// `BadRequest` if the file is missing or is not a key.
     pub fn checkpoint_key(&self) -> Result<PrivateKey> {
         let bytes = read(&self.path.join(CHECKPOINT_KEY))?;
-        PrivateKey::from_pkcs8(&bytes)
-            .map_err(|_| Error::bad_request(format!("{CHECKPOINT_KEY} contains no valid key")))
+        PrivateKey::from_pkcs8(&bytes).map_err(|_| {
+            Error::bad_request("checkpoint-key-malformed").with("file", &CHECKPOINT_KEY)
+        })
     }
 
     /// Creates the folder of a further node of this node's network, with keys of its own, and admits it here. The new
@@ -393,7 +388,7 @@ impl Home {
     /// `BadRequest` if it has stored none yet.
     pub fn checkpoint(&self) -> Result<String> {
         let note = String::from_utf8(read(&self.note())?);
-        note.map_err(|_| Error::bad_request("the stored checkpoint is invalid"))
+        note.map_err(|_| Error::bad_request("checkpoint-invalid"))
     }
 
     /// Stores a checkpoint that was signed before the network began. With it, the ledger's state of that time can be
@@ -439,11 +434,7 @@ impl Home {
             .map_err(Error::internal)?
             .join(SOCKET);
         if path.as_os_str().len() > SOCKET_PATH_MAX {
-            return Err(Error::bad_request(format!(
-                "the path of the node's folder is too long for a socket: {}",
-                path.display()
-            ))
-            .with_hint("move it to a folder with a shorter path"));
+            return Err(Error::bad_request("socket-path-long").with("path", &path.display()));
         }
         Ok(path)
     }
@@ -559,8 +550,9 @@ fn engine_file(home: &Path) -> PathBuf {
 
 fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| {
-        Error::bad_request(format!("{}: {error}", path.display()))
-            .with_hint("name a node's folder, such as network/node-1: `selfsame registry init` or `join` creates it")
+        Error::bad_request("node-folder-unreadable")
+            .with("file", &path.display())
+            .with("detail", &error)
     })
 }
 
@@ -569,13 +561,13 @@ fn read_node(path: &Path) -> Result<NodeEntry> {
 }
 
 fn damaged(path: &Path, why: &dyn Display) -> Error {
-    Error::bad_request(format!("{}: {why}", path.display())).with_hint(
-        "the file is damaged: restore it from a copy of the folder; genesis.cbor is the same for all nodes",
-    )
+    Error::bad_request("node-file-damaged")
+        .with("file", &path.display())
+        .with("detail", &why)
 }
 
 fn malformed(malformed: selfsame_proof::cbor::Malformed) -> Error {
-    Error::bad_request(malformed.to_string())
+    Error::bad_request("rule-broken").with("detail", &malformed)
 }
 
 #[cfg(test)]

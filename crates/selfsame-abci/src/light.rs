@@ -43,14 +43,11 @@ impl LightCall {
     /// # Errors
     /// `BadRequest` for anything but a light client's call.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
-        let wire: Wire = json::parse_as(bytes, &LIMITS)
-            .map_err(|_| Error::bad_request("the body is not a call of JSON-RPC 2.0"))?;
+        let wire: Wire =
+            json::parse_as(bytes, &LIMITS).map_err(|_| Error::bad_request("rpc-call-malformed"))?;
         let method = METHODS.into_iter().find(|method| *method == wire.method);
         let method = method.ok_or_else(|| {
-            Error::bad_request(format!(
-                "only these methods are allowed: {}",
-                METHODS.join(", ")
-            ))
+            Error::bad_request("rpc-method-refused").with("known", &METHODS.join(", "))
         })?;
         let numbers = wire.params.iter().map(|(name, value)| {
             let known = NUMBERS.into_iter().find(|known| known == name)?;
@@ -58,7 +55,7 @@ impl LightCall {
         });
         let numbers = numbers
             .collect::<Option<_>>()
-            .ok_or_else(|| Error::bad_request("a parameter is unknown or not a number"))?;
+            .ok_or_else(|| Error::bad_request("rpc-parameter-malformed"))?;
         Ok(Self {
             id: wire.id,
             method,

@@ -117,17 +117,18 @@ impl Node {
         let ledger = Ledger::open(setup.ledger.clone(), machine)?.lagging();
         let head = ledger.head()?;
         if head.height < setup.home.begins_after() {
-            return Err(Error::bad_request(format!(
-                "the network begins after height {} of its log, but this node's ledger is at height {}",
-                setup.home.begins_after(),
-                head.height
-            ))
-            .with_hint("import the log that the network began with: `selfsame registry import`"));
+            return Err(Error::bad_request("ledger-before-network")
+                .with("begin", &setup.home.begins_after())
+                .with("height", &head.height));
         }
         setup.home.asks_who_speaks()?;
         tracing::info!(network = %ledger.machine().network(), node = setup.home.name(), height = head.height, size = head.log.size(), "registry opened");
         let sound = ledger.has_the_roots_of_its_head();
-        sound.map_err(|error| Error::new(error.kind, error.reason).with_hint(WAY_OUT))?;
+        sound.map_err(|error| {
+            Error::new(error.kind, "ledger-unsound")
+                .because(error.reason)
+                .with("advice", WAY_OUT)
+        })?;
         let set = signers(&ledger, &head)?;
         let notes = Notes::new(ledger.genesis(), head, set)?.kept_in(setup.home.note(), &ledger);
         let node = Self {
@@ -258,13 +259,11 @@ impl Node {
 
     fn unsigned(&self) -> Error {
         let empty = self.ledger.head().is_ok_and(|head| head.height == 0);
-        let reason = match empty {
-            true => {
-                "this node has no block yet: it gets the ledger from the other nodes, or waits for them"
-            }
-            false => "not enough validators have signed the newest state yet",
-        };
-        Error::new(ErrorKind::Unavailable { retry_after: 1 }, reason)
+        let kind = ErrorKind::Unavailable { retry_after: 1 };
+        match empty {
+            true => Error::new(kind, "node-without-blocks"),
+            false => Error::new(kind, "state-unsigned"),
+        }
     }
 
     /// An object under the newest checkpoint that enough validators signed, and the root of the tree that contains it.

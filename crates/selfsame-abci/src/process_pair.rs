@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use selfsame_catalogue::english;
 use selfsame_driver::Result;
 use tokio::sync::watch;
 
@@ -45,7 +46,7 @@ impl ProcessParts {
             let began = tokio::time::Instant::now();
             let ended = match listening {
                 Ok(socket) => self.once(socket, &mut stop).await,
-                Err(error) => Ended::Broken(error.reason),
+                Err(error) => Ended::Broken(english(&error.reason)),
             };
             let reason = match ended {
                 Ended::Asked => return,
@@ -79,7 +80,7 @@ impl ProcessParts {
             Ok(engine) => engine,
             Err(error) => {
                 socket.stop().await;
-                return Ended::Broken(error.reason);
+                return Ended::Broken(english(&error.reason));
             }
         };
         let steady = async {

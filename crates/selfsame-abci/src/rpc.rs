@@ -100,7 +100,7 @@ impl Rpc {
                 ..Limits::default()
             },
         )
-        .map_err(|_| Error::upstream("the engine's answer is malformed"))?;
+        .map_err(|_| Error::upstream("engine-answer-malformed"))?;
         taken(&answer)
     }
 }
@@ -119,10 +119,7 @@ impl Rpc {
         let response = answer.map_err(|error| unreached(&error))?;
         match response.is_success() {
             true => Ok(response.body.to_vec()),
-            false => Err(Error::upstream(format!(
-                "the engine answered with status {}",
-                response.status
-            ))),
+            false => Err(Error::upstream("engine-status").with("status", &response.status)),
         }
     }
 }
@@ -140,7 +137,7 @@ fn taken(answer: &EngineAnswer) -> Result<TakenTransaction> {
             error: Some(failure),
             ..
         } => failed(failure),
-        _ => Err(Error::upstream("the engine's answer is malformed")),
+        _ => Err(Error::upstream("engine-answer-malformed")),
     }
 }
 
@@ -151,10 +148,7 @@ fn failed(failure: &RpcFailure) -> Result<TakenTransaction> {
     }
     if failure.data.contains("mempool is full") {
         let kind = ErrorKind::TooMany { retry_after: 1 };
-        return Err(Error::new(
-            kind,
-            "too many transactions wait for the registry",
-        ));
+        return Err(Error::new(kind, "transactions-waiting"));
     }
     tracing::warn!(message = %failure.message, data = %failure.data, "the engine did not accept a transaction");
     Err(unavailable("the registry can't write at the moment"))
@@ -165,7 +159,7 @@ fn unreached(error: &NetError) -> Error {
         let kind = ErrorKind::TooMany {
             retry_after: *retry_after,
         };
-        return Error::new(kind, "too many transactions wait for the registry");
+        return Error::new(kind, "transactions-waiting");
     }
     tracing::debug!(%error, "the engine can't be reached");
     unavailable("the registry's engine is not running at the moment")
@@ -173,9 +167,7 @@ fn unreached(error: &NetError) -> Error {
 
 /// An error for a write that may or may not have happened. Submitting the same transaction again is safe.
 pub(crate) fn unavailable(reason: &str) -> Error {
-    Error::new(ErrorKind::Unavailable { retry_after: 2 }, reason).with_hint(
-        "submit the same transaction again; if it was written, the answer is its receipt",
-    )
+    Error::new(ErrorKind::Unavailable { retry_after: 2 }, "write-unsure").with("detail", reason)
 }
 
 #[cfg(test)]

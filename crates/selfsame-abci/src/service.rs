@@ -201,7 +201,7 @@ impl ConnectionFace {
                 if done {
                     // Consensus continues from there.
                     let consensus = Consensus::new(application.clone());
-                    let consensus = consensus.map_err(|error| Halt(error.reason))?;
+                    let consensus = consensus.map_err(Halt::from)?;
                     *self.consensus.lock().await = consensus;
                 }
                 SnapshotResponse::ApplySnapshotChunk(answer)

@@ -51,10 +51,7 @@ impl WaitingSubmitters {
         let mut places = self.places();
         if places.taken >= self.most {
             let kind = ErrorKind::TooMany { retry_after: 1 };
-            return Err(Error::new(
-                kind,
-                "too many transactions wait for the registry",
-            ));
+            return Err(Error::new(kind, "transactions-waiting"));
         }
         let (sender, answer) = oneshot::channel();
         places.taken += 1;
@@ -172,7 +169,7 @@ mod tests {
         let waiting = WaitingSubmitters::new(4);
         let mut good = waiting.enter(HASH, SENT).unwrap();
         let mut forged = waiting.enter(HASH, FORGED).unwrap();
-        waiting.refused(&HASH, &FORGED, &Error::bad_request("no"));
+        waiting.refused(&HASH, &FORGED, &Error::bad_request("refused-so"));
         assert!(forged.answered().unwrap().is_err());
         assert!(good.answered().is_none());
         waiting.logged(&receipt());

@@ -141,15 +141,13 @@ impl AttemptKey {
         2_u64.saturating_pow(beyond.saturating_add(1)).min(slowest)
     }
 
-    fn hint(&self) -> &'static str {
+    /// The refusal after too many wrong passwords.
+    fn refused(&self, retry_after: u64) -> Error {
+        let kind = ErrorKind::TooMany { retry_after };
         match self {
-            Self::Account(_) => {
-                "someone is guessing this account's password: use a browser in which you have signed in before, or try again"
-            }
-            Self::Address(_) => {
-                "someone on your network is guessing passwords: use a browser in which you have signed in before, or try again"
-            }
-            Self::Pair(..) | Self::Device(_) => "wait a while before you try again",
+            Self::Account(_) => Error::new(kind, "passwords-wrong-for-account"),
+            Self::Address(_) => Error::new(kind, "passwords-wrong-from-network"),
+            Self::Pair(..) | Self::Device(_) => Error::new(kind, "passwords-wrong"),
         }
     }
 }
@@ -176,7 +174,7 @@ impl AttemptCount {
             let until = self.last.plus(key.delay(failed.saturating_sub(most)));
             if now < until {
                 let retry_after = until.seconds_since(now);
-                return Err(too_many(retry_after, "too many wrong passwords").with_hint(key.hint()));
+                return Err(key.refused(retry_after));
             }
             // The wait is over: one attempt at a time.
             return match self.pending {
@@ -191,12 +189,8 @@ impl AttemptCount {
     }
 }
 
-fn too_many(retry_after: u64, reason: &str) -> Error {
-    Error::new(ErrorKind::TooMany { retry_after }, reason)
-}
-
 fn crowded() -> Error {
-    too_many(1, "too many sign-ins in progress").with_hint("try again in a moment")
+    Error::new(ErrorKind::TooMany { retry_after: 1 }, "sign-ins-crowded")
 }
 
 /// The count under a key, within its window.

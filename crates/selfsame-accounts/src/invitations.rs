@@ -18,9 +18,7 @@ impl Accounts {
     /// `Conflict` if no invitation is needed or none helps, and the store's.
     pub async fn invite(&self) -> Result<Invitation> {
         if !self.is_by_invitation() {
-            let reason = "this instance does not create wallets by invitation";
-            return Err(Error::new(ErrorKind::Conflict, reason)
-                .with_hint("set [wallet] registration = \"invite\" in the settings file"));
+            return Err(Error::new(ErrorKind::Conflict, "invitations-not-used"));
         }
         let ctx = self.parts.clock.ctx();
         let token = ctx.token("invitation");
@@ -41,11 +39,11 @@ impl Accounts {
 
     /// The batch that creates an account, if that is allowed: if an invitation is needed, the same commit spends it.
     pub(super) async fn admitted(&self, batch: Batch, invitation: Option<&str>) -> Result<Batch> {
-        let refused = |reason: &str| Err(Error::new(ErrorKind::Forbidden, reason));
+        let kind = ErrorKind::Forbidden;
         match (self.parts.registration, invitation) {
             (Registration::Open, _) => Ok(batch),
-            (Registration::Closed, _) => refused("this instance creates no new wallets"),
-            (Registration::Invite, None) => refused("a new wallet needs an invitation here"),
+            (Registration::Closed, _) => Err(Error::new(kind, "registration-closed")),
+            (Registration::Invite, None) => Err(Error::new(kind, "invitation-needed")),
             (Registration::Invite, Some(token)) => {
                 let id = invitation_id(token);
                 let instance = TenantId::instance();
@@ -63,10 +61,7 @@ impl Accounts {
 
 /// One error for an invalid invitation and for an address with an account: only a valid invitation could tell which.
 pub(super) fn useless() -> Error {
-    let reason = "no wallet can be created with this invitation and this address";
-    Error::new(ErrorKind::Forbidden, reason).with_hint(
-        "an invitation works once, within a week; if you have a wallet, sign in, otherwise ask for another invitation",
-    )
+    Error::new(ErrorKind::Forbidden, "invitation-useless")
 }
 
 fn invitation_id(token: &str) -> String {

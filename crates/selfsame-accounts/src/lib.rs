@@ -182,11 +182,9 @@ impl Accounts {
             Err(StoreError::Conflict { .. }) if self.is_by_invitation() => {
                 Err(invitations::useless())
             }
-            Err(StoreError::Conflict { kind, .. }) if kind == ACCOUNT => Err(Error::new(
-                ErrorKind::Conflict,
-                "this address already has an account",
-            )
-            .with_hint("sign in, or use another address")),
+            Err(StoreError::Conflict { kind, .. }) if kind == ACCOUNT => {
+                Err(Error::new(ErrorKind::Conflict, "account-exists"))
+            }
             Err(other) => Err(other.into()),
         }
     }
@@ -213,10 +211,7 @@ impl Accounts {
         let Some(account) = self.matching(&id, password).await? else {
             attempt.was_wrong(self.parts.clock.now());
             tracing::warn!(reason = "wrong e-mail or password", "sign-in refused");
-            return Err(
-                Error::new(ErrorKind::Unauthenticated, "wrong e-mail or password")
-                    .with_hint("create a wallet on the page /wallet"),
-            );
+            return Err(Error::new(ErrorKind::Unauthenticated, "sign-in-wrong"));
         };
         attempt.was_right();
         self.open_session(account.tenant, account.email).await
@@ -282,10 +277,7 @@ impl Accounts {
         {
             return Ok(person);
         }
-        let over = || {
-            Error::new(ErrorKind::Unauthenticated, "your session has ended")
-                .with_hint("sign in again")
-        };
+        let over = || Error::new(ErrorKind::Unauthenticated, "session-ended");
         let store = &self.parts.store;
         let record = store
             .read(&TenantId::instance(), SESSION, &id)

@@ -56,22 +56,18 @@ pub(super) fn address(email: &str) -> Result<String> {
         return Err(no_address());
     }
     if email.chars().any(is_unseen) {
-        return Err(Error::bad_request(
-            "this address contains invisible characters",
-        ));
+        return Err(Error::bad_request("address-invisible-characters"));
     }
     let mut words = email.split(|c: char| !c.is_alphabetic());
     match words.any(mixes_scripts) {
-        true => Err(Error::bad_request(
-            "this address mixes scripts with look-alike letters",
-        )),
+        true => Err(Error::bad_request("address-mixed-scripts")),
         false => Ok(email),
     }
 }
 
 /// The error for text that is not an address.
 pub(super) fn no_address() -> Error {
-    Error::bad_request("this is not an e-mail address")
+    Error::bad_request("address-malformed")
 }
 
 /// Checks a password for the person with this address.
@@ -80,17 +76,12 @@ pub(super) fn no_address() -> Error {
 /// `BadRequest`, with what to do.
 pub(super) fn password(password: &SecretString, email: &str) -> Result<()> {
     match password.expose().chars().count() {
-        0..=9 => Err(Error::bad_request("the password is too short")
-            .with_hint("use at least ten characters")),
+        0..=9 => Err(Error::bad_request("password-short")),
         10..=256 if is_guessed_first(password.expose(), email) => {
-            Err(Error::bad_request("the password is too common")
-                .with_hint("use three or four unrelated words"))
+            Err(Error::bad_request("password-common"))
         }
         10..=256 => Ok(()),
-        _ => {
-            Err(Error::bad_request("the password is too long")
-                .with_hint("use at most 256 characters"))
-        }
+        _ => Err(Error::bad_request("password-long")),
     }
 }
 

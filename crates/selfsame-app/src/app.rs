@@ -19,7 +19,7 @@ use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::room::Wanting;
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_ledger::config::{RegistryConfig, RegistryWitness};
 use selfsame_ledger::embedded::{Embedded, Setup, reached};
 use selfsame_ledger::remote::Remote;
@@ -247,7 +247,7 @@ impl App {
     /// # Errors
     /// `NotFound` if the block times do not come from this clock alone.
     pub async fn vouch_for_clock(&self) -> Result<RegistryClock> {
-        let alone = || Error::not_found("no registry here takes its times from this clock alone");
+        let alone = || Error::not_found("clock-not-alone");
         let times = self.times().ok_or_else(alone)?;
         times.vouch();
         self.keep_alive_noted().await;
@@ -355,7 +355,10 @@ impl App {
     /// # Errors
     /// `NotFound` if this instance is not an issuer.
     pub fn issuer(&self) -> Result<&Issuer> {
-        self.roles.issuer.as_deref().ok_or_else(|| absent("issue"))
+        self.roles
+            .issuer
+            .as_deref()
+            .ok_or_else(|| absent(Reason::new("issuer-absent")))
     }
 
     /// Its wallet.
@@ -366,7 +369,7 @@ impl App {
         self.roles
             .wallet
             .as_ref()
-            .ok_or_else(|| absent("keep wallets"))
+            .ok_or_else(|| absent(Reason::new("wallets-absent")))
     }
 
     /// The identity of this instance as a machine among machines.
@@ -382,7 +385,10 @@ impl App {
     /// # Errors
     /// `NotFound` if this instance is not a verifier.
     pub fn verifier(&self) -> Result<&Arc<Verifier>> {
-        self.roles.verifier.as_ref().ok_or_else(|| absent("verify"))
+        self.roles
+            .verifier
+            .as_ref()
+            .ok_or_else(|| absent(Reason::new("verifier-absent")))
     }
 
     /// The registry, in this process or remote.
@@ -392,7 +398,7 @@ impl App {
     pub fn registry(&self) -> Result<&Arc<dyn Registry>> {
         self.registry
             .as_ref()
-            .ok_or_else(|| absent("use a registry"))
+            .ok_or_else(|| absent(Reason::new("registry-unused")))
     }
 
     /// Number of durable commits since the start, and the time they took together.
@@ -516,7 +522,7 @@ async fn registry(
             return Err(Error::internal("an embedded registry has no ledger"));
         }
         (RegistryConfig::Remote { nodes, .. }, _) if nodes.is_empty() => {
-            return Err(Error::bad_request("[registry] names no node"));
+            return Err(Error::bad_request("registry-nodes-missing"));
         }
         (
             RegistryConfig::Remote {
@@ -539,10 +545,6 @@ async fn registry(
     })
 }
 
-fn absent(what: &str) -> Error {
-    Error::new(
-        ErrorKind::NotFound,
-        format!("this instance does not {what}"),
-    )
-    .with_hint("it was started with other roles")
+fn absent(role: Reason) -> Error {
+    Error::of(ErrorKind::NotFound, role)
 }

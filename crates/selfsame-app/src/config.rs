@@ -79,7 +79,8 @@ mod tests {
             assert!(check(url).is_ok(), "{url}");
         }
         for url in ["http://witness.example/", "https://witness.example/?a=b"] {
-            assert!(check(url).unwrap_err().hint.is_some(), "{url}");
+            let refused = check(url).unwrap_err();
+            assert_eq!(refused.reason.id(), "witness-url", "{url}");
         }
     }
 }

@@ -57,7 +57,7 @@ impl RegistryClient for Connected {
 /// # Errors
 /// `Upstream` if another process wrote what can't be read.
 fn recorded_use(used: &RegistryUse) -> Result<Use> {
-    let unread = || Error::upstream("the registry's answer about a use can't be read");
+    let unread = || Error::upstream("use-answer-malformed");
     Ok(Use {
         action: match used.action.as_str() {
             "consume" => Action::Spent,
@@ -75,7 +75,7 @@ fn recorded_use(used: &RegistryUse) -> Result<Use> {
 /// # Errors
 /// `Upstream` if another process wrote what can't be read.
 fn recorded_delegation(given: RegistryDelegation) -> Result<RecordedDelegation> {
-    let unread = || Error::upstream("the registry's answer about a delegation can't be read");
+    let unread = || Error::upstream("delegation-answer-malformed");
     Ok(RecordedDelegation {
         seq_no: given.seq_no,
         until: UnixTime::parse_rfc3339(&given.until).ok_or_else(unread)?,

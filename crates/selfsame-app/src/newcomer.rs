@@ -73,9 +73,9 @@ impl App {
     /// agreement in force was not accepted; `Conflict` if another agreement was accepted; the registry's errors.
     pub async fn register_newcomer(&self, newcomer: &Newcomer<'_>) -> Result<Registered> {
         let registry = self.registry()?;
-        let ledger = registry.ledger().ok_or_else(|| {
-            Error::bad_request("this instance's registry runs in another process")
-        })?;
+        let ledger = registry
+            .ledger()
+            .ok_or_else(|| Error::bad_request("registry-not-here"))?;
         let subject = subject(ledger, newcomer)?;
         let did = ledger.machine().did(subject);
         let did = did.ok_or_else(|| Error::internal("an identifier does not form a DID"))?;
@@ -121,10 +121,8 @@ impl App {
             return Ok(None);
         };
         let agreement = in_force(ledger)?.filter(|agreement| agreement.version == version);
-        let agreement = agreement.ok_or_else(|| {
-            Error::new(ErrorKind::Conflict, "this author agreement is not in force")
-                .with_hint("read and accept the agreement that is in force, if there is one")
-        })?;
+        let agreement =
+            agreement.ok_or_else(|| Error::new(ErrorKind::Conflict, "agreement-not-in-force"))?;
         let mechanism = agreement.mechanisms.into_iter().next();
         Ok(mechanism.map(|mechanism| Acceptance {
             version: agreement.version,
@@ -164,11 +162,7 @@ impl App {
                 return Ok(author);
             }
         }
-        Err(Error::new(
-            ErrorKind::Forbidden,
-            "no DID of this instance may register others in this registry",
-        )
-        .with_hint("make one of its DIDs an endorser, or let newcomers register their own DIDs"))
+        Err(Error::new(ErrorKind::Forbidden, "endorser-absent"))
     }
 
     async fn registration(
@@ -212,11 +206,7 @@ impl Newcomer<'_> {
             return Ok(None);
         }
         let signed = subject.consent_bytes(ledger.machine().network().as_str());
-        let needed = || {
-            Error::bad_request("this identifier can only be registered with a signature by its key").with_hint(
-                "let its owner sign (docs/did-method.md §3.1), or use the identifier of the key's digest",
-            )
-        };
+        let needed = || Error::bad_request("identifier-needs-signature");
         match self.consent {
             Consent::None => Err(needed()),
             Consent::Key(key) => {
@@ -248,10 +238,5 @@ fn subject(ledger: &Ledger, newcomer: &Newcomer<'_>) -> Result<Identifier> {
             ids.into_iter().find(|own| own.to_string() == id)
         }
     };
-    found.ok_or_else(|| {
-        Error::bad_request("the DID does not belong to the key").with_hint(
-            "the DID's last part must be base58 of the first 16 bytes of the SHA-256 of the key with its multicodec, \
-             or of the Ed25519 key itself",
-        )
-    })
+    found.ok_or_else(|| Error::bad_request("did-not-of-key"))
 }

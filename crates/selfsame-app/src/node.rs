@@ -71,22 +71,17 @@ impl<'a> MachineNode<'a> {
     /// the store's errors.
     pub async fn create(&self, new: &NewDid) -> Result<NodeIdentity> {
         if let Some(record) = self.record().await? {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                format!("this node already has the identity {}", record.did),
-            )
-            .with_hint("a folder holds one identity; use another folder"));
+            return Err(
+                Error::new(ErrorKind::Conflict, "node-identity-exists").with("did", &record.did)
+            );
         }
         let origin = METHODS.named(&new.method).map(|method| method.origin);
         if !matches!(origin, Some(Origin::Itself | Origin::Registry)) {
             let names = |origin| METHODS.names(|method| method.origin == origin);
-            let hint = format!(
-                "one of: {} (the DID contains the key), {} (in a registry)",
-                names(Origin::Itself),
-                names(Origin::Registry)
-            );
-            let what = format!("a node can't make a did:{}", new.method);
-            return Err(Error::bad_request(what).with_hint(hint));
+            return Err(Error::bad_request("node-did-method")
+                .with("method", &new.method)
+                .with("of_key", &names(Origin::Itself))
+                .with("of_registry", &names(Origin::Registry)));
         }
         let made = self.dids.create(new).await?;
         let did = Did::parse(&made.did).map_err(Error::internal)?;
@@ -162,7 +157,7 @@ impl<'a> MachineNode<'a> {
             .await?;
         let cards = self.wallet.accept_offer(&self.person(), &accept).await?;
         let card = cards.into_iter().next();
-        let card = card.ok_or_else(|| Error::upstream("the issuer sent no credential"))?;
+        let card = card.ok_or_else(|| Error::upstream("credential-not-sent"))?;
         self.keep(&Record {
             card: Some(card.id),
             ..record
@@ -219,10 +214,9 @@ impl<'a> MachineNode<'a> {
     }
 
     async fn known(&self) -> Result<Record> {
-        self.record().await?.ok_or_else(|| {
-            Error::not_found("this node has no DID yet")
-                .with_hint("make one with `selfsame tls identity new`")
-        })
+        self.record()
+            .await?
+            .ok_or_else(|| Error::not_found("node-did-absent"))
     }
 
     async fn record(&self) -> Result<Option<Record>> {

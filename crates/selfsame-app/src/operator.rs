@@ -119,11 +119,7 @@ impl Operator {
     pub async fn sign_in_by_link(&self, code: &str) -> Result<SecretString> {
         let over = || {
             tracing::warn!(reason = "invalid sign-in link", "sign-in refused");
-            Error::new(
-                ErrorKind::Unauthenticated,
-                "this link was used, or is older than ten minutes",
-            )
-            .with_hint("get a new link with `selfsame sign-in`, or enter the operator's token")
+            Error::new(ErrorKind::Unauthenticated, "sign-in-link-over")
         };
         let (instance, id) = (TenantId::instance(), self.link_id(code));
         let store = &self.shared.store;
@@ -146,8 +142,10 @@ impl Operator {
     pub async fn sign_in(&self, token: &str) -> Result<SecretString> {
         if !self.is_token(token) {
             tracing::warn!(reason = "wrong operator token", "sign-in refused");
-            return Err(Error::new(ErrorKind::Unauthenticated, "wrong operator token")
-                .with_hint("get a sign-in link with `selfsame sign-in`; `selfsame up` says at its start where the token is kept"));
+            return Err(Error::new(
+                ErrorKind::Unauthenticated,
+                "operator-token-wrong",
+            ));
         }
         self.session().await
     }

@@ -536,8 +536,7 @@ fn der(pem: &str) -> Vec<u8> {
 async fn refusal(config: Config) -> String {
     let error = open(config).await.err().unwrap();
     assert_eq!(error.kind, ErrorKind::BadRequest);
-    assert!(error.hint.is_some(), "{error}");
-    error.reason
+    error.to_string()
 }
 
 #[tokio::test]
@@ -547,15 +546,12 @@ async fn an_instance_does_not_start_with_the_key_of_another_certificate() {
     let mut mixed = authority.for_host("party.example");
     mixed.key = authority.for_host("party.example").key;
     for (config, section) in [
-        (x5c_issuer(origin, &mixed), "[issuer]"),
-        (x509_verifier(origin, &mixed), "[verifier]"),
+        (x5c_issuer(origin, &mixed), "section: issuer"),
+        (x509_verifier(origin, &mixed), "section: verifier"),
     ] {
         let reason = refusal(config).await;
-        assert!(reason.starts_with(section), "{reason}");
-        assert!(
-            reason.contains("is not the key of the first certificate"),
-            "{reason}"
-        );
+        assert!(reason.contains(section), "{reason}");
+        assert!(reason.contains("certificate-of-other-key"), "{reason}");
     }
 }
 
@@ -576,7 +572,8 @@ async fn an_instance_does_not_start_with_half_of_what_a_certificate_needs() {
         let mut config = x509_verifier(origin, &certified);
         remove(&mut config);
         let reason = refusal(config).await;
-        assert!(reason.contains("without the other settings"), "{reason}");
+        let mut ids = ["certificate-incomplete", "certificate-lacking"].iter();
+        assert!(ids.any(|id| reason.starts_with(id)), "{reason}");
     }
     let mut config = config(origin);
     config.issuer.identify_by = IdentifyBy::X5c;
@@ -598,7 +595,7 @@ async fn an_instance_does_not_start_with_a_certificate_for_somebody_else() {
     ] {
         let config = x5c_issuer(origin, &authority.certify(vec![name], 2090));
         let reason = refusal(config).await;
-        assert!(reason.contains("does not name this issuer"), "{reason}");
+        assert!(reason.contains("certificate-of-other-issuer"), "{reason}");
     }
     for (origin, name) in [
         ("https://verifier.example/", "*.verifier.example"),
@@ -606,7 +603,7 @@ async fn an_instance_does_not_start_with_a_certificate_for_somebody_else() {
         ("https://127.0.0.1/", "verifier.example"),
     ] {
         let reason = refusal(x509_verifier(origin, &authority.for_host(name))).await;
-        assert!(reason.contains("not for the host"), "{reason}");
+        assert!(reason.contains("certificate-of-other-host"), "{reason}");
     }
 }
 
@@ -617,7 +614,7 @@ async fn an_instance_does_not_start_with_keys_and_anchors_that_cannot_be_read() 
     let mut sealed = authority.for_host("verifier.example");
     sealed.key = sealed.key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
     let reason = refusal(x509_verifier(origin, &sealed)).await;
-    assert!(reason.contains("PKCS#8"), "{reason}");
+    assert!(reason.contains("certificate-key-unreadable"), "{reason}");
 
     let broken = authority.pem.replace("-----END", "-----");
     let hollow = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
@@ -625,7 +622,7 @@ async fn an_instance_does_not_start_with_keys_and_anchors_that_cannot_be_read() 
         let mut config = config(origin);
         config.trust.certificates = vec![authority.pem.clone(), anchor.to_owned()];
         let reason = refusal(config).await;
-        assert!(reason.starts_with("[trust] certificates"), "{reason}");
+        assert!(reason.starts_with("anchor-"), "{reason}");
     }
     let mut config = config(origin);
     config.trust.certificates = vec![authority.pem.clone()];

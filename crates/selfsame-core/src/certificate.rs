@@ -44,22 +44,19 @@ pub struct Section<'a> {
 /// # Errors
 /// `BadRequest` if one cannot be read: a skipped anchor would look like an untrusted issuer.
 pub(crate) fn anchors(certificates: &[String]) -> Result<Vec<Vec<u8>>> {
-    let wrong = |reason: &str| {
-        Error::bad_request(format!("[trust] certificates: {reason}"))
-            .with_hint("each entry must be PEM: -----BEGIN CERTIFICATE-----")
-    };
     let mut anchors = Vec::new();
     for text in certificates {
-        let found = pem_blocks(text, CERTIFICATE).ok_or_else(|| wrong("an entry is not PEM"))?;
+        let found =
+            pem_blocks(text, CERTIFICATE).ok_or_else(|| Error::bad_request("anchor-not-pem"))?;
         if found.is_empty() {
-            return Err(wrong("an entry contains no certificate"));
+            return Err(Error::bad_request("anchor-empty"));
         }
         anchors.extend(found.into_iter().map(|der| der.expose().to_vec()));
     }
     if anchors.iter().all(|anchor| x509::is_anchor(anchor)) {
         Ok(anchors)
     } else {
-        Err(wrong("an entry is not an X.509 certificate"))
+        Err(Error::bad_request("anchor-not-x509"))
     }
 }
 
@@ -72,17 +69,21 @@ impl Section<'_> {
         let (chain, key) = match (self.chain, self.key) {
             (None, None) => return Ok(None),
             (Some(chain), Some(key)) => (chain, key),
-            _ => return Err(self.lacking("one of `certificate` and `certificate_key`")),
+            _ => {
+                return Err(Error::bad_request("certificate-incomplete").with("section", self.name));
+            }
         };
-        let x5c =
-            pem_blocks(chain, CERTIFICATE).ok_or_else(|| self.wrong("`certificate` is not PEM"))?;
+        let x5c = pem_blocks(chain, CERTIFICATE)
+            .ok_or_else(|| Error::bad_request("certificate-not-pem").with("section", self.name))?;
         let x5c: Vec<Vec<u8>> = x5c.into_iter().map(|der| der.expose().to_vec()).collect();
-        let chain = Chain::parse(&x5c).map_err(|error| self.wrong(&error.to_string()))?;
+        let chain = Chain::parse(&x5c).map_err(|error| {
+            Error::bad_request("certificate-chain-wrong")
+                .with("section", self.name)
+                .with("detail", &error)
+        })?;
         let key = self.private_key(key)?;
         if key.public() != chain.leaf_public_key() {
-            return Err(self
-                .wrong("`certificate_key` is not the key of the first certificate")
-                .with_hint("the chain starts with this key's certificate, followed by those of its authorities"));
+            return Err(Error::bad_request("certificate-of-other-key").with("section", self.name));
         }
         Ok(Some(CertifiedPair { chain, x5c, key }))
     }
@@ -94,27 +95,16 @@ impl Section<'_> {
             _ => None,
         };
         key.ok_or_else(|| {
-            self.wrong("`certificate_key` is not one P-256 or Ed25519 key in PKCS#8")
-                .with_hint("`openssl pkcs8 -topk8 -nodes` converts keys of other formats")
+            Error::bad_request("certificate-key-unreadable").with("section", self.name)
         })
-    }
-
-    /// The error of a setting in this section.
-    #[must_use]
-    pub fn wrong(&self, reason: &str) -> Error {
-        Error::bad_request(format!("[{}] {reason}", self.name))
     }
 
     /// The error of a setting without the certificate that it needs.
     #[must_use]
-    pub fn lacking(&self, what: &str) -> Error {
-        self.wrong(&format!(
-            "{what} is set without the other settings it needs"
-        ))
-        .with_hint(format!(
-            "set `certificate` and `certificate_key` under [{}]",
-            self.name
-        ))
+    pub fn lacking(&self, setting: &str) -> Error {
+        Error::bad_request("certificate-lacking")
+            .with("section", self.name)
+            .with("setting", setting)
     }
 }
 

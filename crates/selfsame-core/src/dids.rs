@@ -120,16 +120,13 @@ impl Dids {
 
     /// The record of a DID that may be changed now. A pending change is finished first.
     async fn changeable(&self, did: &str) -> Result<OwnDid> {
-        let did = Did::parse(did).map_err(|_| Error::bad_request("this is not a DID"))?;
+        let did = Did::parse(did).map_err(|_| Error::bad_request("did-malformed"))?;
         let mut own = self.own(&did).await?.ok_or_else(unknown)?;
         if !did.origin().can_change() {
             let methods = METHODS.names(|method| method.origin.can_change());
-            let what = format!(
-                "a did:{} consists of its key; it can't be changed",
-                did.method()
-            );
-            let hint = format!("make another DID; these methods can be changed: {methods}");
-            return Err(Error::bad_request(what).with_hint(hint));
+            return Err(Error::bad_request("did-unchangeable")
+                .with("method", did.method())
+                .with("changeable", &methods));
         }
         if let Some(pending) = &own.record.pending {
             match Keeping::named(did.method())? {
@@ -164,20 +161,17 @@ impl Dids {
 }
 
 fn unknown() -> Error {
-    Error::not_found("this DID was not made by this instance").with_hint(
-        "`selfsame did show` lists the DIDs made here; the DID of an issuer or verifier keeps its one key",
-    )
+    Error::not_found("did-not-ours")
 }
 
 fn key_type(name: &str) -> Result<KeyType> {
     match name {
         "P-256" => Ok(KeyType::P256),
         "Ed25519" => Ok(KeyType::Ed25519),
-        _ => Err(Error::bad_request("this kind of key is not supported")
-            .with_hint("one of: P-256, Ed25519")),
+        _ => Err(Error::bad_request("key-type-unknown")),
     }
 }
 
 fn ended() -> Error {
-    Error::new(ErrorKind::Gone, "this DID has been deactivated")
+    Error::new(ErrorKind::Gone, "did-deactivated")
 }

@@ -84,7 +84,7 @@ impl Shared {
             }
             self.gather(tenant, freshness, needs, &mut evidence).await?;
         }
-        Err(Error::upstream("resolution did not finish within 8 rounds"))
+        Err(Error::upstream("resolution-endless"))
     }
 
     /// Forgets the status lists whose signature was not verified, so that the next verification fetches them again:
@@ -111,9 +111,7 @@ impl Shared {
         evidence: &mut Evidence,
     ) -> Result<()> {
         if needs.len() > NEEDS_MAX {
-            return Err(Error::bad_request(
-                "this refers to too many other documents",
-            ));
+            return Err(Error::bad_request("documents-too-many"));
         }
         for need in needs {
             let when = Recency {
@@ -260,7 +258,7 @@ impl Shared {
         let network = selfsame_did::selfsame::parts(&key.issuer).map(|(network, _)| network);
         let read = async {
             if network != Some(registry.network().await?) {
-                return Err(Error::upstream("the issuer belongs to another registry"));
+                return Err(Error::upstream("registry-foreign"));
             }
             let (used, at) = registry.used(key).await?;
             Ok(Fetched {

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Batch, NewOutbox, Put, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
@@ -86,7 +86,7 @@ pub trait Machine: Send + Sync {
     /// # Errors
     /// The refusal of that input.
     fn absent(&self, _input: &Self::Input) -> Result<Self::Reply> {
-        Err(Error::not_found("there is no such record"))
+        Err(Error::not_found("record-absent"))
     }
 
     /// The refusal if another record of this kind was not as the step expected; `None` if that is a lost race, after
@@ -193,7 +193,7 @@ pub enum Settlement {
     /// It is carried out again after this number of seconds.
     Later(u64),
     /// It is kept for the operator to see, with the reason.
-    Buried(String),
+    Buried(Reason),
 }
 
 impl<R> Next<R> {

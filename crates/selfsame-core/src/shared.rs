@@ -125,10 +125,9 @@ impl Shared {
     /// # Errors
     /// `BadRequest` if this instance has none.
     pub fn own_registry(&self) -> Result<&Arc<dyn RegistryClient>> {
-        self.registry.as_ref().ok_or_else(|| {
-            Error::bad_request("this instance has no registry")
-                .with_hint("set one with --registry and --registry-token-file, or in [registry]; or use another DID method, such as did_method = \"web\" in [issuer]")
-        })
+        self.registry
+            .as_ref()
+            .ok_or_else(|| Error::bad_request("registry-absent"))
     }
 }
 

@@ -46,8 +46,9 @@ pub fn find(id: &str) -> Result<&'static Template> {
         .find(|template| template.id == id)
         .ok_or_else(|| {
             let names: Vec<&str> = all().iter().map(|template| template.id.as_str()).collect();
-            Error::not_found(format!("there is no template `{id}`"))
-                .with_hint(format!("one of: {}", names.join(", ")))
+            Error::not_found("template-unknown")
+                .with("template", &id)
+                .with("known", &names.join(", "))
         })
 }
 
@@ -75,20 +76,15 @@ impl Template {
                 }
                 None if examples => put(&mut filled, &field.path, field.example.clone()),
                 None if field.mandatory => {
-                    return Err(Error::bad_request(format!(
-                        "the claim `{}` is missing",
-                        field.path.join(".")
-                    ))
-                    .with_hint("give it, or fill in missing claims from the template's examples: `examples`, on the command line --examples"));
+                    return Err(
+                        Error::bad_request("claim-missing").with("claim", &field.path.join("."))
+                    );
                 }
                 None => {}
             }
         }
         if known < leaves(given, &self.claims, &mut Vec::new()) {
-            return Err(
-                Error::bad_request(format!("unknown claim for template `{}`", self.id))
-                    .with_hint("`GET /api/issuer/templates` lists each template's claims"),
-            );
+            return Err(Error::bad_request("claim-unknown").with("template", &self.id));
         }
         Ok(filled)
     }
@@ -107,10 +103,9 @@ impl ClaimField {
 
     fn check(&self, value: &Value) -> Result<()> {
         let wrong = |which: &str, kind: ClaimKind| {
-            Error::bad_request(format!(
-                "the claim `{which}` must be a {}",
-                kind.expectation()
-            ))
+            Error::bad_request("claim-of-other-kind")
+                .with("claim", which)
+                .with_reason("kind", kind.expected())
         };
         let name = self.path.join(".");
         if !self.kind.fits(value) {
@@ -121,14 +116,14 @@ impl ClaimField {
         }
         for element in value.as_array().into_iter().flatten() {
             let element = element.as_object().ok_or_else(|| {
-                Error::bad_request(format!(
-                    "each element of the claim `{name}` must be an object"
-                ))
+                Error::bad_request("claim-element-no-object").with("claim", &name)
             })?;
             for (member, value) in element {
                 let item = self.items.iter().find(|item| item.name == *member);
                 let item = item.ok_or_else(|| {
-                    Error::bad_request(format!("the claim `{name}` has no member `{member}`"))
+                    Error::bad_request("claim-member-unknown")
+                        .with("claim", &name)
+                        .with("member", &member)
                 })?;
                 if !item.kind.fits(value) {
                     return Err(wrong(&format!("{name}.{member}"), item.kind));
@@ -241,7 +236,7 @@ mod tests {
             .unwrap()
             .fill(&Map::new(), false)
             .unwrap_err();
-        assert!(error.reason.contains("is missing"));
+        assert_eq!(error.reason.id(), "claim-missing");
     }
 
     #[test]

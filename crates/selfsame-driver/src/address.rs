@@ -15,11 +15,9 @@ pub fn check(url: &Url) -> Result<()> {
         return Ok(());
     }
     let host = url.host_str().unwrap_or_default();
-    Err(Error::bad_request(format!(
-        "{} to {host} is not encrypted: others could read the data",
-        url.scheme()
-    ))
-    .with_hint("use https; plain http is only for this machine: localhost, 127.0.0.1, [::1]"))
+    Err(Error::bad_request("address-unencrypted")
+        .with("scheme", url.scheme())
+        .with("host", host))
 }
 
 fn is_here(url: &Url) -> bool {
@@ -58,7 +56,7 @@ mod tests {
             "http://[::2]/",
         ] {
             let refused = check(&url(open)).unwrap_err();
-            assert!(refused.hint.unwrap().contains("https"), "{open}");
+            assert_eq!(refused.reason.id(), "address-unencrypted", "{open}");
         }
     }
 }

@@ -47,12 +47,11 @@ impl CpuPool {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
-        let place = self.places.clone().try_acquire_owned().map_err(|_| {
-            Error::new(
-                ErrorKind::TooMany { retry_after: 2 },
-                "the server is overloaded; try again in 2 seconds",
-            )
-        })?;
+        let place = self
+            .places
+            .clone()
+            .try_acquire_owned()
+            .map_err(|_| Error::new(ErrorKind::TooMany { retry_after: 2 }, "overloaded"))?;
         let (answer, answered) = oneshot::channel();
         let job = Box::new(move || {
             // A job whose caller went away before it started is skipped.

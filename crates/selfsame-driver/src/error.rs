@@ -4,6 +4,8 @@ use std::fmt;
 
 use selfsame_store::StoreError;
 
+use crate::Reason;
+
 /// Who must act. The edges map this to status codes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ErrorKind {
@@ -44,10 +46,8 @@ pub enum ErrorKind {
 pub struct Error {
     /// Who must act.
     pub kind: ErrorKind,
-    /// A sentence for those who must act; contains no secret and no claim.
-    pub reason: String,
-    /// What they can do about it.
-    pub hint: Option<String>,
+    /// What is wrong, for those who must act; contains no secret and no claim.
+    pub reason: Reason,
     /// The specification's error code, such as `invalid_grant`.
     pub code: Option<&'static str>,
 }
@@ -56,61 +56,77 @@ pub struct Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// An error of this kind. The id names its reason: a literal in kebab-case, which the catalogue has.
+    #[must_use]
+    pub const fn new(kind: ErrorKind, id: &'static str) -> Self {
+        Self::of(kind, Reason::new(id))
+    }
+
     /// An error of this kind with this reason.
-    pub fn new(kind: ErrorKind, reason: impl Into<String>) -> Self {
+    #[must_use]
+    pub const fn of(kind: ErrorKind, reason: Reason) -> Self {
         Self {
             kind,
-            reason: reason.into(),
-            hint: None,
+            reason,
             code: None,
         }
     }
 
     /// The caller's request cannot work.
-    pub fn bad_request(reason: impl Into<String>) -> Self {
-        Self::new(ErrorKind::BadRequest, reason)
+    #[must_use]
+    pub const fn bad_request(id: &'static str) -> Self {
+        Self::new(ErrorKind::BadRequest, id)
     }
 
     /// The object does not exist for this caller.
-    pub fn not_found(reason: impl Into<String>) -> Self {
-        Self::new(ErrorKind::NotFound, reason)
+    #[must_use]
+    pub const fn not_found(id: &'static str) -> Self {
+        Self::new(ErrorKind::NotFound, id)
     }
 
     /// Another party failed.
-    pub fn upstream(reason: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Upstream, reason)
+    #[must_use]
+    pub const fn upstream(id: &'static str) -> Self {
+        Self::new(ErrorKind::Upstream, id)
     }
 
     /// An error of this program: `detail` goes to the log only, not to the caller.
     pub fn internal(detail: impl fmt::Display) -> Self {
         tracing::error!(%detail, "internal error");
-        Self::new(
-            ErrorKind::Internal,
-            "something went wrong on this server; see its log",
-        )
+        Error::new(ErrorKind::Internal, "internal")
     }
 
     /// Stored data differ from what was written: `detail` goes to the log.
     pub fn damaged(detail: impl fmt::Display) -> Self {
         tracing::error!(%detail, "stored data are damaged");
-        Self::new(
-            ErrorKind::Damaged,
-            "data stored on this server are damaged; see its log",
-        )
-        .with_hint("operator: restore a backup with `selfsame restore`")
+        Error::new(ErrorKind::Damaged, "data-damaged")
+    }
+
+    /// This error with a parameter of its reason.
+    #[must_use]
+    pub fn with<T: fmt::Display + ?Sized>(mut self, name: &'static str, value: &T) -> Self {
+        self.reason = self.reason.with(name, value);
+        self
+    }
+
+    /// This error with the reason behind its reason.
+    #[must_use]
+    pub fn because(mut self, cause: Reason) -> Self {
+        self.reason = self.reason.because(cause);
+        self
+    }
+
+    /// This error with a parameter that is another reason.
+    #[must_use]
+    pub fn with_reason(mut self, name: &'static str, value: Reason) -> Self {
+        self.reason = self.reason.with_reason(name, value);
+        self
     }
 
     /// This error with the specification's code.
     #[must_use]
     pub fn with_code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
-        self
-    }
-
-    /// This error with a hint on what to do.
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
         self
     }
 
@@ -138,24 +154,19 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Conflict { .. } => {
-                Self::new(ErrorKind::Conflict, "this was changed in the meantime")
-                    .with_hint("reload it, then try again")
-            }
-            StoreError::TooLarge { .. } => Self::bad_request(error.to_string()),
-            StoreError::Malformed("cursor") => Self::bad_request("invalid pagination cursor"),
+            StoreError::Conflict { .. } => Error::new(ErrorKind::Conflict, "changed-meanwhile"),
+            StoreError::TooLarge { .. } => Error::bad_request("rule-broken").with("detail", &error),
+            StoreError::Malformed("cursor") => Error::bad_request("cursor-invalid"),
             StoreError::Busy | StoreError::Deadline => {
                 tracing::warn!(%error, "the store refused work because it is overloaded");
-                Self::new(
+                Error::new(
                     ErrorKind::Unavailable { retry_after: 1 },
-                    "the server is overloaded; try again in 1 second",
+                    "overloaded-briefly",
                 )
             }
             StoreError::Full(_) => {
                 tracing::error!(%error, "the store has no room");
-                Self::new(ErrorKind::Full, "this server has no storage space left").with_hint(
-                    "operator: free space on the disk; the server then continues by itself",
-                )
+                Error::new(ErrorKind::Full, "storage-full")
             }
             StoreError::Tampered(_) => Self::damaged(error),
             other => Self::internal(other),
@@ -167,6 +178,6 @@ impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
+        self.reason.fmt(f)
     }
 }

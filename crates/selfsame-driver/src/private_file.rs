@@ -7,7 +7,7 @@ use std::path::Path;
 
 use selfsame_crypto::SecretString;
 
-use crate::{Error, Result};
+use crate::{Error, Reason, Result};
 
 /// The permission bits of the group and of others.
 const OTHERS: u32 = 0o077;
@@ -21,7 +21,7 @@ const LONGEST: u64 = 64 * 1024;
 /// # Errors
 /// If it exists or can't be written.
 pub fn write(file: &Path, content: &[u8]) -> Result<()> {
-    let wrong = |error: std::io::Error| wrong(file, &error.to_string());
+    let wrong = |error: std::io::Error| unreadable(file, &error);
     let mut written = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -38,29 +38,35 @@ pub fn write(file: &Path, content: &[u8]) -> Result<()> {
 /// If it does not exist, or has another owner.
 pub fn close(file: &Path) -> Result<()> {
     std::fs::set_permissions(file, Permissions::from_mode(0o600))
-        .map_err(|error| wrong(file, &error.to_string()))
+        .map_err(|error| unreadable(file, &error))
 }
 
 /// Reads the secret from a file that holds nothing else, without surrounding white space.
 ///
 /// # Errors
-/// If it can't be read, is empty, or is readable by others than its owner. `hint` says what to do if the file is
+/// If it can't be read, is empty, or is readable by others than its owner. `advice` says what to do if the file is
 /// missing or wrong.
-pub fn read(file: &Path, hint: &str) -> Result<SecretString> {
-    let io = |error: std::io::Error| wrong(file, &error.to_string()).with_hint(hint);
+pub fn read(file: &Path, advice: Reason) -> Result<SecretString> {
+    let shown = file.display();
+    let io = |error: std::io::Error| {
+        Error::bad_request("secret-unreadable")
+            .with("file", &shown)
+            .with("detail", &error)
+            .with_reason("advice", advice.clone())
+    };
     let opened = File::open(file).map_err(io)?;
     let metadata = opened.metadata().map_err(io)?;
     let reader = rustix::process::geteuid().as_raw();
     // A pipe is private to its process.
     if metadata.is_file() && is_open(metadata.mode(), metadata.uid(), reader) {
-        let shown = file.display();
-        return Err(wrong(file, "other users can read this secret")
-            .with_hint(format!("if no one else has read it: chmod 600 {shown}")));
+        return Err(Error::bad_request("secret-open").with("file", &shown));
     }
     let mut text = String::new();
     opened.take(LONGEST).read_to_string(&mut text).map_err(io)?;
     if text.trim().is_empty() {
-        return Err(wrong(file, "the file is empty").with_hint(hint));
+        return Err(Error::bad_request("secret-empty")
+            .with("file", &shown)
+            .with_reason("advice", advice));
     }
     Ok(SecretString::new(text.trim().to_owned()))
 }
@@ -75,8 +81,10 @@ fn is_open(mode: u32, owner: u32, reader: u32) -> bool {
     mode & others != 0
 }
 
-fn wrong(file: &Path, why: &str) -> Error {
-    Error::bad_request(format!("{}: {why}", file.display()))
+fn unreadable(file: &Path, error: &std::io::Error) -> Error {
+    Error::bad_request("file-unusable")
+        .with("file", &file.display())
+        .with("detail", error)
 }
 
 #[cfg(test)]
@@ -85,12 +93,16 @@ mod tests {
 
     use super::*;
 
+    fn advice() -> Reason {
+        Reason::text("write it")
+    }
+
     #[test]
     fn what_is_written_is_read_back_and_nobody_else_can() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
         write(&file, b"rain\n").unwrap();
-        assert_eq!(read(&file, "").unwrap().expose(), "rain");
+        assert_eq!(read(&file, advice()).unwrap().expose(), "rain");
         assert_eq!(file.metadata().unwrap().permissions().mode() & OTHERS, 0);
         assert!(write(&file, b"sun").is_err(), "it is never written over");
     }
@@ -120,22 +132,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
         write(&file, b" \n").unwrap();
-        let empty = read(&file, "write it").unwrap_err();
-        assert!(empty.reason.contains("empty"), "{empty:?}");
-        assert_eq!(empty.hint.as_deref(), Some("write it"));
+        let empty = read(&file, advice()).unwrap_err();
+        let told = |error: &Error| error.reason.parameter("advice").map(ToString::to_string);
+        assert_eq!(empty.reason.id(), "secret-empty");
+        assert_eq!(told(&empty).as_deref(), Some("write it"));
         std::fs::write(&file, "rain").unwrap();
         for mode in [0o644, 0o640, 0o604, 0o666] {
             set_permissions(&file, Permissions::from_mode(mode)).unwrap();
-            let open = read(&file, "write it").unwrap_err();
-            assert!(
-                open.hint.as_deref().unwrap().contains("chmod 600"),
-                "{mode:o}: {open:?}"
-            );
-            assert!(!open.reason.contains("rain"), "{open:?}");
+            let open = read(&file, advice()).unwrap_err();
+            assert_eq!(open.reason.id(), "secret-open", "{mode:o}");
+            assert!(!open.to_string().contains("rain"), "{open:?}");
         }
         set_permissions(&file, Permissions::from_mode(0o400)).unwrap();
-        assert_eq!(read(&file, "").unwrap().expose(), "rain");
-        let missing = read(&folder.path().join("none"), "write it").unwrap_err();
-        assert_eq!(missing.hint.as_deref(), Some("write it"));
+        assert_eq!(read(&file, advice()).unwrap().expose(), "rain");
+        let missing = read(&folder.path().join("none"), advice()).unwrap_err();
+        assert_eq!(missing.reason.id(), "secret-unreadable");
+        assert_eq!(told(&missing).as_deref(), Some("write it"));
     }
 }

@@ -1,6 +1,6 @@
 //! What a program reports of an error, whichever crate it is from: who must act, what went wrong, and what to do.
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, Reason};
 
 /// Who must act on an error. A program ends with an exit code for each of them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,10 +19,12 @@ pub trait Reported {
     fn who(&self) -> WhoActs;
 
     /// What went wrong.
-    fn message(&self) -> String;
+    fn reason(&self) -> Reason;
 
-    /// What those who must act can do, if that is known.
-    fn what_to_do(&self) -> Option<&str>;
+    /// What those who must act can do, if the error knows that and the catalogue does not.
+    fn what_to_do(&self) -> Option<String> {
+        None
+    }
 }
 
 impl Reported for Error {
@@ -33,12 +35,8 @@ impl Reported for Error {
         }
     }
 
-    fn message(&self) -> String {
+    fn reason(&self) -> Reason {
         self.reason.clone()
-    }
-
-    fn what_to_do(&self) -> Option<&str> {
-        self.hint.as_deref()
     }
 }
 
@@ -47,11 +45,7 @@ impl Reported for std::io::Error {
         WhoActs::Caller
     }
 
-    fn message(&self) -> String {
-        self.to_string()
-    }
-
-    fn what_to_do(&self) -> Option<&str> {
-        None
+    fn reason(&self) -> Reason {
+        Reason::new("rule-broken").with("detail", self)
     }
 }

@@ -6,6 +6,7 @@
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
+use selfsame_catalogue::{Language, sentence};
 use selfsame_driver::{Error, ErrorKind};
 use serde_json::json;
 
@@ -27,6 +28,8 @@ pub enum Face {
 #[derive(Clone, Debug)]
 pub struct Problem {
     status: StatusCode,
+    /// The id of the reason. A problem of an edge's own has none.
+    id: Option<String>,
     reason: String,
     hint: Option<String>,
     code: Option<&'static str>,
@@ -39,6 +42,7 @@ impl Problem {
     pub fn new(status: StatusCode, reason: impl Into<String>) -> Self {
         Self {
             status,
+            id: None,
             reason: reason.into(),
             hint: None,
             code: None,
@@ -160,10 +164,12 @@ impl From<Error> for Problem {
             ErrorKind::Upstream => (StatusCode::BAD_GATEWAY, None),
             ErrorKind::Damaged | ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
         };
+        let told = sentence(Language::English, &error.reason);
         Self {
             status,
-            reason: error.reason,
-            hint: error.hint,
+            id: Some(error.reason.id().to_owned()),
+            reason: told.text,
+            hint: told.hint,
             code: error.code,
             retry_after,
             door: None,
@@ -193,7 +199,8 @@ pub fn write(face: Face, mut response: Response) -> Response {
         Face::Protocol => Some(problem.oauth_code()),
         Face::Api | Face::Page(_) => problem.code,
     };
-    log_refusal(problem.status, code, &problem.reason);
+    let id = problem.id.as_deref();
+    log_refusal(problem.status, code, id, &problem.reason);
     let (content_type, body) = match face {
         Face::Api => ("application/problem+json", details(&problem)),
         Face::Protocol => ("application/json", oauth(&problem)),
@@ -213,8 +220,8 @@ pub fn write(face: Face, mut response: Response) -> Response {
 }
 
 /// The log line for a refusal, whatever its format.
-pub fn log_refusal(status: StatusCode, code: Option<&str>, reason: &str) {
-    tracing::info!(status = status.as_u16(), code, reason, "refused");
+pub fn log_refusal(status: StatusCode, code: Option<&str>, id: Option<&str>, reason: &str) {
+    tracing::info!(status = status.as_u16(), code, id, reason, "refused");
 }
 
 /// The kind of token that is needed, and what is wrong with the one sent (RFC 6750 §3).
@@ -256,6 +263,9 @@ fn details(problem: &Problem) -> String {
         "detail": problem.reason,
         "code": problem.api_code(),
     });
+    if let Some(id) = &problem.id {
+        details["reason"] = json!(id);
+    }
     if let Some(hint) = &problem.hint {
         details["hint"] = json!(hint);
     }
@@ -284,14 +294,14 @@ mod tests {
     fn each_kind_of_error_has_its_status_and_time_to_come_back() {
         let busy = Problem::from(Error::new(
             ErrorKind::Unavailable { retry_after: 3 },
-            "busy",
+            "overloaded-briefly",
         ))
         .into_response();
         assert_eq!(busy.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(busy.headers()[RETRY_AFTER], "3");
-        let full = Problem::from(Error::new(ErrorKind::Full, "full")).into_response();
+        let full = Problem::from(Error::new(ErrorKind::Full, "storage-full")).into_response();
         assert_eq!(full.status(), StatusCode::INSUFFICIENT_STORAGE);
-        let gone = Problem::from(Error::new(ErrorKind::Gone, "spent")).into_response();
+        let gone = Problem::from(Error::new(ErrorKind::Gone, "offer-over")).into_response();
         assert_eq!(gone.status(), StatusCode::GONE);
     }
 
@@ -311,17 +321,32 @@ mod tests {
             (ErrorKind::Damaged, "internal"),
             (ErrorKind::Internal, "internal"),
         ] {
-            let text = details(&Problem::from(Error::new(kind, "why")));
+            let text = details(&Problem::from(Error::new(kind, "internal")));
             let told: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!(told["code"], code);
         }
-        let own = Error::upstream("why").with_code("invalid_grant");
+        let own = Error::upstream("internal").with_code("invalid_grant");
         assert!(details(&Problem::from(own)).contains(r#""code":"invalid_grant""#));
     }
 
     #[test]
+    fn a_problem_of_the_api_has_the_sentence_and_the_id_of_its_reason() {
+        let told = |problem: &Problem| -> serde_json::Value {
+            serde_json::from_str(&details(problem)).unwrap()
+        };
+        let over = told(&Problem::from(Error::new(ErrorKind::Gone, "offer-over")));
+        assert_eq!(over["reason"], "offer-over");
+        assert_eq!(over["detail"], "this offer was accepted or has expired");
+        assert_eq!(over["hint"], "ask the issuer for a new one");
+        let own = told(&Problem::bad_request("an edge's own sentence"));
+        assert!(own.get("reason").is_none());
+    }
+
+    #[test]
     fn an_oauth_error_keeps_its_code_and_the_characters_that_are_allowed() {
-        let error = Error::bad_request("the \"code\" is “spent”").with_code("invalid_grant");
+        let error = Error::bad_request("rule-broken")
+            .with("detail", "the \"code\" is “spent”")
+            .with_code("invalid_grant");
         let text = oauth(&Problem::from(error));
         assert_eq!(
             text,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::SignedNote;
@@ -66,7 +66,7 @@ pub fn export(ledger: &Ledger, checkpoint: &str, to: &mut dyn Write) -> Result<A
         height => ledger.block(height)?,
     };
     if !is_of(&standing, &last) {
-        return Err(Error::bad_request("the checkpoint is of another ledger"));
+        return Err(Error::bad_request("checkpoint-of-other-ledger"));
     }
     let mut written = Frames { stream: to };
     written.put(&Frame::Genesis(genesis.to_bytes()))?;
@@ -113,18 +113,18 @@ fn transactions(ledger: &Ledger, from: u64, to: u64) -> Result<Vec<Vec<u8>>> {
 /// `BadRequest` with the reason for a malformed, altered or incomplete stream, `Conflict` if the ledger is not empty.
 pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -> Result<Archived> {
     if store.head()?.is_some() {
-        return Err(Error::new(ErrorKind::Conflict, "a ledger exists already"));
+        return Err(Error::new(ErrorKind::Conflict, "ledger-exists"));
     }
     let mut frames = Frames { stream: from };
     let Frame::Genesis(genesis) = frames.next()? else {
-        return Err(refused("it does not begin with a genesis"));
+        return Err(refused(Reason::new("export-without-genesis")));
     };
     let genesis = Genesis::from_bytes(&genesis).map_err(malformed)?;
     let mut trust = trust_root(&genesis);
     let ledger = Ledger::open(store, Arc::new(Machine::new(genesis)))?.lagging();
     let checkpoint = loop {
         match frames.next()? {
-            Frame::Genesis(_) => return Err(refused("it has two geneses")),
+            Frame::Genesis(_) => return Err(refused(Reason::new("export-geneses"))),
             Frame::End(checkpoint) => break checkpoint,
             Frame::Block {
                 height,
@@ -140,15 +140,16 @@ pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -
         }
     };
     if !frames.is_at_its_end()? {
-        return Err(refused("there are data after its end"));
+        return Err(refused(Reason::new("export-too-long")));
     }
     let head = ledger.head()?;
-    let note = SignedNote::parse(&checkpoint).map_err(|error| refused(&error.to_string()))?;
-    let agreed = trust
-        .agreed(&note)
-        .map_err(|error| refused(&format!("its checkpoint is invalid: {error}")))?;
+    let note = SignedNote::parse(&checkpoint)
+        .map_err(|error| refused(Reason::new("rule-broken").with("detail", &error)))?;
+    let agreed = trust.agreed(&note).map_err(|error| {
+        refused(Reason::new("export-checkpoint-invalid").with("detail", &error))
+    })?;
     if !is_of(&agreed.standing, &head) {
-        return Err(refused("its checkpoint does not match its last block"));
+        return Err(refused(Reason::new("export-checkpoint-mismatch")));
     }
     Ok(Archived::new(
         &ledger.machine().network().clone(),
@@ -167,7 +168,7 @@ pub(super) async fn append(
 ) -> Result<()> {
     let head = ledger.head()?;
     if height != head.height.saturating_add(1) {
-        return Err(refused("a block is missing"));
+        return Err(refused(Reason::new("export-block-missing")));
     }
     let read = transactions
         .iter()
@@ -179,19 +180,27 @@ pub(super) async fn append(
         time,
         transactions: &transactions,
     };
-    let applied = ledger
-        .apply(&head, &block)
-        .map_err(|error| refused(&format!("block {height}: {error}")))?;
+    let applied = ledger.apply(&head, &block).map_err(|error| {
+        refused(
+            Reason::new("export-block-invalid")
+                .with("height", &height)
+                .with("detail", &error),
+        )
+    })?;
     if applied.logged.len() != transactions.len() {
         let reason = applied
             .results
             .iter()
             .find_map(|result| result.as_ref().err());
-        let reason =
-            reason.map_or_else(|| "it is in the log twice".to_owned(), ToString::to_string);
-        return Err(refused(&format!(
-            "block {height} has a transaction that is not allowed: {reason}"
-        )));
+        let reason = reason.map_or_else(
+            || Reason::new("transaction-twice"),
+            |refusal| Reason::new("rule-broken").with("detail", refusal),
+        );
+        return Err(refused(
+            Reason::new("export-transaction-refused")
+                .with("height", &height)
+                .because(reason),
+        ));
     }
     ledger
         .append_and(&transactions, &applied, handover.as_deref())
@@ -205,13 +214,11 @@ fn handed_over(ledger: &Ledger, trust: &TrustRoot, handover: &Handover) -> Resul
         .validators(ledger)
         .map_err(Error::internal)?;
     if set != handover.set {
-        return Err(refused(
-            "it hands over to validators that are not in its state",
-        ));
+        return Err(refused(Reason::new("export-handover-foreign")));
     }
     trust
         .after(handover)
-        .map_err(|error| refused(&format!("a change of validators is invalid: {error}")))
+        .map_err(|error| refused(Reason::new("export-handover-invalid").with("detail", &error)))
 }
 
 /// The standing that a checkpoint states. Its signatures are not verified.
@@ -223,7 +230,7 @@ pub(super) fn standing_of(checkpoint: &str, origin: &str) -> Result<Standing> {
     let read = text.and_then(|text| Checkpoint::parse(text).ok());
     read.filter(|read| read.origin == origin)
         .and_then(|read| read.standing().ok())
-        .ok_or_else(|| Error::bad_request("this is not a checkpoint of this network"))
+        .ok_or_else(|| Error::bad_request("checkpoint-foreign"))
 }
 
 /// Whether a checkpoint is of this block. It may have been signed again later, if no block followed.
@@ -237,12 +244,12 @@ pub(super) fn is_of(standing: &Standing, head: &Head) -> bool {
             }
 }
 
-fn refused(reason: &str) -> Error {
-    Error::bad_request(format!("the export is refused: {reason}"))
+fn refused(reason: Reason) -> Error {
+    Error::bad_request("export-refused").because(reason)
 }
 
 fn malformed(malformed: Malformed) -> Error {
-    refused(&malformed.to_string())
+    refused(Reason::new("rule-broken").with("detail", &malformed))
 }
 
 fn broken(error: std::io::Error) -> Error {
@@ -337,14 +344,14 @@ impl Frames<&mut dyn Write> {
 impl Frames<&mut (dyn Read + Send)> {
     fn next(&mut self) -> Result<Frame> {
         let ends = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => refused("it is incomplete"),
+            std::io::ErrorKind::UnexpectedEof => refused(Reason::new("export-incomplete")),
             _ => Error::internal(format!("the export can't be read: {error}")),
         };
         let mut length = [0; 4];
         self.stream.read_exact(&mut length).map_err(ends)?;
         let length = usize::try_from(u32::from_be_bytes(length)).map_err(Error::internal)?;
         if length > FRAME_MAX {
-            return Err(refused("a frame is too long"));
+            return Err(refused(Reason::new("export-frame-long")));
         }
         // Memory grows with the bytes that arrive, not with the length that the frame claims.
         let mut bytes = Vec::new();
@@ -355,7 +362,7 @@ impl Frames<&mut (dyn Read + Send)> {
             .read_to_end(&mut bytes)
             .map_err(ends)?;
         if read != length {
-            return Err(refused("it is incomplete"));
+            return Err(refused(Reason::new("export-incomplete")));
         }
         Frame::from_cbor(&bytes).map_err(malformed)
     }

@@ -76,7 +76,7 @@ impl<'a> Browser<'a> {
     pub fn of(registry: &'a dyn Registry) -> Result<Self> {
         let ledger = registry
             .ledger()
-            .ok_or_else(|| Error::not_found("this instance's registry runs in another process"))?;
+            .ok_or_else(|| Error::not_found("registry-not-here"))?;
         Ok(Self { registry, ledger })
     }
 
@@ -120,7 +120,7 @@ impl<'a> Browser<'a> {
     pub fn block(&self, height: u64) -> Result<(BlockView, Vec<RegistryEntry>)> {
         let block = self
             .block_view(height)?
-            .ok_or_else(|| Error::not_found("there is no block with this height here"))?;
+            .ok_or_else(|| Error::not_found("block-unknown"))?;
         let count = usize::try_from(block.transactions).unwrap_or(ENTRIES_MAX);
         let entries = self.ledger.entries(block.first, count)?;
         Ok((block, entries))
@@ -159,8 +159,7 @@ impl<'a> Browser<'a> {
             return Ok(operations::of_genesis(self.ledger));
         }
         let placed = self.ledger.store().entry(seq_no)?;
-        let placed =
-            placed.ok_or_else(|| Error::not_found("there is no transaction with this number"))?;
+        let placed = placed.ok_or_else(|| Error::not_found("transaction-unknown"))?;
         operations::of(self.ledger, &placed)
     }
 
@@ -206,8 +205,7 @@ impl<'a> Browser<'a> {
         ];
         let labels: Vec<String> = labels.into_iter().flatten().collect();
         if labels.is_empty() && search.text.is_none() {
-            return Err(Error::bad_request("the search is empty")
-                .with_hint("enter words, a kind of operation, or a DID"));
+            return Err(Error::bad_request("search-empty"));
         }
         let count = count.min(ENTRIES_MAX as u64);
         let wanted = Wanted {
@@ -236,8 +234,7 @@ impl<'a> Browser<'a> {
         checked(page.text)?;
         let skip = page.page.saturating_sub(1).saturating_mul(page.size);
         if page.text.is_some() && skip >= COUNTED_MAX {
-            return Err(Error::bad_request("a search has at most 10,000 results")
-                .with_hint("narrow the search"));
+            return Err(Error::bad_request("search-results-limit"));
         }
         let label = match page.kind {
             Some(kind) => operations::type_label(kind),
@@ -291,8 +288,7 @@ impl<'a> Browser<'a> {
     /// `NotFound` if there is no such transaction, `Internal` if the store fails.
     pub async fn inclusion(&self, seq_no: u64) -> Result<Option<InclusionView>> {
         let placed = self.ledger.store().entry(seq_no)?;
-        let placed =
-            placed.ok_or_else(|| Error::not_found("there is no transaction with this number"))?;
+        let placed = placed.ok_or_else(|| Error::not_found("transaction-unknown"))?;
         let checkpoint = match self.registry.status().await {
             Ok(status) => status.checkpoint,
             Err(error) if matches!(error.kind, ErrorKind::Unavailable { .. }) => return Ok(None),
@@ -389,10 +385,7 @@ impl<'a> Browser<'a> {
 
 fn checked(text: Option<&str>) -> Result<()> {
     match text {
-        Some(text) if text.len() > TEXT_MAX => {
-            Err(Error::bad_request("the search text is too long")
-                .with_hint("at most 200 bytes; fewer words find more"))
-        }
+        Some(text) if text.len() > TEXT_MAX => Err(Error::bad_request("search-too-long")),
         _ => Ok(()),
     }
 }
@@ -430,8 +423,9 @@ fn is_whole(searched: u64, transactions: u64) -> Result<()> {
         return Ok(());
     }
     let kind = ErrorKind::Unavailable { retry_after: 2 };
-    let reason = format!("the index of transactions is being built: {searched} of {transactions}");
-    Err(Error::new(kind, reason))
+    Err(Error::new(kind, "index-incomplete")
+        .with("searched", &searched)
+        .with("transactions", &transactions))
 }
 
 #[cfg(test)]

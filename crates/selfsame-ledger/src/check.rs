@@ -170,7 +170,8 @@ pub fn together(store: &StoreFile, ledger: &LedgerFile) -> Looked {
             ));
         }
         let height = ledger.head()?.map_or(0, |head| head.height);
-        let had = reached::kept_in(store).map_err(|error| StoreError::Storage(error.reason))?;
+        let had =
+            reached::kept_in(store).map_err(|error| StoreError::Storage(error.to_string()))?;
         if height < had && (height == 0 || ledger.copied_at()? != Some(height)) {
             looked.wrong(format!(
                 "the ledger is older than its store: it ends at block {height} but had reached block {had}"

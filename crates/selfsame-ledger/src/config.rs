@@ -75,12 +75,9 @@ impl RegistryWitness {
         check_keys(witnesses.iter().map(|witness| &witness.key))?;
         for RegistryWitness { url, .. } in witnesses {
             if !may_call(url) {
-                return Err(refused(format!(
-                    "{}{} is not an https URL without user and query",
-                    url.origin().ascii_serialization(),
-                    url.path()
-                ))
-                .with_hint("use https; plain http is allowed only for this machine and for [trust] origins"));
+                return Err(Error::bad_request("witness-url")
+                    .with("origin", &url.origin().ascii_serialization())
+                    .with("path", url.path()));
             }
         }
         Ok(())
@@ -106,18 +103,11 @@ impl WitnessQuorum {
         match needed {
             None if keys.is_empty() => Ok(Self::default()),
             Some(needed) if (1..=number).contains(&needed) => Ok(Self { keys, needed }),
-            _ if keys.is_empty() => Err(refused(
-                "witnesses_needed is set, but witnesses is empty".to_owned(),
-            )
-            .with_hint("list the keys of the witnesses in witnesses")),
-            None => Err(
-                refused("witnesses_needed is not set".to_owned()).with_hint(format!(
-                    "set witnesses_needed to a number from 1 to {number}"
-                )),
-            ),
-            Some(needed) => Err(refused(format!("witnesses_needed is {needed}")).with_hint(
-                format!("set witnesses_needed to a number from 1 to {number}"),
-            )),
+            _ if keys.is_empty() => Err(Error::bad_request("witnesses-empty")),
+            None => Err(Error::bad_request("witnesses-needed-unset").with("number", &number)),
+            Some(needed) => Err(Error::bad_request("witnesses-needed-range")
+                .with("needed", &needed)
+                .with("number", &number)),
         }
     }
 
@@ -139,15 +129,14 @@ impl WitnessQuorum {
 /// # Errors
 /// `BadRequest`, with what to do, if the text is not the key of a witness.
 pub fn witness_key(text: &str) -> Result<VerifierKey> {
-    let hint = "a witness's operator publishes it: name+id+key, an Ed25519 key for cosignatures (C2SP tlog-cosignature)";
-    let key: VerifierKey = text
-        .parse()
-        .map_err(|error| refused(format!("{text}: {error}")).with_hint(hint))?;
+    let key: VerifierKey = text.parse().map_err(|error| {
+        Error::bad_request("witness-key-malformed")
+            .with("key", text)
+            .with("detail", &error)
+    })?;
     match key.is_witness() {
         true => Ok(key),
-        false => Err(
-            refused(format!("{text}: it is the key of a log, not of a witness")).with_hint(hint),
-        ),
+        false => Err(Error::bad_request("witness-key-named-of-log").with("key", text)),
     }
 }
 
@@ -155,9 +144,7 @@ fn check_keys<'k>(keys: impl Iterator<Item = &'k VerifierKey>) -> Result<()> {
     let mut seen: Vec<&VerifierKey> = Vec::new();
     for key in keys {
         if !key.is_witness() {
-            return Err(refused(format!(
-                "{key} is the key of a log, not of a witness"
-            )));
+            return Err(Error::bad_request("witness-key-of-log").with("key", key));
         }
         // The signed bytes do not name the witness (C2SP tlog-cosignature, Ed25519 signed message): one key under two
         // names would count twice.
@@ -165,21 +152,14 @@ fn check_keys<'k>(keys: impl Iterator<Item = &'k VerifierKey>) -> Result<()> {
             other.public_key() == key.public_key() || other.name() == key.name()
         };
         if seen.iter().any(same) {
-            return Err(refused(format!(
-                "{} is listed twice, by name or by key",
-                key.name()
-            )));
+            return Err(Error::bad_request("witness-twice").with("name", key.name()));
         }
         seen.push(key);
     }
     match seen.len() > WITNESSES_MAX {
-        true => Err(refused(format!("more than {WITNESSES_MAX}"))),
+        true => Err(Error::bad_request("witnesses-too-many").with("maximum", &WITNESSES_MAX)),
         false => Ok(()),
     }
-}
-
-fn refused(reason: String) -> Error {
-    Error::bad_request(format!("[registry] witnesses: {reason}"))
 }
 
 #[cfg(test)]
@@ -212,7 +192,8 @@ mod tests {
             (vec![], Some(0)),
         ] {
             let refused = WitnessQuorum::new(keys, needed).unwrap_err();
-            assert!(refused.hint.is_some(), "{refused}");
+            let id = refused.reason.id();
+            assert!(id.starts_with("witnesses-"), "{refused}");
         }
     }
 
@@ -234,7 +215,8 @@ mod tests {
         }
         assert!(witness_key(&named("a").to_string()).is_ok());
         for text in ["", "a+b", &log.to_string(), &(named("a").to_string() + "A")] {
-            assert!(witness_key(text).unwrap_err().hint.is_some(), "{text}");
+            let refused = witness_key(text).unwrap_err();
+            assert!(refused.reason.id().starts_with("witness-key-"), "{text}");
         }
     }
 }

@@ -133,7 +133,7 @@ impl Embedded {
         tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), last_block = %head.time.rfc3339(), "registry opened");
         let fits = clock_fits(head.time, setup.clock.now());
         if let Err(error) = fits.and_then(|()| times.clock_is_believed()) {
-            tracing::error!(%error, hint = error.hint, "the registry accepts no transactions");
+            tracing::error!(%error, "the registry accepts no transactions");
         }
         let shown = signer.witnesses.is_some().then(|| signer.clone());
         let beside = Beside {
@@ -166,14 +166,9 @@ fn clock_fits(last: UnixTime, now: UnixTime) -> Result<()> {
     let kind = ErrorKind::Unavailable {
         retry_after: ahead.min(CLOCK_BEHIND_MAX),
     };
-    let reason = format!(
-        "the registry's last block is from {}, but this machine's clock says {}",
-        last.rfc3339(),
-        now.rfc3339()
-    );
-    Err(Error::new(kind, reason).with_hint(
-        "set the clock; if it was wrong when that block was made, wait until then, or restore a backup from before",
-    ))
+    Err(Error::new(kind, "clock-behind-block")
+        .with("block", &last.rfc3339())
+        .with("clock", &now.rfc3339()))
 }
 
 impl Embedded {
@@ -287,7 +282,7 @@ impl Registry for Embedded {
 
 fn hurried() -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 1 };
-    Error::new(kind, "the registry changes faster than it can be read")
+    Error::new(kind, "registry-too-fast")
 }
 
 /// The genesis in the store, or a new one with its key. One commit stores both, so that neither exists without the
@@ -302,9 +297,7 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
         return Ok((genesis, key));
     }
     if setup.ledger.head()?.is_some() {
-        return Err(reached::lost(
-            "there is a ledger, but the store with the key for its checkpoints is lost",
-        ));
+        return Err(Error::new(ErrorKind::Gone, "checkpoint-key-lost"));
     }
     let batch = Batch::new(tenant.clone()).expect(GENESIS, "own", Expect::Absent);
     let (private, key, batch) = setup.keys.create(&tenant, KeyType::Ed25519, batch)?;
@@ -323,7 +316,9 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     };
     let genesis = Genesis::new(&setup.name, setup.clock.now(), validators, setup.rules)
         .and_then(|genesis| genesis.with_members(vec![trustee]))
-        .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
+        .map_err(|malformed| {
+            Error::bad_request("registry-name-malformed").with("detail", &malformed)
+        })?;
     let batch = batch.put(Put::new(GENESIS, "own", genesis.to_bytes()));
     match setup.store.commit(batch).await {
         Ok(_) => Ok((genesis, key)),

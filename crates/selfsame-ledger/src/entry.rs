@@ -40,7 +40,7 @@ pub(crate) fn described(
 /// Describes a proven transaction for people. The words are those of this process and not of the node.
 pub(crate) fn proven(entry: ProvenEntry, machine: &Machine) -> Result<RegistryEntry> {
     let hash = Transaction::from_bytes(&entry.transaction)
-        .map_err(|_| Error::upstream("an entry of the registry's log is not a transaction"))?
+        .map_err(|_| Error::upstream("log-entry-malformed"))?
         .hash();
     let placed = Placed {
         seq: entry.seq_no,

@@ -67,9 +67,7 @@ impl Ledger {
         let owner = store.get(OWNER)?;
         let head = store.head()?;
         if head.is_some() && owner != Some(machine.genesis().to_bytes()) {
-            let other = "the ledger belongs to another network";
-            return Err(Error::new(ErrorKind::Conflict, other)
-                .with_hint("put back the ledger that was here, or use another directory"));
+            return Err(Error::new(ErrorKind::Conflict, "ledger-of-other-network"));
         }
         Ok(Self {
             store,
@@ -336,7 +334,7 @@ impl Ledger {
     /// `BadRequest` if the log is shorter or `old` is greater, `Internal` if the store fails.
     pub fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
         if old > new || new > self.head()?.log.size() {
-            return Err(Error::bad_request("the log has never had these sizes"));
+            return Err(Error::bad_request("log-sizes-unknown"));
         }
         consistency(old, new, self).map_err(Error::internal)
     }
@@ -380,7 +378,7 @@ impl Ledger {
             .history(self, did, ENTRIES_MAX)
             .map_err(Error::internal)?;
         if receipts.is_empty() {
-            return Err(Error::not_found("the registry has no such DID"));
+            return Err(Error::not_found("did-not-in-registry"));
         }
         self.described(receipts.iter().map(|receipt| receipt.seq_no))
     }
@@ -430,7 +428,10 @@ impl StateRead for Ledger {
             return self.store.get(key).map_err(failed);
         }
         for _ in 0..READS_MAX {
-            let tree = self.head().map_err(|error| StateError(error.reason))?.tree;
+            let tree = self
+                .head()
+                .map_err(|error| StateError(error.to_string()))?
+                .tree;
             let value = self.store.get(key).map_err(failed)?;
             match tree::digest(self, tree, key) {
                 Ok(digest) if digest == value.as_deref().map(sha256) => return Ok(value),
@@ -440,7 +441,7 @@ impl StateRead for Ledger {
             }
             if self.head().is_ok_and(|head| head.tree == tree) {
                 let wrong = self.damage.found("an object does not match its tree");
-                return Err(StateError(wrong.reason));
+                return Err(StateError(wrong.to_string()));
             }
         }
         Err(StateError(

@@ -40,7 +40,9 @@ pub fn refused(refusal: &Refusal) -> Error {
         | Refusal::Entry(_)
         | Refusal::Future => ErrorKind::BadRequest,
     };
-    Error::new(kind, refusal.to_string()).with_code(refusal.code())
+    Error::new(kind, "rule-broken")
+        .with("detail", refusal)
+        .with_code(refusal.code())
 }
 
 /// Parses a serialized transaction.
@@ -48,6 +50,9 @@ pub fn refused(refusal: &Refusal) -> Error {
 /// # Errors
 /// `BadRequest` with the code `malformed`.
 pub fn parse_transaction(bytes: &[u8]) -> Result<Transaction> {
-    Transaction::from_bytes(bytes)
-        .map_err(|malformed| Error::bad_request(malformed.to_string()).with_code("malformed"))
+    Transaction::from_bytes(bytes).map_err(|malformed| {
+        Error::bad_request("rule-broken")
+            .with("detail", &malformed)
+            .with_code("malformed")
+    })
 }

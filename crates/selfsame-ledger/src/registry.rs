@@ -41,7 +41,7 @@ pub trait LocalRegistry: Send + Sync {
     /// # Errors
     /// `NotFound` if there is no such engine, `BadRequest` for any other call, `Unavailable` if it does not run.
     async fn light(&self, _call: &[u8]) -> Result<Vec<u8>> {
-        Err(Error::not_found("this registry has no consensus engine"))
+        Err(Error::not_found("engine-absent"))
     }
 
     /// The health of this node, if this process is one of several nodes.
@@ -86,7 +86,7 @@ pub trait ServedRegistry: LocalRegistry {
     async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
         let ledger = self
             .ledger()
-            .ok_or_else(|| Error::not_found("this registry runs in another process"))?;
+            .ok_or_else(|| Error::not_found("registry-elsewhere"))?;
         let bundle = self.read(STATE_KEY, trusted_height).await?;
         ledger.proven(bundle, numbers)
     }
@@ -96,7 +96,7 @@ pub trait ServedRegistry: LocalRegistry {
         let found = self.entries(seq_no, 1).await?.into_iter().next();
         found
             .filter(|entry| entry.seq_no == seq_no)
-            .ok_or_else(|| Error::not_found("there is no transaction with this number"))
+            .ok_or_else(|| Error::not_found("transaction-unknown"))
     }
 
     /// The transactions, newest first.
@@ -104,7 +104,7 @@ pub trait ServedRegistry: LocalRegistry {
         let end = match paging.cursor() {
             Some(cursor) => cursor
                 .parse::<u64>()
-                .map_err(|_| Error::bad_request("invalid pagination cursor"))?,
+                .map_err(|_| Error::bad_request("cursor-invalid"))?,
             None => self.status().await?.transactions.saturating_add(1),
         };
         let limit = paging.limit().min(ENTRIES_MAX);

@@ -163,9 +163,9 @@ impl Remote {
         };
         match pinned == found.as_str() {
             true => Ok(()),
-            false => Err(Error::upstream(format!(
-                "the registry is network {found}, but {pinned} is pinned"
-            ))),
+            false => Err(Error::upstream("network-not-pinned")
+                .with("found", &found)
+                .with("pinned", &pinned)),
         }
     }
 
@@ -276,14 +276,10 @@ fn stopped(fork: &Fork) -> Error {
         retry_after: STOPPED_FOR,
     };
     let [first, second] = &fork.nodes;
-    Error::new(
-        kind,
-        format!(
-            "the registry's validators signed two histories (found at {}; {first}, {second}): its data are no longer used",
-            fork.found.rfc3339()
-        ),
-    )
-    .with_hint("find out which history is valid; then run `selfsame registry status NODE --trust-root NEW-FILE --advance` with a node that shows it, set trust_root in [registry] to that file, and start again")
+    Error::new(kind, "histories-forked")
+        .with("time", &fork.found.rfc3339())
+        .with("first", &first)
+        .with("second", &second)
 }
 
 impl LocalRegistry for Remote {}
@@ -372,7 +368,7 @@ impl Registry for Remote {
                 }
                 _ => None,
             };
-            Resolution::unavailable(error.reason, retry_after)
+            Resolution::unavailable(error.to_string(), retry_after)
         })
     }
 
@@ -389,12 +385,12 @@ impl Registry for Remote {
         });
         let receipts = read.await?.0.map_err(Error::internal)?;
         if receipts.is_empty() {
-            return Err(Error::not_found("the registry has no such DID"));
+            return Err(Error::not_found("did-not-in-registry"));
         }
         let numbers: Vec<u64> = receipts.iter().map(|receipt| receipt.seq_no).collect();
         let proven = self.fetcher(network).transactions(&numbers).await?;
         if proven.len() != receipts.len() {
-            return Err(Error::upstream("the registry's log ends before its state"));
+            return Err(Error::upstream("log-too-short"));
         }
         let pairs = proven.into_iter().zip(receipts);
         let described = pairs.map(|(entry, receipt)| {
@@ -436,14 +432,12 @@ impl Registry for Remote {
 /// The status, if trusted validators signed its checkpoint and the checkpoint matches the fields beside it.
 fn checked(status: RegistryStatus, known: &NetView) -> Result<RegistryStatus> {
     let trust = known.trust();
-    let refused = |error| Error::upstream(format!("the registry's checkpoint is refused: {error}"));
+    let refused = |error| Error::upstream("checkpoint-refused").with("detail", &error);
     let note = SignedNote::parse(&status.checkpoint).map_err(refused)?;
     let agreed = Checkpoint::agreed(&note, &trust.origin, &trust.set).map_err(refused)?;
     let network = known.genesis().network();
     if agreed.standing.size != status.transactions || status.network != network.as_str() {
-        return Err(Error::upstream(
-            "the registry's checkpoint does not match the data sent with it",
-        ));
+        return Err(Error::upstream("checkpoint-mismatch"));
     }
     Ok(status)
 }

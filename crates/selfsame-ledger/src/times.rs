@@ -78,20 +78,15 @@ impl Times {
             retry_after: AGAIN_AFTER,
         };
         let says = self.clock.now().rfc3339();
-        let reason = match given.away_since {
-            Some(last) => format!(
-                "this machine's clock says {says}, the registry was last active at {}, and nothing confirms the time between",
-                last.rfc3339()
-            ),
-            None => format!(
-                "this machine's clock leapt ahead to {says}, but by the time that has passed it is {}",
-                believed.rfc3339()
-            ),
+        let error = match given.away_since {
+            Some(last) => Error::new(kind, "clock-unconfirmed")
+                .with("clock", &says)
+                .with("active", &last.rfc3339()),
+            None => Error::new(kind, "clock-leapt")
+                .with("clock", &says)
+                .with("believed", &believed.rfc3339()),
         };
-        let error = Error::new(kind, reason).with_code("clock_doubted");
-        Err(error.with_hint(
-            "check the clock, then run `selfsame registry clock --confirm`; a clock that systemd-timesyncd sets is believed without it",
-        ))
+        Err(error.with_code("clock_doubted"))
     }
 
     /// The clock's time, and the time that is believed.

@@ -2,6 +2,7 @@
 
 pub mod browse;
 
+use selfsame_driver::Reason;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -29,7 +30,8 @@ pub struct RegistryClock {
     /// The believed time, which checkpoints are signed with.
     pub believed: String,
     /// Why the clock is not believed, so that nothing is written; absent while it is believed.
-    pub doubt: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub doubt: Option<Reason>,
 }
 
 /// The health of a node of a network, for its operator.

@@ -199,10 +199,7 @@ impl OneWitness {
         match call.path_segments_mut() {
             Ok(mut segments) => segments.pop_if_empty().push(ADD_CHECKPOINT),
             Err(()) => {
-                return Err(Error::bad_request(format!(
-                    "[registry] witnesses: {} can't have a path",
-                    at.url
-                )));
+                return Err(Error::bad_request("witness-path").with("url", &at.url));
             }
         };
         let seen = Seen {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use selfsame_driver::{Error, Reported, WhoActs};
+use selfsame_catalogue::{Language, sentence};
+use selfsame_driver::{Error, Reason, Reported, WhoActs};
 
 /// What went wrong, who must act, and what they can do about it.
 #[derive(Debug)]
@@ -81,21 +82,22 @@ impl Reported for NetworkError {
         self.who
     }
 
-    fn message(&self) -> String {
-        self.message.clone()
+    fn reason(&self) -> Reason {
+        Reason::text(&self.message)
     }
 
-    fn what_to_do(&self) -> Option<&str> {
-        self.hint.as_deref()
+    fn what_to_do(&self) -> Option<String> {
+        self.hint.clone()
     }
 }
 
 impl From<Error> for NetworkError {
     fn from(error: Error) -> Self {
+        let told = sentence(Language::English, &error.reason);
         Self {
             who: error.who(),
-            message: error.reason,
-            hint: error.hint,
+            message: told.text,
+            hint: told.hint,
         }
     }
 }

@@ -3,8 +3,8 @@
 use selfsame_core::certificate::{Certificate, Section};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509::{Chain, X509Error};
-use selfsame_driver::Result;
 use selfsame_driver::keys::Keys;
+use selfsame_driver::{Error, Result};
 use url::{Host, Url};
 
 use crate::config::{
@@ -88,11 +88,7 @@ async fn of_verifier(
         return Ok(None);
     };
     let Some(name) = origin.domain().filter(|host| pair.chain.has_dns_name(host)) else {
-        return Err(section
-            .wrong("the certificate is not for the host of this instance's origin")
-            .with_hint(
-                "the host must be a DNS name, and a subject alternative name of the certificate",
-            ));
+        return Err(Error::bad_request("certificate-of-other-host").with("section", section.name));
     };
     pair.keep(keys, parties::verifier(), name.to_owned())
         .await
@@ -118,9 +114,9 @@ async fn of_issuer(told: &IssuerConfig, origin: &Url, keys: &Keys) -> Result<Opt
         .ok_or_else(|| section.lacking("identify_by = \"x5c\""))?;
     let issuer = parties::issuer_identifier(origin);
     if !names(&pair.chain, &issuer, origin) {
-        return Err(section
-            .wrong("the certificate does not name this issuer")
-            .with_hint(format!("it needs the subject alternative name URI:{issuer}, or DNS: with the host of an https origin")));
+        return Err(Error::bad_request("certificate-of-other-issuer")
+            .with("section", section.name)
+            .with("issuer", &issuer));
     }
     pair.keep(keys, parties::issuer(), issuer).await.map(Some)
 }

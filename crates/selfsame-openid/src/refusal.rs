@@ -1,6 +1,6 @@
 //! The errors of protocols and of their steps as errors of use cases.
 
-use selfsame_driver::{Error, ErrorKind};
+use selfsame_driver::{Error, ErrorKind, Reason};
 use selfsame_oauth::Code;
 use selfsame_openid4vc::Error as Protocol;
 
@@ -8,13 +8,14 @@ use selfsame_openid4vc::Error as Protocol;
 pub(crate) fn refusal(error: Protocol) -> Error {
     let code = error.code();
     let reason = match &error {
-        Protocol::Token(token) => token.reason.to_owned(),
-        Protocol::Credential { reason, .. }
-        | Protocol::Presentation { reason, .. }
-        | Protocol::Counterpart { reason, .. } => reason.clone(),
-        Protocol::Unsupported { reason, .. }
-        | Protocol::Choice(reason)
-        | Protocol::Expired(reason) => (*reason).to_owned(),
+        Protocol::Token(token) => rule_broken(token.reason, None),
+        Protocol::Credential { reason, .. } | Protocol::Presentation { reason, .. } => {
+            rule_broken(reason, None)
+        }
+        Protocol::Choice(reason) => rule_broken(reason, None),
+        Protocol::Counterpart { reason, advice, .. } => rule_broken(reason, Some(advice)),
+        Protocol::Unsupported { reason, advice, .. } => rule_broken(reason, Some(advice)),
+        Protocol::Expired(reason) => Reason::new("object-expired").with("detail", *reason),
         Protocol::State(detail) => return Error::internal(detail),
         Protocol::Setup(detail) => return Error::internal(detail),
     };
@@ -30,17 +31,15 @@ pub(crate) fn refusal(error: Protocol) -> Error {
         _ => ErrorKind::BadRequest,
     };
     tracing::info!(code, %reason, "refused");
-    let hint = match error {
-        Protocol::Counterpart { advice, .. } | Protocol::Unsupported { advice, .. } => {
-            Some(advice.to_owned())
-        }
-        Protocol::Expired(_) => Some("ask for a new one".to_owned()),
-        _ => None,
-    };
-    Error {
-        kind,
-        reason,
-        hint,
-        code,
+    Error { kind, reason, code }
+}
+
+/// What a protocol says about a broken rule, and what can be done.
+pub(crate) fn rule_broken(detail: &str, advice: Option<&str>) -> Reason {
+    match advice {
+        Some(advice) => Reason::new("rule-broken-advised")
+            .with("detail", detail)
+            .with("advice", advice),
+        None => Reason::new("rule-broken").with("detail", detail),
     }
 }

@@ -14,7 +14,7 @@ use selfsame_credential::verdict::{Outcome, Policy, Trust};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, jwk};
 use selfsame_driver::record::decode;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, Reason, Result};
 use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, VerificationState};
 use selfsame_store::Record;
 use serde::{Deserialize, Serialize};
@@ -39,12 +39,11 @@ use spending::Spending;
 pub(crate) const VERIFICATION: &str = "verification";
 
 fn unknown_format() -> Error {
-    Error::bad_request("this format is not supported")
-        .with_hint(format!("one of: {}", Format::names()))
+    Error::bad_request("format-unsupported").with("known", &Format::names())
 }
 
 fn unknown() -> Error {
-    Error::not_found("there is no such request")
+    Error::not_found("request-unknown")
 }
 
 /// The place of a request.
@@ -226,13 +225,11 @@ fn refused(refused: &RefusedAnswers) -> view::RefusedAnswers {
 }
 
 /// The reason, with the name of the setting if the operator can decide it.
-fn reason(judged: &Judged) -> Option<String> {
-    let reason = judged.reason.clone()?;
+fn reason(judged: &Judged) -> Option<Reason> {
+    let reason = judged.reason.as_deref()?;
     Some(match judged.outcome {
-        Outcome::Untrusted => {
-            format!("{reason}: its issuer is not among the `issuers` of [trust] (--trust-issuer)")
-        }
-        _ => reason,
+        Outcome::Untrusted => Reason::new("issuer-untrusted").with("detail", reason),
+        _ => Reason::read(reason),
     })
 }
 

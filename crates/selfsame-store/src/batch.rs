@@ -57,6 +57,9 @@ pub(crate) enum BatchStep {
 }
 
 impl Batch {
+    /// The longest reason of a dead letter, in bytes. A longer one is cut.
+    pub const REASON_MAX: usize = 500;
+
     /// An empty batch. Writes added next belong to this tenant.
     pub fn new(tenant: TenantId) -> Self {
         Self {

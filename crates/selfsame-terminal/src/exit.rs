@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use selfsame_catalogue::{Language, sentence};
 use selfsame_driver::{Reported, WhoActs};
 
 use crate::output;
@@ -105,10 +106,11 @@ impl<E: Reported> From<E> for Failure {
             WhoActs::Caller => 2,
             WhoActs::Authors => 3,
         };
+        let told = sentence(Language::English, &error.reason());
         Self {
             code,
-            message: error.message(),
-            hint: error.what_to_do().map(str::to_owned),
+            message: told.text,
+            hint: told.hint.or_else(|| error.what_to_do()),
         }
     }
 }

@@ -8,7 +8,7 @@ use selfsame_crypto::encoding;
 use selfsame_crypto::password::Stretching;
 use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE};
-use selfsame_driver::private_file;
+use selfsame_driver::{Reason, private_file};
 use selfsame_store::backend::STORE_FILE;
 
 use crate::exit::Failure;
@@ -138,7 +138,7 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
 fn from_file(file: &Path) -> Result<SealingKey, Failure> {
     let wrong =
         |why: &str| Failure::environment(format!("{}: {why}", file.display())).hint(WHAT_IT_IS);
-    let text = private_file::read(file, WHAT_IT_IS)?;
+    let text = private_file::read(file, Reason::text(WHAT_IT_IS))?;
     let bytes = encoding::hex_decode(text.expose()).map_err(|_| wrong("not a valid master key"))?;
     let key = <[u8; 32]>::try_from(bytes).map_err(|_| wrong("not a valid master key"))?;
     Ok(SealingKey::from_bytes(key))

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use selfsame_crypto::SecretString;
+use selfsame_driver::Reason;
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
 use selfsame_network::refusal;
 use selfsame_openid::view::verifier::VerificationStatus;
@@ -212,7 +213,9 @@ pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
 pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
     Ok(private_file::read(
         file,
-        "the registry writes the file operator-token at its first start, into its data directory or its node's folder; name the file with --registry-token-file, or as token_file under [[registry.nodes]]",
+        Reason::text(
+            "the registry writes the file operator-token at its first start, into its data directory or its node's folder; name the file with --registry-token-file, or as token_file under [[registry.nodes]]",
+        ),
     )?)
 }
 

@@ -9,6 +9,7 @@ use selfsame_app::backup::Backups;
 use selfsame_app::config::{Config, Roles};
 use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
 use selfsame_app::{App, Parts};
+use selfsame_catalogue::english;
 use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_driver::clock::Clock;
@@ -491,7 +492,7 @@ impl Running {
 
     /// Why its registry distrusts the clock; `None` if it trusts it, or if the instance has no registry of its own.
     pub fn clock_doubt(&self) -> Option<String> {
-        self.app.times()?.view().doubt
+        self.app.times()?.view().doubt.as_ref().map(english)
     }
 
     /// Serves until `told` completes; then finishes the open requests and closes the data.

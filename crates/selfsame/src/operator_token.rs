@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use selfsame_app::operator::Operator;
 use selfsame_crypto::SecretString;
+use selfsame_driver::Reason;
 use selfsame_driver::data_directory::TOKEN_FILE;
 use selfsame_store::Store;
 use selfsame_terminal::exit::Failure;
@@ -82,7 +83,7 @@ impl Keeping {
             return Ok(new);
         };
         let Some(token) = new else {
-            let kept = private_file::read(file, RENEW)?;
+            let kept = private_file::read(file, Reason::text(RENEW))?;
             if operator.is_token(kept.expose()) {
                 return Ok(None);
             }

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_core::config::{ResolverConfig, TrustConfig};
+use selfsame_driver::Reason;
 use selfsame_ledger::config::{
     Pin, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum, witness_key,
 };
@@ -303,8 +304,10 @@ impl Settings {
         let keys = settings.issuer.certificate_key.iter_mut();
         for key in keys.chain(&mut settings.verifier.certificate_key) {
             let file = beside(directory, Path::new(key.expose()))?;
-            *key =
-                private_file::read(&file, "`certificate_key` must name a PEM file with the key")?;
+            *key = private_file::read(
+                &file,
+                Reason::text("`certificate_key` must name a PEM file with the key"),
+            )?;
         }
         Ok(settings)
     }

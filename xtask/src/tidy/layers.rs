@@ -103,6 +103,20 @@ const PLACES: &[Place] = &[
         ..place("selfsame-app", 3)
     },
     Place {
+        // A sentence needs the reason alone.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-core",
+            "selfsame-ledger",
+            "selfsame-openid",
+            "selfsame-app",
+        ],
+        ..place("selfsame-catalogue", 4)
+    },
+    Place {
+        beside: &["selfsame-catalogue"],
         // It takes the router, the origin and the limits as values, so that it can serve other faces.
         not: &[
             "selfsame-store",
@@ -114,16 +128,17 @@ const PLACES: &[Place] = &[
         ..place("selfsame-http", 4)
     },
     Place {
-        beside: &["selfsame-http"],
+        beside: &["selfsame-catalogue", "selfsame-http"],
         not: &["selfsame-store", "selfsame-net"],
         ..place("selfsame-server", 4)
     },
     Place {
+        beside: &["selfsame-catalogue"],
         not: &["selfsame-app"],
         ..place("selfsame-abci", 4)
     },
     Place {
-        beside: &["selfsame-abci"],
+        beside: &["selfsame-abci", "selfsame-catalogue"],
         not: &["selfsame-app"],
         ..place("selfsame-network", 4)
     },
@@ -133,6 +148,7 @@ const PLACES: &[Place] = &[
     },
     Place {
         // It knows no instance, so that each family of commands can stand on it.
+        beside: &["selfsame-catalogue"],
         not: &[
             "selfsame-net",
             "selfsame-ledger",

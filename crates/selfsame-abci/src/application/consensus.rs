@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use selfsame_catalogue::english;
 use selfsame_crypto::hash::sha256;
 use selfsame_driver::Error;
 use selfsame_ledger::{Ledger, refused};
@@ -327,7 +328,8 @@ impl Consensus {
         stored.map_err(|error| {
             Halt(format!(
                 "block {} could not be stored (is the disk full?): {}",
-                applied.head.height, error.reason
+                applied.head.height,
+                english(&error.reason)
             ))
         })?;
         let signers = self.validators.clone();
@@ -335,7 +337,7 @@ impl Consensus {
         let misbehaviours = &application.misbehaviours;
         misbehaviours.in_block(stored_at, &misbehaviour, &application.ledger);
         let noted = application.notes.begin(applied.head.clone(), signers);
-        noted.map_err(|error| Halt(error.reason))?;
+        noted.map_err(Halt::from)?;
         if let Some(validators) = validators {
             if validators != self.validators {
                 self.changed_at = stored_at;
@@ -383,7 +385,7 @@ impl Consensus {
         let proven = application
             .ledger
             .prove(STATE_KEY, noted.head.tree, &noted.text);
-        let proven = proven.map_err(|error| Halt(error.reason))?;
+        let proven = proven.map_err(Halt::from)?;
         Ok(proven.map(|bundle| Handover {
             note: bundle.note,
             set: self.validators.clone(),
@@ -415,7 +417,7 @@ impl Consensus {
         }
         let signer = &self.application.signer;
         let signature = signer.sign(&bytes).await;
-        let signature = signature.map_err(|Error { reason, .. }| Halt(reason))?;
+        let signature = signature.map_err(Halt::from)?;
         if !self.application.notes.add_own(&signer.name, &signature) {
             return Err(Halt(format!(
                 "this node's key is not the checkpoint key of validator {}",

@@ -1,5 +1,6 @@
 //! Replays the blocks of a snapshot, one after the other.
 
+use selfsame_catalogue::english;
 use selfsame_driver::Error;
 use selfsame_ledger::{Ledger, log_origin};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
@@ -25,7 +26,7 @@ pub(super) struct Replay {
 impl Replay {
     /// Continues from the ledger's current head.
     pub(super) fn new(ledger: Ledger) -> Result<Self, Halt> {
-        let head = ledger.head().map_err(|error| Halt(error.reason))?;
+        let head = ledger.head().map_err(Halt::from)?;
         Ok(Self { ledger, head })
     }
 
@@ -101,5 +102,5 @@ impl Replay {
 }
 
 fn refused(error: Error) -> RefusedSnapshot {
-    RefusedSnapshot(error.reason)
+    RefusedSnapshot(english(&error.reason))
 }

@@ -99,7 +99,7 @@ impl Application {
             return Ok(response::ListSnapshots::default());
         };
         let hashes = self.snapshots.hashes(&self.ledger, noted.head.height);
-        let Some(chunks) = hashes.map_err(|error| Halt(error.reason))? else {
+        let Some(chunks) = hashes.map_err(Halt::from)? else {
             tracing::warn!(
                 height = noted.head.height,
                 "the ledger is too large for a snapshot: other nodes can join by its blocks, or by a copy of the log"
@@ -132,7 +132,7 @@ impl Application {
         let cuts = self.snapshots.cuts().clone();
         let found = cuts.chunk(&self.ledger, index, to);
         let bytes = found.unwrap_or_else(|error| {
-            tracing::error!(reason = error.reason, "a chunk of a snapshot can't be read");
+            tracing::error!(%error, "a chunk of a snapshot can't be read");
             None
         });
         response::LoadSnapshotChunk {
@@ -159,7 +159,7 @@ impl Application {
         tracing::info!(height = %snapshot.height, chunks = snapshot.chunks, "a snapshot is taken");
         let (manifest, standing) = manifest;
         let staged = Ledger::open(Arc::new(MemoryLedger::new()), self.ledger.machine().clone());
-        let replay = Replay::new(staged.map_err(|error| Halt(error.reason))?)?;
+        let replay = Replay::new(staged.map_err(Halt::from)?)?;
         *self.snapshots.taken.lock().await = Some(TakenSnapshot {
             manifest,
             standing,
@@ -204,13 +204,12 @@ impl Application {
     /// Moves the verified snapshot into the ledger. If the ledger has blocks of its own, they must equal the
     /// snapshot's.
     async fn put(&self, taken: TakenSnapshot) -> Result<(), Halt> {
-        let failed = |error: selfsame_driver::Error| Halt(error.reason);
         let (staged, own) = (taken.replay.ledger, self.ledger.clone());
-        let own_head = own.head().map_err(failed)?;
+        let own_head = own.head().map_err(Halt::from)?;
         let same = match own_head.height {
             0 => true,
             height if height > taken.standing.height => false,
-            height => staged.block(height).map_err(failed)? == own_head,
+            height => staged.block(height).map_err(Halt::from)? == own_head,
         };
         if !same {
             return Err(Halt(format!(
@@ -218,16 +217,16 @@ impl Application {
                 own_head.height
             )));
         }
-        let handovers = handovers(&staged).map_err(failed)?;
+        let handovers = handovers(&staged).map_err(Halt::from)?;
         let mut replay = Replay::new(own)?;
         for height in own_head.height.saturating_add(1)..=taken.standing.height {
-            let block = stored(&staged, &handovers, height).map_err(failed)?;
+            let block = stored(&staged, &handovers, height).map_err(Halt::from)?;
             let put = replay.add(&block).await;
             put.map_err(|RefusedSnapshot(reason)| Halt(format!("block {height}: {reason}")))?;
         }
         let (ledger, head) = (replay.ledger, replay.head);
-        let set = signers(&ledger, &head).map_err(failed)?;
-        self.notes.begin(head.clone(), set).map_err(failed)?;
+        let set = signers(&ledger, &head).map_err(Halt::from)?;
+        self.notes.begin(head.clone(), set).map_err(Halt::from)?;
         self.notes.take(taken.manifest.note, &ledger);
         tracing::info!(
             height = head.height,

@@ -74,6 +74,8 @@ fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
+    use selfsame_catalogue::{Language, sentence};
+
     use super::super::{Engine, VERSION};
     use super::*;
 
@@ -146,8 +148,9 @@ mod tests {
         };
         assert!(taken(PINNED.hash.unwrap()).await.is_ok());
         let refused = taken("h1:other=").await.unwrap_err();
-        assert!(refused.reason.contains("is not built from"), "{refused}");
-        assert!(refused.hint.is_some());
+        let told = sentence(Language::English, &refused.reason);
+        assert!(told.text.contains("is not built from"), "{refused}");
+        assert!(told.hint.is_some());
         // A program without build information is accepted with a warning.
         assert!(taken("").await.is_ok());
     }

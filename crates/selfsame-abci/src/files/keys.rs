@@ -34,7 +34,7 @@ pub(super) fn private_key(key: &PrivateKey) -> Result<SecretString> {
 
 /// The public key in a validator's key file.
 pub(super) fn validator_of(file: &[u8]) -> Result<PublicKey> {
-    let wrong = || Error::bad_request("the engine's file contains no validator key");
+    let wrong = || Error::bad_request("validator-key-absent");
     let file: Value = serde_json::from_slice(file).map_err(|_| wrong())?;
     let key = file.pointer("/pub_key/value").and_then(Value::as_str);
     let bytes = base64_decode(key.ok_or_else(wrong)?).map_err(|_| wrong())?;

@@ -89,7 +89,7 @@ impl Home {
     pub fn dismiss(&self, peer: &str) -> Result<bool> {
         let name = name_of(peer);
         if self.peer().map(name_of) == Some(name) {
-            return Err(Error::bad_request("this is the node's own name"));
+            return Err(Error::bad_request("peer-is-itself"));
         }
         let mut found = false;
         self.change(|peers| {
@@ -105,9 +105,7 @@ impl Home {
         let mut node: NodeEntry = read_node(&file)?;
         act(&mut node.peers);
         if node.peers.len() > PEERS_MAX {
-            return Err(Error::bad_request(format!(
-                "a node admits at most {PEERS_MAX} others"
-            )));
+            return Err(Error::bad_request("peers-limit").with("maximum", &PEERS_MAX));
         }
         write(&file, &node)
     }
@@ -129,10 +127,6 @@ fn checked(peer: &str) -> Result<&str> {
     });
     match is_peer {
         true => Ok(peer),
-        false => Err(
-            Error::bad_request(format!("{peer:?} is not a node's name and address")).with_hint(
-                "`selfsame registry join` prints the name: 40 digits, @, an IP address and a port",
-            ),
-        ),
+        false => Err(Error::bad_request("peer-malformed").with("peer", &format!("{peer:?}"))),
     }
 }

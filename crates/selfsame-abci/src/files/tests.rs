@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use selfsame_catalogue::{Language, sentence};
 use selfsame_crypto::encoding::base64_decode;
 use serde_json::Value;
 
@@ -42,8 +43,9 @@ fn a_damaged_file_of_a_node_is_named() {
         std::fs::write(home.join(name), &kept[..kept.len() / 2]).unwrap();
         let damaged = Home::open(home).unwrap_err();
         assert_eq!(damaged.kind, selfsame_driver::ErrorKind::BadRequest);
-        assert!(damaged.reason.contains(name), "{damaged:?}");
-        assert!(damaged.hint.unwrap().contains("damaged"));
+        let told = sentence(Language::English, &damaged.reason);
+        assert!(told.text.contains(name), "{damaged:?}");
+        assert!(told.hint.unwrap().contains("damaged"));
         std::fs::write(home.join(name), kept).unwrap();
     }
     assert!(Home::open(home).is_ok());
@@ -122,7 +124,8 @@ fn a_folder_too_deep_for_a_socket_is_refused_with_a_hint() {
     let deep = folder.path().join("a".repeat(100));
     let network = create(&deep, 1).unwrap();
     let refused = Home::open(&network.homes()[0]).unwrap().socket();
-    assert!(refused.unwrap_err().hint.is_some());
+    let told = sentence(Language::English, &refused.unwrap_err().reason);
+    assert!(told.hint.is_some());
 }
 
 #[test]
@@ -193,7 +196,8 @@ fn a_folder_whose_engine_would_speak_to_everybody_is_refused() {
         std::fs::write(home.config(), text).unwrap();
         let refused = home.asks_who_speaks().unwrap_err();
         assert_eq!(refused.kind, selfsame_driver::ErrorKind::BadRequest);
-        assert!(refused.hint.unwrap().contains("filter_peers = true"));
+        let told = sentence(Language::English, &refused.reason);
+        assert!(told.hint.unwrap().contains("filter_peers = true"));
     }
     std::fs::write(home.config(), other("filter_peers=true # as written")).unwrap();
     assert_eq!(home.asks_who_speaks(), Ok(()));

@@ -35,12 +35,11 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 
 fn failed(path: &Path, error: &std::io::Error) -> Error {
     match error.kind() {
-        Io::AlreadyExists => Error::new(
-            ErrorKind::Conflict,
-            format!("{} already exists", path.display()),
-        )
-        .with_hint("existing files are not overwritten; choose another folder"),
-        _ => Error::bad_request(format!("{}: {error}", path.display()))
-            .with_hint("its disk needs free space, and this user needs permission to write there"),
+        Io::AlreadyExists => {
+            Error::new(ErrorKind::Conflict, "file-exists").with("file", &path.display())
+        }
+        _ => Error::bad_request("file-unwritten")
+            .with("file", &path.display())
+            .with("detail", error),
     }
 }

@@ -16,17 +16,13 @@ impl App {
         let registry = self.registry();
         if registry.is_ok_and(|registry| registry.health().is_ok_and(|health| health.is_some())) {
             // Started from a backup, a node would vote again on what it has voted on since: two votes of one key.
-            return Err(Error::bad_request(
-                "a network's node can't be backed up: started from a backup, its key could vote twice",
-            )
-            .with_hint("replace a lost node by a new one with `selfsame registry join`; `selfsame registry export` writes the registry's contents to a file"));
+            return Err(Error::bad_request("backup-of-network-node"));
         }
         let directory = backups
             .folder
             .join(self.clock().now().rfc3339().replace(':', ""));
         if directory.exists() {
-            return Err(Error::bad_request("a backup was made within this second")
-                .with_hint("use that backup, or try again"));
+            return Err(Error::bad_request("backup-exists"));
         }
         let (store, ledger) = (self.shared.store.clone(), self.ledger.clone());
         let (into, with) = (directory.clone(), backups.with.clone());

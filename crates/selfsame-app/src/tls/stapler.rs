@@ -105,7 +105,7 @@ impl Stapler {
             stapling.add(registry.read(&key, 0).await?);
         }
         if stapling.missing().is_some() {
-            return Err(Error::upstream("the registry's answers lead to no result"));
+            return Err(Error::upstream("registry-answers-endless"));
         }
         // One checkpoint for all is shorter, and its signatures are verified only once.
         for _ in 0..ROUNDS_MAX {

@@ -141,8 +141,8 @@ async fn what_the_settings_leave_out_is_neither_described_nor_offered() {
     let left_out = new_offer("immunization", "vc+jwt");
     let refused = issuer.create_offer(&left_out).await.unwrap_err();
     assert_eq!(
-        refused.hint.as_deref(),
-        Some("one of: jwt_vc_json, dc+sd-jwt")
+        refused.to_string(),
+        "format-not-issued (known: jwt_vc_json, dc+sd-jwt)"
     );
     let unnamed = NewOffer {
         format: None,

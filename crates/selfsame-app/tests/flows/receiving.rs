@@ -7,10 +7,11 @@ use selfsame_core::config::DidMethod;
 use selfsame_crypto::Algorithm;
 use selfsame_crypto::jws::Compact;
 use selfsame_driver::Bound;
-use selfsame_driver::ErrorKind;
+use selfsame_driver::{ErrorKind, Reason};
 use selfsame_openid::config::WalletConfig;
 use selfsame_openid::view::verifier::NewRequest;
 use selfsame_openid::view::wallet::AcceptOffer;
+use selfsame_openid::view::wallet::HistoryEntry;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -69,6 +70,11 @@ fn a_wallet_killed_at_any_call_keeps_the_card_or_says_that_it_failed() {
     // The code is spent, and its credential never arrived.
     let failed = (0, 0, "failed".to_owned());
     assert_eq!(killed_at(TOKEN, Fault::HangAfter), failed);
+}
+
+/// Why the newest flow failed.
+fn why(history: &[HistoryEntry]) -> String {
+    history[0].reason.as_ref().unwrap().to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,8 +159,8 @@ fn an_offer_that_was_not_taken_in_time_leaves_no_key() {
     second.app.clock().advance(25 * 3600);
     let (cards, history) = second.runtime.block_on(outcome(&second.app, &person));
     assert_eq!((cards.len(), history.len()), (0, 1));
-    let why = history[0].reason.as_deref();
-    assert_eq!(why, Some("the offer was not accepted in time"));
+    let why = history[0].reason.clone();
+    assert_eq!(why, Some(Reason::new("offer-late")));
     assert_eq!(outside.block_on(host.keys(&person)), 0);
     second.kill();
 }
@@ -208,7 +214,7 @@ async fn a_credential_that_is_too_long_is_not_kept() {
         site.faults.add(CREDENTIAL, Fault::Pad(bytes));
         let offer = accept(&site.offer("immunization").await);
         let refused = wallet.accept_offer(&person, &offer).await.map(drop);
-        let reason = refused.unwrap_err().reason;
+        let reason = refused.unwrap_err().to_string();
         assert_eq!(
             reason.contains("longer than 128 KiB"),
             is_too_long,
@@ -284,7 +290,7 @@ async fn a_code_that_may_have_been_redeemed_is_not_sent_again() {
         .unwrap_err();
     let (cards, history) = outcome(&app, &person).await;
     assert_eq!((cards.len(), history[0].what.as_str()), (0, "failed"));
-    assert!(history[0].reason.as_deref().unwrap().contains("respond"));
+    assert!(why(&history).contains("respond"));
     // In fact the code was not redeemed, and the person still has the offer.
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
 }
@@ -304,7 +310,7 @@ async fn an_issuer_that_is_away_is_waited_for() {
         .await
         .unwrap_err();
     assert!(
-        waits.reason.contains("will try again by itself"),
+        waits.to_string().contains("issuer-unreachable"),
         "{waits:?}"
     );
     assert_eq!(belongings(&app, &person).await.1.len(), 0);
@@ -342,7 +348,7 @@ async fn an_issuer_that_stays_away_is_given_up() {
     let (cards, history) = outcome(&app, &person).await;
     waited.abort();
     assert_eq!((cards.len(), history[0].what.as_str()), (0, "failed"));
-    assert!(history[0].reason.as_deref().unwrap().contains("respond"));
+    assert!(why(&history).contains("respond"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -361,13 +367,7 @@ async fn a_flow_that_outlived_its_day_says_so() {
     app.clock().advance(25 * 3600);
     let (_, history) = outcome(&app, &person).await;
     assert_eq!(history[0].what, "failed");
-    assert!(
-        history[0]
-            .reason
-            .as_deref()
-            .unwrap()
-            .contains("not accepted in time")
-    );
+    assert_eq!(why(&history), "offer-late");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -385,11 +385,11 @@ async fn what_the_issuer_did_not_sign_is_not_kept() {
             .accept_offer(&person, &accept(&offer))
             .await
             .unwrap_err();
-        assert!(error.reason.contains("not genuine"), "{format}: {error:?}");
+        assert_eq!(error.reason.id(), "credential-not-genuine", "{format}");
         let (cards, history) = outcome(&app, &person).await;
         assert_eq!((cards.len(), history.len()), (0, 1));
         assert_eq!(history[0].what, "failed");
-        assert_eq!(history[0].reason.as_deref(), Some(error.reason.as_str()));
+        assert_eq!(history[0].reason, Some(error.reason));
     }
 }
 
@@ -413,7 +413,9 @@ async fn nobody_puts_a_card_into_a_wallet_in_anothers_name_with_a_certificate_of
         assert_eq!(kept.len(), cards, "{history:?}");
         if let Err(refused) = accepted {
             assert!(
-                refused.reason.contains("no known certificate authority"),
+                refused
+                    .to_string()
+                    .contains("no known certificate authority"),
                 "{refused:?}"
             );
         }
@@ -469,7 +471,7 @@ async fn what_this_wallet_cannot_take_is_refused_with_what_it_lacks() {
             (refused.kind, refused.code),
             (ErrorKind::BadRequest, Some(code))
         );
-        assert!(refused.hint.is_some());
+        assert_eq!(refused.reason.id(), "rule-broken-advised");
     }
 }
 
@@ -487,7 +489,9 @@ async fn a_credential_waits_until_its_issuers_key_can_be_had() {
     let accepting = accept(&offer);
     let waits = wallet.accept_offer(&person, &accepting).await.unwrap_err();
     assert!(
-        waits.reason.contains("can't be verified yet: did:web:"),
+        waits
+            .to_string()
+            .contains("credential-unverified-yet (detail: did:web:"),
         "{waits:?}"
     );
     assert_eq!(belongings(&app, &person).await.0.len(), 0);
@@ -517,13 +521,7 @@ async fn a_credential_whose_issuers_key_is_never_had_is_not_kept() {
     let (cards, history) = outcome(&app, &person).await;
     waited.abort();
     assert_eq!((cards.len(), history[0].what.as_str()), (0, "failed"));
-    assert!(
-        history[0]
-            .reason
-            .as_deref()
-            .unwrap()
-            .contains("could not be verified")
-    );
+    assert!(why(&history).contains("credential-unverifiable"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -572,19 +570,19 @@ async fn a_preview_does_not_tell_what_names_and_addresses_there_are_within() {
     ] {
         let offer =
             format!("openid-credential-offer://?credential_offer_uri=https%3A%2F%2F{host}%2Fx");
-        told.insert(wallet.preview_offer(&offer).await.unwrap_err().reason);
+        told.insert(wallet.preview_offer(&offer).await.unwrap_err().to_string());
         let issuer = json!({
             "credential_issuer": format!("https://{host}"),
             "credential_configuration_ids": ["x"],
             "grants": {(PRE_AUTHORIZED): {"pre-authorized_code": "x"}},
         });
         let offer = format!("openid-credential-offer://?credential_offer={issuer}");
-        told.insert(wallet.preview_offer(&offer).await.unwrap_err().reason);
+        told.insert(wallet.preview_offer(&offer).await.unwrap_err().to_string());
         let request = format!(
             "openid4vp://?client_id=x509_san_dns:x.example&request_uri=https%3A%2F%2F{host}%2Fx"
         );
         let refused = wallet.preview_request(&person, &request).await;
-        told.insert(refused.unwrap_err().reason);
+        told.insert(refused.unwrap_err().to_string());
     }
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(
@@ -610,7 +608,7 @@ async fn told_of(endpoint: &str) -> (ErrorKind, String, Vec<String>) {
     let refused = refused.unwrap_err();
     let (_, history) = belongings(&app, &person).await;
     let history = history.into_iter().map(|entry| format!("{entry:?}"));
-    (refused.kind, refused.reason, history.collect())
+    (refused.kind, refused.to_string(), history.collect())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -670,7 +668,7 @@ async fn offers_of_what_there_is_not_have_the_issuer_asked_rarely() {
         for _ in 0..4 {
             let error = wallet.preview_offer(&unknown.uri).await.unwrap_err();
             assert_eq!(error.kind, ErrorKind::Upstream);
-            assert!(error.reason.contains("does not describe"), "{error:?}");
+            assert!(error.to_string().contains("does not describe"), "{error:?}");
             // Other offers still work.
             wallet.preview_offer(&known.uri).await.unwrap();
             assert_eq!(asked(), times);
@@ -789,7 +787,7 @@ async fn a_code_goes_to_no_server_that_does_not_redeem_such_codes() {
         .unwrap_err();
     assert!(
         error
-            .reason
+            .to_string()
             .contains("does not support pre-authorized codes"),
         "{error:?}"
     );

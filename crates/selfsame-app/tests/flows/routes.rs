@@ -95,7 +95,7 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
                 object.into_bytes(),
             ))
         }
-        _ => Err(Error::not_found("nothing here")),
+        _ => Err(Error::not_found("address-unknown")),
     }
 }
 
@@ -107,7 +107,7 @@ async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<
         "issuer/credential" => json(&app.issuer()?.credential(bearer, body).await?),
         other => {
             let id = other.strip_prefix("verifier/responses/");
-            let id = id.ok_or_else(|| Error::not_found("nothing here"))?;
+            let id = id.ok_or_else(|| Error::not_found("address-unknown"))?;
             json(&app.verifier()?.response(id, body).await?)
         }
     }
@@ -142,7 +142,7 @@ fn refused(error: &Error) -> Reply {
     };
     let body = serde_json::json!({
         "error": error.code.unwrap_or("invalid_request"),
-        "error_description": error.reason,
+        "error_description": error.to_string(),
     });
     let mut reply = reply(JSON, body.to_string().into_bytes());
     *reply.status_mut() = http::StatusCode::from_u16(status).unwrap();

@@ -101,5 +101,5 @@ async fn a_registry_that_was_handed_over_is_proven_to_the_end_and_not_opened_aga
     drop(registry);
     let gone = Embedded::open(world.setup()).await.err().unwrap();
     assert_eq!(gone.kind, ErrorKind::Gone);
-    assert!(gone.hint.is_some());
+    assert_eq!(gone.reason.id(), "registry-moved");
 }

@@ -318,7 +318,7 @@ async fn a_newcomer_is_registered_under_an_author_agreement_only_if_it_was_accep
     };
     let refused = register(None).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Forbidden);
-    assert!(refused.reason.contains("agreement"), "{refused}");
+    assert!(refused.to_string().contains("agreement"), "{refused}");
     let other = register(Some("1")).await.unwrap_err();
     assert_eq!(other.kind, ErrorKind::Conflict);
     let made = register(Some("2")).await.unwrap();

@@ -57,8 +57,7 @@ impl Keeping {
         let keeping = METHODS.named(method).and_then(Self::of);
         keeping.ok_or_else(|| {
             let names = METHODS.names(|method| Self::of(method).is_some());
-            Error::bad_request("this DID method is not supported")
-                .with_hint(format!("one of: {names}"))
+            Error::bad_request("did-method-unsupported").with("known", &names)
         })
     }
 }
@@ -143,7 +142,7 @@ impl Shared {
                 let network = self.own_registry()?.network().await?;
                 Ok(selfsame_did::selfsame::create(&network, public))
             }
-            Keeping::Cheqd => Err(Error::bad_request("a registrar makes DIDs of this method")),
+            Keeping::Cheqd => Err(Error::bad_request("did-of-registrar")),
         }
     }
 }

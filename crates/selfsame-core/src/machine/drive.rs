@@ -213,7 +213,7 @@ impl Shared {
             Called::Answered(answer) => self.drive(machine, at, answer.into()).await,
             Called::Later(retry_after) => Err(Error::new(
                 ErrorKind::Unavailable { retry_after },
-                "the other side asks to be called again later",
+                "call-later",
             )),
         }
     }
@@ -336,7 +336,9 @@ impl Shared {
         match entry {
             Settlement::Settled => batch.settle(leased.id),
             Settlement::Later(seconds) => batch.retry(leased.id, self.clock.now().plus(*seconds)),
-            Settlement::Buried(reason) => batch.bury(leased.id, reason),
+            Settlement::Buried(reason) => {
+                batch.bury(leased.id, reason.stored_within(Batch::REASON_MAX))
+            }
         }
     }
 
@@ -410,7 +412,7 @@ impl<M: Calling> Correspondent for M {
 }
 
 fn crowded() -> Error {
-    let reason = "too many requests change this at once";
-    tracing::warn!(reason, "refused");
-    Error::new(ErrorKind::Unavailable { retry_after: 1 }, reason)
+    let error = Error::new(ErrorKind::Unavailable { retry_after: 1 }, "record-crowded");
+    tracing::warn!(%error, "refused");
+    error
 }

@@ -95,5 +95,6 @@ impl Shared {
 
 /// A batch that gives an entry up.
 pub(super) fn buried(leased: &Leased, error: &Error) -> Batch {
-    Batch::new(leased.tenant.clone()).bury(leased.id, error.reason.clone())
+    let reason = error.reason.stored_within(Batch::REASON_MAX);
+    Batch::new(leased.tenant.clone()).bury(leased.id, reason)
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
+use selfsame_driver::Reason;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::record::decode;
@@ -210,7 +211,7 @@ async fn a_call_whose_time_is_over_is_not_made() {
     world.visit.until = world.shared.clock.now();
     world.begin("v").await;
     world.work().await;
-    let reason = "it is late".to_owned();
+    let reason = Reason::new("host-late");
     assert_eq!(world.state().await, State::Outside { reason });
     assert!(host.heard().is_empty());
     assert_eq!(world.outbox().await, (0, 0));
@@ -222,7 +223,7 @@ async fn a_step_that_refuses_its_answer_for_good_ends_the_record_and_leaves_a_de
     let world = World::of(&host).await;
     world.begin("v").await;
     world.work().await;
-    let reason = "the host is rude".to_owned();
+    let reason = Reason::new("host-rude");
     assert_eq!(world.state().await, State::Outside { reason });
     assert_eq!(world.outbox().await, (0, 1));
 }

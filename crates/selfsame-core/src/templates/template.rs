@@ -1,6 +1,7 @@
 //! What describes a type of credential: its claims, its look, and the request that a verifier typically makes.
 
 use selfsame_credential::date::is_full_date;
+use selfsame_driver::Reason;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -102,13 +103,13 @@ impl ClaimKind {
 
     /// The kind of value expected, in words for people.
     #[must_use]
-    pub fn expectation(self) -> &'static str {
+    pub fn expected(self) -> Reason {
         match self {
-            Self::Text => "text",
-            Self::Date => "date such as 2026-01-31",
-            Self::Number => "number",
-            Self::Boolean => "true or false",
-            Self::List => "list",
+            Self::Text => Reason::new("kind-text"),
+            Self::Date => Reason::new("kind-date"),
+            Self::Number => Reason::new("kind-number"),
+            Self::Boolean => Reason::new("kind-boolean"),
+            Self::List => Reason::new("kind-list"),
         }
     }
 }

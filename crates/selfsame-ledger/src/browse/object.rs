@@ -25,7 +25,7 @@ impl Browser<'_> {
     /// `BadRequest` for an invalid key, and the registry's errors.
     pub async fn object(&self, key: &str, now: UnixTime) -> Result<ObjectView> {
         if key.is_empty() || key.len() > MAX_KEY_BYTES {
-            return Err(Error::bad_request("a key has 1 to 1024 bytes"));
+            return Err(Error::bad_request("key-length"));
         }
         let bundle = self.registry.read(key.as_bytes(), 0).await?;
         let policy = ReadPolicy::genuine(SKEW);

@@ -56,7 +56,7 @@ impl Subject<'_> {
             }
             for row in rows {
                 let block = Head::from_bytes(&row.bytes)
-                    .map_err(|_| Error::bad_request(format!("block {} is damaged", row.height)))?;
+                    .map_err(|_| Error::bad_request("block-damaged").with("height", &row.height))?;
                 let size = block.log.size();
                 let transactions = self.transactions_up_to(before.log.size(), size)?;
                 let handover = self.handover(row.height)?;
@@ -85,7 +85,7 @@ impl Subject<'_> {
             let end = to.saturating_add(1).min(next.saturating_add(MAX_ENTRIES));
             let placed = self.file.entries(next..end)?;
             if placed.is_empty() {
-                return Err(Error::bad_request(format!("transaction {next} is missing")));
+                return Err(Error::bad_request("transaction-missing").with("number", &next));
             }
             all.extend(placed.into_iter().map(|placed| placed.entry.bytes));
             next = end;
@@ -97,11 +97,8 @@ impl Subject<'_> {
     fn handover(&self, height: u64) -> Result<Option<Box<Handover>>> {
         let kept = self.file.get(&handover_key(height.saturating_sub(1)))?;
         let handover = kept.map(|bytes| Handover::from_cbor(&bytes)).transpose();
-        let handover = handover.map_err(|_| {
-            Error::bad_request(format!(
-                "the change of validators of block {height} is damaged"
-            ))
-        })?;
+        let handover = handover
+            .map_err(|_| Error::bad_request("validators-change-damaged").with("height", &height))?;
         Ok(handover.map(Box::new))
     }
 

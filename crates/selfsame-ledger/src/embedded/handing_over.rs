@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use selfsame_crypto::{KeyHandle, PrivateKey};
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::network::Role;
 use selfsame_registry::{Genesis, Identifier, Operation, Receipt, UnsignedTransaction};
@@ -25,11 +25,7 @@ pub(super) fn is_still_here(ledger: &Ledger, key: &KeyHandle) -> Result<()> {
     let set = set.map_err(Error::internal)?;
     match set.validators() {
         [validator] if KeyHandle::of(&validator.key) == *key => Ok(()),
-        _ => Err(Error::new(
-            ErrorKind::Gone,
-            "this registry has moved to a network and continues there",
-        )
-        .with_hint("name the network's nodes in [registry]")),
+        _ => Err(Error::new(ErrorKind::Gone, "registry-moved")),
     }
 }
 
@@ -63,7 +59,10 @@ impl Embedded {
             .map_err(Error::internal)?;
         let handed_over = self.submit(&transaction).await;
         handed_over.map_err(|error| match error.is_refusal() {
-            true => error.with_hint("the trustee named in the genesis may have lost the role"),
+            true => Error {
+                reason: Reason::new("handover-refused").because(error.reason),
+                ..error
+            },
             false => error,
         })
     }
@@ -83,12 +82,7 @@ impl Embedded {
     /// `Forbidden` if no key of a trustee is here.
     pub async fn trustee(&self) -> Result<Arc<PrivateKey>> {
         let mut members = self.own_genesis().members().iter();
-        let missing = || {
-            Error::new(
-                ErrorKind::Forbidden,
-                "no key of a trustee of this registry is here, so it can't be handed over",
-            )
-        };
+        let missing = || Error::new(ErrorKind::Forbidden, "trustee-key-absent");
         let trustee = members
             .find(|member| member.role == Role::Trustee)
             .ok_or_else(missing)?;

@@ -43,9 +43,9 @@ pub(crate) async fn is_in(store: &Store, ledger: &dyn LedgerStore) -> Result<()>
     if is_copy {
         return Ok(store.commit(noted(height)?).await.map(drop)?);
     }
-    Err(lost(format!(
-        "the registry's ledger ends at block {height} but had reached block {reached}"
-    )))
+    Err(Error::new(ErrorKind::Gone, "ledger-lost-blocks")
+        .with("height", &height)
+        .with("reached", &reached))
 }
 
 /// Checks that the store is at least as new as the ledger last saw it. An older store would assign again what it has
@@ -62,20 +62,10 @@ pub(super) fn store_is_not_older(store: &Store, ledger: &dyn LedgerStore) -> Res
                 noted,
                 "the store has fewer commits than its ledger has seen"
             );
-            let older = "the store is older than its ledger: an old copy of its file was put back";
-            Err(Error::new(ErrorKind::Gone, older).with_hint(
-                "put back the newest store.sqlite, or restore a backup into a new directory with `selfsame restore` (docs/backup.md)",
-            ))
+            Err(Error::new(ErrorKind::Gone, "store-older-than-ledger"))
         }
         _ => Ok(()),
     }
-}
-
-/// The error for lost data of the registry, with a hint what to do about it.
-pub(super) fn lost(what: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Gone, what).with_hint(
-        "restore a backup (docs/backup.md), or start a new network in a new directory (--data)",
-    )
 }
 
 fn noted(height: u64) -> Result<Batch> {

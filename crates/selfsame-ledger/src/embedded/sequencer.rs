@@ -42,10 +42,7 @@ impl Queue {
     pub(super) async fn submit(&self, transaction: Transaction) -> Result<Receipt> {
         let Ok(place) = self.places.clone().try_acquire_owned() else {
             let kind = ErrorKind::TooMany { retry_after: 1 };
-            return Err(Error::new(
-                kind,
-                "too many transactions wait for the registry",
-            ));
+            return Err(Error::new(kind, "transactions-waiting"));
         };
         let (answer, answered) = oneshot::channel();
         let waiting = WaitingTransaction {
@@ -344,6 +341,5 @@ fn tell(answers: Vec<Option<oneshot::Sender<Result<Receipt>>>>, applied: &Applie
 
 fn unavailable() -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 1 };
-    Error::new(kind, "the registry can't write now")
-        .with_hint("send the same transaction again; if it was written, the answer is its receipt")
+    Error::new(kind, "registry-write-failed")
 }

@@ -114,7 +114,7 @@ impl SeenLedger<'_> {
             Err(error @ (TreeError::Missing | TreeError::Damaged)) => error.to_string(),
             Err(other) => return Err(StateError(other.to_string())),
         };
-        Err(StateError(self.damage.found(wrong).reason))
+        Err(StateError(self.damage.found(wrong).to_string()))
     }
 }
 

@@ -19,9 +19,7 @@ impl Ledger {
     /// `BadRequest` for too many, `Internal` if the store fails.
     pub(crate) fn proven(&self, bundle: Bundle, numbers: &[u64]) -> Result<ProvenEntries> {
         if numbers.len() > ENTRIES_MAX {
-            return Err(Error::bad_request(format!(
-                "at most {ENTRIES_MAX} transactions at once"
-            )));
+            return Err(Error::bad_request("transactions-limit").with("maximum", &ENTRIES_MAX));
         }
         let standing = standing(&bundle.note)
             .ok_or_else(|| Error::internal("one of our own checkpoints can't be read"))?;
@@ -34,10 +32,7 @@ impl Ledger {
             let index = seq_no.saturating_sub(1);
             bytes = bytes.saturating_add(placed.entry.bytes.len().saturating_add(ENTRY_OVERHEAD));
             if bytes > MAX_BYTES {
-                return Err(Error::bad_request(
-                    "these transactions are longer than one answer can be",
-                )
-                .with_hint("ask for fewer at once"));
+                return Err(Error::bad_request("transactions-too-long"));
             }
             entries.push(ProvenEntry {
                 seq_no: *seq_no,

@@ -137,9 +137,9 @@ impl Question for Logged<'_> {
         answer: ProvenEntries,
         as_of: Standing,
     ) -> Result<Vec<ProvenEntry>> {
-        answer.judged(self.0, &as_of).map_err(|error| {
-            Error::upstream(format!("the registry's transactions are refused: {error}"))
-        })
+        answer
+            .judged(self.0, &as_of)
+            .map_err(|error| Error::upstream("transactions-refused").with("detail", &error))
     }
 }
 
@@ -253,7 +253,7 @@ impl Fetcher<'_> {
     }
 
     fn too_late(&self, node: &Arc<Callee>) -> Error {
-        let late = Error::upstream("the node does not prove what it acknowledged");
+        let late = Error::upstream("acknowledgement-false");
         unproven(self.remote.nodes.refused(node, false, late))
     }
 
@@ -279,9 +279,7 @@ impl Fetcher<'_> {
             {
                 Ok(Ok(entries)) => match entries.first().map(|entry| hash_of(&entry.transaction)) {
                     Some(hash) if hash == Some(transaction.hash()) => return Ok(()),
-                    Some(_) => Some(Error::upstream(
-                        "its receipt names another transaction's number",
-                    )),
+                    Some(_) => Some(Error::upstream("receipt-of-other-number")),
                     // The signatures for the block may be on their way.
                     None => None,
                 },
@@ -440,9 +438,7 @@ async fn ask<Q: Question>(
             accepted => return Ok((answer, accepted)),
         }
     }
-    Err(Error::upstream(
-        "the registry's changes of validators do not end",
-    ))
+    Err(Error::upstream("validators-changes-endless"))
 }
 
 /// The node keeps its turn: the fault may as well be in this machine's clock.
@@ -459,10 +455,5 @@ fn hash_of(transaction: &[u8]) -> Option<[u8; 32]> {
 /// The error of a write that is acknowledged but not proven. No caller may act on a single node's word.
 fn unproven(error: Error) -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 2 };
-    let reason = format!(
-        "the transaction was acknowledged, but it is not proven that the registry has it: {}",
-        error.reason
-    );
-    Error::new(kind, reason)
-        .with_hint("send the same transaction again; if it was written, the answer is its receipt")
+    Error::new(kind, "acknowledgement-unproven").because(error.reason)
 }

@@ -136,8 +136,7 @@ impl NetView {
     /// `Unavailable`, naming the missing witnesses; `Upstream` if a cosignature is invalid.
     pub(super) fn cosigned(&self, note: &str) -> Result<()> {
         let latest = self.clock.now().plus(SKEW);
-        let refused =
-            |error| Error::upstream(format!("a cosignature of a witness is refused: {error}"));
+        let refused = |error| Error::upstream("cosignature-refused").with("detail", &error);
         let note = SignedNote::parse(note).map_err(refused)?;
         let cosigners = note
             .cosigners(self.witnesses.keys(), latest)
@@ -152,15 +151,13 @@ impl NetView {
     fn too_few(&self, signed: &[&str]) -> Error {
         let names = self.witnesses.keys().iter().map(VerifierKey::name);
         let missing: Vec<&str> = names.filter(|name| !signed.contains(name)).collect();
-        let reason = format!(
-            "{} witnesses cosigned the registry's checkpoint, and {} must have; missing: {}",
-            signed.len(),
-            self.witnesses.needed(),
-            missing.join(", ")
-        );
-        Error::new(ErrorKind::Unavailable { retry_after: 2 }, reason).with_hint(
-            "the registry must show its checkpoints to the witnesses: set [registry] witnesses there; its log says how each one answers",
+        Error::new(
+            ErrorKind::Unavailable { retry_after: 2 },
+            "cosignatures-missing",
         )
+        .with("signed", &signed.len())
+        .with("needed", &self.witnesses.needed())
+        .with("missing", &missing.join(", "))
     }
 
     /// The checkpoint of an answer, if trusted validators signed it. It is not compared with what was seen before.
@@ -262,7 +259,7 @@ impl NetView {
             view.fetched
                 .extend(lasting.map(|read| (read.key, read.value)));
         }
-        let circles = || Error::upstream("the registry's answers lead to no result");
+        let circles = || Error::upstream("registry-answers-endless");
         Err(behind.unwrap_or_else(circles))
     }
 
@@ -286,9 +283,7 @@ impl NetView {
     pub(super) fn accept_further(&self, further: &[Read], as_of: Standing) -> Result<()> {
         let objects: Vec<_> = further.iter().map(Read::object).collect();
         let accepted = self.client().accept_further(&objects, as_of);
-        accepted.map_err(|_| {
-            Error::upstream("the registry's read is refused: a further object is not in its state")
-        })
+        accepted.map_err(|_| Error::upstream("read-object-absent"))
     }
 
     /// Verifies the newest answer that is available while the network stands still. It may be older.
@@ -415,8 +410,7 @@ impl StateRead for VerifiedState<'_> {
 /// The error if every node is behind what was seen already.
 pub(super) fn all_behind() -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 2 };
-    let reason = "every node of the registry is behind the newest state seen";
-    Error::new(kind, reason)
+    Error::new(kind, "nodes-behind")
 }
 
 /// Whether enough validators signed the checkpoint, but too few witnesses cosigned it.
@@ -435,17 +429,18 @@ fn refused(report: &ReadReport, bundle: &Bundle, newest: Option<&(Standing, Stri
     };
     let first = report.rules.iter().find(|rule| rule.passed == Some(false));
     let (rule, detail) = first.map_or(("", ""), |rule| (rule.name, rule.detail.as_str()));
-    let mut error = Error::upstream(format!(
-        "the registry's read is refused by rule `{rule}`: {detail}"
-    ));
+    let mut error = Error::upstream("read-refused")
+        .with("rule", &rule)
+        .with("detail", &detail);
     let why = match (report.as_of, newest) {
         (Some(as_of), Some((_, seen))) if broken("fork") => {
             Why::Fork(as_of.height, Box::new([seen.clone(), bundle.note.clone()]))
         }
         // Enough validators signed the time, so no single node has invented it.
         (Some(_), _) if report.outcome == ReadOutcome::Untimely && broken("future") => {
-            error = error
-                .with_hint("check this machine's clock: the validators' clocks are ahead of it");
+            error = Error::upstream("read-ahead-of-clock")
+                .with("rule", rule)
+                .with("detail", detail);
             Why::Ahead
         }
         (Some(as_of), _) if report.outcome == ReadOutcome::Untimely => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::json::{self, Limits};
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response};
 use selfsame_proof::entries::{self, ProvenEntries};
 use selfsame_proof::log::Hash;
@@ -53,8 +53,7 @@ impl Callee {
     pub(super) async fn genesis(&self) -> Result<Genesis> {
         let url = self.at(&["registry", "genesis"])?;
         let response = success(self.get(&url, "application/cbor").await?)?;
-        Genesis::from_bytes(&response.body)
-            .map_err(|_| Error::upstream("the registry's genesis is malformed"))
+        Genesis::from_bytes(&response.body).map_err(|_| Error::upstream("genesis-malformed"))
     }
 
     pub(super) async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
@@ -70,17 +69,14 @@ impl Callee {
         let receipt: Receipt = read(&response)?;
         match receipt.tx_hash == transaction.hash() {
             true => Ok(receipt),
-            false => Err(Error::upstream(
-                "the registry's receipt is for another transaction",
-            )),
+            false => Err(Error::upstream("receipt-of-other-transaction")),
         }
     }
 
     /// The node's answer for an object of the state. Nothing of it is verified.
     pub(super) async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
         let response = success(self.object("read", key, trusted_height).await?)?;
-        Bundle::from_bytes(&response.body)
-            .map_err(|_| Error::upstream("the registry's read is malformed"))
+        Bundle::from_bytes(&response.body).map_err(|_| Error::upstream("read-malformed"))
     }
 
     /// As [`Self::read`], with the objects that the value refers to. A node of an older version sends the object alone.
@@ -93,8 +89,7 @@ impl Callee {
             });
         }
         let response = success(response)?;
-        ProvenReads::from_bytes(&response.body)
-            .map_err(|_| Error::upstream("the registry's read is malformed"))
+        ProvenReads::from_bytes(&response.body).map_err(|_| Error::upstream("read-malformed"))
     }
 
     async fn object(&self, how: &str, key: &[u8], trusted_height: u64) -> Result<Response> {
@@ -115,7 +110,7 @@ impl Callee {
         let (hashes, rest) = response.body.as_chunks::<32>();
         match rest.is_empty() && hashes.len() <= PROOF_MAX {
             true => Ok(hashes.to_vec()),
-            false => Err(Error::upstream("the registry's proof is malformed")),
+            false => Err(Error::upstream("proof-malformed")),
         }
     }
 
@@ -137,7 +132,7 @@ impl Callee {
             .append_pair("trusted_height", &trusted_height.to_string());
         let response = success(self.get(&url, "application/cbor").await?)?;
         ProvenEntries::from_bytes(&response.body)
-            .map_err(|_| Error::upstream("the registry's transactions are malformed"))
+            .map_err(|_| Error::upstream("transactions-malformed"))
     }
 
     fn at(&self, path: &[&str]) -> Result<Url> {
@@ -205,7 +200,7 @@ fn read<T: DeserializeOwned>(response: &Response) -> Result<T> {
             ..Limits::default()
         },
     )
-    .map_err(|_| Error::upstream("the registry's answer is malformed"))
+    .map_err(|_| Error::upstream("answer-malformed"))
 }
 
 /// Checks the answer to anything but a transaction. Such a call submits nothing that could be refused, so a code in the
@@ -236,7 +231,10 @@ fn refusal(response: &Response) -> Error {
         .detail
         .or(said.error_description)
         .filter(|reason| reason.len() <= 300)
-        .unwrap_or_else(|| format!("the registry answered with status {}", response.status));
+        .map_or_else(
+            || Reason::new("registry-status").with("status", &response.status),
+            |said| Reason::new("rule-broken").with("detail", &said),
+        );
     let kind = match (response.status, code) {
         (429, _) => ErrorKind::TooMany { retry_after },
         (503, _) => ErrorKind::Unavailable { retry_after },
@@ -246,12 +244,11 @@ fn refusal(response: &Response) -> Error {
         (410, Some(_)) => ErrorKind::Gone,
         (400..=499, Some(_)) => ErrorKind::BadRequest,
         (401 | 403, None) => {
-            return Error::upstream("the registry refused this instance's token")
-                .with_hint("set token in [registry] to the registry's operator token");
+            return Error::upstream("registry-token-refused");
         }
         _ => ErrorKind::Upstream,
     };
-    let error = Error::new(kind, reason);
+    let error = Error::of(kind, reason);
     match code {
         Some(code) => error.with_code(code),
         None => error,
@@ -261,7 +258,7 @@ fn refusal(response: &Response) -> Error {
 /// The error of a node that took the call and did not answer in time.
 pub(super) fn unanswered() -> Error {
     let kind = ErrorKind::Unavailable { retry_after: 2 };
-    Error::new(kind, "the registry does not answer in time").with_code(UNANSWERED)
+    Error::new(kind, "registry-silent").with_code(UNANSWERED)
 }
 
 fn within(time: Duration) -> selfsame_net::CallLimits {
@@ -275,23 +272,20 @@ fn unreached(error: NetError) -> Error {
     match error {
         NetError::Busy { retry_after } => Error::new(
             ErrorKind::Unavailable { retry_after },
-            "too many calls to the registry are in progress",
+            "registry-calls-crowded",
         )
         .with_code(UNREACHED),
-        NetError::Refused(_) => Error::upstream(
-            "this instance may not call the registry's address",
-        )
-        .with_hint("if the registry's origin is private or plain http, add it to [trust] origins"),
+        NetError::Refused(_) => Error::upstream("registry-address-refused"),
         NetError::TimedOut => unanswered(),
         error if error.is_transient() => {
             tracing::warn!(%error, "the registry could not be reached");
             Error::new(
                 ErrorKind::Unavailable { retry_after: 2 },
-                "the registry can't be reached now",
+                "registry-unreachable",
             )
             .with_code(UNREACHED)
         }
-        error => Error::upstream(format!("the registry did not answer: {error}")),
+        error => Error::upstream("registry-unanswered").with("detail", &error),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::clock::Clock;
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use tokio::time::Instant;
 
 use super::node::{Callee, UNANSWERED, UNREACHED, unanswered};
@@ -80,7 +80,7 @@ impl Nodes {
             let kind = ErrorKind::Unavailable {
                 retry_after: first.unwrap_or(1).max(1),
             };
-            return Err(Error::new(kind, "the registry asked to be called later"));
+            return Err(Error::new(kind, "registry-later"));
         }
         Ok(turn
             .into_iter()
@@ -192,7 +192,9 @@ pub(super) fn better(before: Option<Error>, now: Error) -> Error {
 /// Adds the node's name to its error.
 pub(super) fn named(node: &Callee, error: Error) -> Error {
     Error {
-        reason: format!("{} ({})", error.reason, node.name()),
+        reason: Reason::new("node-said")
+            .because(error.reason)
+            .with("node", &node.name()),
         ..error
     }
 }

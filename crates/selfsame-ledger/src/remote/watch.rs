@@ -173,7 +173,7 @@ impl Remote {
             Some((standing, entries.into_iter().next()?))
         });
         let Some((standing, entry)) = entry else {
-            let error = Error::upstream("it does not prove that its log extends another node's");
+            let error = Error::upstream("log-extension-unproven");
             self.nodes.refused(node, true, error);
             return Compared::Nothing;
         };

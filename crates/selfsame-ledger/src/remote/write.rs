@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_registry::refusal::Fate;
 use selfsame_registry::{Receipt, Transaction};
 
@@ -62,13 +62,10 @@ impl Refusals {
         let kind = ErrorKind::Unavailable {
             retry_after: AGAIN_AFTER,
         };
-        let reason = format!(
-            "{} of the registry's nodes refuse the transaction, and nothing proves that they are right: {}",
-            self.heard.len(),
-            first.reason
-        );
-        let error = Error::new(kind, reason);
-        Some(error.with_hint("it is stored; if the node is wrong, another one will accept it"))
+        let reason = Reason::new("refusal-unproven")
+            .with("nodes", &self.heard.len())
+            .because(first.reason.clone());
+        Some(Error::of(kind, reason))
     }
 }
 
@@ -148,10 +145,9 @@ impl Fetcher<'_> {
         }
         match fate {
             Fate::Written(receipt) => {
-                let behind = Error::upstream(format!(
-                    "it refuses a transaction that the log has as number {}: {}",
-                    receipt.seq_no, said.reason
-                ));
+                let behind = Error::upstream("node-behind-log")
+                    .with("number", &receipt.seq_no)
+                    .because(said.reason.clone());
                 self.remote.nodes.refused(node, false, behind);
                 known.written_at(receipt.height.min(known.height()));
                 Ok(Some(receipt))
@@ -167,13 +163,10 @@ fn unread(node: &Callee, said: &Error, error: &Error) -> Error {
     let kind = ErrorKind::Unavailable {
         retry_after: AGAIN_AFTER,
     };
-    let reason = format!(
-        "a node refuses the transaction ({}: {}), and the state that would prove it can't be read: {}",
-        node.name(),
-        said.reason,
-        error.reason
-    );
-    Error::new(kind, reason)
+    Error::new(kind, "refusal-unread")
+        .with("node", &node.name())
+        .with_reason("said", said.reason.clone())
+        .because(error.reason.clone())
 }
 
 #[cfg(test)]
@@ -183,7 +176,7 @@ mod tests {
     use super::*;
 
     fn refusal(code: &'static str) -> Error {
-        Error::new(ErrorKind::Conflict, "no").with_code(code)
+        Error::new(ErrorKind::Conflict, "refused-so").with_code(code)
     }
 
     fn add(refusals: &mut Refusals, (origin, code): (usize, &'static str)) -> Option<Error> {

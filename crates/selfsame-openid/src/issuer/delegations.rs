@@ -87,7 +87,7 @@ impl Issuer {
     /// `NotFound`; the registry's.
     pub async fn withdraw_delegation(&self, name: &str) -> Result<Delegation> {
         let record = self.shared.store.read(tenant(), DELEGATION, name).await?;
-        let record = record.ok_or_else(|| Error::not_found("there is no such delegation"))?;
+        let record = record.ok_or_else(|| Error::not_found("delegation-unknown"))?;
         let kept: DelegationRecord = decode(&record.value)?;
         let operation = Operation::WithdrawDelegation {
             name: name.to_owned(),
@@ -106,32 +106,27 @@ impl Issuer {
     /// The wanted delegation, checked as far as possible here; the registry decides.
     fn wanted(&self, new: &NewDelegation) -> Result<DelegationRecord> {
         if !self.identity.did().origin().is_registry() {
-            return Err(
-                Error::bad_request("only an issuer with a did:selfsame can delegate")
-                    .with_hint("the registry that holds delegations is found by the issuer's DID"),
-            );
+            return Err(Error::bad_request("delegation-issuer"));
         }
         if new.templates.is_empty() {
-            return Err(Error::bad_request("name the templates to delegate"));
+            return Err(Error::bad_request("delegation-templates-missing"));
         }
         for id in &new.templates {
             if !selfsame_core::templates::find(id)?.single_use {
-                let reason = format!("credentials of `{id}` have no handle for single use");
-                return Err(Error::bad_request(reason));
+                return Err(Error::bad_request("template-not-single-use").with("template", id));
             }
         }
         let to = Did::parse(&new.to)
             .ok()
             .filter(|to| to.origin().is_registry())
-            .ok_or_else(|| Error::bad_request("a delegation must be to a did:selfsame"))?;
+            .ok_or_else(|| Error::bad_request("delegation-to-other-method"))?;
         let until = match &new.until {
             None => {
                 let days = DEFAULT_DAYS.saturating_mul(24 * 3600);
                 self.shared.clock.now().plus(days)
             }
-            Some(until) => UnixTime::parse_rfc3339(until).ok_or_else(|| {
-                Error::bad_request("the end of a delegation must be an RFC 3339 time")
-            })?,
+            Some(until) => UnixTime::parse_rfc3339(until)
+                .ok_or_else(|| Error::bad_request("delegation-end-malformed"))?,
         };
         action(&new.action)?;
         Ok(DelegationRecord {
@@ -148,8 +143,7 @@ impl Issuer {
         record: &DelegationRecord,
         action: Action,
     ) -> Result<(String, selfsame_registry::Identifier)> {
-        let foreign =
-            || Error::bad_request("a delegation must be to a did:selfsame of the issuer's network");
+        let foreign = || Error::bad_request("delegation-to-other-network");
         let (network, _) =
             selfsame_did::selfsame::parts(self.identity.did()).ok_or_else(foreign)?;
         let identifier = selfsame_registry::Identifier::of_did(&record.to, &network);
@@ -161,11 +155,8 @@ impl Issuer {
                 return Ok((name, identifier));
             }
         }
-        Err(Error::new(
-            ErrorKind::Conflict,
-            format!("this delegate has reached the maximum of {DELEGATIONS_MAX} delegations"),
-        )
-        .with_hint("let the delegate act as another DID"))
+        Err(Error::new(ErrorKind::Conflict, "delegations-too-many")
+            .with("maximum", &DELEGATIONS_MAX))
     }
 
     async fn delegation_view(&self, name: &str, record: &DelegationRecord) -> Result<Delegation> {
@@ -195,8 +186,5 @@ fn action(name: &str) -> Result<Action> {
     [Action::Consume, Action::Revoke]
         .into_iter()
         .find(|action| action.name() == name)
-        .ok_or_else(|| {
-            Error::bad_request("this action can't be delegated")
-                .with_hint("one of: consume, revoke")
-        })
+        .ok_or_else(|| Error::bad_request("delegation-action-unknown"))
 }

@@ -314,7 +314,7 @@ impl Lists {
             return Ok(ready);
         }
         if list > self.newest.load(Ordering::Relaxed) {
-            return Err(Error::not_found("there is no such status list"));
+            return Err(Error::not_found("status-list-unknown"));
         }
         let now = self.shared.clock.now();
         let (token, changes) = self.signed(list, face, now).await?;

@@ -46,9 +46,7 @@ impl Issuer {
         let uses = new.uses.unwrap_or(1);
         let lifetime = new.expires_in.unwrap_or(3600);
         if !(1..=USES_MAX).contains(&uses) || !(1..=LIFETIME_MAX).contains(&lifetime) {
-            return Err(Error::bad_request(
-                "an offer has 1 to 100,000 uses and ends within 90 days",
-            ));
+            return Err(Error::bad_request("offer-limits"));
         }
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("offer/id"));
@@ -82,10 +80,7 @@ impl Issuer {
         };
         let encoded = encode(&record)?;
         if encoded.len() > OFFER_BYTES_MAX {
-            return Err(
-                Error::bad_request("the claims are larger than wallets accept")
-                    .with_hint("at most 64 KiB: for larger data, attest their digest"),
-            );
+            return Err(Error::bad_request("claims-too-large"));
         }
         let put = Put::new(OFFER, &id, encoded)
             .tag(Tag::hashed("code", code))
@@ -110,8 +105,7 @@ impl Issuer {
         };
         found.copied().ok_or_else(|| {
             let names: Vec<&str> = issued.iter().map(|format| format.as_str()).collect();
-            Error::bad_request("this issuer does not issue this format")
-                .with_hint(format!("one of: {}", names.join(", ")))
+            Error::bad_request("format-not-issued").with("known", &names.join(", "))
         })
     }
 
@@ -145,10 +139,7 @@ impl Issuer {
         let open = matches!(record.state, IssuanceState::Offered(_))
             && self.shared.clock.now() < record.expires;
         if !open {
-            return Err(
-                Error::new(ErrorKind::Gone, "this offer was accepted or has expired")
-                    .with_hint("ask the issuer for a new one"),
-            );
+            return Err(Error::new(ErrorKind::Gone, "offer-over"));
         }
         Ok(record.offer.to_json().expose().to_owned())
     }
@@ -158,7 +149,7 @@ impl Issuer {
         let record = store
             .read(tenant(), OFFER, id)
             .await?
-            .ok_or_else(|| Error::not_found("there is no such offer"))?;
+            .ok_or_else(|| Error::not_found("offer-unknown"))?;
         Ok((decode(&record.value)?, record))
     }
 

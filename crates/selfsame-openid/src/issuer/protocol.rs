@@ -5,7 +5,7 @@ use selfsame_credential::evidence::Step;
 use selfsame_credential::{ClaimPath, Format, single_use};
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_driver::record::encode;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
 use selfsame_openid4vc::issuer::credential::CredentialAsked;
@@ -326,19 +326,14 @@ fn granted(state: &IssuanceState) -> Result<&Granted> {
 }
 
 fn spent() -> Error {
-    let reason = "the code is unknown, spent or expired";
-    refusal(selfsame_oauth::Error::new(Code::InvalidGrant, reason).into())
+    Error::bad_request("code-unknown").with_code(Code::InvalidGrant.as_str())
 }
 
 fn invalid_token() -> Error {
-    let reason = "the access token is unknown or has expired";
-    refusal(selfsame_oauth::Error::new(Code::InvalidToken, reason).into())
+    let code = Code::InvalidToken.as_str();
+    Error::new(ErrorKind::Unauthenticated, "access-token-unknown").with_code(code)
 }
 
 fn replayed() -> Error {
-    let reason = "the nonce has been used";
-    refusal(selfsame_openid4vc::Error::credential(
-        CredentialCode::InvalidNonce,
-        reason,
-    ))
+    Error::bad_request("nonce-used").with_code(CredentialCode::InvalidNonce.as_str())
 }

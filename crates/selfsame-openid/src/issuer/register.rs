@@ -151,10 +151,7 @@ impl Issuer {
                 return Ok(self.issued_view(id, &issued));
             }
             if issued.status == CredentialStatus::Revoked {
-                return Err(
-                    Error::new(ErrorKind::Conflict, "a revoked credential stays revoked")
-                        .with_hint("suspend a credential that may become valid again"),
-                );
+                return Err(Error::new(ErrorKind::Conflict, "credential-revoked"));
             }
             issued.status = status;
             let put = Put::new(ISSUED, id, encode(&issued)?);
@@ -173,11 +170,7 @@ impl Issuer {
             tracing::info!(credential = id, status = ?status, "status changed");
             return Ok(self.issued_view(id, &issued));
         }
-        Err(Error::new(
-            ErrorKind::Conflict,
-            "other requests are changing this credential's status",
-        )
-        .with_hint("reload it, then try again"))
+        Err(Error::new(ErrorKind::Conflict, "status-changing"))
     }
 
     /// Whether the served lists show this status. A credential of a format that is no longer known counts as not shown.
@@ -215,6 +208,5 @@ fn use_digest(claims: &Map<String, Value>) -> Option<[u8; 32]> {
 }
 
 fn unknown() -> Error {
-    Error::not_found("there is no such credential in this issuer's list")
-        .with_hint("find its id on the issuer's page, or at /api/issuer/credentials")
+    Error::not_found("credential-not-issued")
 }

@@ -161,8 +161,9 @@ impl Verifier {
     }
 
     fn query(&self, new: &NewRequest) -> Result<(DcqlQuery, String)> {
-        let wrong =
-            |error: selfsame_openid4vc::dcql::DcqlError| Error::bad_request(error.to_string());
+        let wrong = |error: selfsame_openid4vc::dcql::DcqlError| {
+            Error::bad_request("rule-broken").with("detail", &error)
+        };
         match (&new.dcql_query, &new.template) {
             (Some(query), None) => {
                 let query = DcqlQuery::parse(query).map_err(wrong)?;
@@ -185,18 +186,15 @@ impl Verifier {
                     .iter()
                     .find(|path| !may_be_asked(template, format, path))
                 {
-                    return Err(Error::bad_request(format!(
-                        "`{}` is not a claim of `{}`",
-                        unknown.join("."),
-                        template.id
-                    )));
+                    return Err(Error::bad_request("claim-not-of-template")
+                        .with("claim", &unknown.join("."))
+                        .with("template", &template.id));
                 }
                 let mut claims = claims.clone();
                 let handle = vec![HANDLE.to_owned()];
                 if new.spend && !claims.contains(&handle) {
                     if !may_be_asked(template, format, &handle) {
-                        return Err(Error::bad_request("this credential is not single-use")
-                            .with_hint("request an SD-JWT VC of a template with `single_use`"));
+                        return Err(Error::bad_request("credential-not-single-use"));
                     }
                     claims.push(handle);
                 }
@@ -207,7 +205,7 @@ impl Verifier {
                     .unwrap_or_else(|| template.request.title.clone());
                 Ok((DcqlQuery::parse(&query).map_err(wrong)?, title))
             }
-            _ => Err(Error::bad_request("give either `dcql_query` or `template`")),
+            _ => Err(Error::bad_request("query-ambiguous")),
         }
     }
 
@@ -240,10 +238,8 @@ impl Verifier {
     fn client(&self, new: &NewRequest, response_uri: &url::Url) -> Result<ClientId> {
         let prefix = match &new.client_id_prefix {
             None => self.context.config.verifier.client_id_prefix,
-            Some(name) => ClientIdPrefix::named(name).ok_or_else(|| {
-                Error::bad_request("this client identifier prefix is not supported")
-                    .with_hint("one of: redirect_uri, decentralized_identifier, x509_san_dns")
-            })?,
+            Some(name) => ClientIdPrefix::named(name)
+                .ok_or_else(|| Error::bad_request("client-prefix-unsupported"))?,
         };
         match prefix {
             ClientIdPrefix::RedirectUri => Ok(ClientId::RedirectUri(response_uri.clone())),
@@ -251,10 +247,11 @@ impl Verifier {
                 Ok(ClientId::DecentralizedIdentifier(self.client_did()))
             }
             ClientIdPrefix::X509SanDns => {
-                let certificate = self.context.verifier_certificate.as_ref().ok_or_else(|| {
-                    Error::bad_request("this verifier has no certificate")
-                        .with_hint("set `certificate` and `certificate_key` under [verifier]")
-                })?;
+                let certificate = self
+                    .context
+                    .verifier_certificate
+                    .as_ref()
+                    .ok_or_else(|| Error::bad_request("verifier-certificate-absent"))?;
                 Ok(ClientId::X509SanDns(certificate.name.clone()))
             }
         }
@@ -265,9 +262,7 @@ impl Verifier {
 fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMethod> {
     let method = RequestUriMethod::parse(new.request_uri_method.as_deref()).map_err(refusal)?;
     match method {
-        RequestUriMethod::Post if !is_fetched => Err(Error::bad_request(
-            "a request with the prefix redirect_uri is not fetched, so it has no request_uri_method",
-        )),
+        RequestUriMethod::Post if !is_fetched => Err(Error::bad_request("redirect-uri-unfetched")),
         method => Ok(method),
     }
 }

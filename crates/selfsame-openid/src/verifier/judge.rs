@@ -62,8 +62,7 @@ impl Verifier {
             expected: None,
         };
         let examination = Examination::new(&presented).map_err(|malformed| {
-            Error::bad_request(malformed.to_string())
-                .with_hint("give the credential alone: an SD-JWT with its disclosures, or a JWT")
+            Error::bad_request("credential-malformed").with("detail", &malformed)
         })?;
         let max_status_age = self.context.config.verifier.max_status_age;
         let policy = self.policy(max_status_age);
@@ -102,12 +101,11 @@ impl Machine for Rechecking<'_> {
         (): &(),
         round: &Round<'_>,
     ) -> Result<Step<Next<VerificationStatus>>> {
-        let conflict = |reason| Error::new(ErrorKind::Conflict, reason);
         if !matches!(kept.state, VerificationState::Answered(_)) {
-            return Err(conflict("there is no answer to judge yet"));
+            return Err(Error::new(ErrorKind::Conflict, "answer-absent"));
         }
         if kept.spending.as_ref().is_some_and(Spending::is_pending) {
-            return Err(conflict("the registry has not answered yet"));
+            return Err(Error::new(ErrorKind::Conflict, "registry-undecided"));
         }
         kept.state = match self.0.judged_again(&kept.state, round)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),

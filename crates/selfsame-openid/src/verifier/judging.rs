@@ -30,7 +30,7 @@ impl Judging {
         if *count >= AT_ONCE {
             return Err(Error::new(
                 ErrorKind::TooMany { retry_after: 1 },
-                "other answers to this request are being judged",
+                "answers-in-judgement",
             ));
         }
         *count = count.saturating_add(1);

@@ -75,11 +75,7 @@ impl Verifier {
         if same_browser && kept.state.is_response_code(&code) {
             return Ok(self.view(id, &kept));
         }
-        Err(Error::new(
-            ErrorKind::Forbidden,
-            "this result belongs to another browser",
-        )
-        .with_hint("start again in this browser"))
+        Err(Error::new(ErrorKind::Forbidden, "result-of-other-browser"))
     }
 
     /// The signer of a request: the client it names. The settings may have changed since it was created.

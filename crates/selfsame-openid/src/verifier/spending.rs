@@ -10,7 +10,7 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_openid4vc::dcql::{ClaimQuery, CredentialQuery, DcqlQuery};
 use selfsame_openid4vc::verifier::{AnsweredRequest, VerificationState};
 use selfsame_registry::single_use::{Action, Consume};
@@ -41,7 +41,7 @@ enum SpendingProgress {
     /// The registry has it.
     Done { at: UnixTime, seq_no: u64 },
     /// It will never be done.
-    Refused { reason: String },
+    Refused { reason: Reason },
 }
 
 /// A handle that a holder has shown.
@@ -95,7 +95,7 @@ impl Verifier {
                 Ok(Some(self.spender(named).await?))
             }
             (false, None) => Ok(None),
-            (false, Some(_)) => Err(Error::bad_request("`spender` needs `spend`")),
+            (false, Some(_)) => Err(Error::bad_request("spender-without-spend")),
         }
     }
 
@@ -104,7 +104,7 @@ impl Verifier {
         let did = match named {
             None => self.identity.did().clone(),
             Some(named) => {
-                Did::parse(named).map_err(|_| Error::bad_request("`spender` is not a DID"))?
+                Did::parse(named).map_err(|_| Error::bad_request("spender-malformed"))?
             }
         };
         self.dids.may_act_as(&did, &self.identity).await?;
@@ -182,12 +182,9 @@ impl Verifier {
         action: Action,
         by: &Did,
     ) -> Result<Order> {
-        let shown = shown(answered, action).ok_or_else(|| {
-            Error::bad_request(
-                "the credential whose handle was requested was not shown, or is not valid",
-            )
-        })?;
-        let unknown = || Error::bad_request("the credential's issuer belongs to no registry");
+        let shown =
+            shown(answered, action).ok_or_else(|| Error::bad_request("handle-not-shown"))?;
+        let unknown = || Error::bad_request("issuer-without-registry");
         let (network, _) = selfsame::parts(&shown.issuer).ok_or_else(unknown)?;
         let issuer = Identifier::of_did(&shown.issuer, &network).ok_or_else(unknown)?;
         let delegation = match shown.issuer == *by {
@@ -224,11 +221,9 @@ impl Verifier {
         let registry = self.shared.own_registry()?;
         let newest = newest_delegation(&**registry, &wanted).await?;
         newest.ok_or_else(|| {
-            let doing = action.name();
-            let reason =
-                format!("the issuer has not authorised {by} to {doing} credentials of this type");
-            Error::new(ErrorKind::Forbidden, reason)
-                .with_hint("the issuer's operator can do so with POST /api/issuer/delegations")
+            Error::new(ErrorKind::Forbidden, "delegation-absent")
+                .with("by", by)
+                .with("action", action.name())
         })
     }
 }
@@ -294,7 +289,7 @@ impl Calling for Verifier {
         };
         if kept.awaits(round) {
             // Whether the registry accepted it is unknown.
-            let reason = format!("given up: {}", error.reason);
+            let reason = Reason::new("given-up").because(error.reason.clone());
             let progress = SpendingProgress::Refused { reason };
             if let Some(reason) = kept.refused_use(&progress) {
                 not_used_up(&mut kept.state, &reason);
@@ -338,15 +333,13 @@ impl Machine for Revoking<'_> {
         wanted: &mut WantedRevocation,
     ) -> Result<()> {
         let VerificationState::Answered(answered) = &kept.state else {
-            let reason = "there is no answer, so nothing to revoke";
-            return Err(Error::new(ErrorKind::Conflict, reason));
+            return Err(Error::new(ErrorKind::Conflict, "nothing-to-revoke"));
         };
         let acted = kept.spending.as_ref();
         if acted
             .is_some_and(|spending| !matches!(spending.progress, SpendingProgress::Refused { .. }))
         {
-            let reason = "the credential has been used up or revoked already";
-            return Err(Error::new(ErrorKind::Conflict, reason));
+            return Err(Error::new(ErrorKind::Conflict, "credential-over"));
         }
         let by = match (wanted.by.as_deref(), &kept.spender) {
             (None, Some(spender)) => spender.clone(),
@@ -394,7 +387,7 @@ impl RequestRecord {
     }
 
     /// Why a use is refused, if this progress is the refusal of one.
-    fn refused_use(&self, progress: &SpendingProgress) -> Option<String> {
+    fn refused_use(&self, progress: &SpendingProgress) -> Option<Reason> {
         let spending = self.spending.as_ref()?;
         match progress {
             SpendingProgress::Refused { reason } if spending.action == Action::Consume.name() => {
@@ -417,11 +410,9 @@ fn asking_for_handle(query: &DcqlQuery) -> Option<&CredentialQuery> {
 }
 
 fn asks_for_one_handle(query: &DcqlQuery) -> Result<()> {
-    asking_for_handle(query).map(drop).ok_or_else(|| {
-        Error::bad_request(format!(
-            "to use a credential up, request `{HANDLE}` of exactly one credential"
-        ))
-    })
+    asking_for_handle(query)
+        .map(drop)
+        .ok_or_else(|| Error::bad_request("handle-not-requested").with("handle", &HANDLE))
 }
 
 /// The handle that was asked for, in a genuine credential; to be used up, the credential must be valid. A handle that
@@ -444,12 +435,13 @@ fn shown(answered: &AnsweredRequest, action: Action) -> Option<ShownHandle> {
 }
 
 /// A verdict that was valid except for the use: verifiers must not rely on it.
-fn not_used_up(state: &mut VerificationState, reason: &str) {
+fn not_used_up(state: &mut VerificationState, reason: &Reason) {
     if let VerificationState::Answered(answered) = state
         && answered.judged.outcome == Outcome::Valid
     {
         answered.judged.outcome = Outcome::Unverifiable;
-        answered.judged.reason = Some(format!("genuine, but it could not be used up: {reason}"));
+        let unused = Reason::new("use-failed").because(reason.clone());
+        answered.judged.reason = Some(unused.stored());
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use selfsame_credential::verdict::{Outcome, Verdict};
+use selfsame_driver::Reason;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -111,6 +112,17 @@ pub struct VerificationStatus {
     pub open_for: Option<Duration>,
 }
 
+impl VerificationStatus {
+    /// All reasons in it.
+    pub fn reasons(&mut self) -> impl Iterator<Item = &mut Reason> {
+        let refused = self.refused.as_mut().map(|refused| &mut refused.last);
+        let verdicts = self.verdict.as_mut().into_iter().chain(refused);
+        let of_verdicts = verdicts.filter_map(|verdict| verdict.reason.as_mut());
+        let spending = self.spending.as_mut();
+        of_verdicts.chain(spending.and_then(|spending| spending.reason.as_mut()))
+    }
+}
+
 /// Answers that were refused while the request stays open for another one.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct RefusedAnswers {
@@ -134,7 +146,8 @@ pub struct SpendingStatus {
     /// The number of its transaction.
     pub seq_no: Option<u64>,
     /// Why the registry refused it.
-    pub reason: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub reason: Option<Reason>,
 }
 
 /// The state of a use or a revocation.
@@ -177,7 +190,8 @@ pub struct PresentationVerdict {
     #[schema(value_type = String)]
     pub outcome: Outcome,
     /// The reason, if it is something else than a broken rule.
-    pub reason: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub reason: Option<Reason>,
     /// The verdict on each presentation.
     pub credentials: Vec<CredentialVerdict>,
 }

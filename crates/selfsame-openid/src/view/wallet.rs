@@ -1,5 +1,6 @@
 //! The wallet's types: people, cards, offers and requests.
 
+use selfsame_driver::Reason;
 use selfsame_openid4vc::dcql::SetMatches;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -254,7 +255,8 @@ pub struct HistoryEntry {
     pub claims: Vec<String>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub reason: Option<Reason>,
     /// The single-use cards whose handles were shared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_use: Vec<OneUse>,

@@ -100,10 +100,7 @@ impl Wallet {
     ) -> Result<Answered> {
         // A link is fetched again each time, and may lead to another request than the one the person agreed to.
         if is_link(&answer.request) && !answer.cards.is_empty() {
-            return Err(
-                Error::bad_request("cards are chosen for a previewed request")
-                    .with_hint("preview the link and answer with the preview's `id`"),
-            );
+            return Err(Error::bad_request("cards-without-preview"));
         }
         let opened = self.asked(person, &answer.request).await?;
         let asked = &opened.asked;
@@ -117,15 +114,14 @@ impl Wallet {
                 Ok(matches) => matches,
                 Err(_) => {
                     let missing = self.missing(person, asked, &selection).await?;
-                    let reason = "this wallet has no card that answers the request";
-                    return Err(Error::bad_request(reason).with_hint(missing.join("; ")));
+                    return Err(
+                        Error::bad_request("cards-missing").with("missing", &missing.join("; "))
+                    );
                 }
             },
             None | Some("newest") => chosen(&selection, &fitting, &answer.cards)?,
             Some(_) => {
-                return Err(
-                    Error::bad_request("there is no such policy").with_hint("one of: newest")
-                );
+                return Err(Error::bad_request("choice-policy-unknown"));
             }
         };
         let choices: Vec<Chosen<'_>> = matches
@@ -180,10 +176,7 @@ impl Wallet {
         }
         // Text that never was a preview's id is not an expired request.
         if encoding::base64url_decode(link).map_or(0, |id| id.len()) != ASKED_ID_BYTES {
-            let reason = "this is neither a request's link nor the `id` of its preview";
-            return Err(
-                Error::bad_request(reason).with_hint("request links begin with openid4vp://")
-            );
+            return Err(Error::bad_request("request-malformed"));
         }
         let record = self.shared.store.read(&person.tenant, ASKED, link).await?;
         let record = record.ok_or_else(over)?;
@@ -280,16 +273,12 @@ fn chosen<'s>(
         let number = fitting
             .iter()
             .position(|fit| fit.card.id == *id)
-            .ok_or_else(|| Error::bad_request("a chosen card does not match the request"))?;
+            .ok_or_else(|| Error::bad_request("card-unfit"))?;
         picked.push((query.as_str(), number));
     }
     explicit(selection, &picked).map_err(refusal)
 }
 
 fn over() -> Error {
-    Error::new(
-        ErrorKind::Gone,
-        "this request was answered already, or previewed too long ago",
-    )
-    .with_hint("the history shows whether it was answered; if not, open its link again")
+    Error::new(ErrorKind::Gone, "request-over")
 }

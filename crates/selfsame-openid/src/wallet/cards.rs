@@ -281,16 +281,14 @@ impl Wallet {
     /// A card's credential as its issuer sent it, with its format.
     pub async fn raw_card(&self, tenant: &TenantId, id: &str) -> Result<(Format, String)> {
         let record = self.shared.store.read(tenant, CARD, id).await?;
-        let record = record.ok_or_else(|| Error::not_found("there is no such credential"))?;
+        let record = record.ok_or_else(|| Error::not_found("credential-unknown"))?;
         let card = CardRecord::read(&record)?;
         Ok((card.format, card.raw))
     }
 
     pub(super) async fn card_record(&self, person: &Person, id: &str) -> Result<CardRecord> {
         let record = self.shared.store.read(&person.tenant, CARD, id).await?;
-        CardRecord::read(
-            &record.ok_or_else(|| Error::not_found("there is no such card in this wallet"))?,
-        )
+        CardRecord::read(&record.ok_or_else(|| Error::not_found("card-unknown"))?)
     }
 
     /// The card's status, verified as a verifier that trusts its issuer would: only the issuer can state it, and a

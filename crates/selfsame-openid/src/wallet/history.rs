@@ -5,7 +5,7 @@ use selfsame_crypto::encoding;
 use selfsame_did::Did;
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::Put;
 use url::Url;
 
@@ -54,7 +54,7 @@ impl NewHistoryEntry {
         self.0.what == what
     }
 
-    pub fn because(mut self, reason: String) -> Self {
+    pub fn because(mut self, reason: Reason) -> Self {
         self.0.reason = Some(reason);
         self
     }

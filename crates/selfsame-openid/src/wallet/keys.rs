@@ -71,9 +71,9 @@ impl Wallet {
         let of_key = METHODS.named(method).and_then(|method| method.of_key);
         let of_key = of_key.ok_or_else(|| {
             let names = METHODS.names(|method| method.of_key.is_some());
-            Error::bad_request(format!("a wallet can't make a did:{method}")).with_hint(format!(
-                "one of: {names}; their DIDs contain the key and need no registration"
-            ))
+            Error::bad_request("wallet-did-method")
+                .with("method", &method)
+                .with("known", &names)
         })?;
         self.quotas.has_room_for_a_key(person).await?;
         let (info, batch, key) = self.new_key(person, kind)?;
@@ -151,7 +151,7 @@ impl Wallet {
         let record = store
             .read(tenant, DID, &did_id(did))
             .await?
-            .ok_or_else(|| Error::not_found("this DID does not belong to this wallet"))?;
+            .ok_or_else(|| Error::not_found("did-not-of-wallet"))?;
         let record: DidRecord = decode(&record.value)?;
         Ok((
             self.shared.keys.unsealed(tenant, &record.key).await?,
@@ -185,8 +185,7 @@ pub(crate) fn key_type(name: &str) -> Result<KeyType> {
     match name {
         "P-256" => Ok(KeyType::P256),
         "Ed25519" => Ok(KeyType::Ed25519),
-        _ => Err(Error::bad_request("this kind of key is not supported")
-            .with_hint("one of: P-256, Ed25519")),
+        _ => Err(Error::bad_request("key-type-unknown")),
     }
 }
 

@@ -49,8 +49,7 @@ impl Quotas {
         let keys = store.weight(&person.tenant, NAMED_KEY, most).await?;
         match keys.records < most {
             true => Ok(()),
-            false => Err(full("this wallet has reached its maximum of keys")
-                .with_hint("use an existing key")),
+            false => Err(Error::new(ErrorKind::Full, "wallet-keys-full")),
         }
     }
 
@@ -68,8 +67,7 @@ impl Quotas {
         let fits = cards.records.saturating_add(more) <= cards_max;
         match fits && bytes_max.is_none_or(|most| cards.bytes < most) {
             true => Ok(()),
-            false => Err(full("this wallet is full")
-                .with_hint("delete cards that you no longer need, then accept the offer again")),
+            false => Err(Error::new(ErrorKind::Full, "wallet-full")),
         }
     }
 
@@ -84,9 +82,7 @@ impl Quotas {
             return Ok(());
         }
         let kind = ErrorKind::TooMany { retry_after: 60 };
-        let reason = "too many calls of this wallet wait for hosts that do not respond";
-        Err(Error::new(kind, reason)
-            .with_hint("the history will show the results; try again later"))
+        Err(Error::new(kind, "wallet-calls-waiting"))
     }
 
     /// A batch that makes room for one more record on a shelf, by removing the oldest.
@@ -138,8 +134,4 @@ pub(super) fn without_keys(
 /// Limits apply to people's wallets, not to what an organisation keeps in a wallet of its own.
 fn is_bounded(tenant: &TenantId) -> bool {
     tenant.as_str().starts_with(PERSON)
-}
-
-fn full(reason: &str) -> Error {
-    Error::new(ErrorKind::Full, reason)
 }

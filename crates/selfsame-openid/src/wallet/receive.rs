@@ -8,7 +8,7 @@ use std::iter;
 use std::sync::Arc;
 
 use selfsame_crypto::{KeyType, SecretString, time::UnixTime};
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_net::{Authorization, Body, Call, Fresh, Method, NetError, Request, Response};
 use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::wallet::metadata::AuthorizationServer;
@@ -84,9 +84,7 @@ impl Wallet {
         let key = issuer_key(&offer);
         let copies = accept.copies.unwrap_or(1);
         if !(1..=COPIES_MAX).contains(&copies) {
-            return Err(Error::bad_request(format!(
-                "ask for 1 to {COPIES_MAX} copies"
-            )));
+            return Err(Error::bad_request("copies-limit").with("maximum", &COPIES_MAX));
         }
         let cards = offer.credential_configuration_ids.len();
         self.quotas
@@ -148,7 +146,7 @@ impl Wallet {
                 let response = self
                     .fetched(&url)
                     .await
-                    .map_err(|error| unreachable("the offer", &error))?;
+                    .map_err(|error| unreachable(Reason::new("the-offer"), &error))?;
                 if !response.is_success() {
                     return Err(not_given(response.status));
                 }
@@ -209,13 +207,15 @@ impl Wallet {
         match (fetched, wrong) {
             (Ok(known), _) => Ok(known),
             (Err(_), Some(error)) => Err(error),
-            (Err(error), None) => Err(unreachable("the issuer", &error)),
+            (Err(error), None) => Err(unreachable(Reason::new("the-issuer"), &error)),
         }
     }
 
     async fn fetch_issuer(&self, offer: &CredentialOffer) -> Result<Fresh<KnownIssuer>> {
         let url = wallet::metadata::issuer_location(offer, &self.transport).map_err(refusal)?;
-        let response = self.document(&url, "the issuer's metadata").await?;
+        let response = self
+            .document(&url, Reason::new("the-issuer-metadata"))
+            .await?;
         let issuer = wallet::metadata::read_issuer(
             &response.body,
             response.content_type.as_deref(),
@@ -250,31 +250,30 @@ impl Wallet {
                 other => first.get_or_insert(other),
             };
         }
-        first.unwrap_or_else(|| Err(Error::upstream("the issuer has no authorization server")))
+        first.unwrap_or_else(|| Err(Error::upstream("authorization-server-absent")))
     }
 
     /// A server's metadata, and for how many seconds it may be cached.
     async fn server_metadata(&self, server: &AuthorizationServer) -> Result<(ServerMetadata, u64)> {
         let response = self
-            .document(&server.url, "the authorization server's metadata")
+            .document(&server.url, Reason::new("the-server-metadata"))
             .await?;
         let metadata = wallet::metadata::read_server(&response.body, server, &self.transport)
             .map_err(refusal)?;
         Ok((metadata, age_of(&response)))
     }
 
-    async fn document(&self, url: &Url, what: &str) -> Result<Response> {
+    async fn document(&self, url: &Url, what: Reason) -> Result<Response> {
         let response = self
             .fetched(url)
             .await
-            .map_err(|error| unreachable(what, &error))?;
+            .map_err(|error| unreachable(what.clone(), &error))?;
         if response.is_success() {
             Ok(response)
         } else {
-            Err(Error::upstream(format!(
-                "{what} can't be fetched: {}",
-                response.status
-            )))
+            Err(Error::upstream("document-unfetched")
+                .with_reason("what", what)
+                .with("status", &response.status))
         }
     }
 
@@ -374,19 +373,14 @@ fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredentia
 fn not_given(status: u16) -> Error {
     match status {
         // Issuers differ in the status they use for this.
-        400 | 404 | 410 => Error::new(ErrorKind::Gone, "the offer was accepted or has expired")
-            .with_hint("ask the issuer for a new one"),
-        _ => Error::upstream(format!(
-            "the issuer does not deliver its offer now: {status}"
-        ))
-        .with_hint(
-            "open the link again later; if that does not help, ask the issuer for a new one",
-        ),
+        400 | 404 | 410 => Error::new(ErrorKind::Gone, "offer-over-at-issuer"),
+        _ => Error::upstream("offer-undelivered").with("status", &status),
     }
 }
 
-fn unreachable(what: &str, error: &NetError) -> Error {
-    tracing::warn!(reason = %error, what, "a fetch for a wallet failed");
-    let reason = error.public_reason();
-    Error::upstream(format!("{what} can't be reached: {reason}"))
+fn unreachable(what: Reason, error: &NetError) -> Error {
+    tracing::warn!(reason = %error, %what, "a fetch for a wallet failed");
+    Error::upstream("document-unreachable")
+        .with_reason("what", what)
+        .with("detail", &error.public_reason())
 }

@@ -17,12 +17,9 @@ pub async fn status(State(server): State<Server>) -> Handled {
 /// Backs up everything that this instance keeps, while it runs. The master key is not included.
 #[utoipa::path(post, path = "/api/copies", tag = "instance", responses((status = 200, body = CopyMade)))]
 pub async fn copy(State(server): State<Server>) -> Handled {
-    let backups = server.backups().ok_or_else(|| {
-        Error::new(
-            ErrorKind::NotFound,
-            "this instance has no folder for backups",
-        )
-    })?;
+    let backups = server
+        .backups()
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, "backup-folder-absent"))?;
     let directory = server.app().copy(backups).await?;
     json(&CopyMade {
         directory: directory.display().to_string(),

@@ -9,7 +9,7 @@ use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistrySt
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{Items, json};
+use super::{Items, json, told};
 use crate::error::{Handled, Problem};
 use crate::extract::{Query, Raw, is_kind};
 use crate::server::Server;
@@ -44,22 +44,26 @@ pub async fn status(State(server): State<Server>) -> Handled {
 #[utoipa::path(get, path = "/api/registry/node", tag = "registry", responses((status = 200, body = NodeHealth)))]
 pub async fn node(State(server): State<Server>) -> Handled {
     let health = server.registry()?.health()?;
-    let alone = || Error::not_found("this is not a node of a network with several nodes");
+    let alone = || Error::not_found("network-node-needed");
     json(&health.ok_or_else(alone)?)
 }
 
 /// The current time as the registry of this process sees it.
 #[utoipa::path(get, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
 pub async fn clock(State(server): State<Server>) -> Handled {
-    let alone =
-        || Error::not_found("no registry in this process takes its block times from this clock");
-    json(&server.app().times().ok_or_else(alone)?.view())
+    let alone = || Error::not_found("clock-not-of-registry");
+    clocked(server.app().times().ok_or_else(alone)?.view())
 }
 
 /// The operator confirms that this machine's clock is correct now.
 #[utoipa::path(post, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
 pub async fn confirm_clock(State(server): State<Server>) -> Handled {
-    json(&server.app().vouch_for_clock().await?)
+    clocked(server.app().vouch_for_clock().await?)
+}
+
+fn clocked(mut clock: RegistryClock) -> Handled {
+    told(&mut clock.doubt);
+    json(&clock)
 }
 
 /// Transactions in their order.
@@ -97,5 +101,5 @@ pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body):
 
 /// The error for a request that names no DID.
 pub fn no_did() -> Error {
-    Error::bad_request("this is not a DID")
+    Error::bad_request("did-malformed")
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::sync::broadcast::{self, error::RecvError};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{created, json};
+use super::{created, json, told};
 use crate::auth::Seat;
 use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
@@ -64,7 +64,14 @@ pub async fn create(State(server): State<Server>, Json(new): Json<NewRequest>) -
 /// The requests, newest first.
 #[utoipa::path(get, path = "/api/verifier/requests", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<VerificationStatus>)))]
 pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Handled {
-    json(&server.verifier()?.requests(&paging).await?)
+    let mut listed = server.verifier()?.requests(&paging).await?;
+    told(
+        listed
+            .items
+            .iter_mut()
+            .flat_map(VerificationStatus::reasons),
+    );
+    json(&listed)
 }
 
 /// One request with its verdict, at once or when the verdict is there. A server that stops responds with the current
@@ -77,13 +84,13 @@ pub async fn one(
 ) -> Handled {
     let verifier = server.verifier()?;
     if wait == 0 {
-        return json(&verifier.request(&id).await?);
+        return shown(verifier.request(&id).await?);
     }
     let status = tokio::select! {
         status = verifier.wait(&id, wait.min(WAIT_MAX)) => status?,
         () = server.stopped() => verifier.request(&id).await?,
     };
-    json(&status)
+    shown(status)
 }
 
 /// Server-sent events named `state`, each with `{"state"}`, until the request is over.
@@ -116,7 +123,7 @@ pub async fn events(
 /// Verifies a presentation again, with its current status.
 #[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
 pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Handled {
-    json(&server.verifier()?.recheck(&id).await?)
+    shown(server.verifier()?.recheck(&id).await?)
 }
 
 /// Revokes the presented credential on its issuer's behalf, by the handle that was shown and the issuer's delegation.
@@ -126,7 +133,7 @@ pub async fn revoke(
     Path(id): Path<String>,
     Query(As { by }): Query<As>,
 ) -> Handled {
-    json(&server.verifier()?.revoke(&id, by.as_deref()).await?)
+    shown(server.verifier()?.revoke(&id, by.as_deref()).await?)
 }
 
 /// Verifies a credential by itself, without its holder.
@@ -138,6 +145,11 @@ pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Han
             .verify(&bare.credential, bare.format.as_deref())
             .await?,
     )
+}
+
+fn shown(mut status: VerificationStatus) -> Handled {
+    told(status.reasons());
+    json(&status)
 }
 
 /// A request that is being watched.

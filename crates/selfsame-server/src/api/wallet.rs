@@ -12,7 +12,7 @@ use selfsame_openid::wallet::Whence;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{Items, created, done, json};
+use super::{Items, created, done, json, told};
 use crate::auth::Seat;
 use crate::error::Handled;
 use crate::extract::{Json, Owner, Path, Query};
@@ -218,7 +218,14 @@ pub async fn history(
     Owner(person): Owner,
     Query(paging): Query<Paging>,
 ) -> Handled {
-    json(&server.wallet()?.history(&person, &paging).await?)
+    let mut listed = server.wallet()?.history(&person, &paging).await?;
+    told(
+        listed
+            .items
+            .iter_mut()
+            .filter_map(|entry| entry.reason.as_mut()),
+    );
+    json(&listed)
 }
 
 /// The keys.

@@ -120,7 +120,7 @@ pub async fn bitstring_list(
 
 async fn served(server: &Server, list: u64, purpose: Option<&str>, headers: &HeaderMap) -> Handled {
     let face = ListFace::parse(purpose)
-        .ok_or_else(|| selfsame_driver::Error::not_found("there is no such list"))?;
+        .ok_or_else(|| selfsame_driver::Error::not_found("list-unknown"))?;
     let list = server.issuer()?.lists().serve(list, face).await?;
     let known = is_known(headers, &list.etag);
     Ok(open_to_all(fresh_or_known(list, known)))

@@ -55,10 +55,10 @@ pub async fn reads(State(server): State<Server>, Query(wanted): Query<WantedObje
 
 impl WantedObject {
     fn key(&self) -> Result<Vec<u8>, Error> {
-        let key = base64url_decode(&self.key)
-            .map_err(|_| Error::bad_request("the key must be base64url"))?;
+        let key =
+            base64url_decode(&self.key).map_err(|_| Error::bad_request("key-not-base64url"))?;
         match key.is_empty() || key.len() > MAX_KEY_BYTES {
-            true => Err(Error::bad_request("a key has 1 to 1024 bytes")),
+            true => Err(Error::bad_request("key-length")),
             false => Ok(key),
         }
     }
@@ -81,7 +81,7 @@ pub async fn log(State(server): State<Server>, Query(asked): Query<Numbers>) -> 
     let numbers: Vec<u64> = numbers
         .take(ENTRIES_MAX)
         .collect::<Result<_, _>>()
-        .map_err(|_| Error::bad_request("write the numbers as 3,17,90"))?;
+        .map_err(|_| Error::bad_request("numbers-malformed"))?;
     let registry = server.registry()?;
     let proven = registry.proven(&numbers, asked.trusted_height).await?;
     Ok(open_to_all(

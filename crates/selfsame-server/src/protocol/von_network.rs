@@ -54,7 +54,7 @@ pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> 
     let browser = Browser::of(&**registry)?;
     let (signed, problem) = match registry.status().await {
         Ok(status) => (Some(status.height), None),
-        Err(error) => (None, Some(error.reason)),
+        Err(error) => (None, Some(Problem::from(error).reason().to_owned())),
     };
     let mut status = json!({
         "anonymous": false,

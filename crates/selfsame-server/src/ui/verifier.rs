@@ -319,7 +319,7 @@ mod tests {
     fn who_waits_is_told_of_answers_that_were_refused_and_which_rules_the_last_one_breaks() {
         let (frame, mut view) = answered(false, true);
         let mut last = view.request.verdict.take().unwrap();
-        last.reason = Some("nothing fits".to_owned());
+        last.reason = Some(Reason::text("nothing fits"));
         let rule = |name: &'static str, passed: bool, detail: &str| RuleLine {
             name: name.into(),
             passed: Some(passed),

@@ -21,7 +21,6 @@ const MAX_VALUE_BYTES: usize = 8 << 20;
 const MAX_NAME_BYTES: usize = 512;
 const MAX_TAG_BYTES: usize = 2_048;
 const MAX_TAGS: usize = 32;
-const MAX_REASON_BYTES: usize = 500;
 
 impl Store {
     pub(super) async fn seal(&self, batch: Batch) -> Result<(SealedBatch, Committed)> {
@@ -213,6 +212,6 @@ fn within(what: &'static str, size: usize, limit: usize) -> Result<()> {
 }
 
 fn shortened(mut reason: String) -> String {
-    reason.truncate(reason.floor_char_boundary(MAX_REASON_BYTES));
+    reason.truncate(reason.floor_char_boundary(Batch::REASON_MAX));
     reason
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use selfsame_crypto::SecretString;
+use selfsame_driver::Reason;
 use selfsame_openid::view::wallet::{Answered, CardSummary, OfferPreview, RequestPreview};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
@@ -140,7 +141,7 @@ impl Present {
         let anybody = self.instance.anybody()?;
         let password = private_file::read(
             &self.password_file,
-            "name the file that holds the password with --password-file",
+            Reason::text("name the file that holds the password with --password-file"),
         )?;
         let session: PresentSession = anybody
             .post(

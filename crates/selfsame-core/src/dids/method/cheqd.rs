@@ -73,7 +73,7 @@ impl Dids {
         let shared = &self.shared;
         shared.registrar()?;
         if key_type(new.kind.as_deref().unwrap_or("Ed25519"))? != KeyType::Ed25519 {
-            return Err(Error::bad_request("a did:cheqd needs Ed25519 keys"));
+            return Err(Error::bad_request("cheqd-key-type"));
         }
         let batch = Batch::new(self.tenant.clone());
         let (key, _, batch) = shared.keys.create(&self.tenant, KeyType::Ed25519, batch)?;
@@ -268,9 +268,7 @@ impl Shared {
                 RegistrarResponse::Nonsense(error) => return Err(error),
             }
         }
-        Err(Error::upstream(
-            "the registrar did not finish within the allowed number of steps",
-        ))
+        Err(Error::upstream("registrar-endless"))
     }
 
     /// Whether the network has the version with this name.
@@ -280,7 +278,7 @@ impl Shared {
             tracing::warn!(%error, "the cheqd network could not be queried");
             Error::new(
                 ErrorKind::Unavailable { retry_after: 5 },
-                "it is not known at this moment whether the cheqd network has this change",
+                "cheqd-change-unknown",
             )
         };
         let said = self.resolver.said_now(&then.did).await;
@@ -300,7 +298,7 @@ impl Shared {
         match attempt.sent_before {
             Some(sent) if self.clock.now().seconds_since(sent) < SETTLED_AFTER => Err(Error::new(
                 ErrorKind::Unavailable { retry_after: 5 },
-                "an earlier attempt may still reach the cheqd network",
+                "cheqd-attempt-pending",
             )),
             _ => Err(refused(reason)),
         }
@@ -315,10 +313,7 @@ impl Shared {
         let key = attempt.change.signer(request)?;
         if request.payload != attempt.change.payload(attempt.id)? {
             tracing::error!(did = %attempt.change.then.did, "the registrar asks for a signature of something else");
-            return Err(Error::upstream(
-                "the registrar asks for a signature of something else than was meant; nothing was signed",
-            )
-            .with_hint("do not trust this registrar; set cheqd_registrar in [resolver] to another one"));
+            return Err(Error::upstream("registrar-signs-other-payload"));
         }
         self.keys.sign(attempt.tenant, key, &request.payload).await
     }
@@ -391,15 +386,14 @@ impl CheqdChange {
                 && request.kid.fragment.as_deref() == Some(&key.fragment)
         };
         let key = self.then.keys.iter().rev().take(many).find(named);
-        key.map(|key| &key.handle).ok_or_else(|| {
-            Error::upstream("the registrar asks for a signature by another key; nothing was signed")
-        })
+        key.map(|key| &key.handle)
+            .ok_or_else(|| Error::upstream("registrar-signs-other-key"))
     }
 }
 
 fn under_way() -> Error {
     Error::new(
         ErrorKind::Unavailable { retry_after: 5 },
-        "this change is in progress",
+        "did-change-pending",
     )
 }

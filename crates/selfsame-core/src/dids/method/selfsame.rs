@@ -35,15 +35,16 @@ impl Dids {
         match resolution.metadata.error {
             None => return Ok(()),
             Some(ResolutionError::NotFound | ResolutionError::InternalError) => {}
-            Some(error) => return Err(Error::bad_request(format!("{did}: {error}"))),
+            Some(error) => {
+                return Err(Error::bad_request("did-unresolved")
+                    .with("did", &did)
+                    .with("detail", &error));
+            }
         }
         let of_key = Identifier::of_key(identity.public()).map(|id| id.to_string());
         let of_did = selfsame::parts(did).map(|(_, id)| id);
         if of_key != of_did {
-            return Err(Error::bad_request(format!(
-                "{did} is not registered and does not belong to this instance's key"
-            ))
-            .with_hint("register it, or leave it out of the settings to have one made"));
+            return Err(Error::bad_request("did-unregistered").with("did", &did));
         }
         let content = Content::of_key(KEY_FRAGMENT, identity.public().clone());
         let author = author_of(identity);

@@ -17,7 +17,7 @@ impl Dids {
     /// # Errors
     /// `NotFound` if there is no DID, `Gone` once it is deactivated.
     pub async fn document(&self, path: &str) -> Result<Value> {
-        let unknown = || Error::not_found("there is no DID at this address");
+        let unknown = || Error::not_found("did-web-absent");
         let did = did(&self.shared, path).map_err(|_| unknown())?;
         let own = self.own(&did).await?.ok_or_else(unknown)?;
         if own.record.deactivated {
@@ -40,8 +40,6 @@ impl DidRecord {
 }
 
 pub(super) fn did(shared: &Shared, path: &str) -> Result<Did> {
-    selfsame_did::web::did_for(&below(&shared.config.origin, path)?).map_err(|error| {
-        Error::bad_request(format!("this origin does not form a did:web: {error}"))
-            .with_hint("start it with a domain name as its origin; on loopback, use localhost")
-    })
+    selfsame_did::web::did_for(&below(&shared.config.origin, path)?)
+        .map_err(|error| Error::bad_request("did-web-origin").with("detail", &error))
 }

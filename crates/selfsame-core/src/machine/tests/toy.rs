@@ -4,7 +4,7 @@
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -33,7 +33,7 @@ pub enum State {
     Greeting,
     Solving,
     Inside { room: String },
-    Outside { reason: String },
+    Outside { reason: Reason },
 }
 
 impl Visit {
@@ -71,7 +71,7 @@ impl Machine for Guest {
     ) -> Result<Step<Next<State>>> {
         let said = match answer {
             CallAnswer::Http { response, .. } if response.status == 200 => response.body.as_str(),
-            CallAnswer::Http { .. } => return Err(Error::bad_request("the host is rude")),
+            CallAnswer::Http { .. } => return Err(Error::bad_request("host-rude")),
             _ => "nothing",
         };
         let (state, word) = match (&visit.state, said) {
@@ -81,7 +81,7 @@ impl Machine for Guest {
                 (State::Inside { room }, None)
             }
             _ => {
-                let reason = format!("the host said {said}");
+                let reason = Reason::text(format!("the host said {said}"));
                 (State::Outside { reason }, None)
             }
         };
@@ -105,7 +105,7 @@ impl Calling for Guest {
         error: Option<&Error>,
         round: &Round<'_>,
     ) -> Result<Next<State>> {
-        let reason = error.map_or("it is late".to_owned(), |error| error.reason.clone());
+        let reason = error.map_or(Reason::new("host-late"), |error| error.reason.clone());
         let state = State::Outside { reason };
         if let Some(visit) = visit {
             visit.state = state.clone();

@@ -8,7 +8,7 @@ use selfsame_store::{Expect, Put, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::{ASKED, Noted, Opened, over};
-use crate::refusal::refusal;
+use crate::refusal::{refusal, rule_broken};
 use crate::view::wallet::{Answered, OneUse, Person};
 use crate::wallet::Wallet;
 use crate::wallet::history::{self, KEPT, origin_of};
@@ -91,10 +91,7 @@ impl Wallet {
             first => first?,
         };
         let answered = self.shared.go_on(&self.answering, first).await?;
-        answered.ok_or_else(|| {
-            Error::upstream("the verifier can't be reached now; the answer will be delivered later")
-                .with_hint("the history will show the result")
-        })
+        answered.ok_or_else(|| Error::upstream("verifier-unreachable"))
     }
 }
 
@@ -142,7 +139,12 @@ impl Machine for Answering {
             }
             PresentationState::Failed(failed) => {
                 tracing::warn!(reason = %failed.reason, "the verifier did not accept an answer");
-                (flow.entry("failed").because(failed.reason), false, None)
+                (
+                    flow.entry("failed")
+                        .because(rule_broken(&failed.reason, None)),
+                    false,
+                    None,
+                )
             }
             PresentationState::Asked(_)
             | PresentationState::Answering(_)
@@ -177,7 +179,7 @@ impl Calling for Answering {
         round: &Round<'_>,
     ) -> Result<Next<Answered>> {
         // The instance did not run, or could not continue the flow, until it expired.
-        let late = Error::upstream("the answer was not delivered in time");
+        let late = Error::upstream("answer-late");
         let ending = match flow {
             Some(flow) => {
                 let reason = error.unwrap_or(&late).reason.clone();

@@ -79,7 +79,7 @@ impl Wallet {
         let response = self.shared.net.call(call).await.map_err(|error| {
             tracing::warn!(reason = %error, "a request object could not be fetched");
             let reason = error.public_reason();
-            Error::upstream(format!("the request can't be fetched: {reason}"))
+            Error::upstream("request-unfetched").with("detail", &reason)
         })?;
         request::read(
             response.status,

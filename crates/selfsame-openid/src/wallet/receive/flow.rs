@@ -15,7 +15,7 @@ use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judgement, judged};
-use crate::refusal::refusal;
+use crate::refusal::{refusal, rule_broken};
 use crate::view::wallet::CardSummary;
 use crate::wallet::cards::{CardRecord, Look};
 use crate::wallet::history::{self, origin_of};
@@ -74,16 +74,10 @@ impl FlowEnd {
         match self {
             Self::Kept(cards) => Ok(cards),
             Self::Failed(error) => Err(error),
-            Self::Waiting => Err(Error::upstream(
-                "the issuer can't be reached now; the wallet will try again by itself",
-            )
-            .with_hint("look at your cards and the history later")),
-            Self::Unjudged(reason) => Err(Error::upstream(format!(
-                "the credential was received but can't be verified yet: {reason}"
-            ))
-            .with_hint(
-                "the wallet tries again for a few minutes; look at your cards and the history later",
-            )),
+            Self::Waiting => Err(Error::upstream("issuer-unreachable")),
+            Self::Unjudged(reason) => {
+                Err(Error::upstream("credential-unverified-yet").with("detail", &reason))
+            }
         }
     }
 }
@@ -249,8 +243,7 @@ impl Calling for Receiving {
         round: &Round<'_>,
     ) -> Result<Next<FlowEnd>> {
         // The instance did not run, or could not continue the flow, until it expired.
-        let late = Error::upstream("the offer was not accepted in time")
-            .with_hint("ask the issuer for a new one");
+        let late = Error::upstream("offer-late");
         let called = || round.url().map(origin_of).unwrap_or_default();
         let party = flow
             .as_ref()
@@ -309,16 +302,8 @@ fn heard(arrived: &Arrived) -> wallet::HttpAnswer<'_> {
 
 impl KeptCards {
     fn failure(&self) -> Option<Error> {
-        let forged = |reason| {
-            Error::upstream(format!(
-                "the issuer sent a credential that is not genuine: {reason}"
-            ))
-            .with_hint("it was not stored; tell the issuer")
-        };
-        let unknown = |reason| {
-            Error::upstream(format!("the credential could not be verified: {reason}"))
-                .with_hint("it was not stored; ask the issuer for a new offer")
-        };
+        let forged = |reason| Error::upstream("credential-not-genuine").with("detail", &reason);
+        let unknown = |reason| Error::upstream("credential-unverifiable").with("detail", &reason);
         self.refused
             .as_ref()
             .map(forged)
@@ -342,7 +327,8 @@ fn ended(state: &ReceivingState, failure: Option<Error>) -> Ended {
                 Some("invalid_grant") => ErrorKind::Gone,
                 _ => ErrorKind::Upstream,
             };
-            let error = Error::new(kind, failed.reason.clone()).with_hint(failed.advice.clone());
+            let reason = rule_broken(&failed.reason, Some(&failed.advice));
+            let error = Error::of(kind, reason);
             let code = failed.code.as_deref().and_then(known_code);
             Ended::With(Some(Error { code, ..error }))
         }

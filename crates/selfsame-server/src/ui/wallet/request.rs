@@ -10,7 +10,7 @@ use selfsame_driver::ErrorKind;
 use selfsame_openid::view::wallet::{AnswerRequest, Person, RequestPreview, Share, ShareSet};
 use serde::Deserialize;
 
-use crate::error::Handled;
+use crate::error::{Handled, Problem};
 use crate::extract::{Form, Owner, Query};
 use crate::server::Server;
 use crate::ui::{self, Frame};
@@ -207,7 +207,10 @@ async fn share(server: &Server, frame: Frame, person: &Person, answer: &AnswerRe
         Err(error) if error.kind == ErrorKind::BadRequest => {
             let wallet = server.wallet()?;
             let preview = wallet.preview_request(person, &answer.request).await?;
-            let refused = (answer.cards.clone(), error.reason);
+            let refused = (
+                answer.cards.clone(),
+                Problem::from(error).reason().to_owned(),
+            );
             ui::html(&RequestPreviewPage::of(frame, preview, Some(refused)))
         }
         Err(error) => Err(error.into()),

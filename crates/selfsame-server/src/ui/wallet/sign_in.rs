@@ -192,16 +192,18 @@ fn again(server: &Server, frame: Frame, form: &Form, error: Error, registering: 
         ErrorKind::Forbidden => StatusCode::FORBIDDEN,
         _ => return Err(error.into()),
     };
-    let problem = match (error.kind, error.hint) {
+    let (kind, told) = (error.kind, Problem::from(error));
+    let reason = told.reason().to_owned();
+    let problem = match (kind, told.hint()) {
         // The error's hint says where wallets are created, which is this page.
         (ErrorKind::Unauthenticated, _) => match server.app().config().wallet.registration {
             Registration::Open => {
-                format!("{}. No wallet yet? Create one below", error.reason)
+                format!("{reason}. No wallet yet? Create one below")
             }
-            Registration::Invite | Registration::Closed => error.reason,
+            Registration::Invite | Registration::Closed => reason,
         },
-        (_, Some(hint)) => format!("{}; {hint}", error.reason),
-        (_, None) => error.reason,
+        (_, Some(hint)) => format!("{reason}; {hint}"),
+        (_, None) => reason,
     };
     let page = ui::html(&SignInPage {
         next: form.one("next").unwrap_or_default().to_owned(),

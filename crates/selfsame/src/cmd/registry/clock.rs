@@ -1,6 +1,7 @@
 //! `selfsame registry clock`: whether an instance's own registry trusts the clock of its machine.
 
 use clap::Args;
+use selfsame_catalogue::english;
 use selfsame_ledger::view::RegistryClock;
 use selfsame_terminal::exit::{Answer, End};
 use selfsame_terminal::output;
@@ -44,7 +45,7 @@ fn lines(clock: &RegistryClock) -> Vec<String> {
         None => lines.push("the registry trusts it".to_owned()),
         Some(doubt) => {
             lines.push(format!("the registry trusts {}", clock.believed));
-            lines.push(doubt.clone());
+            lines.push(english(doubt));
             lines.push("if the clock is right: selfsame registry clock --confirm".to_owned());
         }
     }

@@ -33,10 +33,7 @@ impl Shared {
     /// The registrar's base URL.
     pub(super) fn registrar(&self) -> Result<&Url> {
         let registrar = self.config.resolver.cheqd_registrar.as_ref();
-        registrar.ok_or_else(|| {
-            Error::bad_request("this instance has no registrar for did:cheqd")
-                .with_hint("set cheqd_registrar in [resolver]")
-        })
+        registrar.ok_or_else(|| Error::bad_request("registrar-absent"))
     }
 
     /// Makes the next call of an attempt.
@@ -69,7 +66,7 @@ impl Shared {
         let body = Body::Json(serde_json::to_vec(&request.to_value()).map_err(Error::internal)?);
         let mut url = self.registrar()?.clone();
         url.path_segments_mut()
-            .map_err(|()| Error::bad_request("the registrar's address can't have a path"))?
+            .map_err(|()| Error::bad_request("registrar-path"))?
             .pop_if_empty()
             .extend(["1.0", operation.path()]);
         let call = Call {
@@ -95,17 +92,20 @@ impl Shared {
 /// request): what it can't do now it may do later, and the 404 of another server says nothing.
 fn read(response: &Response, did: &selfsame_did::Did) -> RegistrarResponse {
     let status = response.status;
-    let nonsense = |reason: String| RegistrarResponse::Nonsense(Error::upstream(reason));
+    let nonsense = RegistrarResponse::Nonsense;
     match (RegistrarAnswer::parse(&response.body, did), status) {
         (Ok(failed @ RegistrarAnswer::Failed { .. }), 200..=299 | 400) => {
             RegistrarResponse::Answer(failed)
         }
         (Ok(RegistrarAnswer::Failed { reason }), _) => {
-            nonsense(format!("the registrar failed (status {status}): {reason}"))
+            let failed = Error::upstream("registrar-failed")
+                .with("status", &status)
+                .with("detail", &reason);
+            nonsense(failed)
         }
         (Ok(answer), 200..=299) => RegistrarResponse::Answer(answer),
-        (Err(error), 200..=299) => nonsense(error.to_string()),
-        _ => nonsense(format!("the registrar answered with status {status}")),
+        (Err(error), 200..=299) => nonsense(Error::upstream("rule-broken").with("detail", &error)),
+        _ => nonsense(Error::upstream("registrar-status").with("status", &status)),
     }
 }
 
@@ -119,13 +119,13 @@ pub(super) async fn pause(milliseconds: Option<u64>) -> Result<()> {
     let retry_after = milliseconds.div_ceil(1_000).min(LONGEST_WAIT);
     Err(Error::new(
         ErrorKind::Unavailable { retry_after },
-        "the registrar asks to be called again later",
+        "registrar-later",
     ))
 }
 
 /// The error for the registrar's refusal, with its reason.
 pub(super) fn refused(reason: &str) -> Error {
-    Error::bad_request(format!("the registrar refused: {reason}"))
+    Error::bad_request("registrar-refused").with("detail", &reason)
 }
 
 fn unreached(error: NetError) -> Error {
@@ -133,8 +133,8 @@ fn unreached(error: NetError) -> Error {
     if error.is_transient() {
         return Error::new(
             ErrorKind::Unavailable { retry_after: 5 },
-            "the registrar can't be reached now",
+            "registrar-unreachable",
         );
     }
-    Error::upstream(format!("the registrar did not answer: {error}"))
+    Error::upstream("registrar-unanswered").with("detail", &error)
 }

@@ -39,11 +39,7 @@ impl Dids {
     /// `BadRequest` or `NotFound` if it can't, with what to do; `Gone` once it is deactivated; the store's errors.
     pub async fn may_act_as(&self, did: &Did, identity: &Identity) -> Result<()> {
         if !did.origin().is_registry() {
-            return Err(
-                Error::bad_request(format!("{did} can't write to the registry")).with_hint(
-                    "make a DID with `selfsame did create --method selfsame` and use it",
-                ),
-            );
+            return Err(Error::bad_request("did-not-of-registry").with("did", &did));
         }
         if did != identity.did() {
             self.changeable(did.as_str()).await?;

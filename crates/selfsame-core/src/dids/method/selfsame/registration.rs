@@ -8,7 +8,7 @@ use selfsame_crypto::KeyHandle;
 use selfsame_crypto::encoding::{base64url_encode, hex_encode};
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::record::{decode, encode};
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, Reason, Result};
 use selfsame_registry::{Identifier, Operation, Receipt, Transaction, UnsignedTransaction};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
@@ -235,7 +235,7 @@ impl Shared {
         nonce: u64,
         operation: Operation,
     ) -> Result<Transaction> {
-        let not_ours = || Error::bad_request(format!("{} is not a did:selfsame", author.did));
+        let not_ours = || Error::bad_request("did-not-selfsame").with("did", &author.did);
         let (network, _) = selfsame::parts(&author.did).ok_or_else(not_ours)?;
         let id = Identifier::of_did(&author.did, &network).ok_or_else(not_ours)?;
         let unsigned = UnsignedTransaction::new(&network, id, nonce, operation);
@@ -312,9 +312,11 @@ pub fn registration_id(transaction: &Transaction) -> String {
 
 /// Adds a hint for the operator: what failed for a while is not lost.
 pub fn kept(error: Error) -> Error {
-    if error.is_refusal() || error.hint.is_some() {
-        error
-    } else {
-        error.with_hint("it is stored and will be sent again")
+    if error.is_refusal() {
+        return error;
+    }
+    Error {
+        reason: Reason::new("sent-again-later").because(error.reason),
+        ..error
     }
 }
