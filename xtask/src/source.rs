@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Whether an item with these attributes is compiled only for tests.
-fn only_for_tests(attributes: &[Attribute]) -> bool {
+pub fn only_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let path = attribute.path();
         let is_test = path

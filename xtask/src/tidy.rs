@@ -15,6 +15,7 @@ mod modules;
 mod names;
 mod purity;
 mod readers;
+mod reasons;
 mod size;
 mod traces;
 mod tuples;
@@ -58,7 +59,7 @@ impl fmt::Display for Finding {
 
 /// A check. Each has a name; findings are printed in the order of this list.
 type Check = fn(&Workspace) -> Vec<Finding>;
-const CHECKS: [(&str, Check); 14] = [
+const CHECKS: [(&str, Check); 15] = [
     ("layers", layers::check),
     ("dependencies", dependencies::check),
     ("purity", purity::check),
@@ -69,6 +70,7 @@ const CHECKS: [(&str, Check); 14] = [
     ("methods", methods::check),
     ("formats", formats::check),
     ("names", names::check),
+    ("reasons", reasons::check),
     ("documents", documents::check),
     ("conformance", conformance::check),
     ("readers", readers::check),

@@ -177,6 +177,8 @@ const PLACES: &[Place] = &[
 const ASIDE: u8 = 9;
 /// The highest layer without I/O, clock and async code.
 const PURE: u8 = 2;
+/// The layer of what faces people and other programs.
+const EDGES: u8 = 4;
 
 /// The longest way from a crate down to one without a crate of ours below it: a change at its end rebuilds them all.
 const DEPTH: usize = 7;
@@ -254,6 +256,11 @@ const HOMES: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+/// Whether a package is below the edges, in L0–L3.
+pub fn is_below_edges(package: &str) -> bool {
+    find(package).is_some_and(|place| place.layer < EDGES)
+}
 
 /// Whether a package is in L0–L2.
 pub fn is_pure(package: &str) -> bool {
