@@ -17,6 +17,7 @@ use selfsame_did::{
     Did, DidUrl, DocumentMetadata, Options, Representation, Resolution, ResolutionError,
     ResolutionPlan,
 };
+use selfsame_driver::Reason;
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
 use url::Url;
 
@@ -164,11 +165,12 @@ impl Resolver {
     pub async fn evidence(&self, did: &Did, when: Recency) -> Fetched<Arc<Resolution>> {
         let options = Options::default();
         let (resolution, at) = self.resolved(did, &options, when).await;
-        let said = resolution.metadata.reason.as_ref();
+        let said = resolution.metadata.reason.as_deref();
+        let said = said.map(|said| Reason::read(said).to_string());
         let value = match &resolution.metadata.error {
             // A failed fetch is not evidence. A DID that is missing or deactivated is.
             Some(ResolutionError::InternalError) => Err(Unavailable {
-                reason: match resolution.metadata.inside.as_ref().or(said) {
+                reason: match resolution.metadata.inside.as_ref().or(said.as_ref()) {
                     Some(reason) => format!("{did} could not be resolved: {reason}"),
                     None => format!("{did} could not be resolved"),
                 },

@@ -149,6 +149,9 @@ impl Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(text) = self.as_text() {
+            return f.write_str(text);
+        }
         f.write_str(&self.id)?;
         let mut before = " (";
         for (name, value) in &self.parameters {
@@ -259,6 +262,7 @@ mod tests {
     fn a_sentence_of_an_earlier_version_is_read_as_a_text() {
         let text = Reason::text("it is late");
         assert_eq!(Reason::read("it is late"), text);
+        assert_eq!(text.to_string(), "it is late");
         let read: Reason = serde_json::from_str("\"it is late\"").unwrap();
         assert_eq!(read, text);
         assert_eq!(text.stored(), "it is late");

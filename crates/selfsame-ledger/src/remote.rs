@@ -368,7 +368,7 @@ impl Registry for Remote {
                 }
                 _ => None,
             };
-            Resolution::unavailable(error.to_string(), retry_after)
+            Resolution::unavailable(error.reason.stored(), retry_after)
         })
     }
 

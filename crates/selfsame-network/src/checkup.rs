@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use selfsame_abci::Home;
+use selfsame_catalogue::english;
+use selfsame_driver::Reason;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::data_directory::unusable;
 use selfsame_ledger::check::{self, Found, Subject};
@@ -235,14 +237,15 @@ impl Checkup {
         }
     }
 
-    /// Adds the results for a file.
+    /// Adds the results for a file. A damage is a sentence, or a stored reason.
     fn add(&mut self, file: &'static str, looked: Vec<Looked>) {
+        let told = |damage: String| english(&Reason::read(&damage));
         self.parts
             .extend(looked.into_iter().map(|looked| CheckedPart {
                 file,
                 what: looked.what,
                 seen: looked.seen,
-                damage: looked.damage,
+                damage: looked.damage.into_iter().map(told).collect(),
                 untold: looked.untold,
                 note: looked.note,
             }));

@@ -183,7 +183,7 @@ async fn nothing_is_signed_but_what_was_meant_and_by_the_keys_it_takes() {
         world.cheqd.fault(fault.clone());
         let error = world.app.dids().create(&new()).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Upstream, "{fault:?}");
-        let id = error.reason.id();
+        let id = error.reason.cause().unwrap().id();
         assert!(id.starts_with("registrar-signs-other-"), "{error}");
     }
     for did in all_of(&world).await {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, Reason, Result};
 use selfsame_proof::cbor::CborItem as _;
 use selfsame_proof::read::Handover;
 use selfsame_registry::Head;
@@ -28,12 +28,14 @@ impl Subject<'_> {
                 false
             }
             Err(error) => {
-                looked.wrong(format!("the log can't be replayed: {}", error.reason));
+                let why = Reason::new("replay-failed").because(error.reason);
+                looked.wrong(why.stored());
                 false
             }
         };
         if stands_there && let Err(error) = self.compare(&mut looked, anew) {
-            looked.wrong(format!("what follows can't be compared: {error}"));
+            let why = Reason::new("comparison-failed").because(error.reason);
+            looked.wrong(why.stored());
         }
         (looked, stands_there && self.nothing_follows(head))
     }

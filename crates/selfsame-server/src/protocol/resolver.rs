@@ -6,12 +6,14 @@ use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, VARY};
 use http::{HeaderMap, StatusCode};
+use selfsame_catalogue::english;
 use selfsame_core::resolver::Linked;
 use selfsame_crypto::encoding::base64_encode;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::{WantedResource, wanted as wanted_resource};
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
+use selfsame_driver::Reason;
 use selfsame_http::negotiation::preferred;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -150,7 +152,16 @@ pub async fn resolution(server: &Server, did: &str, asked: &AskedVersion) -> Arc
         version_time: version_time.flatten(),
         ..Options::default()
     };
-    server.app().resolve(&did, &options).await
+    told(server.app().resolve(&did, &options).await)
+}
+
+/// The resolution with its reason as a sentence.
+pub fn told(mut resolution: Arc<Resolution>) -> Arc<Resolution> {
+    if let Some(reason) = &resolution.metadata.reason {
+        let sentence = english(&Reason::read(reason));
+        Arc::make_mut(&mut resolution).metadata.reason = Some(sentence);
+    }
+    resolution
 }
 
 fn failed(error: ResolutionError) -> Arc<Resolution> {

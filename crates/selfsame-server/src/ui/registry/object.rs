@@ -13,6 +13,7 @@ use super::super::resolver::pretty;
 use super::Frame;
 use crate::error::{Handled, Problem};
 use crate::extract::Query;
+use crate::protocol::resolver::told;
 use crate::server::Server;
 
 #[derive(Template)]
@@ -73,7 +74,7 @@ async fn of_did(server: &Server, browser: &Browser<'_>, did: &Did) -> Handled<Di
     // No transaction made the version of a DID that is a member of the genesis.
     let mut history = server.registry()?.history(did).await.unwrap_or_default();
     history.reverse();
-    let resolved = server.app().resolve(did, &Options::default()).await;
+    let resolved = told(server.app().resolve(did, &Options::default()).await);
     Ok(DidView {
         history,
         resolved: pretty(resolved.as_ref()),
