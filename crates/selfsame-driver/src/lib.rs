@@ -20,5 +20,5 @@ pub mod room;
 pub use bound::Bound;
 pub use cpu_pool::CpuPool;
 pub use error::{Error, ErrorKind, Result};
-pub use reason::{Reason, Value};
+pub use reason::{Reason, Reasons, Value};
 pub use reported::{Reported, WhoActs};

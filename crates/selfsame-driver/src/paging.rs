@@ -1,5 +1,6 @@
 //! Lists for people: newest first, a page at a time.
 
+use crate::{Reason, Reasons};
 use selfsame_store::{Page, Record};
 use serde::de::{Deserializer, Error as _, Unexpected};
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,12 @@ pub struct Listing<T> {
     pub items: Vec<T>,
     /// The cursor of the next page; absent at the end.
     pub next: Option<String>,
+}
+
+impl<T: Reasons> Reasons for Listing<T> {
+    fn reasons(&mut self) -> Vec<&mut Reason> {
+        self.items.iter_mut().flat_map(T::reasons).collect()
+    }
 }
 
 /// The store's page for a list that is shown newest first.

@@ -31,6 +31,12 @@ pub enum Value {
     Reason(Reason),
 }
 
+/// A view that carries reasons. An edge puts sentences in their places before it writes the view.
+pub trait Reasons {
+    /// All reasons in it.
+    fn reasons(&mut self) -> Vec<&mut Reason>;
+}
+
 impl Reason {
     /// The reason with this id: kebab-case, named by the thing, such as `offer-expired`.
     #[must_use]

@@ -6,7 +6,8 @@ use axum::body::Bytes;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
-use selfsame_driver::Error;
+use selfsame_catalogue::{Language, tell};
+use selfsame_driver::{Error, Reasons};
 use serde::Serialize;
 
 use crate::error::Handled;
@@ -17,6 +18,14 @@ const DOCUMENT_AGE: &str = "public, max-age=300";
 /// A JSON response, as handlers return it.
 pub fn json<T: Serialize>(body: &T) -> Handled {
     Ok(axum::Json(body).into_response())
+}
+
+/// A JSON response, with sentences in the places of reasons.
+pub fn told<T: Reasons + Serialize>(mut body: T) -> Handled {
+    for reason in body.reasons() {
+        tell(Language::English, reason);
+    }
+    json(&body)
 }
 
 /// A JSON response for a resource that was created.

@@ -2,7 +2,7 @@
 
 pub mod browse;
 
-use selfsame_driver::Reason;
+use selfsame_driver::{Reason, Reasons};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -32,6 +32,12 @@ pub struct RegistryClock {
     /// Why the clock is not believed, so that nothing is written; absent while it is believed.
     #[schema(value_type = Option<String>)]
     pub doubt: Option<Reason>,
+}
+
+impl Reasons for RegistryClock {
+    fn reasons(&mut self) -> Vec<&mut Reason> {
+        self.doubt.iter_mut().collect()
+    }
 }
 
 /// The health of a node of a network, for its operator.

@@ -9,15 +9,5 @@ pub mod registry;
 pub mod verifier;
 pub mod wallet;
 
-use selfsame_catalogue::{Language, tell};
-use selfsame_driver::Reason;
-
 pub use selfsame_http::listing::{Items, Page};
-pub use selfsame_http::response::{created, done, json};
-
-/// Puts sentences in the places of reasons.
-fn told<'r>(reasons: impl IntoIterator<Item = &'r mut Reason>) {
-    for reason in reasons {
-        tell(Language::English, reason);
-    }
-}
+pub use selfsame_http::response::{created, done, json, told};

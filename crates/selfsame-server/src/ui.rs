@@ -20,8 +20,6 @@ use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
 use http::request::Parts;
 use selfsame_app::config::Roles;
-use selfsame_catalogue::Language;
-use selfsame_driver::Reason;
 pub use selfsame_http::listing::ListPosition;
 use selfsame_ledger::config::RegistryConfig;
 
@@ -184,11 +182,6 @@ pub fn html(page: &impl Template) -> Handled {
 /// An identifier from the API as text for people: `not_yet_valid` becomes "not yet valid".
 pub fn words(text: &(impl fmt::Display + ?Sized)) -> String {
     text.to_string().replace('_', " ")
-}
-
-/// What people read of a reason.
-pub fn told(reason: &Reason) -> String {
-    selfsame_catalogue::sentence(Language::English, reason).text
 }
 
 /// A reason as a complete sentence.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use selfsame_credential::verdict::{Outcome, Verdict};
-use selfsame_driver::Reason;
+use selfsame_driver::{Reason, Reasons};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -112,14 +112,14 @@ pub struct VerificationStatus {
     pub open_for: Option<Duration>,
 }
 
-impl VerificationStatus {
-    /// All reasons in it.
-    pub fn reasons(&mut self) -> impl Iterator<Item = &mut Reason> {
+impl Reasons for VerificationStatus {
+    fn reasons(&mut self) -> Vec<&mut Reason> {
         let refused = self.refused.as_mut().map(|refused| &mut refused.last);
         let verdicts = self.verdict.as_mut().into_iter().chain(refused);
-        let of_verdicts = verdicts.filter_map(|verdict| verdict.reason.as_mut());
+        let reasons = verdicts.filter_map(|verdict| verdict.reason.as_mut());
         let spending = self.spending.as_mut();
-        of_verdicts.chain(spending.and_then(|spending| spending.reason.as_mut()))
+        let spending = spending.and_then(|spending| spending.reason.as_mut());
+        reasons.chain(spending).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The wallet's types: people, cards, offers and requests.
 
-use selfsame_driver::Reason;
+use selfsame_driver::{Reason, Reasons};
 use selfsame_openid4vc::dcql::SetMatches;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -263,6 +263,12 @@ pub struct HistoryEntry {
     /// Their uses in the registry, looked up each time the history is read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<CredentialUse>,
+}
+
+impl Reasons for HistoryEntry {
+    fn reasons(&mut self) -> Vec<&mut Reason> {
+        self.reason.iter_mut().collect()
+    }
 }
 
 /// Identifies a single-use card in the registry.

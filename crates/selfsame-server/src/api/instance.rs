@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
-use selfsame_driver::{Error, ErrorKind};
+use selfsame_driver::Error;
 
 use super::json;
 use crate::error::Handled;
@@ -19,7 +19,7 @@ pub async fn status(State(server): State<Server>) -> Handled {
 pub async fn copy(State(server): State<Server>) -> Handled {
     let backups = server
         .backups()
-        .ok_or_else(|| Error::new(ErrorKind::NotFound, "backup-folder-absent"))?;
+        .ok_or_else(|| Error::not_found("backup-folder-absent"))?;
     let directory = server.app().copy(backups).await?;
     json(&CopyMade {
         directory: directory.display().to_string(),

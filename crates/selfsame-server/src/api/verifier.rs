@@ -64,14 +64,7 @@ pub async fn create(State(server): State<Server>, Json(new): Json<NewRequest>) -
 /// The requests, newest first.
 #[utoipa::path(get, path = "/api/verifier/requests", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<VerificationStatus>)))]
 pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Handled {
-    let mut listed = server.verifier()?.requests(&paging).await?;
-    told(
-        listed
-            .items
-            .iter_mut()
-            .flat_map(VerificationStatus::reasons),
-    );
-    json(&listed)
+    told(server.verifier()?.requests(&paging).await?)
 }
 
 /// One request with its verdict, at once or when the verdict is there. A server that stops responds with the current
@@ -84,13 +77,13 @@ pub async fn one(
 ) -> Handled {
     let verifier = server.verifier()?;
     if wait == 0 {
-        return shown(verifier.request(&id).await?);
+        return told(verifier.request(&id).await?);
     }
     let status = tokio::select! {
         status = verifier.wait(&id, wait.min(WAIT_MAX)) => status?,
         () = server.stopped() => verifier.request(&id).await?,
     };
-    shown(status)
+    told(status)
 }
 
 /// Server-sent events named `state`, each with `{"state"}`, until the request is over.
@@ -123,7 +116,7 @@ pub async fn events(
 /// Verifies a presentation again, with its current status.
 #[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
 pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Handled {
-    shown(server.verifier()?.recheck(&id).await?)
+    told(server.verifier()?.recheck(&id).await?)
 }
 
 /// Revokes the presented credential on its issuer's behalf, by the handle that was shown and the issuer's delegation.
@@ -133,7 +126,7 @@ pub async fn revoke(
     Path(id): Path<String>,
     Query(As { by }): Query<As>,
 ) -> Handled {
-    shown(server.verifier()?.revoke(&id, by.as_deref()).await?)
+    told(server.verifier()?.revoke(&id, by.as_deref()).await?)
 }
 
 /// Verifies a credential by itself, without its holder.
@@ -145,11 +138,6 @@ pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Han
             .verify(&bare.credential, bare.format.as_deref())
             .await?,
     )
-}
-
-fn shown(mut status: VerificationStatus) -> Handled {
-    told(status.reasons());
-    json(&status)
 }
 
 /// A request that is being watched.

@@ -218,14 +218,7 @@ pub async fn history(
     Owner(person): Owner,
     Query(paging): Query<Paging>,
 ) -> Handled {
-    let mut listed = server.wallet()?.history(&person, &paging).await?;
-    told(
-        listed
-            .items
-            .iter_mut()
-            .filter_map(|entry| entry.reason.as_mut()),
-    );
-    json(&listed)
+    told(server.wallet()?.history(&person, &paging).await?)
 }
 
 /// The keys.

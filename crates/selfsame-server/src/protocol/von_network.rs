@@ -9,6 +9,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
+use selfsame_catalogue::english;
 use selfsame_crypto::encoding::base64_encode;
 use selfsame_ledger::browse::{Browser, IndyLedger, ViewPage};
 use selfsame_ledger::view::browse::{FoundView, OperationView};
@@ -54,7 +55,7 @@ pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> 
     let browser = Browser::of(&**registry)?;
     let (signed, problem) = match registry.status().await {
         Ok(status) => (Some(status.height), None),
-        Err(error) => (None, Some(Problem::from(error).reason().to_owned())),
+        Err(error) => (None, Some(english(&error.reason))),
     };
     let mut status = json!({
         "anonymous": false,

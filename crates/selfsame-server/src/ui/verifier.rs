@@ -275,6 +275,7 @@ pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Han
 mod tests {
     use selfsame_app::config::Roles;
     use selfsame_credential::verdict::Outcome;
+    use selfsame_driver::Reason;
     use selfsame_openid::view::verifier::{
         CredentialVerdict, PresentationVerdict, RefusedAnswers, RuleLine,
     };

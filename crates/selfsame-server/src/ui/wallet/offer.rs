@@ -3,11 +3,12 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
+use selfsame_catalogue::english;
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_openid::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
 use serde::Deserialize;
 
-use crate::error::{Handled, Problem};
+use crate::error::Handled;
 use crate::extract::{Form, Owner, Query};
 use crate::server::Server;
 use crate::ui::{self, Frame, hue};
@@ -78,7 +79,7 @@ pub async fn accept(
     match server.wallet()?.accept_offer(&person, &accept).await {
         Ok(_) => Ok(Redirect::to("/wallet?done=accepted").into_response()),
         Err(error) if accept.tx_code.is_some() && can_be_put_right(&error) => {
-            let problem = Some(Problem::from(error).reason().to_owned());
+            let problem = Some(english(&error.reason));
             let uri = accept.offer;
             show(&server, frame, Tried { uri, problem }).await
         }

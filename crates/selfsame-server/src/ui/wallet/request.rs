@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
+use selfsame_catalogue::english;
 use selfsame_core::view::readable;
 use selfsame_driver::ErrorKind;
 use selfsame_openid::view::wallet::{AnswerRequest, Person, RequestPreview, Share, ShareSet};
 use serde::Deserialize;
 
-use crate::error::{Handled, Problem};
+use crate::error::Handled;
 use crate::extract::{Form, Owner, Query};
 use crate::server::Server;
 use crate::ui::{self, Frame};
@@ -207,10 +208,7 @@ async fn share(server: &Server, frame: Frame, person: &Person, answer: &AnswerRe
         Err(error) if error.kind == ErrorKind::BadRequest => {
             let wallet = server.wallet()?;
             let preview = wallet.preview_request(person, &answer.request).await?;
-            let refused = (
-                answer.cards.clone(),
-                Problem::from(error).reason().to_owned(),
-            );
+            let refused = (answer.cards.clone(), english(&error.reason));
             ui::html(&RequestPreviewPage::of(frame, preview, Some(refused)))
         }
         Err(error) => Err(error.into()),

@@ -5,6 +5,7 @@ use axum::extract::{Extension, RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use selfsame_catalogue::{Language, sentence};
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_openid::config::Registration;
@@ -192,18 +193,17 @@ fn again(server: &Server, frame: Frame, form: &Form, error: Error, registering: 
         ErrorKind::Forbidden => StatusCode::FORBIDDEN,
         _ => return Err(error.into()),
     };
-    let (kind, told) = (error.kind, Problem::from(error));
-    let reason = told.reason().to_owned();
-    let problem = match (kind, told.hint()) {
+    let told = sentence(Language::English, &error.reason);
+    let problem = match (error.kind, told.hint) {
         // The error's hint says where wallets are created, which is this page.
         (ErrorKind::Unauthenticated, _) => match server.app().config().wallet.registration {
             Registration::Open => {
-                format!("{reason}. No wallet yet? Create one below")
+                format!("{}. No wallet yet? Create one below", told.text)
             }
-            Registration::Invite | Registration::Closed => reason,
+            Registration::Invite | Registration::Closed => told.text,
         },
-        (_, Some(hint)) => format!("{reason}; {hint}"),
-        (_, None) => reason,
+        (_, Some(hint)) => format!("{}; {hint}", told.text),
+        (_, None) => told.text,
     };
     let page = ui::html(&SignInPage {
         next: form.one("next").unwrap_or_default().to_owned(),
