@@ -77,8 +77,7 @@ impl Bodies {
             Ok(arrived) => arrived?,
             // RFC 9110 §15.5.9.
             Err(_elapsed) => {
-                let reason = "the body of the request took too long to arrive";
-                return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, reason));
+                return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "body-slow"));
             }
         };
         let body = body.unwrap_or_else(|| {
@@ -102,8 +101,7 @@ impl Bodies {
         let mut whole = BytesMut::new();
         let mut pieces = body.into_data_stream();
         while let Some(piece) = pieces.next().await {
-            let piece = piece
-                .map_err(|_cut| Problem::bad_request("the body of the request was cut off"))?;
+            let piece = piece.map_err(|_cut| Problem::bad_request("request-cut-off"))?;
             if whole.len().saturating_add(piece.len()) > most {
                 return Ok(None);
             }
@@ -121,7 +119,7 @@ impl Bodies {
             .then(|| Arc::clone(&self.room).try_acquire_many_owned(amount).ok());
         let Some(more) = more.flatten() else {
             metrics::counter!("selfsame_http_turned_away_total", "budget" => "bodies").increment(1);
-            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "this server is busy");
+            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy");
             return Err(problem.come_back_in(1));
         };
         match &mut taken.room {

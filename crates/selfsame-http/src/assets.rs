@@ -51,7 +51,7 @@ impl Assets {
         let mut files = self.files.iter();
         let file = files.find(|file| file.name == name && version == self.version());
         let Some(file) = file else {
-            return Err(Problem::new(StatusCode::NOT_FOUND, "there is no such file"));
+            return Err(Problem::new(StatusCode::NOT_FOUND, "file-unknown"));
         };
         let headers = [
             (CONTENT_TYPE, file.content_type),

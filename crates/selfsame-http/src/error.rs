@@ -3,11 +3,13 @@
 //! Handlers and middleware return a [`Problem`]; the face of its address writes it as problem details (RFC 9457), as an
 //! OAuth error (RFC 6749 §5.2), or as a page.
 
+use std::fmt;
+
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use selfsame_catalogue::{Language, sentence};
-use selfsame_driver::{Error, ErrorKind};
+use selfsame_catalogue::{Language, Sentence, sentence};
+use selfsame_driver::{Error, ErrorKind, Reason};
 use serde_json::json;
 
 /// The result of a handler.
@@ -28,23 +30,23 @@ pub enum Face {
 #[derive(Clone, Debug)]
 pub struct Problem {
     status: StatusCode,
-    /// The id of the reason. A problem of an edge's own has none.
-    id: Option<String>,
-    reason: String,
-    hint: Option<String>,
+    reason: Reason,
     code: Option<&'static str>,
     retry_after: Option<u64>,
     door: Option<(&'static str, &'static str)>,
 }
 
 impl Problem {
-    /// A problem with this status and reason. The caller sees the reason.
-    pub fn new(status: StatusCode, reason: impl Into<String>) -> Self {
+    /// A problem with this status. The id names its reason: a literal in kebab-case, which the catalogue has.
+    pub const fn new(status: StatusCode, id: &'static str) -> Self {
+        Self::of(status, Reason::new(id))
+    }
+
+    /// A problem with this status and reason.
+    pub const fn of(status: StatusCode, reason: Reason) -> Self {
         Self {
             status,
-            id: None,
-            reason: reason.into(),
-            hint: None,
+            reason,
             code: None,
             retry_after: None,
             door: None,
@@ -52,19 +54,25 @@ impl Problem {
     }
 
     /// The caller sent something that cannot work.
-    pub fn bad_request(reason: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, reason)
+    pub const fn bad_request(id: &'static str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, id)
+    }
+
+    /// Adds a parameter of the reason.
+    pub fn with<T: fmt::Display + ?Sized>(mut self, name: &'static str, value: &T) -> Self {
+        self.reason = self.reason.with(name, value);
+        self
+    }
+
+    /// Adds a parameter that is another reason.
+    pub fn with_reason(mut self, name: &'static str, value: Reason) -> Self {
+        self.reason = self.reason.with_reason(name, value);
+        self
     }
 
     /// Adds the protocol's own code for this problem.
     pub fn with_code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
-        self
-    }
-
-    /// Adds a hint about what the person can do.
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
         self
     }
 
@@ -100,14 +108,9 @@ impl Problem {
         self.status
     }
 
-    /// The reason, for the person who must act.
-    pub fn reason(&self) -> &str {
-        &self.reason
-    }
-
-    /// What that person can do about it.
-    pub fn hint(&self) -> Option<&str> {
-        self.hint.as_deref()
+    /// What is wrong, for the person who must act, and what they can do about it.
+    pub fn told(&self) -> Sentence {
+        sentence(Language::English, &self.reason)
     }
 
     /// The protocol's code, or else one for the status. Programs decide by the code, not by the reason.
@@ -164,12 +167,9 @@ impl From<Error> for Problem {
             ErrorKind::Upstream => (StatusCode::BAD_GATEWAY, None),
             ErrorKind::Damaged | ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
         };
-        let told = sentence(Language::English, &error.reason);
         Self {
             status,
-            id: Some(error.reason.id().to_owned()),
-            reason: told.text,
-            hint: told.hint,
+            reason: error.reason,
             code: error.code,
             retry_after,
             door: None,
@@ -199,11 +199,11 @@ pub fn write(face: Face, mut response: Response) -> Response {
         Face::Protocol => Some(problem.oauth_code()),
         Face::Api | Face::Page(_) => problem.code,
     };
-    let id = problem.id.as_deref();
-    log_refusal(problem.status, code, id, &problem.reason);
+    let told = problem.told();
+    log_refusal(problem.status, code, problem.reason.id(), &told.text);
     let (content_type, body) = match face {
-        Face::Api => ("application/problem+json", details(&problem)),
-        Face::Protocol => ("application/json", oauth(&problem)),
+        Face::Api => ("application/problem+json", details(&problem, &told)),
+        Face::Protocol => ("application/json", oauth(&problem, &told)),
         Face::Page(html) => ("text/html; charset=utf-8", html(&problem)),
     };
     if !matches!(face, Face::Page(_))
@@ -220,7 +220,7 @@ pub fn write(face: Face, mut response: Response) -> Response {
 }
 
 /// The log line for a refusal, whatever its format.
-pub fn log_refusal(status: StatusCode, code: Option<&str>, id: Option<&str>, reason: &str) {
+pub fn log_refusal(status: StatusCode, code: Option<&str>, id: &str, reason: &str) {
     tracing::info!(status = status.as_u16(), code, id, reason, "refused");
 }
 
@@ -245,36 +245,28 @@ fn carried(response: &mut Response) -> Option<Problem> {
     let status = response.status();
     let bare = !response.headers().contains_key(CONTENT_TYPE);
     let made_here = status == StatusCode::METHOD_NOT_ALLOWED || status == StatusCode::NOT_FOUND;
-    (bare && made_here).then(|| {
-        Problem::new(
-            status,
-            match status {
-                StatusCode::METHOD_NOT_ALLOWED => "this address does not accept that method",
-                _ => "there is nothing at this address",
-            },
-        )
+    (bare && made_here).then(|| match status {
+        StatusCode::METHOD_NOT_ALLOWED => Problem::new(status, "method-refused"),
+        _ => Problem::new(status, "address-unknown"),
     })
 }
 
-fn details(problem: &Problem) -> String {
+fn details(problem: &Problem, told: &Sentence) -> String {
     let mut details = json!({
         "title": problem.status.canonical_reason().unwrap_or("error"),
         "status": problem.status.as_u16(),
-        "detail": problem.reason,
+        "detail": told.text,
+        "reason": problem.reason.id(),
         "code": problem.api_code(),
     });
-    if let Some(id) = &problem.id {
-        details["reason"] = json!(id);
-    }
-    if let Some(hint) = &problem.hint {
+    if let Some(hint) = &told.hint {
         details["hint"] = json!(hint);
     }
     details.to_string()
 }
 
-fn oauth(problem: &Problem) -> String {
-    json!({ "error": problem.oauth_code(), "error_description": ascii(&problem.reason) })
-        .to_string()
+fn oauth(problem: &Problem, told: &Sentence) -> String {
+    json!({ "error": problem.oauth_code(), "error_description": ascii(&told.text) }).to_string()
 }
 
 /// The characters that RFC 6749 §5.2 allows in `error_description`.
@@ -289,6 +281,10 @@ fn ascii(reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn written(problem: &Problem) -> String {
+        details(problem, &problem.told())
+    }
 
     #[test]
     fn each_kind_of_error_has_its_status_and_time_to_come_back() {
@@ -321,25 +317,25 @@ mod tests {
             (ErrorKind::Damaged, "internal"),
             (ErrorKind::Internal, "internal"),
         ] {
-            let text = details(&Problem::from(Error::new(kind, "internal")));
+            let text = written(&Problem::from(Error::new(kind, "internal")));
             let told: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!(told["code"], code);
         }
         let own = Error::upstream("internal").with_code("invalid_grant");
-        assert!(details(&Problem::from(own)).contains(r#""code":"invalid_grant""#));
+        assert!(written(&Problem::from(own)).contains(r#""code":"invalid_grant""#));
     }
 
     #[test]
     fn a_problem_of_the_api_has_the_sentence_and_the_id_of_its_reason() {
         let told = |problem: &Problem| -> serde_json::Value {
-            serde_json::from_str(&details(problem)).unwrap()
+            serde_json::from_str(&written(problem)).unwrap()
         };
         let over = told(&Problem::from(Error::new(ErrorKind::Gone, "offer-over")));
         assert_eq!(over["reason"], "offer-over");
         assert_eq!(over["detail"], "this offer was accepted or has expired");
         assert_eq!(over["hint"], "ask the issuer for a new one");
-        let own = told(&Problem::bad_request("an edge's own sentence"));
-        assert!(own.get("reason").is_none());
+        let missing = told(&Problem::bad_request("field-missing").with("field", "x"));
+        assert_eq!(missing["detail"], "the field x is missing");
     }
 
     #[test]
@@ -347,7 +343,8 @@ mod tests {
         let error = Error::bad_request("rule-broken")
             .with("detail", "the \"code\" is “spent”")
             .with_code("invalid_grant");
-        let text = oauth(&Problem::from(error));
+        let problem = Problem::from(error);
+        let text = oauth(&problem, &problem.told());
         assert_eq!(
             text,
             r#"{"error":"invalid_grant","error_description":"the 'code' is 'spent'"}"#

@@ -13,8 +13,6 @@ use serde::de::DeserializeOwned;
 use crate::arrival::TooLarge;
 use crate::error::Problem;
 
-const DESCRIBED: &str = "`/openapi.json` describes what each address accepts";
-
 /// A JSON body. Duplicate members, deep nesting and other content types are refused.
 pub struct Json<T>(pub T);
 
@@ -25,16 +23,13 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         if !is_kind(request.headers(), "application/json") {
             return Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "the body must be application/json",
+                "body-not-json",
             ));
         }
         let Raw(body) = Raw::from_request(request, state).await?;
         json::parse_as(&body, &Limits::default())
             .map(Self)
-            .map_err(|error| {
-                Problem::bad_request(format!("the body is not valid for this address: {error}"))
-                    .with_hint(DESCRIBED)
-            })
+            .map_err(|error| Problem::bad_request("body-invalid").with("detail", &error))
     }
 }
 
@@ -46,12 +41,14 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         if request.extensions().get::<TooLarge>().is_some() {
-            let reason = "the body is too large";
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, reason));
+            return Err(Problem::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "body-too-large",
+            ));
         }
         let body = Bytes::from_request(request, state).await;
         body.map(Self)
-            .map_err(|refused| Problem::new(refused.status(), "the body was cut off"))
+            .map_err(|refused| Problem::new(refused.status(), "body-cut-off"))
     }
 }
 
@@ -75,7 +72,7 @@ impl Form {
     pub fn verbatim(&self, name: &str) -> Result<&str, Problem> {
         match self.0.get(name).map(Vec::as_slice) {
             Some([value]) => Ok(value),
-            _ => Err(Problem::bad_request(format!("the field {name} is missing"))),
+            _ => Err(Problem::bad_request("field-missing").with("field", &name)),
         }
     }
 
@@ -85,7 +82,7 @@ impl Form {
     /// If it is absent, empty or repeated; the error names the field.
     pub fn needed(&self, name: &str) -> Result<&str, Problem> {
         self.one(name)
-            .ok_or_else(|| Problem::bad_request(format!("the field {name} is missing")))
+            .ok_or_else(|| Problem::bad_request("field-missing").with("field", &name))
     }
 
     /// Whether a check box is set.
@@ -113,7 +110,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
         if !is_kind(request.headers(), "application/x-www-form-urlencoded") {
             return Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "this address accepts a form",
+                "form-expected",
             ));
         }
         let Raw(body) = Raw::from_request(request, state).await?;
@@ -138,7 +135,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
         let places = extract::Path::from_request_parts(parts, state).await;
         places
             .map(|extract::Path(value)| Self(value))
-            .map_err(|_| Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address"))
+            .map_err(|_| Problem::new(StatusCode::NOT_FOUND, "address-unknown"))
     }
 }
 
@@ -151,9 +148,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         let query = parts.uri.query().unwrap_or_default();
         let pairs = url::form_urlencoded::parse(query.as_bytes());
-        json::pairs_as(pairs).map(Self).map_err(|misfit| {
-            Problem::bad_request(format!("the query is not valid for this address: {misfit}"))
-        })
+        json::pairs_as(pairs)
+            .map(Self)
+            .map_err(|misfit| Problem::bad_request("query-invalid").with("detail", &misfit))
     }
 }
 

@@ -49,7 +49,7 @@ pub async fn checked(request: Request, token: &str) -> Result<Request, Problem> 
     if !is_form {
         return Err(out_of_date());
     }
-    let too_large = || Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "this form is too large");
+    let too_large = || Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "form-too-large");
     if request.extensions().get::<TooLarge>().is_some() {
         return Err(too_large());
     }
@@ -74,8 +74,7 @@ fn carries(body: &Bytes, token: &str) -> bool {
 
 /// The error for a request without the token.
 pub fn out_of_date() -> Problem {
-    Problem::new(StatusCode::FORBIDDEN, "this form is out of date")
-        .with_hint("go back, reload the page and send the form again")
+    Problem::new(StatusCode::FORBIDDEN, "form-outdated")
 }
 
 #[cfg(test)]

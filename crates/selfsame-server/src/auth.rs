@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{AUTHORIZATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use selfsame_driver::Reason;
 use selfsame_http::form;
 use selfsame_http::negotiation::follows;
 pub use selfsame_http::redirect::{back_to, next};
@@ -98,9 +99,9 @@ pub async fn operator(server: &Server, request: Request, next: Next) -> Handled 
             (Credentials::Cookie(session), seat)
         }
         Some(Credentials::Bearer(_)) => {
-            return sign_in_first(&request, "/operator", "wrong operator token");
+            return sign_in_first(&request, "/operator", Reason::new("operator-token-refused"));
         }
-        _ => return sign_in_first(&request, "/operator", "the operator's token is needed"),
+        _ => return sign_in_first(&request, "/operator", Reason::new("operator-token-needed")),
     };
     proceed(credentials, seat, request, next).await
 }
@@ -117,7 +118,7 @@ pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Handled<bool> 
 /// Lets only people with an account in.
 pub async fn person(server: &Server, request: Request, next: Next) -> Handled {
     let Some(credentials) = credentials(request.headers(), server.cookies().person()) else {
-        return sign_in_first(&request, "/wallet/sign-in", "sign in to the wallet first");
+        return wallet_first(&request);
     };
     let (session, form) = match &credentials {
         Credentials::Bearer(token) => (token.clone(), String::new()),
@@ -138,7 +139,7 @@ pub async fn person(server: &Server, request: Request, next: Next) -> Handled {
             .await
         }
         Err(error) if error.kind == selfsame_driver::ErrorKind::Unauthenticated => {
-            sign_in_first(&request, "/wallet/sign-in", "sign in to the wallet first")
+            wallet_first(&request)
         }
         Err(error) => Err(error.into()),
     }
@@ -215,12 +216,17 @@ pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
         .then_some(token.trim())
 }
 
+fn wallet_first(request: &Request) -> Handled {
+    let reason = Reason::new("wallet-sign-in-needed");
+    sign_in_first(request, "/wallet/sign-in", reason)
+}
+
 /// Programs get an error; browsers that read a page are sent to the sign-in page and back.
-fn sign_in_first(request: &Request, door: &'static str, reason: &str) -> Handled {
+fn sign_in_first(request: &Request, door: &'static str, reason: Reason) -> Handled {
     let path = request.uri().path();
     // An event stream that is redirected to a page fails without a reason.
     if path.starts_with("/api/") || writes(request) || follows(request.headers()) {
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, reason).go_on(door, "Sign in"));
+        return Err(Problem::of(StatusCode::UNAUTHORIZED, reason).go_on(door, "Sign in"));
     }
     let path = url::form_urlencoded::byte_serialize(path.as_bytes()).collect::<String>();
     // The query stays as it is: escaped again, a long link would exceed what servers accept.

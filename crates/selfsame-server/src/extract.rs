@@ -21,7 +21,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Owner {
             Some(Seat::Person { person, .. }) => Ok(Self(person.clone())),
             _ => Err(Problem::new(
                 StatusCode::UNAUTHORIZED,
-                "sign in to the wallet first",
+                "wallet-sign-in-needed",
             )),
         }
     }

@@ -17,7 +17,7 @@ struct ProblemPage<'a> {
 
 /// The page's HTML; the bare reason if rendering fails.
 pub fn page(problem: &Problem) -> String {
-    let status = problem.status();
+    let (status, told) = (problem.status(), problem.told());
     let wait = problem.retry_after().and_then(minutes);
     let page = ProblemPage {
         status: status.as_u16(),
@@ -34,8 +34,8 @@ pub fn page(problem: &Problem) -> String {
             500..=599 => "Something went wrong",
             _ => "That did not work",
         },
-        reason: problem.reason(),
-        hint: problem.hint(),
+        reason: &told.text,
+        hint: told.hint.as_deref(),
         wait,
         door: problem.door(),
     };
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_long_wait_is_told_in_minutes_and_a_short_one_is_not() {
         let asked_too_often = |seconds| {
-            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "no");
+            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "busy");
             page(&problem.come_back_in(seconds))
         };
         let locked = asked_too_often(899);
@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_escaped() {
-        let shown = page(&Problem::bad_request("no <script>alert(1)</script>"));
+        let shown =
+            page(&Problem::bad_request("field-missing").with("field", "<script>alert(1)</script>"));
         assert!(!shown.contains("<script>alert"), "{shown}");
         assert!(shown.contains("That did not work"));
     }

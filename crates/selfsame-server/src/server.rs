@@ -124,12 +124,7 @@ impl Server {
         let (rates, most) = (&self.0.registrations, self.limits().registrations_each);
         let counted = rates.count(peer.bounded(), most, REGISTRATIONS_WINDOW);
         counted.map_err(|seconds| {
-            Problem::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many wallets were created from this address",
-            )
-            .with_hint("wait a while before you try again")
-            .come_back_in(seconds)
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "wallets-too-many").come_back_in(seconds)
         })
     }
 

@@ -41,11 +41,7 @@ pub async fn metrics(
     if peer.is_here() || auth::is_operator(&server, &headers).await? {
         return Ok(figures(State(server)).await);
     }
-    let refusal = Problem::new(
-        StatusCode::UNAUTHORIZED,
-        "the metrics are for the operator and for this machine",
-    );
-    Err(refusal.with_hint("send the operator's token, or ask at the address of [health] listen"))
+    Err(Problem::new(StatusCode::UNAUTHORIZED, "metrics-private"))
 }
 
 /// The metrics, in Prometheus' text format.

@@ -22,20 +22,23 @@ const CATALOGUE: &str = "crates/selfsame-catalogue/en.toml";
 const HOME: &str = "selfsame-driver";
 /// Its name in code.
 const ROOT: &str = "selfsame_driver";
-/// The files that define errors and reasons; they handle ids as values.
-const DEFINITIONS: [&str; 2] = [
+/// The files that define them; they handle ids as values.
+const DEFINITIONS: [&str; 3] = [
     "crates/selfsame-driver/src/error.rs",
     "crates/selfsame-driver/src/reason.rs",
+    "crates/selfsame-http/src/error.rs",
 ];
 /// The sentence for texts that an earlier version stored. `Reason` itself names it.
 const TEXT: &str = "text";
-/// What makes an error or a reason, and which of its arguments is the id.
-const MAKERS: [(&str, &str, usize); 5] = [
+/// What makes an error, a reason or a problem, and which of its arguments is the id.
+const MAKERS: [(&str, &str, usize); 7] = [
     ("Error", "new", 1),
     ("Error", "bad_request", 0),
     ("Error", "not_found", 0),
     ("Error", "upstream", 0),
     ("Reason", "new", 0),
+    ("Problem", "new", 1),
+    ("Problem", "bad_request", 0),
 ];
 
 /// A sentence of the catalogue.

@@ -43,7 +43,7 @@ impl Admission {
         };
         let Some(stream) = self.stream(&request) else {
             let status = StatusCode::TOO_MANY_REQUESTS;
-            let problem = Problem::new(status, "this address has too many event streams open");
+            let problem = Problem::new(status, "event-streams-crowded");
             return error::write(passage.face, parting(problem.come_back_in(1)));
         };
         let place = GatePlace::default();

@@ -48,7 +48,7 @@ impl Gate {
 
     fn turn_away(&self, status: StatusCode) -> Problem {
         metrics::counter!("selfsame_http_turned_away_total", "budget" => self.name).increment(1);
-        Problem::new(status, "this server is busy").come_back_in(1)
+        Problem::new(status, "busy").come_back_in(1)
     }
 }
 
@@ -97,12 +97,9 @@ pub async fn pass(
                     response.map(|body| Body::new(GuardedBody::new(body, place)))
                 }
                 Ok(response) => response,
-                Err(_elapsed) => Problem::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "this request took too long and was stopped",
-                )
-                .come_back_in(1)
-                .into_response(),
+                Err(_elapsed) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "request-too-slow")
+                    .come_back_in(1)
+                    .into_response(),
             }
         }
     };

@@ -29,11 +29,7 @@ pub fn foreign_host(origin: &Origin, request: &Request) -> Option<Response> {
         return Some(Redirect::permanent(&format!("{}{rest}", origin.as_str())).into_response());
     }
     tracing::warn!(reason = "foreign host", "request refused");
-    let problem = Problem::new(
-        StatusCode::MISDIRECTED_REQUEST,
-        "this server does not serve that host name",
-    )
-    .with_hint("use the address it was configured with");
+    let problem = Problem::new(StatusCode::MISDIRECTED_REQUEST, "host-unknown");
     Some(write(Face::Api, problem.into_response()))
 }
 
@@ -46,10 +42,7 @@ pub fn foreign_origin(origin: &Origin, request: &Request) -> Option<Problem> {
         .is_some_and(|from| from != origin.as_str());
     (writes && from_elsewhere).then(|| {
         tracing::warn!(reason = "foreign origin", "request refused");
-        Problem::new(
-            StatusCode::FORBIDDEN,
-            "this request came from a page of another site",
-        )
+        Problem::new(StatusCode::FORBIDDEN, "request-cross-site")
     })
 }
 

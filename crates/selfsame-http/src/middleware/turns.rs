@@ -136,7 +136,7 @@ impl Turns {
 
     fn turn_away(&self, status: StatusCode) -> Problem {
         metrics::counter!("selfsame_http_turned_away_total", "budget" => self.name).increment(1);
-        Problem::new(status, "too many requests are waiting for other hosts").come_back_in(1)
+        Problem::new(status, "waits-crowded").come_back_in(1)
     }
 }
 

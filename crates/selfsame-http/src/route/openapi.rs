@@ -32,8 +32,8 @@ pub struct ProblemDetails {
     detail: String,
     /// The specification's code, if there is one, or else one for the status, such as `upstream`.
     code: String,
-    /// The id of the reason, the same in every language, such as `offer-over`; absent if a request is refused before its use case begins.
-    reason: Option<String>,
+    /// The id of the reason, the same in every language, such as `offer-over`.
+    reason: String,
     /// What that person can do about it.
     hint: Option<String>,
 }

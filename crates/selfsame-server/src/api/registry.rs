@@ -84,7 +84,7 @@ pub async fn history(State(server): State<Server>, Query(which): Query<WhichDid>
 pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Handled {
     if !is_kind(&headers, "application/cbor") {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        return Err(Problem::new(status, "the body must be application/cbor"));
+        return Err(Problem::new(status, "body-not-cbor"));
     }
     json(
         &server

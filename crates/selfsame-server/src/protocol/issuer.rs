@@ -46,7 +46,7 @@ pub async fn offer(State(server): State<Server>, Path(id): Path<String>) -> Hand
 /// The token endpoint (§6).
 pub async fn token(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Handled {
     if !is_kind(&headers, FORM) {
-        return Err(Problem::bad_request("the body must be a form"));
+        return Err(Problem::bad_request("body-not-form"));
     }
     Ok(axum::Json(server.issuer()?.token(&body).await?).into_response())
 }
@@ -65,11 +65,11 @@ pub async fn credential(
     let Some(token) = headers.get(AUTHORIZATION).and_then(auth::bearer) else {
         return Err(Problem::new(
             StatusCode::UNAUTHORIZED,
-            "an access token is needed",
+            "access-token-needed",
         ));
     };
     if !is_kind(&headers, JSON) {
-        let problem = Problem::bad_request("the body must be application/json");
+        let problem = Problem::bad_request("body-not-json");
         return Err(problem.with_code(MALFORMED));
     }
     let Raw(body) = body.map_err(|problem| problem.with_code(MALFORMED))?;
@@ -128,8 +128,10 @@ async fn served(server: &Server, list: u64, purpose: Option<&str>, headers: &Hea
 
 fn of_now(query: Option<&str>) -> Result<(), Problem> {
     if asks_for_history(query.unwrap_or_default()) {
-        let reason = "historical status lists are not available";
-        return Err(Problem::new(StatusCode::NOT_IMPLEMENTED, reason));
+        return Err(Problem::new(
+            StatusCode::NOT_IMPLEMENTED,
+            "status-history-absent",
+        ));
     }
     Ok(())
 }

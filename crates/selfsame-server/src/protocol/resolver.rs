@@ -103,7 +103,12 @@ async fn dereference(server: &Server, url: &DidUrl, wanted: &WantedResource) -> 
     let (status, body) = match linked {
         Ok(linked) => (StatusCode::OK, content(&linked)),
         Err(error) => {
-            log_refusal(error_status(error), None, None, &error.to_string());
+            log_refusal(
+                error_status(error),
+                None,
+                "did-unresolved",
+                &error.to_string(),
+            );
             let metadata = json!({ "error": error });
             let body = json!({
                 "dereferencingMetadata": metadata,
@@ -171,7 +176,7 @@ fn failed(error: ResolutionError) -> Arc<Resolution> {
 fn answer(resolution: &Resolution, form: &'static str) -> Handled {
     let status = status(resolution);
     if let Some(error) = resolution.metadata.error {
-        log_refusal(status, None, None, &error.to_string());
+        log_refusal(status, None, "did-unresolved", &error.to_string());
     }
     let body = match (&resolution.document, form) {
         (Some(document), form) if form != ENVELOPE => serde_json::to_vec(document),

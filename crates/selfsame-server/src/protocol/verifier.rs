@@ -48,6 +48,6 @@ fn needs_form(headers: &HeaderMap) -> Result<(), Problem> {
     if is_kind(headers, FORM) {
         Ok(())
     } else {
-        Err(Problem::bad_request("the body must be a form"))
+        Err(Problem::bad_request("body-not-form"))
     }
 }

@@ -169,17 +169,14 @@ pub async fn inclusion(State(server): State<Server>, Path(seq_no): Path<u64>) ->
     let browser = Browser::of(&**server.registry()?)?;
     match browser.inclusion(seq_no).await? {
         Some(proof) => Ok(open_to_all(axum::Json(proof).into_response())),
-        None => Err(Problem::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "no signed checkpoint includes this transaction yet",
-        )
-        .come_back_in(1)),
+        None => Err(
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "transaction-uncovered").come_back_in(1),
+        ),
     }
 }
 
 fn nothing() -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "this ledger has no such transaction")
-        .with_hint("use a transaction's number or hash")
+    Problem::new(StatusCode::NOT_FOUND, "transaction-not-in-ledger")
 }
 
 fn text(text: String) -> Response {

@@ -305,6 +305,6 @@ async fn nowhere(request: Request) -> Response {
     } else {
         Face::Page(problem::page)
     };
-    let problem = Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address");
+    let problem = Problem::new(StatusCode::NOT_FOUND, "address-unknown");
     error::write(face, problem.into_response())
 }

@@ -224,7 +224,7 @@ pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> H
     let uses = form
         .needed("uses")?
         .parse()
-        .map_err(|_| Problem::bad_request("the number of uses must be a number"))?;
+        .map_err(|_| Problem::bad_request("uses-malformed"))?;
     let new = NewOffer {
         template: template.id.clone(),
         format: form.one("format").map(str::to_owned),
@@ -280,7 +280,7 @@ pub async fn set_status(
         "valid" => CredentialStatus::Valid,
         "suspended" => CredentialStatus::Suspended,
         "revoked" => CredentialStatus::Revoked,
-        _ => return Err(Problem::bad_request("there is no such status")),
+        _ => return Err(Problem::bad_request("status-unknown")),
     };
     server.issuer()?.set_status(&id, status).await?;
     Ok(Redirect::to("/issuer#issued").into_response())

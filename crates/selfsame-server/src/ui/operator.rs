@@ -89,7 +89,7 @@ pub async fn sign_in(
             let page = super::html(&OperatorPage {
                 frame: frame.failed("Operator"),
                 next,
-                problem: Some(problem.reason().to_owned()),
+                problem: Some(problem.told().text),
             })?;
             Ok((StatusCode::UNAUTHORIZED, page).into_response())
         }

@@ -166,7 +166,7 @@ pub async fn elsewhere(State(server): State<Server>, asked: Uri) -> Handled<Resp
     let Some(first) = nodes.first() else {
         return Err(Problem::new(
             http::StatusCode::NOT_FOUND,
-            "this instance has no registry",
+            "registry-page-absent",
         ));
     };
     let path = asked.path_and_query().map_or("/", |path| path.as_str());

@@ -214,9 +214,7 @@ fn wanted(form: &Form) -> Handled<NewRequest> {
 /// Maximum age of the status, in seconds; an empty choice means the configured default.
 fn seconds(form: &Form) -> Handled<Option<u64>> {
     let chosen = form.one("max_status_age").map(str::parse).transpose();
-    chosen.map_err(|_| {
-        Problem::bad_request("the maximum age of a status must be a number of seconds")
-    })
+    chosen.map_err(|_| Problem::bad_request("status-age-malformed"))
 }
 
 /// A request: its link while it is open, its verdict afterwards.

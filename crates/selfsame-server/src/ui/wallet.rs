@@ -142,10 +142,7 @@ pub async fn open(State(server): State<Server>, form: Form) -> Handled {
         _ if uri.contains("credential_offer") => "/wallet/offer",
         _ if uri.contains("request_uri") || uri.contains("dcql_query") => "/wallet/request",
         _ => {
-            return Err(
-                Problem::bad_request("this link is neither an offer nor a request")
-                    .with_hint("such links begin with openid-credential-offer:// or openid4vp://"),
-            );
+            return Err(Problem::bad_request("link-unknown"));
         }
     };
     Ok(Redirect::to(&link(page, uri)).into_response())

@@ -47,13 +47,11 @@ impl AskedPart {
                 "query" => replaced(&mut asked.query, filled(value).map(str::to_owned)),
                 "type" => replaced(&mut asked.kind, filled(value).map(kind).transpose()?),
                 _ => {
-                    let reason = "this address has no such parameter";
-                    return Err(Problem::bad_request(reason)
-                        .with_hint("the parameters are page, page_size, query and type"));
+                    return Err(Problem::bad_request("ledger-parameter-unknown"));
                 }
             };
             if is_twice {
-                return Err(Problem::bad_request(format!("{name} is given twice")));
+                return Err(Problem::bad_request("parameter-twice").with("parameter", &name));
             }
         }
         Ok(asked)
@@ -82,9 +80,7 @@ impl<S: Send + Sync> FromRequestParts<S> for OnPage {
 
 /// The ledger with this name.
 pub fn view_named(name: &str) -> Handled<IndyLedger> {
-    IndyLedger::parse(name).ok_or_else(|| {
-        Problem::bad_request("there is no such ledger").with_hint("one of: domain, pool, config")
-    })
+    IndyLedger::parse(name).ok_or_else(|| Problem::bad_request("indy-ledger-unknown"))
 }
 
 /// Whether the query of `/status` asks for validators.
@@ -94,8 +90,7 @@ pub fn asks_for_validators(query: Option<&str>) -> Handled<bool> {
         match &*name {
             "validators" => asks = !value.trim().is_empty(),
             _ => {
-                return Err(Problem::bad_request("this address has no such parameter")
-                    .with_hint("`validators=1` adds the validators"));
+                return Err(Problem::bad_request("status-parameter-unknown"));
             }
         }
     }
@@ -134,8 +129,9 @@ fn number(name: &str, value: &str, most: u64) -> Handled<Option<u64>> {
     let digits = value.bytes().all(|byte| byte.is_ascii_digit());
     match value.parse::<u64>() {
         Ok(number) if digits && (1..=most).contains(&number) => Ok(Some(number)),
-        _ => Err(Problem::bad_request(format!("{name} is out of range"))
-            .with_hint(format!("use a number from 1 to {most}"))),
+        _ => Err(Problem::bad_request("parameter-range")
+            .with("parameter", &name)
+            .with("maximum", &most)),
     }
 }
 
@@ -145,7 +141,7 @@ fn kind(code: &str) -> Handled<Type> {
             .iter()
             .map(|kind| format!("{} {}", kind.code(), kind.name()))
             .collect();
-        Problem::bad_request("there is no such type of transaction").with_hint(known.join(", "))
+        Problem::bad_request("transaction-type-unknown").with("known", &known.join(", "))
     })
 }
 

@@ -122,7 +122,7 @@ impl Registration {
     }
 
     fn signature(&self) -> Handled<Option<[u8; 64]>> {
-        let wrong = || Problem::bad_request("the signature is not 64 bytes in base58");
+        let wrong = || Problem::bad_request("signature-malformed");
         let read = |text: &String| base58_decode(text).ok()?.try_into().ok();
         let signature = self.signature.as_ref();
         signature
@@ -139,9 +139,7 @@ impl Registration {
             (None, Some(verkey), Some(did)) => verification_key(verkey, Some(did))?,
             (Some(seed), None, _) => seed_key(seed)?.public().clone(),
             (None, ..) => {
-                return Err(Problem::bad_request(
-                    "give either the seed, or the did and the verkey",
-                ));
+                return Err(Problem::bad_request("seed-or-key"));
             }
         };
         Ok((seed, key))
@@ -157,18 +155,11 @@ fn allowed(server: &Server, headers: &HeaderMap, role: Option<Role>) -> Handled<
         return Ok(());
     }
     if !server.open_registration() {
-        return Err(
-            Problem::new(StatusCode::UNAUTHORIZED, "the operator's token is needed").with_hint(
-                "the operator can let everyone register with [registry] open_registration",
-            ),
-        );
+        return Err(Problem::new(StatusCode::UNAUTHORIZED, "operator-needed"));
     }
     match role {
         None | Some(Role::Endorser) => Ok(()),
-        Some(_) => Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            "only the operator can register trustees and stewards",
-        )),
+        Some(_) => Err(Problem::new(StatusCode::FORBIDDEN, "role-for-operator")),
     }
 }
 
@@ -178,17 +169,13 @@ fn role(name: Option<&str>) -> Handled<Option<Role>> {
         Some("ENDORSER" | "TRUST_ANCHOR" | "101") => Ok(Some(Role::Endorser)),
         Some("STEWARD" | "2") => Ok(Some(Role::Steward)),
         Some("TRUSTEE" | "0") => Ok(Some(Role::Trustee)),
-        Some(_) => Err(Problem::bad_request("there is no such role")
-            .with_hint("one of: ENDORSER, STEWARD, TRUSTEE, or null for none")),
+        Some(_) => Err(Problem::bad_request("role-unknown")),
     }
 }
 
 /// A seed of 32 bytes: up to 32 characters padded with zeros, or base64 that ends with `=`.
 fn padded(seed: &str) -> Handled<SecretString> {
-    let wrong = || {
-        Problem::bad_request("the seed is not valid")
-            .with_hint("use up to 32 ASCII characters, or 32 bytes in base64 that ends with =")
-    };
+    let wrong = || Problem::bad_request("seed-malformed");
     if seed.ends_with('=') {
         let bytes = base64_decode(seed).map(Secret::new).map_err(|_| wrong())?;
         return match bytes.expose().len() {
@@ -214,16 +201,12 @@ fn seed_key(seed: &SecretString) -> Handled<PrivateKey> {
         false => Secret::new(seed.expose().as_bytes().to_vec()),
     };
     let pkcs8 = Secret::new([&PKCS8, bytes.expose()].concat());
-    PrivateKey::from_pkcs8(pkcs8.expose())
-        .map_err(|_| Problem::bad_request("the seed does not form a key"))
+    PrivateKey::from_pkcs8(pkcs8.expose()).map_err(|_| Problem::bad_request("seed-without-key"))
 }
 
 /// A key as Indy writes it, base58 or `~` and the part that follows the DID's bytes; or a multikey.
 fn verification_key(verkey: &str, did: Option<&str>) -> Handled<PublicKey> {
-    let wrong = || {
-        Problem::bad_request("not a valid verkey")
-            .with_hint("use an Ed25519 key in base58, as Indy writes it, or a multikey")
-    };
+    let wrong = || Problem::bad_request("verkey-malformed");
     if let Ok(key) = PublicKey::from_multikey(verkey) {
         return Ok(key);
     }

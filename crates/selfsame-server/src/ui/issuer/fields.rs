@@ -2,6 +2,7 @@
 
 use selfsame_core::templates::Labels;
 use selfsame_core::templates::{ClaimField, ClaimKind, ItemField};
+use selfsame_driver::Reason;
 use serde_json::{Map, Number, Value};
 
 use crate::error::Problem;
@@ -106,7 +107,7 @@ pub(super) fn read(claims: &[ClaimField], form: &Form) -> Result<Map<String, Val
     let mut read = Map::new();
     for claim in claims {
         let value = if claim.items.is_empty() {
-            let wrong = |what| unreadable(&label(claim), what);
+            let wrong = |kind| unreadable(&label(claim), kind);
             typed(claim.kind, form.one(&name(claim))).map_err(wrong)?
         } else {
             stated(claim, form)?
@@ -127,7 +128,7 @@ fn stated(claim: &ClaimField, form: &Form) -> Result<Option<Value>, Problem> {
         for item in &claim.items {
             let sent = form.one(&item_name(claim, number, item));
             filled |= sent.is_some() && item.kind != ClaimKind::Boolean;
-            let wrong = |what| unreadable(&named(&item.label, &item.name), what);
+            let wrong = |kind| unreadable(&named(&item.label, &item.name), kind);
             if let Some(value) = typed(item.kind, sent).map_err(wrong)? {
                 entry.insert(item.name.clone(), value);
             }
@@ -140,13 +141,13 @@ fn stated(claim: &ClaimField, form: &Form) -> Result<Option<Value>, Problem> {
 }
 
 /// A typed text as a value of its kind, or an error that names the kind.
-fn typed(kind: ClaimKind, sent: Option<&str>) -> Result<Option<Value>, &'static str> {
+fn typed(kind: ClaimKind, sent: Option<&str>) -> Result<Option<Value>, Reason> {
     match (kind, sent) {
         (ClaimKind::Boolean, sent) => Ok(Some(Value::Bool(sent == Some("true")))),
         (_, None) => Ok(None),
         (ClaimKind::Text | ClaimKind::Date, Some(text)) => Ok(Some(Value::String(text.to_owned()))),
-        (ClaimKind::Number, Some(text)) => number(text).map(Some).ok_or("a number"),
-        (ClaimKind::List, Some(text)) => list(text).map(Some).ok_or("a list"),
+        (ClaimKind::Number, Some(text)) => number(text).map(Some).ok_or_else(|| kind.expected()),
+        (ClaimKind::List, Some(text)) => list(text).map(Some).ok_or_else(|| kind.expected()),
     }
 }
 
@@ -214,8 +215,10 @@ fn put(object: &mut Map<String, Value>, path: &[String], value: Value) {
     }
 }
 
-fn unreadable(label: &str, what: &str) -> Problem {
-    Problem::bad_request(format!("“{label}” is not {what}"))
+fn unreadable(label: &str, kind: Reason) -> Problem {
+    Problem::bad_request("field-of-other-kind")
+        .with("label", label)
+        .with_reason("kind", kind)
 }
 
 #[cfg(test)]

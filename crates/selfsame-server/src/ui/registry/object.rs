@@ -66,8 +66,7 @@ pub async fn page(
 }
 
 fn no_object() -> Problem {
-    Problem::bad_request("this is neither a DID of this registry nor a key of its state")
-        .with_hint("a DID, the name of an AnonCreds object or a resource, or a key such as `rules`")
+    Problem::bad_request("state-key-malformed")
 }
 
 async fn of_did(server: &Server, browser: &Browser<'_>, did: &Did) -> Handled<DidView> {

@@ -88,8 +88,8 @@ impl RegisterPage {
         (self.did, self.verkey) = (typed("did"), typed("verkey"));
         self.no_role = form.one("role").is_none();
         self.frame = self.frame.failed("Register a DID");
-        let hint = problem.hint().map(str::to_owned);
-        self.problem = Some((problem.reason().to_owned(), hint));
+        let told = problem.told();
+        self.problem = Some((told.text, told.hint));
         let mut answer = super::super::html(&self)?;
         *answer.status_mut() = problem.status();
         Ok(answer)

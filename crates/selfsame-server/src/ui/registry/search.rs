@@ -77,8 +77,7 @@ pub async fn page(
 impl SearchedFor {
     fn search(&self) -> Handled<SearchCriteria<'_>> {
         if !self.kind.is_empty() && !KINDS.iter().any(|(kind, _)| *kind == self.kind) {
-            return Err(Problem::bad_request("there is no such kind of operation")
-                .with_hint("choose one from the list"));
+            return Err(Problem::bad_request("operation-kind-unknown"));
         }
         let q = self.q.trim();
         let is_did = q.parse::<Did>().is_ok();

@@ -29,7 +29,7 @@ pub async fn page(State(server): State<Server>, frame: Frame, Path(seq_no): Path
     let browser = Browser::of(&**server.registry()?)?;
     let operations = browser.operations(seq_no)?;
     let Some(first) = operations.first().cloned() else {
-        return Err(Problem::bad_request("a transaction without operations"));
+        return Err(Problem::bad_request("operations-absent"));
     };
     let proof = match seq_no {
         0 => None,
