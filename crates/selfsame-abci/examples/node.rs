@@ -18,13 +18,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_abci::{CheckpointKey, Engine, Home, Node, Setup};
+use selfsame_catalogue::english;
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_did::{Did, Options};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_ledger::{LocalRegistry, Registry, ServedRegistry, parse_transaction};
 use selfsame_store::ledger::{Block, Head, LedgerStore, Placed, SqliteLedger};
 use selfsame_store::{Memory, Meter, Store, StoreError, TenantId, Vault};
@@ -46,7 +47,7 @@ async fn main() -> ExitCode {
     match run((Path::new(home), Path::new(engine)), limits).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", error.reason);
+            eprintln!("error: {}", english(&error.reason));
             ExitCode::FAILURE
         }
     }
@@ -75,7 +76,7 @@ async fn run((path, engine): (&Path, &Path), limits: &[String]) -> Result<()> {
             "waiting" => setup.waiting_max = number_of(number)?,
             "retained" => setup.retained_blocks = number_of(number)?,
             "machine" => setup.machine_version = number_of(number)?,
-            _ => return Err(Error::bad_request(format!("no such limit: {name}"))),
+            _ => return Err(wrong(format!("no such limit: {name}"))),
         }
     }
     let node = Node::start(setup).await?;
@@ -88,7 +89,7 @@ async fn run((path, engine): (&Path, &Path), limits: &[String]) -> Result<()> {
             let (id, request) = line.split_once(' ').unwrap_or((&line, ""));
             match answer(&subject, request).await {
                 Ok(answer) => println!("{id} ok {answer}"),
-                Err(error) => println!("{id} error {:?}: {}", error.kind, error.reason),
+                Err(error) => println!("{id} error {:?}: {}", error.kind, english(&error.reason)),
             }
         });
     }
@@ -97,19 +98,19 @@ async fn run((path, engine): (&Path, &Path), limits: &[String]) -> Result<()> {
 }
 
 fn number_of<T: std::str::FromStr>(text: &str) -> Result<T> {
-    text.parse().map_err(|_| Error::bad_request("no number"))
+    text.parse().map_err(|_| wrong("no number"))
 }
 
 async fn answer(subject: &Subject, request: &str) -> Result<String> {
     let node = &subject.node;
     match request.split(' ').collect::<Vec<_>>().as_slice() {
         ["submit", hex] => {
-            let bytes = hex_decode(hex).map_err(|_| Error::bad_request("not hexadecimal"))?;
+            let bytes = hex_decode(hex).map_err(|_| wrong("not hexadecimal"))?;
             let receipt = node.submit(&parse_transaction(&bytes)?).await?;
             Ok(format!("{} {}", receipt.seq_no, receipt.height))
         }
         ["resolve", did] => {
-            let did = Did::parse(did).map_err(|_| Error::bad_request("no DID"))?;
+            let did = Did::parse(did).map_err(|_| wrong("no DID"))?;
             let found = node.resolve(&did, &Options::default()).await;
             Ok(if found.document.is_some() {
                 "found"
@@ -128,7 +129,7 @@ async fn answer(subject: &Subject, request: &str) -> Result<String> {
             None => String::new(),
         }),
         ["read", key] => {
-            let key = hex_decode(key).map_err(|_| Error::bad_request("not hexadecimal"))?;
+            let key = hex_decode(key).map_err(|_| wrong("not hexadecimal"))?;
             let bundle = node.read(&key, 0).await?;
             Ok(hex_encode(&bundle.to_bytes()))
         }
@@ -158,7 +159,7 @@ async fn answer(subject: &Subject, request: &str) -> Result<String> {
             }
             Ok(subject.clock.now().0.to_string())
         }
-        _ => Err(Error::bad_request("no such request")),
+        _ => Err(wrong("no such request")),
     }
 }
 
@@ -227,4 +228,8 @@ impl LedgerStore for SlowDisk {
     fn meter(&self) -> &Meter {
         self.ledger.meter()
     }
+}
+
+fn wrong(what: impl Into<String>) -> Error {
+    Error::of(ErrorKind::BadRequest, Reason::text(what))
 }
