@@ -22,6 +22,7 @@
 
 mod answers;
 mod evidence;
+mod plan;
 mod proof;
 mod restrictions;
 mod revocation;
@@ -53,7 +54,7 @@ pub fn verify_presentation(
 ) -> Verdict {
     let mut list = Checklist::default();
     let plans = list.judge("answers", "Verify Presentation: Other Verification", || {
-        answers::plan(presentation, request)
+        plan::plan(presentation, request)
     });
     let plans = plans.unwrap_or_default();
     list.judge(

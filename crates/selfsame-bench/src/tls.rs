@@ -3,6 +3,7 @@
 
 mod alone;
 pub mod cell;
+mod clock;
 mod curves;
 pub mod end;
 mod figures;
@@ -322,7 +323,7 @@ async fn populate(
 ) -> Result<(World, PathBuf), Error> {
     let node = WritingNode::start(tools.program, &tools.scratch.join("registry")).await?;
     progress.begin(&format!("{} identities", kind.name()), 1);
-    let mut world = World::make(kind, plan.identities, &node.genesis(), end::now())?;
+    let mut world = World::make(kind, plan.identities, &node.genesis(), clock::now())?;
     progress.advance(1);
     node.register(&world, progress).await?;
     let mut drawn: Vec<Draw> = rounds(plan).flatten().collect();

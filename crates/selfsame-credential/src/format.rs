@@ -4,6 +4,7 @@ mod entry;
 mod jwt_vc;
 pub mod sd_jwt_vc;
 mod vc_jwt;
+mod view;
 pub mod w3c;
 
 use std::{fmt, str::FromStr};
@@ -11,8 +12,8 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use self::entry::Entry;
-pub(crate) use self::entry::{CredentialView, ReadCredential, Subject};
-pub use self::entry::{Description, HeldError, Profile, StatusForm};
+pub(crate) use self::view::{CredentialView, ReadCredential, Subject};
+pub use self::view::{Description, HeldError, Profile, StatusForm};
 
 /// A credential format, named as in OpenID4VCI 1.0 Appendix A.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

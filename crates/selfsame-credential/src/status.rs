@@ -9,6 +9,7 @@ mod bits;
 pub mod bitstring;
 mod inflate;
 mod list;
+mod list_claims;
 mod permutation;
 mod reference;
 pub mod token_list;
@@ -19,7 +20,8 @@ mod tests;
 use std::fmt;
 
 pub use bits::{Bits, Width};
-pub use list::{List, Terms};
+pub use list::List;
+pub use list_claims::Terms;
 pub use permutation::Permutation;
 pub use reference::{Mechanism, Reference};
 

@@ -3,6 +3,7 @@
 mod anchors;
 mod delegations;
 mod lanes;
+mod list_faces;
 pub mod lists;
 pub(crate) mod metadata;
 mod offers;

@@ -5,6 +5,7 @@
 
 mod authority;
 mod check;
+mod fault;
 mod matching;
 mod parse;
 mod query;
@@ -16,8 +17,8 @@ mod tests;
 
 pub use authority::authority_keys;
 pub use check::{CheckedAnswer, Unmet, check, mismatch};
+pub use fault::{DcqlError, Fault};
 pub use matching::{Candidate, Mismatch, narrowest_type};
-pub use parse::{DcqlError, Fault};
 pub use query::{
     ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, DcqlQuery, Meta, TrustedAuthority,
 };

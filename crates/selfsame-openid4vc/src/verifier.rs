@@ -18,7 +18,8 @@ use crate::{
     dcql::DcqlQuery,
     error::Error,
     wire::{
-        request::{ClientMetadata, RequestUriMethod},
+        client_metadata::ClientMetadata,
+        request::RequestUriMethod,
         response::{AuthorizationResponse, Receipt, VpToken},
     },
 };

@@ -1,5 +1,6 @@
 //! The messages of both protocols, parsed strictly and once into their types.
 
+pub mod client_metadata;
 pub mod credential;
 pub mod encryption;
 pub mod metadata;

@@ -12,6 +12,7 @@ mod own;
 mod policy;
 mod revocation_checks;
 pub mod staple;
+mod staple_reads;
 mod status;
 mod vc;
 

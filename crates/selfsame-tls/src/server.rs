@@ -3,6 +3,7 @@
 mod early;
 mod flight;
 mod hello;
+mod protocols;
 mod resume;
 mod types;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answers::Plan;
+use super::plan::Plan;
 use crate::definition::PreparedDefinition;
 use crate::format::{
     CredentialDefinitionId, Encoding, Overrides, RevocationRegistryDefinition,

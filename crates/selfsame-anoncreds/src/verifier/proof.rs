@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::answers::Plan;
 use super::evidence::Known;
+use super::plan::Plan;
 use super::revocation::State;
 use crate::cl::revocation::RegistryData;
 use crate::cl::{self, Expected, Predicate, Proof, SubProofRequest};

@@ -19,7 +19,7 @@ use selfsame_tls::{
 };
 
 use super::cell::{Cell, Draw, Lookup, Way};
-use super::end::{clock, now};
+use super::clock::{clock, now};
 use super::ours::{Course, Ours, ctx, failed};
 use super::world::{ISSUER, KeyKind, World, issuer_key};
 use crate::Error;

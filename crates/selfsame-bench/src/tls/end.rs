@@ -3,13 +3,13 @@
 use std::io::{BufRead, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
-use selfsame_crypto::time::UnixTime;
 use selfsame_tls::Connection;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, Draw, Lookup};
+use super::clock::{clock, now};
 use super::ours::{Course, Ours, Resolve, failed};
 use super::theirs::{self, Theirs};
 use super::world::World;
@@ -210,16 +210,4 @@ impl EndPlace {
         stream.set_read_timeout(Some(PATIENCE))?;
         Ok(stream)
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-pub(super) fn clock() -> Instant {
-    Instant::now()
-}
-
-/// The machine's current time, at which certificates and credentials are checked.
-#[expect(clippy::disallowed_methods, reason = "this process has no other clock")]
-pub(super) fn now() -> UnixTime {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    UnixTime(since.map_or(0, |since| since.as_secs()))
 }

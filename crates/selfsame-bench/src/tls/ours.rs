@@ -26,7 +26,7 @@ use selfsame_tls::{
 };
 
 use super::cell::{Cell, Draw, Lookup, Way};
-use super::end::clock;
+use super::clock::clock;
 use super::world::{ISSUER, NAME, Party, SideMember, World, issuer_key};
 use crate::Error;
 

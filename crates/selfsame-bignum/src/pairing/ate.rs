@@ -3,14 +3,13 @@
 use super::counters;
 use super::fp::Fp;
 use super::fp2::Fp2;
-use super::fp12::{FROBENIUS_2, FROBENIUS_3, Fp12};
+use super::fp12::Fp12;
 use super::g1::G1;
 use super::g2::G2;
 use super::group::{Coordinate, Point};
 use super::gt::Gt;
+use super::powers::{MINUS_U, frobenius, power_minus_u};
 
-/// -u: the curve's parameter is negative.
-pub(super) const MINUS_U: u64 = (1 << 62) + (1 << 55) + 1;
 /// |6u + 2|, below 2^65.
 const LOOP: u128 = 6 * MINUS_U as u128 - 2;
 
@@ -120,14 +119,6 @@ fn loop_bits() -> impl Iterator<Item = bool> {
     (0..64).rev().map(|i| LOOP >> i & 1 == 1)
 }
 
-/// The p-th power of a point of the curve, in the twist's coordinates.
-pub(super) fn frobenius(x: &Fp2, y: &Fp2) -> (Fp2, Fp2) {
-    (
-        x.conjugate().mul(&FROBENIUS_2),
-        y.conjugate().mul(&FROBENIUS_3),
-    )
-}
-
 /// A pair's state in the loop.
 struct Walk<'a> {
     x: Fp,
@@ -199,16 +190,4 @@ fn final_power(f: &Fp12) -> Fp12 {
     let t1 = t1.cyclotomic_square().mul(&t0).cyclotomic_square();
     let t0 = t1.mul(&y1).cyclotomic_square();
     t0.mul(&t1.mul(&y0))
-}
-
-/// The power of -u in the cyclotomic subgroup.
-pub(super) fn power_minus_u(f: &Fp12) -> Fp12 {
-    let mut power = *f;
-    for i in (0..62).rev() {
-        power = power.cyclotomic_square();
-        if MINUS_U >> i & 1 == 1 {
-            power = power.mul(f);
-        }
-    }
-    power
 }

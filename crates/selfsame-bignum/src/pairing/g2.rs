@@ -2,11 +2,11 @@
 //! checked.
 
 use super::Error;
-use super::ate::{MINUS_U, frobenius};
 use super::fp::{FieldOrder, Fp};
 use super::fp2::Fp2;
 use super::group::Point;
 use super::montgomery::{Limbs, Prime, limbs_from_be_bytes, subtract};
+use super::powers::{MINUS_U, frobenius};
 use super::scalar::Scalar;
 use super::wire;
 

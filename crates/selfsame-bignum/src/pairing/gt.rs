@@ -3,10 +3,10 @@
 use subtle::ConditionallySelectable;
 
 use super::Error;
-use super::ate::power_minus_u;
 use super::fp2::Fp2;
 use super::fp12::Fp12;
 use super::group::look_up;
+use super::powers::power_minus_u;
 use super::scalar::Scalar;
 use super::split::{DIGIT_BITS, DigitsG2, MULTIPLES};
 use super::wire;

@@ -8,8 +8,8 @@
 use subtle::Choice;
 use zeroize::Zeroize;
 
-use super::ate::MINUS_U;
 use super::montgomery::{Limbs, widening_multiply};
+use super::powers::MINUS_U;
 use super::scalar::Scalar;
 
 /// u, the curve's parameter.

@@ -1,16 +1,12 @@
-//! Owns the text form of field elements in published data, and the serde forms of scalars and group elements.
+//! The text form of field elements in published data.
 //!
 //! The published implementation writes each coordinate as an excess and a hexadecimal number x·2^280, which need not be
 //! below p; the excess only bounds it. We write reduced numbers with excess 1 and read any number that fits 280 bits.
 
 use std::fmt::Write;
-use std::marker::PhantomData;
 
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
+use super::Error;
 use super::fp::Fp;
-use super::{Error, G1 as PointOfG1, G2 as PointOfG2, G2OrIdentity, Gt, Scalar};
 
 pub(super) const G1: &str = "a point of G1";
 pub(super) const G2: &str = "a point of G2";
@@ -78,58 +74,4 @@ pub(super) fn read_hexadecimal(digits: &str, what: &'static str) -> Result<([u64
     }
     let [a, b, c, d, high] = limbs;
     Ok(([a, b, c, d], high))
-}
-
-/// A type that is a string in JSON.
-trait Text: Sized {
-    fn write(&self) -> String;
-    fn read(text: &str) -> Result<Self, Error>;
-}
-
-struct TextVisitor<T>(PhantomData<T>);
-
-impl<T: Text> Visitor<'_> for TextVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("hexadecimal numbers in a string")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        T::read(text).map_err(E::custom)
-    }
-}
-
-macro_rules! text_in_serde {
-    ($($name:ty, $write:expr, $read:expr;)*) => {$(
-        impl Text for $name {
-            fn write(&self) -> String {
-                $write(self)
-            }
-            fn read(text: &str) -> Result<Self, Error> {
-                $read(text)
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&Text::write(self))
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str(TextVisitor(PhantomData))
-            }
-        }
-    )*};
-}
-
-text_in_serde! {
-    PointOfG1, |point: &PointOfG1| point.to_text(), PointOfG1::from_text;
-    PointOfG2, |point: &PointOfG2| point.to_text(), PointOfG2::from_text;
-    G2OrIdentity, |point: &G2OrIdentity| point.0.to_text(),
-        |text| PointOfG2::from_text_or_identity(text).map(G2OrIdentity);
-    Gt, |element: &Gt| element.to_text(), Gt::from_text;
-    Scalar, Scalar::to_text, Scalar::from_text;
 }

@@ -11,7 +11,7 @@ use super::{
     Purpose, StatusError,
     bits::{Bits, Width},
     inflate,
-    list::{ListClaims, ListKind, Terms, Times, seconds},
+    list_claims::{ListClaims, ListKind, Terms, Times, seconds},
 };
 
 /// The token's type (VC-JOSE-COSE §3.1.1).

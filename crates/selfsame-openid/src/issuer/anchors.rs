@@ -7,14 +7,13 @@ use selfsame_driver::Result;
 use selfsame_store::{Batch, Put};
 use tokio::sync::watch;
 
-use super::lists::ListFace;
+use super::list_faces::ListFace;
+use super::lists::ANCHORED;
 use super::{Issuer, tenant};
 use selfsame_core::dids::Dids;
 
 /// Interval between anchorings; changes within it go into one transaction.
 const EVERY: Duration = Duration::from_secs(1);
-/// The kind of the records of the last anchored digest of each list.
-pub(super) const ANCHORED: &str = "anchored";
 
 /// Anchors changed lists each second, until the instance stops.
 pub(crate) async fn anchors(issuer: Arc<Issuer>, dids: Dids, mut stopping: watch::Receiver<bool>) {

@@ -4,8 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use selfsame_credential::Format;
-use selfsame_credential::format::{Profile, StatusForm};
+use selfsame_credential::format::StatusForm;
 use selfsame_credential::status::{
     Bits, Permutation, Purpose, Reference, Terms, Width, bitstring, token_list,
 };
@@ -15,10 +14,9 @@ use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::issuer::credential::Status;
 use selfsame_store::{MAX_PAGE, Page};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::anchors::ANCHORED;
+pub use super::list_faces::{ListFace, ListPlace};
 use super::register::{ISSUED, IssuedRecord};
 pub use super::signing::CredentialKind;
 use super::signing::{self, Signatory, signatory};
@@ -32,77 +30,10 @@ use selfsame_core::identity::Identity;
 const SIZE: u64 = 131_072;
 /// Changes within this number of seconds are published together.
 const COALESCED_SECONDS: u64 = 1;
+/// The kind of the records of the last anchored digest of each list.
+pub(super) const ANCHORED: &str = "anchored";
 /// Number of signed lists kept ready; other lists are signed on request.
 const SERVED_MAX: usize = 256;
-
-/// A credential's place in a list.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct ListPlace {
-    /// The list's number.
-    pub list: u64,
-    /// The index in it.
-    pub index: u64,
-}
-
-/// The forms in which one list is served.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum ListFace {
-    /// Token Status List, two bits per credential.
-    Token,
-    /// Token Status List of single-use credentials, signed by the DID that the registry knows.
-    Registry,
-    /// Token Status List, signed as W3C credentials are.
-    TokenOfW3c,
-    /// Bitstring Status List of revocations.
-    Revocation,
-    /// Bitstring Status List of suspensions.
-    Suspension,
-}
-
-impl ListFace {
-    /// Parses the last part of a list's URI, if it has one.
-    #[must_use]
-    pub fn parse(name: Option<&str>) -> Option<Self> {
-        match name {
-            None => Some(Self::Token),
-            Some("registry") => Some(Self::Registry),
-            Some("token") => Some(Self::TokenOfW3c),
-            Some("revocation") => Some(Self::Revocation),
-            Some("suspension") => Some(Self::Suspension),
-            Some(_) => None,
-        }
-    }
-
-    /// The format of the credentials that refer to this list; their issuer signs it (Token Status List §11.3).
-    fn format(self) -> Format {
-        match self {
-            Self::Token | Self::Registry => Format::of_profile(Profile::SdJwtVc),
-            Self::TokenOfW3c | Self::Revocation | Self::Suspension => {
-                Format::of_profile(Profile::W3c)
-            }
-        }
-    }
-
-    fn content_type(self) -> &'static str {
-        match self {
-            Self::Token | Self::Registry | Self::TokenOfW3c => token_list::MEDIA_TYPE,
-            Self::Revocation | Self::Suspension => bitstring::MEDIA_TYPE,
-        }
-    }
-
-    /// The value of this status in the list; `None` for the default value.
-    fn value_of(self, status: CredentialStatus) -> Option<u8> {
-        match (self, status) {
-            (Self::Suspension, CredentialStatus::Revoked) => None,
-            (_, CredentialStatus::Revoked) => Some(1),
-            (Self::Token | Self::Registry | Self::TokenOfW3c, CredentialStatus::Suspended) => {
-                Some(2)
-            }
-            (Self::Suspension, CredentialStatus::Suspended) => Some(1),
-            (Self::Revocation, CredentialStatus::Suspended) | (_, CredentialStatus::Valid) => None,
-        }
-    }
-}
 
 /// All status lists of one issuer.
 pub struct Lists {

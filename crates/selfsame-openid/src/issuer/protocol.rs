@@ -15,7 +15,7 @@ use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Expect, Page, Put, Tag};
 use serde::{Deserialize, Serialize};
 
-use super::lists::ListPlace;
+use super::list_faces::ListPlace;
 use super::offers::{OFFER, OfferRecord};
 use super::signing::{CredentialKind, Signatory, signatory};
 use super::{CredentialSubject, Issuer, metadata, tenant};

@@ -10,7 +10,7 @@ use selfsame_store::{Batch, Put, StoreError, Tag};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::lists::{ListFace, ListPlace};
+use super::list_faces::{ListFace, ListPlace};
 use super::signing::CredentialKind;
 use super::{CredentialSubject, Issuer, tenant};
 use crate::view::issuer::{CredentialStatus, IssuedCredential};

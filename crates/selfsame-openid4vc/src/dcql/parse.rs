@@ -7,9 +7,11 @@ use selfsame_credential::{
     format::Profile,
     path::{PathError, Segment},
 };
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{
+    fault::{DcqlError, Fault},
     query::{
         ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, DcqlQuery, Meta, TrustedAuthority,
     },
@@ -29,49 +31,21 @@ const MAX_ID: usize = 128;
 /// Maximum for all names of a path together, in bytes.
 const MAX_PATH: usize = 1_024;
 
-/// The verifier's query is not a valid DCQL query; the verifier must act.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{at}: {fault}")]
-pub struct DcqlError {
-    /// The position in the query.
-    pub at: String,
-    /// The error there.
-    pub fault: Fault,
+impl DcqlQuery {
+    /// Parses a query. Unknown members are ignored (OpenID4VP 1.0 §6); everything else is checked strictly.
+    pub fn parse(value: &Value) -> Result<Self, DcqlError> {
+        query(value)
+    }
 }
 
-/// An error in a part of a query.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum Fault {
-    /// The value is of another kind.
-    #[error("{0} is expected")]
-    Wanted(&'static str),
-    /// A member is missing.
-    #[error("`{0}` is missing")]
-    Missing(&'static str),
-    /// An identifier has characters other than letters, digits, `_` and `-`, or is too long.
-    #[error("not an identifier")]
-    Identifier,
-    /// An identifier occurs twice.
-    #[error("the identifier occurs twice")]
-    Duplicate,
-    /// An identifier refers to no element.
-    #[error("the identifier refers to no element")]
-    Unknown,
-    /// `claim_sets` without `claims`.
-    #[error("`claim_sets` without `claims`")]
-    SetsWithoutClaims,
-    /// Not a claims path pointer of the format.
-    #[error("not a claims path pointer of this format")]
-    Path,
-    /// More elements than this maximum.
-    #[error("more than {0} elements")]
-    TooMany(usize),
-    /// A string of more bytes than this maximum.
-    #[error("longer than {0} bytes")]
-    TooLong(usize),
+impl<'de> Deserialize<'de> for DcqlQuery {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        Self::parse(&value).map_err(serde::de::Error::custom)
+    }
 }
 
-pub(super) fn query(value: &Value) -> Result<DcqlQuery, DcqlError> {
+fn query(value: &Value) -> Result<DcqlQuery, DcqlError> {
     let root = QueryReader::root(value);
     let list = root.required("credentials")?;
     let mut ids = BTreeSet::new();

@@ -1,10 +1,8 @@
 //! A consistent DCQL query: every identifier refers to an element, and every list is within its limit.
 
 use selfsame_credential::{ClaimPath, Format};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-
-use super::parse::{self, DcqlError};
 
 /// A valid DCQL query (OpenID4VP 1.0 §6).
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
@@ -15,11 +13,6 @@ pub struct DcqlQuery {
 }
 
 impl DcqlQuery {
-    /// Parses a query. Unknown members are ignored (OpenID4VP 1.0 §6); everything else is checked strictly.
-    pub fn parse(value: &Value) -> Result<Self, DcqlError> {
-        parse::query(value)
-    }
-
     /// The credential queries, in the verifier's order; never empty.
     pub fn credentials(&self) -> &[CredentialQuery] {
         &self.credentials
@@ -50,13 +43,6 @@ impl DcqlQuery {
             ],
             required: true,
         }]
-    }
-}
-
-impl<'de> Deserialize<'de> for DcqlQuery {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        Self::parse(&value).map_err(serde::de::Error::custom)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::parse::{DcqlError, Fault};
+use super::fault::{DcqlError, Fault};
 
 /// Maximum length of a string in a query, in bytes.
 const MAX_STRING: usize = 2_048;

@@ -13,9 +13,9 @@ use super::{Asked, Created, Fetched, Reply, VerificationState, VerifierNext};
 use crate::{
     dcql::DcqlQuery,
     error::Error,
-    wire::request::{
-        ClientId, ClientMetadata, Parameters, Request, RequestUriMethod, SCHEME, STATIC_AUDIENCE,
-        TYP,
+    wire::{
+        client_metadata::ClientMetadata,
+        request::{ClientId, Parameters, Request, RequestUriMethod, SCHEME, STATIC_AUDIENCE, TYP},
     },
 };
 

@@ -5,7 +5,7 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::jwe::{ContentEncryption, Recipient};
 use serde_json::{Map, Value};
 
-use super::request::ClientMetadata;
+use super::client_metadata::ClientMetadata;
 use super::response::{AuthorizationResponse, VpResponse};
 use crate::error::Error;
 

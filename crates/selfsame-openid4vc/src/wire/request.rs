@@ -1,13 +1,12 @@
 //! Authorization requests for presentations (OpenID4VP 1.0 §5).
 
-use std::collections::BTreeMap;
-
 use selfsame_did::Did;
 use selfsame_oauth::Form;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
+use super::client_metadata::ClientMetadata;
 use super::encryption::ResponseEncryption;
 use crate::{
     dcql::DcqlQuery,
@@ -120,42 +119,6 @@ impl RequestUriMethod {
             )),
         }
     }
-}
-
-/// A verifier's metadata (OpenID4VP 1.0 §5.1, §11); other members are ignored.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct ClientMetadata {
-    /// The formats that the verifier can check, each with its algorithms.
-    #[serde(default)]
-    pub vp_formats_supported: BTreeMap<String, VpFormat>,
-    /// The keys to encrypt answers to, a JWK Set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jwks: Option<Box<Value>>,
-    /// The content encryption algorithms for an encrypted answer; if absent, `A128GCM`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encrypted_response_enc_values_supported: Option<Box<[String]>>,
-}
-
-/// The algorithms that a verifier can check in one format; an absent list allows any.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct VpFormat {
-    /// For W3C credentials and presentations.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alg_values: Option<Vec<String>>,
-    /// For the issuer's signature of an SD-JWT.
-    #[serde(
-        rename = "sd-jwt_alg_values",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub sd_jwt_alg_values: Option<Vec<String>>,
-    /// For the key binding of an SD-JWT.
-    #[serde(
-        rename = "kb-jwt_alg_values",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub kb_jwt_alg_values: Option<Vec<String>>,
 }
 
 /// The unchecked parameters of a request, from a URL or a request object.

@@ -14,7 +14,8 @@ use selfsame_openid4vc::{
         request::{NewRequest, create, link, wallet_nonce},
     },
     wire::{
-        request::{ClientId, ClientMetadata, RequestUriMethod},
+        client_metadata::ClientMetadata,
+        request::{ClientId, RequestUriMethod},
         response::{AuthorizationResponse, Receipt, VpResponse, VpToken},
     },
 };

@@ -10,7 +10,7 @@ use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Resolution, ResolutionError};
 use selfsame_proof::client::{Client, Handed, Lasting};
 
-use super::staple::{Fault, Reads};
+use super::staple_reads::{Fault, Objects, Reads};
 use crate::digest::Digest;
 
 /// Values of a network's state by their keys, as far as they are known.
@@ -124,9 +124,6 @@ struct Memory<'a> {
     now: UnixTime,
     read: RefCell<(Objects, Option<UnixTime>)>,
 }
-
-/// Objects of a state by their keys; `None` for a key that is proved absent.
-pub(super) type Objects = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
 impl KnownState for Memory<'_> {
     fn get(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {

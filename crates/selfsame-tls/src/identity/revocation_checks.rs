@@ -14,7 +14,7 @@ use super::claim::{MAX_KEYS, NOT_EXPECTED, Peer, PeerKind, check_method};
 use super::credential::{self, Credential, UNTRUSTED};
 use super::ledger::Proved;
 use super::policy::{ExpectedPeer, IdentityPolicy, TrustedIssuer};
-use super::staple::{self, Fault};
+use super::staple_reads::{self, Fault};
 use super::status::{self, ListEntry};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{Staple, Vc};
@@ -96,7 +96,7 @@ impl Inquiry {
         let Some(stapled) = policy.stapled.as_ref().filter(|_| !self.is_read) else {
             return Ok(());
         };
-        let reads = staple::reads(&self.staples).map_err(Fault::refusal)?;
+        let reads = staple_reads::reads(&self.staples).map_err(Fault::refusal)?;
         let is_short = reads.len() < 2 && reads.iter().all(|read| read.handovers.is_empty());
         if self.vc.is_some() && !is_short {
             return Ok(());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::early::AwaitEndOfEarlyData;
+use super::protocols::protocol;
 use super::resume::Issuing;
 use super::types::Wishes;
 use super::{AwaitFinished, AwaitIdentity, Sent, ServerState, ServerStep};
@@ -247,23 +248,4 @@ fn identity_request(ours: SsiParameters, core: &Core) -> Message {
         context: Vec::new(),
         extensions: Extensions(vec![schemes, methods]),
     })
-}
-
-/// The first of our application protocols that the client supports (RFC 7301 §3.2).
-pub(super) fn protocol(
-    config: &ServerConfig,
-    offered: &[Vec<u8>],
-) -> Result<Option<Vec<u8>>, Refusal> {
-    let ours = &config.common.protocols;
-    if ours.is_empty() || offered.is_empty() {
-        return Ok(None);
-    }
-    let chosen = ours.iter().find(|name| offered.contains(name));
-    match chosen {
-        Some(name) => Ok(Some(name.clone())),
-        None => Err(Refusal::new(
-            Alert::NoApplicationProtocol,
-            "no application protocol in common",
-        )),
-    }
 }

@@ -4,7 +4,7 @@ use selfsame_crypto::hash::ct_eq;
 use selfsame_crypto::time::UnixTime;
 
 use super::Sent;
-use super::flight::protocol;
+use super::protocols::protocol;
 use crate::alert::{Alert, Refusal};
 use crate::codec::{ClientHello, Extension, Extensions, Message, OfferedPsks, Ticket};
 use crate::config::ServerConfig;

@@ -1,6 +1,6 @@
 //! The properties of W3C credentials of data model 1.1 as JWTs.
 
-use crate::format::entry::{Description, Profile, StatusForm};
+use crate::format::view::{Description, Profile, StatusForm};
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "jwt_vc_json",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    format::entry::{Description, Profile, StatusForm},
+    format::view::{Description, Profile, StatusForm},
     path::Segment,
     sd_jwt::{Processed, SdJwt},
 };
@@ -24,7 +24,7 @@ pub(super) const DESCRIPTION: Description = Description {
 };
 
 /// The type of an SD-JWT VC (§2.2.1).
-pub(in crate::format) const TYP: &str = "dc+sd-jwt";
+pub(super) const TYP: &str = "dc+sd-jwt";
 
 /// The claims that must never be disclosed selectively, neither as a whole nor in part (§2.2.2.3).
 pub(crate) const NEVER_DISCLOSED: [&str; 8] = [

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{describe, verify::ReceivedSdJwt};
 use crate::{
-    format::entry::{CredentialView, HeldError, ReadCredential, Subject},
+    format::view::{CredentialView, HeldError, ReadCredential, Subject},
     sd_jwt::{Processed, SdJwt},
     status::Reference,
     validity::Validity,

@@ -10,7 +10,7 @@ use super::describe;
 use crate::{
     budget::Budget,
     evidence::Need,
-    format::entry::Subject,
+    format::view::Subject,
     issuer_key::{Claimed, IssuerIdentity},
     rules::{
         Binding, Court, Malformed,
@@ -124,7 +124,7 @@ pub(super) fn read(raw: &str, budget: &mut Budget) -> Result<Arc<dyn Subject>, M
     }))
 }
 
-pub(in crate::format) fn malformed(error: SdJwtError) -> Malformed {
+pub(super) fn malformed(error: SdJwtError) -> Malformed {
     let law = match error {
         SdJwtError::Algorithm => &issuer::ALGORITHM,
         SdJwtError::DigestAlgorithm => &DIGEST_ALGORITHM,

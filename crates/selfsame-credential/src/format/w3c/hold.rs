@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::verify;
 use crate::{
-    format::entry::{CredentialView, HeldError, ReadCredential, Subject},
+    format::view::{CredentialView, HeldError, ReadCredential, Subject},
     w3c::{Model, VcJwt},
 };
 

@@ -9,10 +9,7 @@ use serde_json::Value;
 use crate::{
     budget::Budget,
     evidence::{Evidence, Need},
-    format::{
-        entry::Subject,
-        sd_jwt_vc::{describe::TYP as SD_JWT_VC, verify as sd_jwt_vc},
-    },
+    format::view::Subject,
     issuer_key::{self, Claimed, Finding, IssuerIdentity, Roots},
     rules::{
         Binding, Court, Malformed,
@@ -24,6 +21,10 @@ use crate::{
     w3c::{Model, VcJwt, VcJwtError, VpJwt, rules},
 };
 
+/// The type of SD-JWT VCs (SD-JWT VC §2.2.1).
+const SD_JWT_VC: &str = "dc+sd-jwt";
+
+const SD_JWT_FORM: Law = Law::new("well_formed", "RFC 9901 §4", BrokenRule::Invalid);
 const WELL_FORMED: Law = Law::new(
     "well_formed",
     "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1",
@@ -120,9 +121,9 @@ pub(in crate::format) fn read_credential(
     budget: &mut Budget,
 ) -> Result<Arc<dyn Subject>, Malformed> {
     let credential = VcJwt::parse_within(raw, model, budget).map_err(malformed)?;
-    // RFC 9901 §4: the last tilde is part of an SD-JWT. An SD-JWT that lost it looks like another JWT.
+    // The last tilde is part of an SD-JWT. An SD-JWT that lost it looks like another JWT.
     if credential.jwt().header.is_of_type(SD_JWT_VC) {
-        return Err(sd_jwt_vc::malformed(SdJwtError::Form));
+        return Err(Malformed::new(&SD_JWT_FORM, &SdJwtError::Form));
     }
     Ok(Arc::new(BareCredential(Arc::new(credential))))
 }

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::jws;
 
-use crate::format::entry::{Description, Profile, StatusForm};
+use crate::format::view::{Description, Profile, StatusForm};
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "toy+jwt",

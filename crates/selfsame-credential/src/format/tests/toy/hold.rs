@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::verify::Received;
 use crate::{
     budget::Budget,
-    format::entry::{CredentialView, HeldError, ReadCredential, Subject},
+    format::view::{CredentialView, HeldError, ReadCredential, Subject},
     sd_jwt::SdJwtError,
     validity::Validity,
 };

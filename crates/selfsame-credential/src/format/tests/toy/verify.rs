@@ -10,7 +10,7 @@ use super::{describe, hold::Toy};
 use crate::{
     budget::Budget,
     evidence::Need,
-    format::entry::{CredentialView as _, Subject},
+    format::view::{CredentialView as _, Subject},
     issuer_key::{Claimed, IssuerIdentity},
     rules::{
         Binding, Court, Malformed,
