@@ -1,6 +1,5 @@
-//! Strict, limited reading of untrusted JSON, and canonical JSON.
+//! Strict, limited reading of untrusted JSON.
 
-mod jcs;
 mod members;
 mod misfit;
 mod pairs;
@@ -13,7 +12,6 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use jcs::jcs;
 pub use misfit::Misfit;
 pub use weight::{weight, weight_of};
 

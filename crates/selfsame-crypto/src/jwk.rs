@@ -86,6 +86,12 @@ impl Jwk {
         Value::Object(object)
     }
 
+    /// The canonical text (RFC 8785) of [`Jwk::to_value`]. No value is a number and all member names are ASCII, so it
+    /// is the compact text with sorted members that serde_json writes.
+    pub fn to_canonical_json(&self) -> Vec<u8> {
+        json::to_bytes(&self.to_value())
+    }
+
     /// The key with this `kid`.
     #[must_use]
     pub fn with_kid(self, kid: impl Into<String>) -> Self {
@@ -109,7 +115,7 @@ impl Jwk {
     pub fn thumbprint(&self) -> [u8; 32] {
         match self.params.canonical() {
             Some(text) => sha256(text.as_bytes()),
-            None => sha256(&json::jcs(&Value::Object(self.required()))),
+            None => sha256(&json::to_bytes(&Value::Object(self.required()))),
         }
     }
 
@@ -355,6 +361,37 @@ mod tests {
         (name, value)
     }
 
+    #[test]
+    fn the_canonical_text_has_the_members_of_rfc_8785_section_3_2_3_in_order() {
+        let jwk = Jwk {
+            params: JwkParams::Ec {
+                crv: "P-256".to_owned(),
+                x: vec![1],
+                y: vec![2],
+            },
+            kid: Some("k".to_owned()),
+            alg: Some("ES256".to_owned()),
+            use_: Some("sig".to_owned()),
+            key_ops: Some(vec!["verify".to_owned(), "sign".to_owned()]),
+        };
+        let expected = r#"{"alg":"ES256","crv":"P-256","key_ops":["verify","sign"],"kid":"k","kty":"EC","use":"sig","x":"AQ","y":"Ag"}"#;
+        assert_eq!(jwk.to_canonical_json(), expected.as_bytes());
+    }
+
+    #[test]
+    fn the_canonical_text_escapes_as_the_example_of_rfc_8785_section_3_2_2_does() {
+        let jwk = Jwk::from(JwkParams::Okp {
+            crv: "\u{20ac}$\u{f}\nA'B\"\\\\\"/".to_owned(),
+            x: vec![1],
+        });
+        let kid = "\u{8}\t\u{c}\r\0\u{1f}\u{7f}\u{80}\u{2028}\u{fb33}\u{1f600}";
+        let crv = r#""crv":"€$\u000f\nA'B\"\\\\\"/""#;
+        let kid_text =
+            "\"kid\":\"\\b\\t\\f\\r\\u0000\\u001f\u{7f}\u{80}\u{2028}\u{fb33}\u{1f600}\"";
+        let expected = format!(r#"{{{crv},{kid_text},"kty":"OKP","x":"AQ"}}"#);
+        assert_eq!(jwk.with_kid(kid).to_canonical_json(), expected.into_bytes());
+    }
+
     proptest! {
         #[test]
         fn a_value_says_what_its_text_says(members in proptest::collection::vec(member(), 0..9)) {
@@ -366,7 +403,7 @@ mod tests {
         #[test]
         fn the_thumbprint_is_the_hash_of_the_required_members_in_canonical_form(params in params()) {
             let jwk = Jwk::from(params);
-            let canonical = json::jcs(&Value::Object(jwk.required()));
+            let canonical = json::to_bytes(&Value::Object(jwk.required()));
             prop_assert_eq!(jwk.thumbprint(), sha256(&canonical));
             if let Some(text) = jwk.params.canonical() {
                 prop_assert_eq!(text.as_bytes(), canonical.as_slice());

@@ -1,11 +1,10 @@
 //! Keys, signatures, JOSE, sealing, strict JSON, time and randomness: the base of all other crates.
 //!
 //! Owns: key types and their encodings (JWK, multikey, SPKI, PKCS#8), JWS in compact form, X.509 chains,
-//! sealing and password hashing, secret types, strict JSON and its canonical form, `Ctx` and `UnixTime`.
+//! sealing and password hashing, secret types, strict JSON, `Ctx` and `UnixTime`.
 //! Does not own: what a token means (selfsame-credential), where keys are kept (selfsame-store), and any input, output
 //! or clock. Only [`generate`], [`password`] and, inside aws-lc, ECDSA signing draw randomness from the system;
 //! everything else is a function of its arguments.
-//! aws-lc, by ECDSA signing; everything else is a function of its arguments.
 #![cfg_attr(
     not(test),
     deny(

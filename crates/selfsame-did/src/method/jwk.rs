@@ -40,7 +40,7 @@ pub fn create(key: &PublicKey) -> Did {
     if key.key_type() == KeyType::Ed25519 {
         jwk.use_ = Some("sig".to_owned());
     }
-    Did::made(METHOD.name, base64url_encode(&json::jcs(&jwk.to_value())))
+    Did::made(METHOD.name, base64url_encode(&jwk.to_canonical_json()))
 }
 
 /// The key that a did:jwk contains.

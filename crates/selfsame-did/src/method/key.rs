@@ -36,7 +36,7 @@ pub fn create(key: &PublicKey) -> Did {
 
 /// Makes the did:key of a key as canonical JWK (multicodec jwk_jcs-pub), as EBSI's natural persons use it.
 pub fn create_jwk_jcs(key: &PublicKey) -> Did {
-    let bytes = [&JWK_JCS_PUB, json::jcs(&key.to_jwk().to_value()).as_slice()].concat();
+    let bytes = [JWK_JCS_PUB.as_slice(), &key.to_jwk().to_canonical_json()].concat();
     Did::made(METHOD.name, multibase_base58_encode(&bytes))
 }
 
@@ -101,7 +101,7 @@ fn canonical_jwk(bytes: &[u8]) -> Result<PublicKey, KeyError> {
     let malformed = KeyError::Malformed("JWK in a did:key");
     let value = json::parse(bytes, &Limits::default()).map_err(|_| malformed)?;
     let key = PublicKey::from_jwk(&Jwk::from_value(&value)?)?;
-    if json::jcs(&key.to_jwk().to_value()) == bytes {
+    if key.to_jwk().to_canonical_json() == bytes {
         Ok(key)
     } else {
         Err(malformed)

@@ -58,11 +58,13 @@ fn keys_as_canonical_jwk_are_read_back_and_no_other_text_of_them_is() {
             document(&did).key(&id, Relationship::Authentication),
             Ok(key.clone())
         );
-        let spaced = json::jcs(&key.to_jwk().to_value())
+        let spaced = key
+            .to_jwk()
+            .to_canonical_json()
             .into_iter()
             .chain(*b" ")
             .collect::<Vec<u8>>();
-        let with_kid = json::jcs(&key.to_jwk().with_kid("k").to_value());
+        let with_kid = key.to_jwk().with_kid("k").to_canonical_json();
         for other in [spaced, with_kid, b"{}".to_vec(), b"".to_vec()] {
             let bytes = [JWK_JCS_PUB.as_slice(), &other].concat();
             let did = Did::parse(&format!("did:key:{}", multibase_base58_encode(&bytes))).unwrap();
