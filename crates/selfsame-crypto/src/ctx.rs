@@ -1,9 +1,8 @@
 //! The context of a pure step: the time and randomness, both passed in.
 
 use std::fmt;
-use std::sync::LazyLock;
 
-use aws_lc_rs::hmac;
+use aws_lc_rs::hkdf::Prk;
 
 use crate::encoding::base64url_encode;
 use crate::hkdf;
@@ -14,16 +13,15 @@ use crate::time::UnixTime;
 #[derive(Clone)]
 pub struct Ctx {
     now: UnixTime,
-    prk: hmac::Key,
+    prk: Prk,
 }
 
 impl Ctx {
     /// A context at time `now` whose randomness is derived from `seed`, which must be fresh and secret.
     pub fn new(now: UnixTime, seed: [u8; 32]) -> Self {
-        static SALT: LazyLock<hmac::Key> = LazyLock::new(|| hkdf::salt(b"selfsame ctx v1"));
         Self {
             now,
-            prk: hkdf::extract_with(&SALT, &seed),
+            prk: hkdf::extract(b"selfsame ctx v1", &seed),
         }
     }
 
@@ -76,6 +74,13 @@ mod tests {
             Ctx::new(UnixTime(7), [2; 32]).token("salt")
         );
         assert_eq!(ctx.now(), UnixTime(7));
+    }
+
+    #[test]
+    fn the_bytes_are_those_of_hkdf_sha256() {
+        // Computed with HMAC-SHA256 of another library.
+        let token = "fQu_TVF8fcVaBig1vMIJH2icpWIEFAEETKMmHL3ZOPM";
+        assert_eq!(Ctx::new(UnixTime(7), [1; 32]).token("salt"), token);
     }
 
     #[test]

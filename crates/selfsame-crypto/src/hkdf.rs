@@ -1,53 +1,36 @@
 //! HKDF-SHA256 (RFC 5869) that cannot fail: output lengths are known at compile time.
 
-use aws_lc_rs::hmac;
+use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};
 
 /// The maximum output of one expansion, in bytes (RFC 5869 §2.3).
-pub(crate) const MAX: usize = 255 * 32;
+const MAX: usize = 255 * 32;
 
 /// RFC 5869 §2.2.
-pub(crate) fn extract(salt: &[u8], input: &[u8]) -> hmac::Key {
-    let zeros = [0_u8; 32];
-    let salt = if salt.is_empty() {
-        zeros.as_slice()
-    } else {
-        salt
-    };
-    extract_with(&self::salt(salt), input)
+pub(crate) fn extract(salt: &[u8], input: &[u8]) -> Prk {
+    Salt::new(HKDF_SHA256, salt).extract(input)
 }
 
-/// A salt prepared for many extractions.
-pub(crate) fn salt(salt: &[u8]) -> hmac::Key {
-    hmac::Key::new(hmac::HMAC_SHA256, salt)
-}
-
-/// RFC 5869 §2.2.
-pub(crate) fn extract_with(salt: &hmac::Key, input: &[u8]) -> hmac::Key {
-    let prk = hmac::sign(salt, input);
-    hmac::Key::new(hmac::HMAC_SHA256, prk.as_ref())
-}
-
-/// RFC 5869 §2.3, with `info` given in parts.
-pub(crate) fn expand<const N: usize>(prk: &hmac::Key, info: &[&[u8]]) -> [u8; N] {
+/// RFC 5869 §2.3, with `info` given in parts. aws-lc fails only if memory runs out; the process then ends, since no
+/// other value may stand for a key.
+pub(crate) fn expand<const N: usize>(prk: &Prk, info: &[&[u8]]) -> [u8; N] {
     const { assert!(N <= MAX, "HKDF-SHA256 gives at most 8160 bytes") }
     let mut out = [0_u8; N];
-    let mut previous: Option<hmac::Tag> = None;
-    for (chunk, counter) in out.chunks_mut(32).zip(1_u8..=255) {
-        let mut context = hmac::Context::with_key(prk);
-        if let Some(tag) = &previous {
-            context.update(tag.as_ref());
-        }
-        for part in info {
-            context.update(part);
-        }
-        context.update(&[counter]);
-        let tag = context.sign();
-        for (to, from) in chunk.iter_mut().zip(tag.as_ref()) {
-            *to = *from;
-        }
-        previous = Some(tag);
+    let filled = prk
+        .expand(info, Length(N))
+        .and_then(|output| output.fill(&mut out));
+    if filled.is_err() {
+        std::process::abort();
     }
     out
+}
+
+/// The length of an output in bytes.
+struct Length(usize);
+
+impl KeyType for Length {
+    fn len(&self) -> usize {
+        self.0
+    }
 }
 
 #[cfg(test)]

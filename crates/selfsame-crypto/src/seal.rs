@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::hkdf::Prk;
 use aws_lc_rs::hmac;
 use zeroize::Zeroizing;
 
@@ -14,7 +15,7 @@ pub use crate::generate::random_seed;
 /// A secret key. The keys for sealing, for hashing and for further derivation are all derived from it.
 #[derive(Clone)]
 pub struct SealingKey {
-    prk: hmac::Key,
+    prk: Prk,
     mac: hmac::Key,
     /// Created on the first seal or open.
     aead: Arc<OnceLock<LessSafeKey>>,

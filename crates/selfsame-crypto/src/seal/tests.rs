@@ -1,4 +1,5 @@
 use super::*;
+use crate::encoding::hex_encode;
 
 fn key() -> SealingKey {
     SealingKey::from_bytes([5; 32])
@@ -24,6 +25,13 @@ fn one_changed_bit_anywhere_is_noticed() {
     for len in 0..sealed.len() {
         assert_eq!(key().open(b"", &sealed[..len]), Err(SealError));
     }
+}
+
+#[test]
+fn stored_data_depends_on_these_very_keys() {
+    // Computed with HMAC-SHA256 of another library.
+    let mac = "ecdbbde43fbb19781045f0849e608bcfb0122e3d5da36ed245fe1957998301f4";
+    assert_eq!(hex_encode(&key().derive(b"x").mac(b"m")), mac);
 }
 
 #[test]
