@@ -10,7 +10,7 @@ use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
 use selfsame_core::events::Events;
 use selfsame_core::registry::RegistryClient;
-use selfsame_core::resolver::{Linked, Resolver};
+use selfsame_core::resolver::Linked;
 use selfsame_core::{Correspondent, Resources, Shared};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
@@ -315,12 +315,6 @@ impl App {
         &self.dids
     }
 
-    /// Its resolver.
-    #[must_use]
-    pub fn resolver(&self) -> &Resolver {
-        &self.shared.resolver
-    }
-
     /// Whether only verifiers that know its registry can check some of the multiple-use credentials it issues.
     #[must_use]
     pub fn issues_to_few(&self) -> bool {
@@ -340,7 +334,7 @@ impl App {
     /// The DID-linked resource that a DID URL names.
     ///
     /// # Errors
-    /// Those of [`Resolver::linked`].
+    /// Those of [`selfsame_core::resolver::Resolver::linked`].
     pub async fn linked(
         &self,
         url: &DidUrl,

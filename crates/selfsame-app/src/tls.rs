@@ -116,17 +116,6 @@ impl Gatherer {
         join_all(needs.iter().map(|need| self.gather(need, now))).await;
     }
 
-    /// Fetches these again each time before the cached copies become too old, for as long as it is polled.
-    pub async fn keep(&self, needs: &[Need]) {
-        let least = self.reuse.did.min(self.reuse.status_list);
-        let every = Duration::from_secs((least / 2).max(1));
-        loop {
-            self.prefetch(needs).await;
-            tokio::time::sleep(every).await;
-            needs.iter().for_each(|need| self.forget(need));
-        }
-    }
-
     /// Drops the cached copy, so that the next request fetches it.
     pub fn forget(&self, need: &Need) {
         match need {

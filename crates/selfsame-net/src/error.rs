@@ -52,45 +52,7 @@ pub enum NetError {
     Setup(String),
 }
 
-/// Who can resolve a [`NetError`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum WhoMustAct {
-    /// The party that supplied the URL.
-    Caller,
-    /// The called host or the network in between; a later attempt may succeed.
-    Peer,
-    /// No one: try again later.
-    Later,
-    /// The operator of this instance.
-    Operator,
-}
-
 impl NetError {
-    /// Who can resolve the error.
-    pub fn who_must_act(&self) -> WhoMustAct {
-        match self {
-            Self::Refused(_) | Self::BadCall(_) => WhoMustAct::Caller,
-            Self::Busy { .. } => WhoMustAct::Later,
-            Self::Setup(_) => WhoMustAct::Operator,
-            Self::UnknownHost
-            | Self::Unconnected
-            | Self::Unreachable
-            | Self::Tls(_)
-            | Self::TimedOut
-            | Self::TooLarge { .. }
-            | Self::Redirected { .. }
-            | Self::Malformed(_) => WhoMustAct::Peer,
-        }
-    }
-
-    /// Seconds after which this call may succeed, if known.
-    pub fn retry_after(&self) -> Option<u64> {
-        match self {
-            Self::Busy { retry_after } => Some(*retry_after),
-            _ => None,
-        }
-    }
-
     /// Whether this call may succeed later without any change.
     pub fn is_transient(&self) -> bool {
         matches!(

@@ -17,7 +17,7 @@ mod settings;
 pub use cache::{Cache, CacheSettings, Fresh};
 pub use client::Net;
 pub use dial::dial;
-pub use error::{NetError, WhoMustAct};
+pub use error::NetError;
 pub use localhost::localhost;
 pub use message::{Authorization, Body, Call, CallLimits, Method, Request, Response};
 pub use node::{SecureNode, SecuredStream, Securing};

@@ -1,5 +1,5 @@
-//! Owns: OAuth 2.0 messages as the credential protocols use them: forms, token requests and responses, bearer tokens,
-//! server metadata, error bodies.
+//! Owns: OAuth 2.0 messages as the credential protocols use them: forms, token requests and responses, server metadata,
+//! error bodies.
 //! Does not own: whether a code or token is valid, state, HTTP, and any kind of I/O.
 #![cfg_attr(
     not(test),
@@ -12,7 +12,6 @@
     )
 )]
 
-pub mod bearer;
 pub mod details;
 pub mod error;
 pub mod form;

@@ -26,7 +26,6 @@ use crate::parties::issuer as tenant;
 use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
 use selfsame_core::record_cache::RecordCache;
-use selfsame_core::templates::Template;
 
 pub(crate) use anchors::anchors;
 pub use metadata::Published;
@@ -89,12 +88,6 @@ impl Issuer {
             offers: RecordCache::default(),
             grants: RecordCache::default(),
         })
-    }
-
-    /// The templates of the credentials that it can issue.
-    #[must_use]
-    pub fn templates(&self) -> &'static [Template] {
-        selfsame_core::templates::all()
     }
 
     /// Its public documents.

@@ -249,13 +249,6 @@ pub enum WalletCall {
     },
 }
 
-impl WalletCall {
-    /// Whether the call can be repeated without harm.
-    pub const fn may_be_repeated(&self) -> bool {
-        matches!(self, Self::FetchNonce { .. })
-    }
-}
-
 /// What a step gives.
 #[derive(Clone, Debug)]
 pub struct WalletNext {

@@ -161,7 +161,8 @@ impl CredentialKey {
     }
 
     /// The memory of the tables that are built, in bytes.
-    pub fn table_bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn table_bytes(&self) -> usize {
         let tables = self.0.generators().filter_map(|base| base.table.get());
         tables.map(FixedBase::bytes).fold(0, usize::saturating_add)
     }

@@ -45,9 +45,4 @@ impl Interval {
     pub fn contains(&self, timestamp: u64) -> bool {
         self.from.is_none_or(|from| from <= timestamp) && self.to.is_none_or(|to| timestamp <= to)
     }
-
-    /// Whether no timestamp can lie within the interval.
-    pub fn is_empty(&self) -> bool {
-        matches!((self.from, self.to), (Some(from), Some(to)) if from > to)
-    }
 }

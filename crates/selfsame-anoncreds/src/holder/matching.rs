@@ -28,15 +28,6 @@ pub struct Candidates {
     pub predicates: BTreeMap<String, Vec<usize>>,
 }
 
-impl Candidates {
-    /// The referents that no credential can answer.
-    pub fn unanswered(&self) -> impl Iterator<Item = &str> {
-        let all = self.attributes.iter().chain(&self.predicates);
-        all.filter(|(_, places)| places.is_empty())
-            .map(|(referent, _)| referent.as_str())
-    }
-}
-
 /// Finds credentials that have the attributes, meet the restrictions, and satisfy the predicates, if the values of the
 /// `hidden` referents are not revealed. Does not check whether a credential is revoked.
 pub fn candidates(

@@ -58,19 +58,6 @@ impl DidUrl {
             Self::parse(text)
         }
     }
-
-    /// The value of a query parameter, not decoded; `None` if it is absent or occurs twice.
-    pub fn parameter(&self, name: &str) -> Option<&str> {
-        let query = self.query.as_deref()?;
-        let mut values = query
-            .split('&')
-            .filter_map(|pair| match pair.split_once('=') {
-                Some((key, value)) => (key == name).then_some(value),
-                None => (pair == name).then_some(""),
-            });
-        let value = values.next();
-        if values.next().is_some() { None } else { value }
-    }
 }
 
 fn split(text: &str, at: char) -> (&str, Option<&str>) {

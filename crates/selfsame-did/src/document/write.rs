@@ -35,14 +35,6 @@ impl Representation {
             Self::Json => "application/did+json",
         }
     }
-
-    /// The representation with this media type. Parameters are ignored.
-    pub fn from_media_type(text: &str) -> Option<Self> {
-        let essence = text.split(';').next().unwrap_or_default().trim();
-        [Self::Did, Self::JsonLd, Self::Json]
-            .into_iter()
-            .find(|representation| essence.eq_ignore_ascii_case(representation.media_type()))
-    }
 }
 
 impl Document {

@@ -43,11 +43,6 @@ pub fn create(key: &PublicKey) -> Did {
     Did::made(METHOD.name, base64url_encode(&jwk.to_canonical_json()))
 }
 
-/// The key that a did:jwk contains.
-pub fn public_key(did: &Did) -> Result<PublicKey, KeyError> {
-    PublicKey::from_jwk(&read(did)?.1)
-}
-
 /// The document of a did:jwk. The key may be of a type that cannot verify: `X25519` has a document too.
 pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, ResolutionError> {
     let (value, jwk) = read(did).map_err(error)?;

@@ -40,11 +40,6 @@ pub fn create_jwk_jcs(key: &PublicKey) -> Did {
     Did::made(METHOD.name, multibase_base58_encode(&bytes))
 }
 
-/// The key that a did:key contains.
-pub fn public_key(did: &Did) -> Result<PublicKey, KeyError> {
-    read(did).map(|(key, _, _)| key)
-}
-
 /// The document of a did:key.
 pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, ResolutionError> {
     let (key, value, is_jwk) = read(did).map_err(error)?;

@@ -22,7 +22,7 @@ use super::{RequestRecord, VERIFICATION, Verifier, tenant, unknown_format};
 use crate::config::ClientIdPrefix;
 use crate::refusal::refusal;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
-use selfsame_core::events::{Event, EventKind};
+use selfsame_core::events::EventKind;
 use selfsame_core::templates;
 use selfsame_core::templates::Template;
 
@@ -153,12 +153,6 @@ impl Verifier {
                 }
             }
         }
-    }
-
-    /// A receiver of all events from now on.
-    #[must_use]
-    pub fn events(&self) -> broadcast::Receiver<Event> {
-        self.shared.events.listen()
     }
 
     fn query(&self, new: &NewRequest) -> Result<(DcqlQuery, String)> {

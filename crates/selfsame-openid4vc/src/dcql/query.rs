@@ -23,11 +23,6 @@ impl DcqlQuery {
         self.credentials.iter().find(|query| query.id == id)
     }
 
-    /// The credential set queries; empty if the verifier gave none.
-    pub fn credential_sets(&self) -> &[CredentialSet] {
-        &self.credential_sets
-    }
-
     /// The requirements for an answer: the credential sets or, without sets, every credential query (OpenID4VP 1.0
     /// §6.4.2).
     pub fn requirements(&self) -> Vec<CredentialSet> {

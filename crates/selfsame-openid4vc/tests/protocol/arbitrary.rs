@@ -8,7 +8,7 @@ use proptest::{
 };
 use selfsame_credential::Evidence;
 use selfsame_crypto::{KeyType, SecretString};
-use selfsame_oauth::{Form, ServerMetadata, TokenRequest, TokenResponse, bearer, form};
+use selfsame_oauth::{Form, ServerMetadata, TokenRequest, TokenResponse, form};
 use selfsame_openid4vc::{
     holder::{
         self,
@@ -107,7 +107,6 @@ proptest! {
         let _ = wallet::offer::locate(&format!("openid-credential-offer://?{text}"), &transport());
         let _ = open(&text, &transport());
         let _ = open(&format!("openid4vp://?client_id=x509_san_dns:a&{text}"), &transport());
-        let _ = bearer::parse(Some(&text));
     }
 
     #[test]

@@ -255,18 +255,6 @@ fn everything_that_was_offered_is_received() {
     assert_eq!(ids, [SD_JWT, W3C]);
 }
 
-#[test]
-fn what_must_not_be_repeated_says_so() {
-    let issuer = Issuer::new();
-    let holder = Party::new(KeyType::P256);
-    let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
-    assert!(!wallet.call.as_ref().unwrap().may_be_repeated());
-    wallet.token(200, &token());
-    assert!(wallet.call.as_ref().unwrap().may_be_repeated());
-    wallet.nonce("n");
-    assert!(!wallet.call.as_ref().unwrap().may_be_repeated());
-}
-
 // ---- keys and proofs
 
 #[test]

@@ -1,7 +1,7 @@
 //! Remembers nodes already compared with their hashes: reading many keys of one version passes the upper nodes each
 //! time.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::node::TreeNode;
@@ -15,15 +15,9 @@ const KEPT_MAX: usize = 4_096;
 #[derive(Default)]
 pub struct Memo {
     nodes: RefCell<HashMap<Vec<u8>, (Hash, TreeNode)>>,
-    compared: Cell<u64>,
 }
 
 impl Memo {
-    /// The number of nodes read and compared with their hashes.
-    pub fn compared(&self) -> u64 {
-        self.compared.get()
-    }
-
     pub(super) fn node(&self, key: &[u8], hash: &Hash) -> Option<TreeNode> {
         let nodes = self.nodes.borrow();
         let (of, node) = nodes.get(key)?;
@@ -31,7 +25,6 @@ impl Memo {
     }
 
     pub(super) fn keep(&self, key: &[u8], hash: &Hash, node: &TreeNode) {
-        self.compared.set(self.compared.get().saturating_add(1));
         let mut nodes = self.nodes.borrow_mut();
         if nodes.len() >= KEPT_MAX {
             nodes.clear();

@@ -161,7 +161,8 @@ pub struct IssuedContext<'a> {
 
 impl NonRevocationCredentialSignature {
     /// The revocation index.
-    pub fn index(&self) -> u32 {
+    #[cfg(test)]
+    pub(crate) fn index(&self) -> u32 {
         self.i
     }
 

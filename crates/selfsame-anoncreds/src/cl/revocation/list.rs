@@ -200,12 +200,14 @@ impl Changes {
     }
 
     /// Changes in which these credentials were issued.
-    pub fn issue(indices: impl IntoIterator<Item = u32>) -> Result<Self, Error> {
+    #[cfg(test)]
+    pub(crate) fn issue(indices: impl IntoIterator<Item = u32>) -> Result<Self, Error> {
         Self::new(indices.into_iter().collect(), BTreeSet::new())
     }
 
     /// Changes in which these credentials were revoked.
-    pub fn revoke(indices: impl IntoIterator<Item = u32>) -> Result<Self, Error> {
+    #[cfg(test)]
+    pub(crate) fn revoke(indices: impl IntoIterator<Item = u32>) -> Result<Self, Error> {
         Self::new(BTreeSet::new(), indices.into_iter().collect())
     }
 
@@ -219,6 +221,7 @@ impl Changes {
         &self.revoked
     }
 
+    #[cfg(test)]
     pub(crate) fn into_sets(self) -> (BTreeSet<u32>, BTreeSet<u32>) {
         (self.issued, self.revoked)
     }

@@ -60,7 +60,8 @@ pub struct RegistryDelta {
 
 impl RegistryDelta {
     /// The record of `changes` from one accumulator, if there was one, to the next.
-    pub fn new(before: Option<Accumulator>, after: Accumulator, changes: Changes) -> Self {
+    #[cfg(test)]
+    pub(crate) fn new(before: Option<Accumulator>, after: Accumulator, changes: Changes) -> Self {
         let (issued, revoked) = changes.into_sets();
         Self {
             prev_accum: before,
@@ -70,47 +71,12 @@ impl RegistryDelta {
         }
     }
 
-    /// The accumulator after the changes.
-    pub fn accumulator(&self) -> &Accumulator {
-        &self.accum
-    }
-
-    /// The accumulator before the changes; `None` in the first record of a registry.
-    pub fn previous(&self) -> Option<&Accumulator> {
-        self.prev_accum.as_ref()
-    }
-
     /// The changes.
     ///
     /// # Errors
     /// [`Error::Registry`] if an index is both issued and revoked.
     pub fn changes(&self) -> Result<Changes, Error> {
         Changes::new(self.issued.clone(), self.revoked.clone())
-    }
-
-    /// Merges this record with the one that follows it: an index that was revoked and issued again drops out.
-    ///
-    /// # Errors
-    /// [`Error::Mismatch`] if `next` does not begin where this one ends.
-    pub fn then(mut self, next: &Self) -> Result<Self, Error> {
-        if next.prev_accum.as_ref() != Some(&self.accum) {
-            return Err(Error::Mismatch {
-                what: "the registry delta",
-                why: "it does not begin where the one before it ends",
-            });
-        }
-        for index in &next.issued {
-            if !self.revoked.remove(index) {
-                self.issued.insert(*index);
-            }
-        }
-        for index in &next.revoked {
-            if !self.issued.remove(index) {
-                self.revoked.insert(*index);
-            }
-        }
-        self.accum = next.accum;
-        Ok(self)
     }
 }
 

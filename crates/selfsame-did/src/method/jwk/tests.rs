@@ -10,6 +10,10 @@ fn vectors() -> Vec<Value> {
     file["cases"].as_array().unwrap().clone()
 }
 
+fn public_key(did: &Did) -> Result<PublicKey, KeyError> {
+    PublicKey::from_jwk(&read(did)?.1)
+}
+
 fn of(jwk: &Value) -> Did {
     Did::parse(&format!(
         "did:jwk:{}",

@@ -8,6 +8,10 @@ fn vectors(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
+fn public_key(did: &Did) -> Result<PublicKey, KeyError> {
+    read(did).map(|(key, _, _)| key)
+}
+
 fn document(did: &Did) -> Document {
     resolve(did, Representation::Did).unwrap().document.unwrap()
 }

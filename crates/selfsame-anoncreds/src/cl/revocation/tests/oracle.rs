@@ -241,47 +241,6 @@ fn tails_are_alike_and_so_are_the_witnesses_made_of_them() {
 }
 
 #[test]
-fn merged_deltas_are_alike() {
-    let steps = [(vec![1, 2], vec![3]), (vec![3], vec![1]), (vec![4], vec![])];
-    let issuer = Issuer::new(CAPACITY, &mut random(2));
-    let mut state = issuer
-        .at_registry()
-        .initial(IssuedAtStart::OnDemand)
-        .unwrap();
-    let mut merged: Option<(RegistryDelta, published::RevocationRegistryDelta)> = None;
-    for (issued, revoked) in steps {
-        let changes =
-            Changes::new(issued.into_iter().collect(), revoked.into_iter().collect()).unwrap();
-        let after = issuer.at_registry().update(&state, &changes).unwrap();
-        let ours = RegistryDelta::new(Some(state), after, changes);
-        let theirs: published::RevocationRegistryDelta = across(&ours);
-        merged = Some(match merged {
-            None => (ours, theirs),
-            Some((before, mut their_before)) => {
-                their_before.merge(&theirs).unwrap();
-                (before.then(&ours).unwrap(), their_before)
-            }
-        });
-        state = after;
-    }
-    let (ours, theirs) = merged.unwrap();
-    assert_eq!(across::<RegistryDelta>(&theirs), {
-        let mut expected = ours.clone();
-        assert_eq!(
-            expected.changes().unwrap().issued(),
-            &BTreeSet::from([2, 4])
-        );
-        expected = RegistryDelta::new(
-            expected.previous().copied(),
-            *ours.accumulator(),
-            ours.changes().unwrap(),
-        );
-        expected
-    });
-    assert!(ours.clone().then(&ours).is_err());
-}
-
-#[test]
 fn we_process_what_the_published_issuer_signs() {
     let mut credential = Credential::issued(Published::new(IssuedAtStart::ByDefault), 3);
     let ours = credential.published.ours();
