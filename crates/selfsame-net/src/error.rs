@@ -1,4 +1,4 @@
-//! Errors of calls, and who must act on them.
+//! Errors of calls, and which of them may pass by themselves.
 
 use crate::guard::GuardRefusal;
 

@@ -218,7 +218,6 @@ const HOMES: &[(&str, &[&str])] = &[
         &["selfsame-terminal", "selfsame-tls-commands", "selfsame"],
     ),
     ("flate2", &["selfsame-credential"]),
-    ("hdrhistogram", &["selfsame-bench"]),
     (
         "hyper",
         &["selfsame-net", "selfsame-http", "selfsame-bench"],
