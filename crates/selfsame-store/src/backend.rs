@@ -21,6 +21,13 @@ pub const STORE_FILE: &str = "store.sqlite";
 /// How long a dead letter is kept before [`crate::Store::purge_expired`] removes it, in seconds.
 pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;
 
+/// How long an event is kept before [`crate::Store::purge_expired`] removes it, in seconds.
+pub const EVENT_SECONDS: u64 = 7 * 24 * 60 * 60;
+
+/// The number of events kept. Older ones are removed when new ones are written, this number of them at a time.
+pub const EVENTS_MAX: u64 = 100_000;
+pub(crate) const EVENTS_BITE: u64 = 64;
+
 /// Identifies an outbox entry; unique in the instance.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct OutboxId(pub u64);
@@ -89,6 +96,19 @@ pub struct SealedLetter {
     pub buried: UnixTime,
 }
 
+/// An event as stored. It is not sealed: like the key of a record, it must not identify a person.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct StoredEvent {
+    /// Its tenant, its kind, and the identifier of what it is about.
+    pub place: Place,
+    /// When it was committed.
+    pub at: UnixTime,
+    /// The position. It grows by one with each event, and the newest event is never removed.
+    pub seq: u64,
+    /// Distinguishes the event from one that had this position before a deferred commit was lost or a backup restored.
+    pub stamp: u64,
+}
+
 /// One write of a batch.
 #[derive(Clone, Debug)]
 pub enum Write {
@@ -128,12 +148,14 @@ pub enum Write {
     Bury(OutboxId, String),
     /// Makes a dead letter the last pending entry of its lane.
     Replay(OutboxId),
+    /// Tells an event, which gets the next position. The number is its stamp.
+    Event(Place, u64),
     /// Raises a counter by this amount.
     Reserve(TenantId, String, u64),
     /// Raises every counter by this amount.
     Leap(u64),
-    /// Removes expired records and dead letters older than this time, at most this number of each.
-    Purge(UnixTime, usize),
+    /// Removes expired records, old dead letters and old events, at most this number of each. The newest event stays.
+    Purge(usize),
 }
 
 /// Writes that take effect together.
@@ -152,7 +174,7 @@ pub struct SealedBatch {
 pub struct BatchOutcome {
     /// The reserved counter ranges, in the order of the batch.
     pub reserved: Vec<Range<u64>>,
-    /// The number of records and letters purged.
+    /// The number of records, letters and events purged.
     pub purged: u64,
     /// The enqueued entries that are first in their lane.
     pub heads: Vec<OutboxId>,
@@ -219,8 +241,10 @@ pub trait Backend: Send + Sync {
     async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>>;
     /// The dead letters.
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>>;
-    /// Whether there may be something to purge: expired records, or dead letters older than `before`.
-    async fn has_expired(&self, _now: UnixTime, _before: UnixTime) -> Result<bool> {
+    /// The events.
+    async fn events(&self, window: Window) -> Result<Vec<StoredEvent>>;
+    /// Whether there may be something to purge: expired records, old dead letters, or old events.
+    async fn has_expired(&self, _now: UnixTime) -> Result<bool> {
         Ok(true)
     }
     /// The number of entries in the outbox.

@@ -43,6 +43,10 @@ pub(crate) enum BatchStep {
         kind: String,
         id: String,
     },
+    Event {
+        kind: String,
+        id: String,
+    },
     Enqueue(NewOutbox),
     Settle(OutboxId),
     Retry {
@@ -114,6 +118,16 @@ impl Batch {
     #[must_use]
     pub fn delete(self, kind: &str, id: &str) -> Self {
         self.step(BatchStep::Delete {
+            kind: kind.to_owned(),
+            id: id.to_owned(),
+        })
+    }
+
+    /// Tells an event of this kind about what has this identifier. Both are stored unencrypted, so they must not
+    /// identify a person. Readers see the event once the batch is committed.
+    #[must_use]
+    pub fn event(self, kind: &str, id: &str) -> Self {
+        self.step(BatchStep::Event {
             kind: kind.to_owned(),
             id: id.to_owned(),
         })

@@ -1,5 +1,6 @@
 //! The in-memory back end: for tests, and as the reference for the others.
 
+mod events;
 mod outbox;
 mod state;
 
@@ -12,7 +13,7 @@ use selfsame_crypto::time::UnixTime;
 use crate::backend::OutboxId;
 use crate::backend::{
     Backend, Backlog, BatchOutcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
-    Weight,
+    StoredEvent, Weight,
 };
 use crate::error::Result;
 use crate::meter::{Meter, timed};
@@ -116,6 +117,10 @@ impl Backend for Memory {
 
     async fn backlog(&self) -> Result<Backlog> {
         Ok(self.state().outbox.backlog())
+    }
+
+    async fn events(&self, window: Window) -> Result<Vec<StoredEvent>> {
+        Ok(self.state().events.page(window))
     }
 
     fn meter(&self) -> &Meter {

@@ -20,8 +20,8 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::backend::OutboxId;
 use crate::backend::{
-    Backend, Backlog, BatchOutcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
-    Weight,
+    Backend, Backlog, BatchOutcome, DEAD_LETTER_SECONDS, EVENT_SECONDS, Place, SealedBatch,
+    SealedEntry, SealedLetter, SealedRecord, StoredEvent, Weight,
 };
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
@@ -144,6 +144,20 @@ fn letter(row: &Row<'_>) -> rusqlite::Result<SealedLetter> {
         seq,
         reason: row.get(8)?,
         buried: time(row, 9)?,
+    })
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    let place = Place {
+        tenant: tenant(row, 3)?,
+        kind: row.get(4)?,
+        id: row.get(5)?,
+    };
+    Ok(StoredEvent {
+        place,
+        at: time(row, 2)?,
+        seq: row.get::<_, i64>(0)?.cast_unsigned(),
+        stamp: row.get::<_, i64>(1)?.cast_unsigned(),
     })
 }
 
@@ -301,10 +315,26 @@ impl Backend for Sqlite {
         self.rows(usize::MAX, count).await
     }
 
-    async fn has_expired(&self, now: UnixTime, before: UnixTime) -> Result<bool> {
+    async fn events(&self, window: Window) -> Result<Vec<StoredEvent>> {
+        let (query, from) = directed(schema::EVENTS_AFTER, window);
+        let values = [from, sql(window.limit as u64)];
+        self.rows(window.limit, move |connection| {
+            all(connection, query, values, event)
+        })
+        .await
+    }
+
+    async fn has_expired(&self, now: UnixTime) -> Result<bool> {
+        let before = |age| sql(now.minus(age).0);
+        let values = [
+            sql(now.0),
+            before(DEAD_LETTER_SECONDS),
+            before(EVENT_SECONDS),
+        ];
         self.now(|connection| {
             let mut statement = connection.prepare_cached(schema::HAS_EXPIRED)?;
-            Ok(statement.query_row([sql(now.0), sql(before.0)], |row| row.get(0))?)
+            let expired: Option<bool> = statement.query_row(values, |row| row.get(0))?;
+            Ok(expired.unwrap_or(false))
         })
     }
 

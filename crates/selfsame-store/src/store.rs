@@ -3,6 +3,7 @@
 mod allocate;
 mod calls;
 mod copy;
+mod events;
 mod sealing;
 
 pub(crate) use copy::COPIED;
@@ -14,9 +15,7 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{
-    Backend, BatchOutcome, DEAD_LETTER_SECONDS, Place, SealedBatch, SealedRecord, Weight, Write,
-};
+use crate::backend::{Backend, BatchOutcome, Place, SealedBatch, SealedRecord, Weight, Write};
 use crate::batch::{Batch, Committed};
 use crate::error::{Result, StoreError};
 use crate::outbox::{Fresh, Leases};
@@ -211,14 +210,13 @@ impl Store {
         outcome.map(|_| committed)
     }
 
-    /// Removes at most `limit` expired records and at most `limit` old dead letters; returns their number.
+    /// Removes at most `limit` each of expired records, old dead letters and old events; returns their number.
     pub async fn purge_expired(&self, now: UnixTime, limit: usize) -> Result<u64> {
-        let before = now.minus(DEAD_LETTER_SECONDS);
         // Often there is nothing to purge, and a commit costs more than this check.
-        if !self.0.backend.has_expired(now, before).await? {
+        if !self.0.backend.has_expired(now).await? {
             return Ok(0);
         }
-        let writes = vec![Write::Purge(before, limit)];
+        let writes = vec![Write::Purge(limit)];
         let outcome = self
             .write(SealedBatch {
                 now,

@@ -52,6 +52,7 @@ async fn victim(store: Store, writer: u64, round: String) {
         let batch = Batch::new(tenant.clone())
             .expect("acked", &id, Expect::Absent)
             .put(record)
+            .event("acked", &id)
             .enqueue(call);
         let batch = if step % 5 == 4 {
             batch.deferred()
@@ -139,7 +140,13 @@ impl Acked {
 
     async fn check(&self, store: &Store, from: usize) {
         let tenant = tenant();
+        let told = told(store).await;
+        for id in &told {
+            let record = store.read(&tenant, "acked", id).await.unwrap();
+            assert!(record.is_some(), "{id} was told and is lost");
+        }
         for (id, entry) in &self.records[from..] {
+            assert!(told.contains(id), "the event of {id} is lost");
             let record = store.read(&tenant, "acked", id).await.unwrap();
             assert_eq!(
                 record.unwrap_or_else(|| panic!("{id} is lost")).value,
@@ -168,6 +175,22 @@ impl Acked {
                 length >= *acked,
                 "chain {writer} has {length} links, {acked} were acknowledged"
             );
+        }
+    }
+}
+
+/// What the events tell of.
+async fn told(store: &Store) -> HashSet<String> {
+    let (mut cursor, mut told) = (None::<String>, HashSet::new());
+    loop {
+        let page = store.events_after(cursor.as_deref(), 1_000).await.unwrap();
+        let page = page.expect("no event was removed");
+        let Some(last) = page.last() else {
+            return told;
+        };
+        cursor = Some(last.cursor());
+        for event in page {
+            assert!(told.insert(event.place.id), "told twice");
         }
     }
 }

@@ -19,7 +19,7 @@ fn tenant() -> TenantId {
 struct Closed(TempDir);
 
 impl Closed {
-    /// Two records with a tag each, one of them updated, a counter and an outbox entry.
+    /// Two records with a tag each, one of them updated, a counter, an outbox entry and no event.
     async fn with_rows() -> Self {
         let closed = Self(TempDir::new().unwrap());
         let store = closed.open().await.unwrap();
@@ -188,8 +188,7 @@ fn as_before_the_sum(closed: &Closed) {
             [unmarked],
         )
         .unwrap();
-    let former =
-        "DROP TABLE totals; CREATE TABLE routes (key BLOB PRIMARY KEY); PRAGMA user_version = 2";
+    let former = "DROP TABLE totals; DROP TABLE events; CREATE TABLE routes (key BLOB PRIMARY KEY); PRAGMA user_version = 2";
     connection.execute_batch(former).unwrap();
 }
 
@@ -236,7 +235,8 @@ async fn a_store_whose_sum_was_removed_is_not_taken_for_one_of_a_build_before_it
 async fn a_store_with_a_table_of_routes_loses_it_and_nothing_else() {
     let closed = Closed::with_rows().await;
     let connection = Connection::open(closed.file()).unwrap();
-    let former = "CREATE TABLE routes (key BLOB PRIMARY KEY); PRAGMA user_version = 3";
+    let former =
+        "DROP TABLE events; CREATE TABLE routes (key BLOB PRIMARY KEY); PRAGMA user_version = 3";
     connection.execute_batch(former).unwrap();
     drop(connection);
     assert_eq!(closed.revoked().await.len(), 2);
@@ -246,9 +246,54 @@ async fn a_store_with_a_table_of_routes_loses_it_and_nothing_else() {
     let version: u32 = connection
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .unwrap();
-    assert_eq!((count, version), (0, 4));
+    assert_eq!((count, version), (0, 5));
     drop(connection);
     assert_eq!(wrong(&closed), []);
+}
+
+async fn tell(closed: &Closed, id: &str) {
+    let store = closed.open().await.unwrap();
+    let batch = Batch::new(tenant()).event("issued", id);
+    store.commit(batch).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_without_events_gets_them_and_they_are_guarded_from_then_on() {
+    let closed = Closed::with_rows().await;
+    let former = "DROP TABLE events; PRAGMA user_version = 4";
+    let connection = Connection::open(closed.file()).unwrap();
+    connection.execute_batch(former).unwrap();
+    drop(connection);
+    assert_eq!(wrong(&closed), []);
+    assert_eq!(closed.revoked().await.len(), 2);
+    tell(&closed, "one").await;
+    tell(&closed, "two").await;
+    assert_eq!(wrong(&closed), []);
+    // Presented again as a file of a former layout, it lacks what was told.
+    let connection = Connection::open(closed.file()).unwrap();
+    connection.execute_batch(former).unwrap();
+    drop(connection);
+    assert_eq!(names(&wrong(&closed)), ["sum"]);
+    closed.is_refused().await;
+}
+
+#[tokio::test]
+async fn a_removed_changed_or_added_event_is_refused() {
+    for statement in [
+        "DELETE FROM events WHERE id = 'one'",
+        "DELETE FROM events WHERE id = 'two'",
+        "UPDATE events SET id = 'three' WHERE id = 'one'",
+        "UPDATE events SET at = at - 1",
+        "UPDATE events SET stamp = stamp + 1 WHERE id = 'two'",
+        "INSERT INTO events SELECT 9, stamp, at, tenant, kind, id FROM events LIMIT 1",
+    ] {
+        let closed = Closed::with_rows().await;
+        tell(&closed, "one").await;
+        tell(&closed, "two").await;
+        closed.edit(statement);
+        assert_eq!(names(&wrong(&closed)), ["sum"], "{statement}");
+        closed.is_refused().await;
+    }
 }
 
 /// Changes one letter of the record `one` in the index of records, and nowhere else.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{
     Backend, Backlog, BatchOutcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
-    Weight, Window,
+    StoredEvent, Weight, Window,
 };
 use selfsame_store::{Memory, Meter, OutboxId, Result, StoreError, TenantId};
 
@@ -77,6 +77,10 @@ impl Backend for Slow {
 
     async fn backlog(&self) -> Result<Backlog> {
         self.0.backlog().await
+    }
+
+    async fn events(&self, window: Window) -> Result<Vec<StoredEvent>> {
+        self.0.events(window).await
     }
 
     fn meter(&self) -> &Meter {

@@ -6,7 +6,7 @@ use selfsame_crypto::time::UnixTime;
 
 use super::page;
 use crate::backend::OutboxId;
-use crate::backend::{Backlog, SealedEntry, SealedLetter};
+use crate::backend::{Backlog, DEAD_LETTER_SECONDS, SealedEntry, SealedLetter};
 use crate::error::{Result, StoreError};
 use crate::record::Window;
 
@@ -110,7 +110,8 @@ impl Outbox {
         }
     }
 
-    pub(super) fn purge(&mut self, before: UnixTime, limit: usize) -> usize {
+    pub(super) fn purge(&mut self, now: UnixTime, limit: usize) -> usize {
+        let before = now.minus(DEAD_LETTER_SECONDS);
         let old: Vec<u64> = self
             .dead
             .iter()

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use selfsame_crypto::time::UnixTime;
 
+use super::events::Events;
 use super::outbox::Outbox;
 use crate::backend::{BatchOutcome, Place, SealedRecord, Weight, Write};
 use crate::error::{Result, StoreError};
@@ -18,6 +19,7 @@ pub(super) struct State {
     pub(super) by_tag: BTreeMap<Vec<u8>, BTreeMap<u64, Place>>,
     counters: HashMap<(TenantId, String), u64>,
     pub(super) outbox: Outbox,
+    pub(super) events: Events,
 }
 
 #[derive(Debug)]
@@ -135,6 +137,7 @@ impl State {
                 }
             }
             Write::Delete(place) => self.remove(&place),
+            Write::Event(place, stamp) => self.events.tell(place, stamp, now),
             Write::Enqueue(entry) => outcome.heads.extend(self.outbox.enqueue(entry)),
             Write::Settle(id) => self.outbox.settle(id),
             Write::Retry(id, not_before) => self.outbox.retry(id, not_before),
@@ -146,7 +149,7 @@ impl State {
                 *next += count;
             }
             Write::Leap(by) => self.counters.values_mut().for_each(|next| *next += by),
-            Write::Purge(before, limit) => outcome.purged += self.purge(now, before, limit),
+            Write::Purge(limit) => outcome.purged += self.purge(now, limit),
         }
     }
 
@@ -172,7 +175,7 @@ impl State {
         }
     }
 
-    fn purge(&mut self, now: UnixTime, before: UnixTime, limit: usize) -> u64 {
+    fn purge(&mut self, now: UnixTime, limit: usize) -> u64 {
         let places: Vec<Place> = self
             .records
             .iter()
@@ -181,6 +184,7 @@ impl State {
             .take(limit)
             .collect();
         places.iter().for_each(|place| self.remove(place));
-        (places.len() + self.outbox.purge(before, limit)) as u64
+        let letters = self.outbox.purge(now, limit);
+        (places.len() + letters + self.events.purge(now, limit)) as u64
     }
 }

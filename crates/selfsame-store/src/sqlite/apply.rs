@@ -1,12 +1,13 @@
 //! Executes the writes of a batch in SQL.
 
+mod events;
 mod outbox;
 
 use rusqlite::{Connection, OptionalExtension, params};
 use selfsame_crypto::time::UnixTime;
 
 use super::{schema, sql};
-use crate::backend::{BatchOutcome, Place, SealedBatch, Write};
+use crate::backend::{BatchOutcome, DEAD_LETTER_SECONDS, Place, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::record::Expect;
@@ -92,6 +93,7 @@ impl<'a> Apply<'a> {
                         self.remove(existing.seq, &existing.tags)?;
                     }
                 }
+                Write::Event(place, stamp) => self.tell(&place, stamp)?,
                 Write::Enqueue(entry) => {
                     if self.enqueue(&entry)? {
                         outcome.heads.push(entry.id);
@@ -108,7 +110,7 @@ impl<'a> Apply<'a> {
                     self.run("UPDATE OR FAIL counters SET next = next + ?1", [sql(by)])?;
                     self.run("UPDATE totals SET generation = generation + ?1", [sql(by)])?;
                 }
-                Write::Purge(before, limit) => outcome.purged += self.purge(before, limit)?,
+                Write::Purge(limit) => outcome.purged += self.purge(limit)?,
             }
         }
         Ok(outcome)
@@ -257,7 +259,7 @@ impl<'a> Apply<'a> {
         Ok(next.saturating_sub(count)..next)
     }
 
-    fn purge(&self, before: UnixTime, limit: usize) -> Result<u64> {
+    fn purge(&self, limit: usize) -> Result<u64> {
         let limit = sql(limit as u64);
         let mut statement = self.connection.prepare_cached(schema::EXPIRED)?;
         let expired =
@@ -268,7 +270,8 @@ impl<'a> Apply<'a> {
         }
         let letters =
             "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE buried < ?1 LIMIT ?2)";
-        let letters = self.run(letters, [sql(before.0), limit])?;
-        Ok((expired.len() + letters) as u64)
+        let buried_before = self.now.saturating_sub(sql(DEAD_LETTER_SECONDS));
+        let letters = self.run(letters, [buried_before, limit])?;
+        Ok((expired.len() + letters + self.purge_events(limit)?) as u64)
     }
 }

@@ -7,9 +7,9 @@ use crate::error;
 
 pub(super) static FORMAT: Format = Format {
     application: 0x5353_7374,
-    version: 4,
-    former: &[UNSUMMED, ROUTED],
-    schema: &[SCHEMA, TOTALS],
+    version: 5,
+    former: &[UNSUMMED, ROUTED, WITHOUT_EVENTS],
+    schema: &[SCHEMA, TOTALS, EVENTS],
     shrinks: false,
 };
 
@@ -61,6 +61,19 @@ CREATE INDEX outbox_dead ON outbox (seq, buried) WHERE buried IS NOT NULL;
 const UNSUMMED: u32 = 2;
 /// A former layout. This and the one before it had an unused table of routes.
 const ROUTED: u32 = 3;
+/// A former layout. This and the ones before it had no events.
+const WITHOUT_EVENTS: u32 = 4;
+/// `seq` is the position: one more than the largest, since the newest row is never removed.
+const EVENTS: &str = "
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY,
+    stamp INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    tenant TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL
+) STRICT;
+";
 /// The sum over all rows of the other tables, except tables derived from them.
 const TOTALS: &str = "
 CREATE TABLE totals (
@@ -77,6 +90,11 @@ pub(super) fn lacks_sum(connection: &Connection) -> error::Result<bool> {
     Ok(version(connection)? == UNSUMMED)
 }
 
+/// Whether the file has a layout without events.
+pub(super) fn lacks_events(connection: &Connection) -> error::Result<bool> {
+    Ok(version(connection)? <= WITHOUT_EVENTS)
+}
+
 /// Converts a file of a former layout: adds missing tables and drops unused ones.
 pub(super) fn take_over(connection: &Connection) -> error::Result<()> {
     let found = version(connection)?;
@@ -85,6 +103,7 @@ pub(super) fn take_over(connection: &Connection) -> error::Result<()> {
     }
     if found != FORMAT.version {
         connection.execute_batch("DROP TABLE IF EXISTS routes")?;
+        connection.execute_batch(EVENTS)?;
         connection.pragma_update(None, "user_version", FORMAT.version)?;
     }
     Ok(())
@@ -140,7 +159,18 @@ pub(super) const EXPIRED: &str =
     "SELECT seq, tags FROM records WHERE expires <= ?1 ORDER BY expires LIMIT ?2";
 
 pub(super) const HAS_EXPIRED: &str = "SELECT EXISTS (SELECT 1 FROM records WHERE expires <= ?1)
-    OR EXISTS (SELECT 1 FROM outbox WHERE buried < ?2)";
+    OR EXISTS (SELECT 1 FROM outbox WHERE buried < ?2)
+    OR (SELECT at < ?3 AND seq < (SELECT max(seq) FROM events) FROM events ORDER BY seq LIMIT 1)";
+
+pub(super) const EVENTS_AFTER: [&str; 2] = [
+    "SELECT seq, stamp, at, tenant, kind, id FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+    "SELECT seq, stamp, at, tenant, kind, id FROM events WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2",
+];
+
+/// Removes no event between two that stay, even if the clock was set back.
+pub(super) const PURGE_EVENTS: &str = "DELETE FROM events
+    WHERE seq <= (SELECT max(seq) FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?2) WHERE at < ?1)
+    AND seq < (SELECT max(seq) FROM events)";
 
 #[cfg(test)]
 mod tests {
@@ -152,6 +182,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         crate::sqlite::file::set_up(&connection).unwrap();
         connection.execute_batch(SCHEMA).unwrap();
+        connection.execute_batch(EVENTS).unwrap();
         let mut statement = connection
             .prepare(&format!("EXPLAIN QUERY PLAN {query}"))
             .unwrap();
@@ -170,7 +201,17 @@ mod tests {
     #[test]
     fn every_look_up_on_the_way_of_a_request_is_driven_by_an_index() {
         for query in [
-            READ, FIND[0], FIND[1], LIST[0], LIST[1], DUE, ENTRY, EXPIRED, WEIGHT,
+            READ,
+            FIND[0],
+            FIND[1],
+            LIST[0],
+            LIST[1],
+            DUE,
+            ENTRY,
+            EXPIRED,
+            WEIGHT,
+            EVENTS_AFTER[0],
+            EVENTS_AFTER[1],
         ] {
             // Scanning a subquery's result is not a table scan.
             let plan = plan(query).replace("SCAN (subquery", "(subquery");

@@ -22,7 +22,7 @@ use crate::looked::Looked;
 struct Sum([u64; 4]);
 
 /// The summed tables and their columns.
-const SUMMED: [(&str, &[&str]); 3] = [
+const SUMMED: [(&str, &[&str]); 4] = [
     (
         "records",
         &[
@@ -46,7 +46,10 @@ const SUMMED: [(&str, &[&str]); 3] = [
             "sealed",
         ],
     ),
+    (EVENTS, &["seq", "stamp", "at", "tenant", "kind", "id"]),
 ];
+/// The table that files of former layouts lack.
+const EVENTS: &str = "events";
 
 /// Counts a commit. The MAC binds sum, number of rows and count together.
 const SEAL: &str =
@@ -104,7 +107,7 @@ impl Sums {
         Self(Arc::new(key))
     }
 
-    /// Maintains the sum on this connection from now on.
+    /// Maintains the sum on this connection from now on. The file must have this release's layout.
     pub(super) fn keep(&self, connection: &Connection) -> Result<()> {
         self.teach(connection)?;
         for (table, columns) in SUMMED {
@@ -146,6 +149,7 @@ impl Sums {
     /// # Errors
     /// `Tampered` if a row was removed, restored, moved or changed.
     pub(super) fn begin(&self, connection: &mut Connection, kept: bool) -> Result<()> {
+        self.teach(connection)?;
         let sound = is_sound(connection)?;
         let former = schema::lacks_sum(connection)?;
         let (sum, rows) = self.all(connection)?;
@@ -178,7 +182,9 @@ impl Sums {
 
     fn all(&self, connection: &Connection) -> Result<(Sum, i64)> {
         let (mut sum, mut rows) = (Sum::default(), 0_i64);
-        for (table, columns) in SUMMED {
+        let lacks_events = schema::lacks_events(connection)?;
+        let there = |(table, _): &(&str, _)| *table != EVENTS || !lacks_events;
+        for (table, columns) in SUMMED.into_iter().filter(there) {
             let query = format!(
                 "SELECT element('{table}', {}) FROM {table}",
                 columns.join(", ")

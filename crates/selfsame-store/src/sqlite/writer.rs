@@ -464,8 +464,8 @@ impl Book {
     fn guard(&mut self, sums: Sums, kept: bool) -> Result<()> {
         self.publish()?;
         self.synchronise(true)?;
-        sums.keep(&self.connection)?;
         sums.begin(&mut self.connection, kept)?;
+        sums.keep(&self.connection)?;
         Sums::seal(&self.connection)?;
         self.sealed_at = self.connection.total_changes();
         self.sums = Some(sums);

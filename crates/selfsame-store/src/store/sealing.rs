@@ -84,6 +84,9 @@ impl BatchDraft {
                 }
             }
             BatchStep::Delete { kind, id } => Write::Delete(checked(tenant, &kind, &id)?),
+            BatchStep::Event { kind, id } => {
+                Write::Event(checked(tenant, &kind, &id)?, keys.stamp())
+            }
             BatchStep::Enqueue(entry) => self.enqueue(tenant, keys, &entry)?,
             BatchStep::Settle(id) => Write::Settle(id),
             BatchStep::Retry { id, not_before } => Write::Retry(id, not_before),
@@ -163,10 +166,11 @@ fn each_once(writes: &[Write]) -> Result<()> {
                 entries.push(id)
             }
             Write::Expect(..)
+            | Write::Event(..)
             | Write::Enqueue(_)
             | Write::Reserve(..)
             | Write::Leap(_)
-            | Write::Purge(..) => {}
+            | Write::Purge(_) => {}
         }
     }
     if repeats(places) || repeats(entries) {

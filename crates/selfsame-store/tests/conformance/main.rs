@@ -1,5 +1,6 @@
 //! The conformance suite: one list of checks, run against every back end.
 
+mod events;
 mod ground;
 mod ledger;
 mod model;
@@ -65,6 +66,14 @@ checks! {
         a_dead_letter_frees_its_lane_and_can_be_replayed,
         old_dead_letters_are_purged,
         entries_survive_reopening;
+    events:
+        an_event_is_in_the_commit_of_what_it_tells_or_nowhere,
+        events_are_read_on_from_a_cursor_also_after_reopening,
+        a_reader_sees_every_event_of_many_writers_once,
+        old_events_are_purged_in_portions_and_the_newest_stays,
+        positions_do_not_begin_again_after_all_other_events_were_purged,
+        the_number_of_events_kept_is_bounded,
+        a_cursor_of_another_history_is_not_known;
     model:
         any_sequence_of_batches_does_what_the_model_does;
     ledger:

@@ -99,6 +99,8 @@ struct Game {
     store: Store,
     model: Model,
     order: u64,
+    /// The events told.
+    told: Vec<String>,
 }
 
 /// A batch for the store and the model.
@@ -116,6 +118,7 @@ async fn play(ground: Ground, moves: Vec<Move>) {
         store,
         model: Model::new(),
         order: 0,
+        told: Vec::new(),
     };
     for step in moves {
         match step {
@@ -133,6 +136,7 @@ async fn play(ground: Ground, moves: Vec<Move>) {
                     store,
                     model,
                     order,
+                    told,
                 } = game;
                 drop(store);
                 let store = ground.store().await;
@@ -141,6 +145,7 @@ async fn play(ground: Ground, moves: Vec<Move>) {
                     store,
                     model,
                     order,
+                    told,
                 };
             }
         }
@@ -148,6 +153,9 @@ async fn play(ground: Ground, moves: Vec<Move>) {
         game.model
             .retain(|_, kept| kept.expires.is_none_or(|at| at > now));
         compare(&game.store, &game.model).await;
+        let events = game.store.events_after(None, 100).await.unwrap().unwrap();
+        let told = events.iter().map(|event| &event.place.id);
+        assert!(told.eq(&game.told), "{events:?}");
     }
 }
 
@@ -168,8 +176,10 @@ impl Game {
         } else {
             turn.batch
         };
-        match self.store.commit(batch).await {
+        let order = self.order.to_string();
+        match self.store.commit(batch.event("committed", &order)).await {
             Ok(committed) => {
+                self.told.push(order);
                 assert!(turn.holds, "written although an expectation fails");
                 assert_eq!(committed.versions.len(), turn.written.len());
                 for (place, version) in turn.written.iter().zip(committed.versions) {
