@@ -1,10 +1,28 @@
-//! Events in this process, for pages that show them live.
+//! Events: what happened, told in the commit of the change and read by cursor.
+//!
+//! The store keeps them. A commit of this process wakes its readers at once; every second they look for events of other
+//! processes. All readers share one tail, so that a new event is read from the store once.
 
+mod tail;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use selfsame_driver::Result;
+use selfsame_store::{Batch, Committed, Store, StoreError};
 use serde::Serialize;
-use tokio::sync::broadcast;
+use tokio::sync::{Mutex, watch};
+use tokio::time::timeout;
+
+use tail::{EventTail, ReadEvent};
+
+/// How often a reader looks for events of other processes.
+const LOOKED_EVERY: Duration = Duration::from_secs(1);
 
 /// Something that happened; holds no personal data.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Event {
     /// The kind of event.
     pub kind: EventKind,
@@ -12,9 +30,24 @@ pub struct Event {
     pub id: String,
 }
 
+impl Event {
+    /// An event of this kind about a record.
+    pub fn new(kind: EventKind, id: impl Into<String>) -> Self {
+        Self {
+            kind,
+            id: id.into(),
+        }
+    }
+
+    /// Adds the event to a batch, under the batch's tenant.
+    pub(crate) fn told_in(&self, batch: Batch) -> Batch {
+        batch.event(self.kind.into(), &self.id)
+    }
+}
+
 /// The kinds of events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(into = "&'static str")]
 pub enum EventKind {
     /// An offer was created.
     Offered,
@@ -32,33 +65,201 @@ pub enum EventKind {
     Anchored,
 }
 
-/// The channel of events; slow readers miss the oldest.
-#[derive(Debug)]
-pub struct Events {
-    sender: broadcast::Sender<Event>,
+impl EventKind {
+    /// All kinds, in the order of the enum.
+    const ALL: [Self; 7] = [
+        Self::Offered,
+        Self::Issued,
+        Self::StatusChanged,
+        Self::Received,
+        Self::Presented,
+        Self::Verification,
+        Self::Anchored,
+    ];
+
+    /// The kind of this name; `None` for one that only a newer release knows.
+    fn named(name: &str) -> Option<Self> {
+        let is_named = |kind: &Self| <&str>::from(*kind) == name;
+        Self::ALL.into_iter().find(is_named)
+    }
 }
 
-impl Default for Events {
-    fn default() -> Self {
-        Self {
-            sender: broadcast::channel(256).0,
+/// The name of a kind, as it is stored and sent.
+impl From<EventKind> for &'static str {
+    fn from(kind: EventKind) -> Self {
+        match kind {
+            EventKind::Offered => "offered",
+            EventKind::Issued => "issued",
+            EventKind::StatusChanged => "status_changed",
+            EventKind::Received => "received",
+            EventKind::Presented => "presented",
+            EventKind::Verification => "verification",
+            EventKind::Anchored => "anchored",
         }
     }
 }
 
+/// The events of an instance. Clones are the same.
+#[derive(Clone)]
+pub struct Events(Arc<EventLog>);
+
+struct EventLog {
+    store: Store,
+    /// How many events of each kind this process told.
+    told: [AtomicU64; EventKind::ALL.len()],
+    /// Counts the commits of this process that told something.
+    woken: watch::Sender<u64>,
+    tail: Mutex<EventTail>,
+}
+
 impl Events {
-    /// Sends an event to all listeners.
-    pub fn tell(&self, kind: EventKind, id: impl Into<String>) {
-        // Having no listener is not an error.
-        let _ = self.sender.send(Event {
-            kind,
-            id: id.into(),
-        });
+    /// The events in this store.
+    #[must_use]
+    pub fn new(store: Store) -> Self {
+        Self(Arc::new(EventLog {
+            store,
+            told: Default::default(),
+            woken: watch::Sender::new(0),
+            tail: Mutex::default(),
+        }))
     }
 
-    /// A receiver of all events from now on.
+    /// Commits a batch with the event it tells.
+    ///
+    /// # Errors
+    /// The store's; then nothing is told.
+    pub async fn commit(
+        &self,
+        batch: Batch,
+        event: Event,
+    ) -> std::result::Result<Committed, StoreError> {
+        let committed = self.0.store.commit(event.told_in(batch)).await?;
+        self.told(&[event]);
+        Ok(committed)
+    }
+
+    /// Counts events that were just committed, and wakes the readers.
+    pub(crate) fn told(&self, events: &[Event]) {
+        for event in events {
+            if let Some(count) = self.0.told.get(event.kind as usize) {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        if !events.is_empty() {
+            let count = |commits: &mut u64| *commits = commits.wrapping_add(1);
+            self.0.woken.send_modify(count);
+        }
+    }
+
+    /// How many events of this kind this process has told since it started.
     #[must_use]
-    pub fn listen(&self) -> broadcast::Receiver<Event> {
-        self.sender.subscribe()
+    pub fn count(&self, kind: EventKind) -> u64 {
+        let count = self.0.told.get(kind as usize);
+        count.map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+
+    /// A reader of all events from now on.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn reader(&self) -> Result<EventReader> {
+        let newest = self.0.store.newest_event().await?;
+        Ok(self.reader_after(newest))
+    }
+
+    /// A reader of the events after this cursor; `None` if it is unknown, or many events behind.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn resume(&self, cursor: &str) -> Result<Option<EventReader>> {
+        let behind = tail::read_after(&self.0.store, Some(cursor)).await?;
+        let few = behind.filter(|behind| behind.len() < tail::PAGE);
+        Ok(few.map(|few| EventReader {
+            ahead: few.into(),
+            ..self.reader_after(Some(cursor.to_owned()))
+        }))
+    }
+
+    fn reader_after(&self, cursor: Option<String>) -> EventReader {
+        EventReader {
+            events: self.clone(),
+            cursor,
+            ahead: VecDeque::new(),
+            woken: self.0.woken.subscribe(),
+        }
+    }
+
+    /// The oldest events after a cursor; `None` if it is unknown. Looks into the store if this process told something
+    /// since the last look, or if `look` says so.
+    async fn after(
+        &self,
+        cursor: Option<&str>,
+        look: bool,
+    ) -> std::result::Result<Option<Vec<ReadEvent>>, StoreError> {
+        let mut tail = self.0.tail.lock().await;
+        let woken = *self.0.woken.borrow();
+        if look || tail.woken != woken {
+            tail.read_on(&self.0.store).await?;
+            tail.woken = woken;
+        }
+        if let Some(read) = tail.after(cursor) {
+            return Ok(Some(read));
+        }
+        drop(tail);
+        tail::read_after(&self.0.store, cursor).await
     }
 }
+
+/// Reads events one after the other.
+pub struct EventReader {
+    events: Events,
+    cursor: Option<String>,
+    /// Events read and not yet given.
+    ahead: VecDeque<ReadEvent>,
+    woken: watch::Receiver<u64>,
+}
+
+impl EventReader {
+    /// The cursor of the last event given, or of where the reader began; `None` before the first event of all.
+    #[must_use]
+    pub fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+
+    /// Waits for the next event. `None` if some were removed before this reader came to them; it then continues with
+    /// what happens from now on. If the wait is cancelled, no event is lost.
+    pub async fn next(&mut self) -> Option<Event> {
+        let mut look = false;
+        loop {
+            while let Some(read) = self.ahead.pop_front() {
+                self.cursor = Some(read.cursor);
+                if read.event.is_some() {
+                    return read.event;
+                }
+            }
+            self.woken.borrow_and_update();
+            match self.read(look).await {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => tracing::warn!(%error, "events can't be read"),
+            }
+            if self.ahead.is_empty() {
+                // The sender lives as long as `events`, so this waits.
+                look = timeout(LOOKED_EVERY, self.woken.changed()).await.is_err();
+            }
+        }
+    }
+
+    /// Reads on; false if events were missed.
+    async fn read(&mut self, look: bool) -> std::result::Result<bool, StoreError> {
+        if let Some(read) = self.events.after(self.cursor(), look).await? {
+            self.ahead.extend(read);
+            return Ok(true);
+        }
+        self.cursor = self.events.0.store.newest_event().await?;
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //! several kinds has a machine for each of them.
 //!
 //! A step gives the next record, further records, calls, a reply and events. The driver loads the record, gathers what
-//! the step needs, commits everything at once, makes the calls and tells the events. An outbox entry names the machine
+//! the step needs, commits everything at once, with the events, and makes the calls. An outbox entry names the machine
 //! and the record that get the answer to its call.
 
 mod call;
@@ -18,7 +18,7 @@ use selfsame_store::{Batch, NewOutbox, Put, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
 
-use crate::events::EventKind;
+use crate::events::{Event, EventKind};
 use crate::gather::Freshness;
 use crate::record_cache::RecordCache;
 
@@ -171,8 +171,8 @@ pub struct Next<R> {
     pub deferred: bool,
     /// What the giver of the input gets.
     pub reply: R,
-    /// What happened, once it is committed.
-    pub events: Vec<(EventKind, String)>,
+    /// What happened; told in the commit.
+    pub events: Vec<Event>,
 }
 
 /// What becomes of a machine's record.
@@ -239,7 +239,7 @@ impl<R> Next<R> {
 
     /// With an event.
     pub fn tell(mut self, kind: EventKind, id: impl Into<String>) -> Self {
-        self.events.push((kind, id.into()));
+        self.events.push(Event::new(kind, id));
         self
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt as _};
+use http::HeaderMap;
 
 /// How often a comment is sent, so that connections and proxies do not time out.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -19,4 +20,9 @@ pub fn respond(
     Sse::new(events)
         .keep_alive(KeepAlive::new().interval(HEARTBEAT))
         .into_response()
+}
+
+/// The id of the event that the client saw last, if it resumes a stream (HTML §9.2.4).
+pub fn last_seen(headers: &HeaderMap) -> Option<&str> {
+    headers.get("last-event-id")?.to_str().ok()
 }

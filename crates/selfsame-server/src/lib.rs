@@ -12,6 +12,7 @@ mod cookie;
 mod counters;
 mod extract;
 mod figures;
+mod followed;
 mod middleware;
 mod problem;
 mod protocol;

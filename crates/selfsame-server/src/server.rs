@@ -19,7 +19,6 @@ use selfsame_openid::wallet::Wallet;
 use tokio::sync::watch;
 
 use crate::cookie::Names;
-use crate::counters::Tallies;
 use crate::error::{Handled, Problem};
 use crate::figures;
 use crate::peer::Peer;
@@ -41,7 +40,6 @@ struct ServerParts {
     backups: Option<Backups>,
     cookies: Names,
     figures: Figures,
-    tallies: Tallies,
     pulse: Pulse,
     open_registration: bool,
     stopping: watch::Sender<bool>,
@@ -67,7 +65,6 @@ impl Server {
             limits,
             backups,
             figures,
-            tallies: Tallies::default(),
             pulse: Pulse::default(),
             open_registration,
             stopping: watch::Sender::new(false),
@@ -144,10 +141,6 @@ impl Server {
     /// Detects event loops that have stopped turning.
     pub(crate) fn pulse(&self) -> &Pulse {
         &self.0.pulse
-    }
-
-    pub(crate) fn tallies(&self) -> &Tallies {
-        &self.0.tallies
     }
 
     /// Set it to `true` to stop the server.

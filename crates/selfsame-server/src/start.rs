@@ -59,12 +59,6 @@ pub async fn serve(
         health::start(listener, health)?;
     }
     let upkeep = tokio::spawn(server.figures().clone().keep_up());
-    let counting = tokio::spawn(
-        server
-            .tallies()
-            .clone()
-            .follow(server.app().events().listen()),
-    );
     let served = match nodes {
         None => serve::serve(listener, service, stop).await,
         Some(Nodes {
@@ -81,6 +75,5 @@ pub async fn serve(
         }
     };
     upkeep.abort();
-    counting.abort();
     served
 }

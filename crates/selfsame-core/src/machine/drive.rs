@@ -1,4 +1,4 @@
-//! The driver of all machines: load, gather, step, one commit, calls, events.
+//! The driver of all machines: load, gather, step, one commit with the events, calls.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use selfsame_store::{Batch, Committed, Expect, Leased, OutboxId, Put, StoreError
 use super::call::{Call, CallEntry, Called};
 use super::outbox::buried;
 use super::{At, Calling, Fate, Machine, Next, Round, Settlement};
+use crate::events::Event;
 use crate::shared::{Correspondent, Shared};
 
 /// A step that lost a race is taken again on the new record; more races than this are not accidental.
@@ -274,7 +275,8 @@ impl Shared {
             true => batch.deferred(),
             false => batch,
         };
-        let committed = match self.commit_turn(batch, held.is_some()).await? {
+        let committed = self.commit_turn(batch, &next.events, held.is_some());
+        let committed = match committed.await? {
             TurnEnd::Committed(committed) => committed,
             TurnEnd::Conflict(kind) => return machine.conflict(&kind).map_or(Ok(None), Err),
         };
@@ -283,15 +285,13 @@ impl Shared {
         {
             machine.records().keep(*version, read.record);
         }
-        for (kind, id) in next.events {
-            self.events.tell(kind, id);
-        }
         let reply = next.reply;
         Ok(Some(Driven { reply, committed }))
     }
 
-    /// Commits what a turn gave. It knows no machine, so it is compiled once.
-    async fn commit_turn(&self, batch: Batch, is_held: bool) -> Result<TurnEnd> {
+    /// Commits what a turn gave, and tells the events. It knows no machine, so it is compiled once.
+    async fn commit_turn(&self, batch: Batch, events: &[Event], is_held: bool) -> Result<TurnEnd> {
+        let batch = told_in(batch, events);
         if batch.is_empty() {
             return Ok(TurnEnd::Committed(Committed::default()));
         }
@@ -300,8 +300,11 @@ impl Shared {
             false => self.store.commit(batch).await,
         };
         match committed {
-            Ok(committed) => Ok(TurnEnd::Committed(committed)),
-            // Another worker made the same call, and has taken the step already.
+            Ok(committed) => {
+                self.events.told(events);
+                Ok(TurnEnd::Committed(committed))
+            }
+            // Another worker made the same call, has taken the step already, and told what happened.
             Err(StoreError::Conflict { kind, .. }) if is_held && kind == "outbox" => {
                 Ok(TurnEnd::Committed(Committed::default()))
             }
@@ -384,7 +387,8 @@ impl Shared {
             }
             (Some(_), Fate::Deleted) => batch.delete(M::KIND, at.id),
         };
-        Ok(batch.and(next.batch))
+        // Readers find these events when they next look: the batch is committed elsewhere.
+        Ok(told_in(batch, &next.events).and(next.batch))
     }
 }
 
@@ -409,6 +413,11 @@ impl<M: Calling> Correspondent for M {
         let batch = shared.ending(self, &held, read, Some(error))?;
         Ok(buried(leased, error).and(batch))
     }
+}
+
+fn told_in(batch: Batch, events: &[Event]) -> Batch {
+    let tell = |batch, event: &Event| event.told_in(batch);
+    events.iter().fold(batch, tell)
 }
 
 fn crowded() -> Error {

@@ -165,13 +165,13 @@ const KIND_HOST: &[&str] = &["what is two and two?", "room 7"];
 async fn a_protocol_of_three_messages_goes_on_by_itself_and_ends_with_a_reply_and_an_event() {
     let host = Host::saying(KIND_HOST).await;
     let world = World::of(&host).await;
-    let mut events = world.shared.events.listen();
+    let mut events = world.shared.events.reader().await.unwrap();
     let first = world.begin("v").await;
     let reply = world.shared().go_on(&world.guest, first).await.unwrap();
     assert_eq!(reply, Some(inside()));
     assert_eq!(world.state().await, inside());
     assert_eq!(host.heard(), ["hello", "four"]);
-    assert_eq!(events.recv().await.unwrap().id, "v");
+    assert_eq!(events.next().await.unwrap().id, "v");
     assert_eq!(world.outbox().await, (0, 0));
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{CredentialSubject, Issuer, metadata, tenant};
 use crate::refusal::refusal;
 use crate::view::issuer::{NewOffer, Offer};
-use selfsame_core::events::EventKind;
+use selfsame_core::events::{Event, EventKind};
 
 /// The kind of the records that hold offers.
 pub(crate) const OFFER: &str = "offer";
@@ -88,8 +88,8 @@ impl Issuer {
         let batch = Batch::new(tenant().clone())
             .expect(OFFER, &id, Expect::Absent)
             .put(put);
-        let committed = self.shared.store.commit(batch).await?;
-        self.shared.events.tell(EventKind::Offered, &id);
+        let event = Event::new(EventKind::Offered, &id);
+        let committed = self.shared.events.commit(batch, event).await?;
         let mut offer = self.view(&id, &record)?;
         self.offers.hold(&committed, record);
         offer.tx_code = made.tx_code.map(|code| code.expose().to_owned());

@@ -14,7 +14,7 @@ use super::list_faces::{ListFace, ListPlace};
 use super::signing::CredentialKind;
 use super::{CredentialSubject, Issuer, tenant};
 use crate::view::issuer::{CredentialStatus, IssuedCredential};
-use selfsame_core::events::EventKind;
+use selfsame_core::events::{Event, EventKind};
 use selfsame_core::registry::UseKey;
 
 /// The kind of the records of issued credentials.
@@ -160,13 +160,13 @@ impl Issuer {
             let batch = Batch::new(tenant().clone())
                 .expect(ISSUED, id, expected)
                 .put(put);
-            match self.shared.store.commit(batch).await {
+            let event = Event::new(EventKind::StatusChanged, id);
+            match self.shared.events.commit(batch, event).await {
                 Ok(_) => {}
                 Err(StoreError::Conflict { .. }) => continue,
                 Err(other) => return Err(other.into()),
             }
             self.lists.set(&issued.place, status);
-            self.shared.events.tell(EventKind::StatusChanged, id);
             tracing::info!(credential = id, status = ?status, "status changed");
             return Ok(self.issued_view(id, &issued));
         }

@@ -16,7 +16,6 @@ use selfsame_openid4vc::wire::client_metadata::{ClientMetadata, VpFormat};
 use selfsame_openid4vc::wire::request::{ClientId, RequestUriMethod};
 use selfsame_store::{Batch, Put};
 use serde_json::{Value, json};
-use tokio::sync::broadcast;
 
 use super::{RequestRecord, VERIFICATION, Verifier, tenant, unknown_format};
 use crate::config::ClientIdPrefix;
@@ -90,9 +89,9 @@ impl Verifier {
         let put =
             Put::new(VERIFICATION, &id, encode(&record)?).expires(ctx.now().plus(KEPT_SECONDS));
         let batch = Batch::new(tenant().clone()).put(put);
-        let committed = self.shared.store.commit(batch).await?;
+        let event = Event::new(EventKind::Verification, &id);
+        let committed = self.shared.events.commit(batch, event).await?;
         self.records.hold(&committed, record);
-        self.shared.events.tell(EventKind::Verification, &id);
         Ok(VerificationRequest {
             id,
             uri,
@@ -129,7 +128,7 @@ impl Verifier {
     /// # Errors
     /// `NotFound`.
     pub async fn wait(&self, id: &str, seconds: u64) -> Result<VerificationStatus> {
-        let mut events = self.shared.events.listen();
+        let mut events = self.shared.events.reader().await?;
         let patience = tokio::time::sleep(Duration::from_secs(seconds.min(60)));
         tokio::pin!(patience);
         loop {
@@ -139,17 +138,13 @@ impl Verifier {
             }
             let expiry = super::expiry(status.open_for);
             tokio::pin!(expiry);
+            let is_it = |event: Event| event.kind == EventKind::Verification && event.id == id;
             loop {
                 tokio::select! {
                     () = &mut patience => return self.request(id).await,
                     () = &mut expiry => break,
-                    event = events.recv() => match event {
-                        Ok(event) if event.kind == EventKind::Verification && event.id == id => break,
-                        Ok(_) => {}
-                        // The awaited event may be among those that were missed.
-                        Err(broadcast::error::RecvError::Lagged(_)) => break,
-                        Err(broadcast::error::RecvError::Closed) => return self.request(id).await,
-                    }
+                    // The awaited event may be among those that were missed.
+                    event = events.next() => if event.is_none_or(is_it) { break },
                 }
             }
         }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use axum::extract::{Extension, State};
 use axum::response::sse::Event;
 use futures_util::{Stream, StreamExt as _, stream};
+use http::HeaderMap;
+use selfsame_core::events::EventReader;
 use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid::verifier::expiry;
 use selfsame_openid::view::verifier::{
@@ -12,13 +14,13 @@ use selfsame_openid::view::verifier::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::broadcast::{self, error::RecvError};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{created, json, told};
 use crate::auth::Seat;
 use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
+use crate::followed::{Followed, identified};
 use crate::server::Server;
 use crate::stream::respond;
 
@@ -86,31 +88,29 @@ pub async fn one(
     told(status)
 }
 
-/// Server-sent events named `state`, each with `{"state"}`, until the request is over.
+/// Server-sent events named `state`, each with `{"state"}`, until the request is over. The first is the current state,
+/// unless `Last-Event-ID` says that the client has been told it.
 #[utoipa::path(get, path = "/api/verifier/requests/{id}/events", tag = "verifier", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub async fn events(
     State(server): State<Server>,
     Extension(seat): Extension<Seat>,
     Path(id): Path<String>,
+    headers: HeaderMap,
 ) -> Handled {
-    // Subscribe before reading the state, so that no change is missed in between.
-    let told = server.app().events().listen();
-    let first = server.verifier()?.request(&id).await?;
-    Ok(respond(
-        server.stopped(),
-        states(
-            server.clone(),
-            Watch {
-                id,
-                told,
-                seat,
-                last: first.state,
-                open_for: first.open_for,
-                over: false,
-            },
-            first.state,
-        ),
-    ))
+    // The reader begins before the state is read, so that no change is missed in between.
+    let Followed { reader, is_resumed } = Followed::by(server.app().events(), &headers).await?;
+    let now = server.verifier()?.request(&id).await?;
+    // A request expires without an event.
+    let is_news = !is_resumed || now.state.is_over();
+    let watch = Watch {
+        id,
+        reader,
+        seat,
+        last: is_news.then_some(now.state),
+        open_for: now.open_for,
+        over: false,
+    };
+    Ok(respond(server.stopped(), states(server.clone(), watch)))
 }
 
 /// Verifies a presentation again, with its current status.
@@ -143,65 +143,52 @@ pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Han
 /// A request that is being watched.
 struct Watch {
     id: String,
-    told: broadcast::Receiver<selfsame_core::events::Event>,
+    reader: EventReader,
     /// The session that the watch continues with.
     seat: Seat,
-    last: RequestState,
+    /// The state that the client was told in this stream.
+    last: Option<RequestState>,
     open_for: Option<Duration>,
     over: bool,
 }
 
-/// The current state, then each new one.
-fn states(
-    server: Server,
-    watch: Watch,
-    first: RequestState,
-) -> impl Stream<Item = Event> + Send + 'static {
+/// The state to be told first, if there is one, then each new one.
+fn states(server: Server, watch: Watch) -> impl Stream<Item = Event> + Send + 'static {
+    let first = watch.last.map(|state| event(state, &watch.reader));
     let later = stream::unfold((server, watch), |(server, mut watch)| async move {
         let state = next_state(&server, &mut watch).await?;
-        Some((event(state), (server, watch)))
+        Some((event(state, &watch.reader), (server, watch)))
     });
-    stream::iter([event(first)]).chain(later)
+    stream::iter(first).chain(later)
 }
 
-/// Waits until the request's state changes; `None` when the request is over or no more news can come.
+/// Waits until the request's state changes; `None` when the request is over or the session has ended.
 async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> {
-    watch.over |= watch.last.is_over();
+    watch.over |= watch.last.is_some_and(|state| state.is_over());
     while !watch.over {
         tokio::select! {
             () = expiry(watch.open_for) => {}
-            told = news(&mut watch.told, &watch.id) => told?,
+            () = news(&mut watch.reader, &watch.id) => {}
         }
         if !watch.seat.holds(server).await {
             return None;
         }
         let now = server.verifier().ok()?.request(&watch.id).await.ok()?;
         watch.open_for = now.open_for;
-        if now.state != watch.last {
-            watch.last = now.state;
+        if watch.last.replace(now.state) != Some(now.state) {
             return Some(now.state);
         }
     }
     None
 }
 
-/// Waits until something may have happened to this request; `None` when no more events will come.
-async fn news(
-    told: &mut broadcast::Receiver<selfsame_core::events::Event>,
-    id: &str,
-) -> Option<()> {
-    loop {
-        match told.recv().await {
-            Ok(event) if event.id != id => {}
-            // A missed event may have been about this request.
-            Ok(_) | Err(RecvError::Lagged(_)) => return Some(()),
-            Err(RecvError::Closed) => return None,
-        }
-    }
+/// Waits until something may have happened to this request. A missed event may have been about it.
+async fn news(reader: &mut EventReader, id: &str) {
+    while reader.next().await.is_some_and(|event| event.id != id) {}
 }
 
-fn event(state: RequestState) -> Event {
-    Event::default()
+fn event(state: RequestState, reader: &EventReader) -> Event {
+    identified(reader)
         .event("state")
         .json_data(json!({ "state": state }))
         .unwrap_or_default()

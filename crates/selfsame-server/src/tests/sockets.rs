@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use rustls::pki_types::{CertificateDer, ServerName};
 use selfsame_app::App;
-use selfsame_core::events::EventKind;
+use selfsame_core::events::{Event, EventKind};
 use selfsame_openid::view::verifier::NewRequest;
+use selfsame_store::{Batch, TenantId};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -55,6 +56,23 @@ impl Listening {
             },
         )
         .await
+    }
+
+    async fn tell(&self, kind: EventKind, id: &str) {
+        let batch = Batch::new(TenantId::instance());
+        let told = self.app.events().commit(batch, Event::new(kind, id));
+        told.await.unwrap();
+    }
+
+    /// A stream of events that the operator follows, from its beginning or from the event seen last.
+    async fn follow(&self, path: &str, last_seen: Option<&str>) -> TcpStream {
+        let mut stream = self.connect().await;
+        let who = format!("Host: {HOST_NAME}\r\nAuthorization: Bearer {}", self.token);
+        let last_seen = last_seen.map(|id| format!("Last-Event-ID: {id}\r\n"));
+        let last_seen = last_seen.unwrap_or_default();
+        let request = format!("GET {path} HTTP/1.1\r\n{who}\r\n{last_seen}\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
     }
 
     pub async fn connect(&self) -> TcpStream {
@@ -207,9 +225,8 @@ async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_s
     // Longer than the idle time-out: a stream does not count as idle.
     tokio::time::sleep(2 * idle).await;
     listening
-        .app
-        .events()
-        .tell(EventKind::Issued, "an id that stays here");
+        .tell(EventKind::Issued, "an id that stays here")
+        .await;
     let event = read_until(&mut stream, "\n\n").await;
     assert!(
         event.contains("event: tally") && event.contains(r#""kind":"issued""#),
@@ -218,6 +235,80 @@ async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_s
     assert!(!event.contains("an id that stays here"), "{event}");
     listening.stop().await;
     read_to_end(&mut stream).await;
+}
+
+/// Reads until an event with this text has arrived whole; returns its id.
+async fn id_of(stream: &mut TcpStream, text: &str) -> String {
+    let mut read = String::new();
+    loop {
+        let byte = tokio::time::timeout(PATIENCE, stream.read_u8()).await;
+        read.push(char::from(byte.unwrap().unwrap()));
+        if read.ends_with("\n\n") && read.contains(text) {
+            let mut ids = read.lines().filter_map(|line| line.strip_prefix("id: "));
+            return ids.next_back().expect("an event with an id").to_owned();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_start_page_that_lost_its_connection_hears_what_happened_meanwhile_once() {
+    let listening = Listening::plain(ServerLimits::default()).await;
+    let mut stream = listening.follow("/events", None).await;
+    read_until(&mut stream, r#""kind":null"#).await;
+    listening.tell(EventKind::Issued, "1").await;
+    let id = id_of(&mut stream, r#""kind":"issued""#).await;
+    drop(stream);
+    listening.tell(EventKind::Received, "2").await;
+    listening.tell(EventKind::Presented, "3").await;
+
+    let mut stream = listening.follow("/events", Some(&id)).await;
+    let read = read_until(&mut stream, r#""kind":"presented""#).await;
+    let kinds: Vec<_> = read.match_indices(r#""kind":"#).collect();
+    assert_eq!(kinds.len(), 3, "{read}");
+    assert!(read.contains(r#""kind":null"#), "{read}");
+    assert!(read.contains(r#""kind":"received""#), "{read}");
+    listening.tell(EventKind::Anchored, "4").await;
+    read_until(&mut stream, r#""kind":"anchored""#).await;
+
+    // Nobody gets more by an id of their own making: the stream begins with what happens now.
+    for unknown in ["", "0-0", "1-0", "1-1"] {
+        let mut stream = listening.follow("/events", Some(unknown)).await;
+        read_until(&mut stream, r#""kind":null"#).await;
+        listening.tell(EventKind::StatusChanged, "5").await;
+        let read = read_until(&mut stream, r#""kind":"#).await;
+        assert!(read.contains(r#""kind":"status_changed""#), "{read}");
+    }
+    listening.stop().await;
+}
+
+#[tokio::test]
+async fn who_follows_a_request_again_is_told_its_state_only_if_it_may_have_changed() {
+    let listening = Listening::plain(ServerLimits::default()).await;
+    let verifier = listening.app.verifier().unwrap();
+    let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
+    let id = verifier.create_request(&asked).await.unwrap().id;
+    let path = format!("/verifier/view/{id}/events");
+    let state = r#"{"state":"created"}"#;
+    let mut stream = listening.follow(&path, None).await;
+    let seen = id_of(&mut stream, state).await;
+    drop(stream);
+
+    let mut stream = listening.follow(&path, Some(&seen)).await;
+    read_until(&mut stream, "\r\n\r\n").await;
+    listening
+        .tell(EventKind::Verification, "another request")
+        .await;
+    let nothing = tokio::time::timeout(Duration::from_secs(1), stream.read_u8()).await;
+    assert!(nothing.is_err(), "{nothing:?}");
+    listening.tell(EventKind::Verification, &id).await;
+    read_until(&mut stream, state).await;
+    drop(stream);
+    // What happened while nobody followed is told, and so is the present state to whom a cursor does not help.
+    for last_seen in [Some(&*seen), Some("1-1"), None] {
+        let mut stream = listening.follow(&path, last_seen).await;
+        read_until(&mut stream, state).await;
+    }
+    listening.stop().await;
 }
 
 #[tokio::test]

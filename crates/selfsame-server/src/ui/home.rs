@@ -2,17 +2,17 @@
 
 use askama::Template;
 use axum::extract::State;
-use axum::response::Response;
 use axum::response::sse::Event;
 use futures_util::StreamExt as _;
-use futures_util::stream::iter;
-use selfsame_core::events::EventKind;
+use futures_util::stream::{iter, unfold};
+use http::HeaderMap;
+use selfsame_core::events::{EventKind, EventReader, Events};
 use serde_json::json;
-use tokio_stream::wrappers::BroadcastStream;
 
 use super::Frame;
 use crate::counters::Tally;
 use crate::error::Handled;
+use crate::followed::{Followed, identified};
 use crate::server::Server;
 use crate::stream;
 
@@ -27,28 +27,29 @@ struct HomePage {
 pub async fn page(State(server): State<Server>, frame: Frame) -> Handled {
     super::html(&HomePage {
         frame: frame.titled("Start"),
-        tally: server.tallies().now(),
+        tally: Tally::of(server.app().events()),
     })
 }
 
 /// Events as kinds and numbers, without names or ids. The numbers are sent at once, for pages that reconnect after a
-/// while.
-pub async fn events(State(server): State<Server>) -> Response {
-    let tallies = server.tallies().clone();
-    let told = BroadcastStream::new(server.app().events().listen());
-    let first = tell(None, tallies.now());
-    let later = told.filter_map(move |event| {
-        let told = event
-            .ok()
-            .and_then(|event| tell(Some(event.kind), tallies.now()));
-        async move { told }
+/// while, and again if events were missed. What happened since the client's last event follows, if it is not too much.
+pub async fn events(State(server): State<Server>, headers: HeaderMap) -> Handled {
+    let events = server.app().events().clone();
+    let Followed { reader, .. } = Followed::by(&events, &headers).await?;
+    let first = tell(None, &reader, &events);
+    let later = unfold((reader, events), |(mut reader, events)| async move {
+        let kind = reader.next().await.map(|event| event.kind);
+        let told = tell(kind, &reader, &events);
+        Some((told, (reader, events)))
     });
-    stream::respond(server.stopped(), iter(first).chain(later))
+    let told = iter([first]).chain(later);
+    Ok(stream::respond(server.stopped(), told))
 }
 
-fn tell(kind: Option<EventKind>, tally: Tally) -> Option<Event> {
-    Event::default()
+fn tell(kind: Option<EventKind>, reader: &EventReader, events: &Events) -> Event {
+    let tally = Tally::of(events);
+    identified(reader)
         .event("tally")
         .json_data(json!({ "kind": kind, "tally": tally }))
-        .ok()
+        .unwrap_or_default()
 }
