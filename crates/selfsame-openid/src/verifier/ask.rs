@@ -21,7 +21,7 @@ use super::{RequestRecord, VERIFICATION, Verifier, tenant, unknown_format};
 use crate::config::ClientIdPrefix;
 use crate::refusal::refusal;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
-use selfsame_core::events::EventKind;
+use selfsame_core::events::{Event, EventKind};
 use selfsame_core::templates;
 use selfsame_core::templates::Template;
 
