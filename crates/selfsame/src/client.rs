@@ -209,7 +209,7 @@ pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
 /// The token of a registry's operator, for an instance that writes to that registry.
 ///
 /// # Errors
-/// As [`token_from`].
+/// If the file can't be read, is empty, or is readable by others.
 pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
     Ok(private_file::read(
         file,
