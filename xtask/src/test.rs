@@ -241,7 +241,10 @@ fn test(fixed: &[&str], choice: &Choice, scope: &Scope) -> Result<bool, String> 
     for lane in running {
         passed &= lane.end()?;
     }
-    Ok(passed)
+    match &lanes.last {
+        Some(last) if passed => passes(cargo_with(&test_arguments(fixed, choice, last)?)),
+        _ => Ok(passed),
+    }
 }
 
 /// Cargo with these arguments, and with what our tests find through its environment.

@@ -17,17 +17,17 @@ use crate::{
 
 /// The suites of each lane beside the main one. All other suites are in the main lane, one after the other.
 /// Suites that start networks share a lane: several networks at once would wait longer for blocks than their tests do.
-const BESIDE: &[&[&str]] = &[&[
-    "selfsame/network",
-    "selfsame-abci/network",
-    "selfsame/bench",
-]];
+const BESIDE: &[&[&str]] = &[&["selfsame/network", "selfsame-abci/network"]];
+/// The suites that measure. They run when all others have ended, since a busy machine makes their servers time out.
+const LAST: &[&str] = &["selfsame/bench"];
 
 /// The suites of a run, in lanes. A lane without suites is left out.
 pub struct Lanes {
     /// Runs in the foreground.
     pub main: Option<Scope>,
     pub beside: Vec<Scope>,
+    /// Runs alone, after the others.
+    pub last: Option<Scope>,
 }
 
 impl Lanes {
@@ -46,10 +46,13 @@ impl Lanes {
         };
         let beside = BESIDE.iter();
         Self {
-            main: lane(&|suite| !BESIDE.iter().any(|names| names.contains(&suite))),
+            main: lane(&|suite| {
+                !LAST.contains(&suite) && !BESIDE.iter().any(|names| names.contains(&suite))
+            }),
             beside: beside
                 .filter_map(|names| lane(&|suite| names.contains(&suite)))
                 .collect(),
+            last: lane(&|suite| LAST.contains(&suite)),
         }
     }
 }
@@ -127,10 +130,7 @@ mod tests {
     #[test]
     fn each_suite_runs_in_one_lane() {
         let (main, beside) = lanes(&Scope::Everything);
-        assert_eq!(
-            beside,
-            ["selfsame-abci/network selfsame/bench selfsame/network"]
-        );
+        assert_eq!(beside, ["selfsame-abci/network selfsame/network"]);
         let main = Suites::parse(&main);
         for suite in [
             "selfsame/e2e",
@@ -143,6 +143,9 @@ mod tests {
         for suite in beside.iter().flat_map(|lane| lane.split(' ')) {
             assert!(main.iter().all(|name| name != suite), "{suite}");
         }
+        let measured = Lanes::of(&Scope::Everything, &Workspace::load().unwrap()).last;
+        assert!(measured.is_some_and(|last| last.has(&["selfsame/bench"])));
+        assert!(main.iter().all(|name| name != "selfsame/bench"));
     }
 
     #[test]
