@@ -18,7 +18,7 @@ use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::tree::Root;
 use selfsame_registry::network::MACHINE_VERSION;
-use selfsame_registry::{Machine, Receipt, Transaction};
+use selfsame_registry::{Receipt, StateMachine, Transaction};
 use selfsame_store::ledger::LedgerStore;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -112,7 +112,7 @@ impl Node {
     /// # Errors
     /// `BadRequest` if the folder can't be used, `Internal` if the ledger belongs to another network.
     pub async fn start(setup: Setup) -> Result<Self> {
-        let machine = Machine::new(setup.home.genesis().clone());
+        let machine = StateMachine::new(setup.home.genesis().clone());
         let machine = Arc::new(machine.of_program(setup.machine_version));
         let ledger = Ledger::open(setup.ledger.clone(), machine)?.lagging();
         let head = ledger.head()?;

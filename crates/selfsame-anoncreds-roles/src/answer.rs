@@ -238,12 +238,12 @@ impl<'a> AnswerDraft<'a> {
         for predicate in asked.requested_predicates.values_mut() {
             (predicate.restrictions, predicate.non_revoked) = (None, None);
         }
-        let evidence = self.published.evidence()?;
-        let verdict = verify_presentation(presentation, &asked, &evidence, &policy);
+        let known = self.published.known()?;
+        let verdict = verify_presentation(presentation, &asked, &known, &policy).verdict;
         match verdict.reason() {
             _ if verdict.is_valid() => Ok(()),
             Some(rule) if rule.name != "proof" => Err(RoleError::Unacceptable {
-                rule: rule.name,
+                rule: rule.name.clone(),
                 detail: rule.detail.clone(),
             }),
             _ => Err(RoleError::NoProof),

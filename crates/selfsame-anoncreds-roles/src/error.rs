@@ -1,5 +1,7 @@
 //! Errors: why a use case of AnonCreds has no result. The caller adds what can be done about it.
 
+use std::borrow::Cow;
+
 use selfsame_anoncreds::Error;
 
 /// Why a use case has no result.
@@ -26,7 +28,7 @@ pub enum RoleError {
     #[error("no verifier would accept this: {rule}: {detail}")]
     Unacceptable {
         /// The rule that it breaks.
-        rule: &'static str,
+        rule: Cow<'static, str>,
         /// How.
         detail: String,
     },

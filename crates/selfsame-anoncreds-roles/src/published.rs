@@ -9,12 +9,14 @@ use selfsame_anoncreds::format::{
     RevocationRegistryId, RevocationStatusList, Schema, SchemaId,
 };
 use selfsame_anoncreds::holder::Owned;
-use selfsame_anoncreds::verifier::Evidence;
+use selfsame_anoncreds::verifier::KnownObjects;
+use serde::{Deserialize, Serialize};
 
 use crate::{MissingObject, RoleError};
 
-/// Published objects, each under the identifier that it is published under.
-#[derive(Debug, Default)]
+/// Published objects, each under the identifier that it is published under. They are plain data: saved as JSON and read
+/// again, they give the same verdict.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct PublishedObjects {
     /// Schemas.
     pub schemas: BTreeMap<String, Schema>,
@@ -33,9 +35,9 @@ impl PublishedObjects {
     ///
     /// # Errors
     /// [`RoleError::Refused`] if an identifier is malformed.
-    pub fn evidence(&self) -> Result<Evidence<'_>, RoleError> {
+    pub fn known(&self) -> Result<KnownObjects<'_>, RoleError> {
         let numbers = typed(&self.schema_numbers, SchemaId::new)?;
-        Ok(Evidence {
+        Ok(KnownObjects {
             schemas: typed(&self.schemas, SchemaId::new)?,
             schema_numbers: numbers
                 .into_iter()

@@ -3,7 +3,7 @@
 use selfsame_anoncreds::format::{
     Overrides, Presentation, PresentationRequest, RevocationStatusList,
 };
-use selfsame_anoncreds::verdict::{Outcome, Verdict};
+use selfsame_anoncreds::verdict::{AnoncredsVerdict, Outcome, Verdict};
 use selfsame_anoncreds::verifier::{Encoding, Policy, verify_presentation};
 
 use crate::{PublishedObjects, RoleError};
@@ -19,8 +19,8 @@ pub struct Leniency {
 
 /// A verdict, with what could change it.
 pub struct Judged {
-    /// The verdict.
-    pub verdict: Verdict,
+    /// The verdict, and what is proven of each credential.
+    pub presentation: AnoncredsVerdict,
     /// What could change it, in the order of the rules.
     pub remedies: Vec<Remedy>,
 }
@@ -52,10 +52,10 @@ pub fn verify(
         overrides: overrides(&in_force, request),
     };
     published.lists.extend(in_force);
-    let verdict = verify_presentation(presentation, request, &published.evidence()?, &policy);
+    let presentation = verify_presentation(presentation, request, &published.known()?, &policy);
     Ok(Judged {
-        remedies: remedies(&verdict, request, &published),
-        verdict,
+        remedies: remedies(&presentation.verdict, request, &published),
+        presentation,
     })
 }
 
@@ -70,7 +70,7 @@ fn remedies(
     }
     let older =
         |list: &RevocationStatusList| begins(request).any(|from| list.timestamp < Some(from));
-    let at_fault = verdict.reason().map(|rule| rule.name);
+    let at_fault = verdict.reason().map(|rule| &*rule.name);
     if at_fault == Some("non_revocation") && published.lists.iter().any(older) {
         remedies.push(Remedy::ListInForce);
     }

@@ -212,7 +212,12 @@ fn presented(at: u64, lists: Vec<RevocationStatusList>, leniency: Leniency) -> J
     assert!(draft.need().unwrap().is_none());
     assert!(draft.implausible_bounds().is_empty());
     let presentation = draft.present(&world.secret, &ctx(7)).unwrap();
-    verify(&presentation, &question, known, leniency).unwrap()
+    let saved = serde_json::to_string(&known).unwrap();
+    let read = serde_json::from_str(&saved).unwrap();
+    let again = verify(&presentation, &question, read, leniency.clone()).unwrap();
+    let judged = verify(&presentation, &question, known, leniency).unwrap();
+    assert_eq!(again.presentation, judged.presentation, "the saved objects");
+    judged
 }
 
 fn next(revoked: &[u32], timestamp: u64) -> Result<RevocationStatusList, RoleError> {
@@ -229,7 +234,7 @@ fn next(revoked: &[u32], timestamp: u64) -> Result<RevocationStatusList, RoleErr
 #[test]
 fn a_credential_goes_from_its_offer_to_a_verdict_and_is_kept_as_bytes() {
     let judged = presented(1_000, vec![world().first.clone()], Leniency::default());
-    assert!(judged.verdict.is_valid());
+    assert!(judged.presentation.verdict.is_valid());
     assert_eq!(judged.remedies, []);
 }
 
@@ -237,13 +242,18 @@ fn a_credential_goes_from_its_offer_to_a_verdict_and_is_kept_as_bytes() {
 fn a_list_from_before_the_interval_is_accepted_only_by_who_says_so() {
     let lists = || vec![world().first.clone()];
     let refused = presented(2_000, lists(), Leniency::default());
-    assert!(!refused.verdict.is_valid());
+    assert!(!refused.presentation.verdict.is_valid());
     assert_eq!(refused.remedies, [Remedy::ListInForce]);
     let lenient = Leniency {
         in_force: lists(),
         ..Leniency::default()
     };
-    assert!(presented(2_000, lists(), lenient).verdict.is_valid());
+    assert!(
+        presented(2_000, lists(), lenient)
+            .presentation
+            .verdict
+            .is_valid()
+    );
 }
 
 #[test]
@@ -322,6 +332,6 @@ fn a_verifier_without_the_published_objects_knows_that_it_needs_them() {
     let presentation = draft.present(&world.secret, &ctx(7)).unwrap();
     let none = PublishedObjects::default();
     let judged = verify(&presentation, &question, none, Leniency::default()).unwrap();
-    assert_eq!(judged.verdict.outcome, Outcome::Unverifiable);
+    assert_eq!(judged.presentation.verdict.outcome, Outcome::Unverifiable);
     assert_eq!(judged.remedies, [Remedy::MoreObjects]);
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
 use crate::cl::CredentialKey;
 use crate::cl::revocation::RevocationKey;
@@ -12,11 +14,26 @@ use crate::format::{
 
 /// A credential definition whose key is checked, with the tables of its key. Keep it to use a definition again: clones
 /// share their tables, which grow with the second operation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(into = "CredentialDefinition", try_from = "CredentialDefinition")]
 pub struct PreparedDefinition {
     definition: Arc<CredentialDefinition>,
     key: CredentialKey,
     revocation: Option<RevocationKey>,
+}
+
+impl TryFrom<CredentialDefinition> for PreparedDefinition {
+    type Error = Error;
+
+    fn try_from(definition: CredentialDefinition) -> Result<Self, Error> {
+        Self::new(definition)
+    }
+}
+
+impl From<PreparedDefinition> for CredentialDefinition {
+    fn from(prepared: PreparedDefinition) -> Self {
+        Arc::unwrap_or_clone(prepared.definition)
+    }
 }
 
 impl PreparedDefinition {

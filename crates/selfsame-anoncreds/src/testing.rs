@@ -6,6 +6,7 @@ pub(crate) mod told;
 mod counts;
 mod early;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use selfsame_crypto::ctx::Ctx;
@@ -19,8 +20,8 @@ use crate::definition::PreparedDefinition;
 use crate::format::*;
 use crate::holder::{Chosen, create_presentation};
 use crate::issuer::{Issuer, Registry};
-use crate::verdict::{Outcome, Verdict};
-use crate::verifier::{Evidence, Policy, verify_presentation};
+use crate::verdict::{AnoncredsVerdict, Outcome};
+use crate::verifier::{KnownObjects, Policy, verify_presentation};
 
 /// Selects the arithmetic path that a longer run names; the tests against the published mathematics begin with this.
 pub(crate) fn take_told_path() {
@@ -132,22 +133,20 @@ impl World {
     }
 }
 
-/// The evidence of a verifier that knows these worlds.
-pub(crate) fn evidence<'a>(worlds: &'a [World]) -> Evidence<'a> {
-    let mut evidence = Evidence::default();
+/// The objects of a verifier that knows these worlds.
+pub(crate) fn known<'a>(worlds: &'a [World]) -> KnownObjects<'a> {
+    let mut known = KnownObjects::default();
     for world in worlds {
-        evidence
-            .schemas
-            .insert(world.schema_id.clone(), &world.schema);
-        evidence
+        known.schemas.insert(world.schema_id.clone(), &world.schema);
+        known
             .definitions
             .insert(world.cred_def_id.clone(), world.definition());
         if let Some(registry) = &world.registry {
-            evidence.registries.insert(world.registry_id(), registry);
+            known.registries.insert(world.registry_id(), registry);
         }
-        evidence.lists.extend(&world.lists);
+        known.lists.extend(&world.lists);
     }
-    evidence
+    known
 }
 
 pub(crate) fn worlds() -> Vec<World> {
@@ -197,17 +196,19 @@ pub(crate) fn present(
 pub(crate) fn verdict(
     presentation: &Presentation,
     request: &PresentationRequest,
-    evidence: &Evidence<'_>,
-) -> Verdict {
-    verify_presentation(presentation, request, evidence, &Policy::default())
+    known: &KnownObjects<'_>,
+) -> AnoncredsVerdict {
+    verify_presentation(presentation, request, known, &Policy::default())
 }
 
 /// The outcome, and the name of the rule that did not hold.
-pub(crate) fn reason(verdict: &Verdict) -> (Outcome, &'static str) {
-    (
-        verdict.outcome,
-        verdict.reason().map_or("", |rule| rule.name),
-    )
+pub(crate) fn reason(judged: &AnoncredsVerdict) -> (Outcome, &'static str) {
+    let name = match judged.verdict.reason().map(|rule| rule.name.clone()) {
+        None => "",
+        Some(Cow::Borrowed(name)) => name,
+        Some(Cow::Owned(name)) => panic!("{name} is not the name of a law"),
+    };
+    (judged.verdict.outcome, name)
 }
 
 /// JSON pointers to every value in a message that is neither an object nor an array; in arrays of bytes, to the first

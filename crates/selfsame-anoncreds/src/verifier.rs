@@ -1,6 +1,6 @@
 //! The verifier: whether a presentation is what was asked for, and whether its proof holds.
 //!
-//! The caller passes all published objects as [`Evidence`]; nothing is fetched. The rules are checked in this order,
+//! The caller passes all published objects as [`KnownObjects`]; nothing is fetched. The rules are checked in this order,
 //! cheap ones first, up to the first that fails:
 //!
 //! | rule | what it asks | AnonCreds v1.0 |
@@ -21,21 +21,22 @@
 //! interval is requested, non-revocation must be proven even if the presentation names no registry.
 
 mod answers;
-mod evidence;
-mod plan;
+mod known;
 mod proof;
 mod restrictions;
 mod revocation;
+mod table;
 mod values;
 
 pub use crate::format::Encoding;
-pub use evidence::{Evidence, Policy};
+pub use known::{KnownObjects, Policy};
 
 use selfsame_crypto::ctx::Ctx;
+use selfsame_verdict::{BrokenRule, Checklist, Law};
 
 use crate::format::{Nonce, Presentation, PresentationRequest};
 use crate::seed;
-use crate::verdict::{Checklist, Verdict};
+use crate::verdict::AnoncredsVerdict;
 
 /// The length of a nonce in bits (AnonCreds v1.0, "Create Presentation Request").
 pub(crate) const NONCE_BITS: usize = 80;
@@ -45,48 +46,68 @@ pub fn generate_nonce(ctx: &Ctx) -> Nonce {
     Nonce::of(&seed::random(ctx, "nonce", &[]).integer(NONCE_BITS))
 }
 
+const fn law(name: &'static str, paragraph: &'static str) -> Law {
+    Law::new(name, paragraph, BrokenRule::Invalid)
+}
+
+const ANSWERS: Law = law("answers", "Verify Presentation: Other Verification");
+const SELF_ATTESTED: Law = law("self_attested", "Create Presentation Request: restrictions");
+const EVIDENCE: Law = law("evidence", "Verify Presentation");
+const PROVEN: Law = law("proven", "Verify Presentation");
+const VALUES: Law = law("values", "Verify Presentation");
+const ENCODING: Law = law("encoding", "Encoding Not Verified");
+const RESTRICTIONS: Law = law("restrictions", "Restrictions");
+const NON_REVOCATION: Law = law("non_revocation", "Verify Non-Revocation Proof");
+const PROOF: Law = law("proof", "Verify Validity Proofs");
+const LAWS: &[&[&Law]] = &[&[
+    &ANSWERS,
+    &SELF_ATTESTED,
+    &EVIDENCE,
+    &PROVEN,
+    &VALUES,
+    &ENCODING,
+    &RESTRICTIONS,
+    &NON_REVOCATION,
+    &PROOF,
+]];
+
 /// Verifies a presentation that was made for `request`.
 pub fn verify_presentation(
     presentation: &Presentation,
     request: &PresentationRequest,
-    evidence: &Evidence<'_>,
+    objects: &KnownObjects<'_>,
     policy: &Policy,
-) -> Verdict {
-    let mut list = Checklist::default();
-    let plans = list.judge("answers", "Verify Presentation: Other Verification", || {
-        plan::plan(presentation, request)
-    });
+) -> AnoncredsVerdict {
+    let mut list = Checklist::new(LAWS);
+    let plans = list.judge(&ANSWERS, || answers::plan(presentation, request));
     let plans = plans.unwrap_or_default();
-    list.judge(
-        "self_attested",
-        "Create Presentation Request: restrictions",
-        || answers::self_attested(presentation, request),
-    );
-    let known = list.judge("evidence", "Verify Presentation", || {
-        evidence::gather(&plans, evidence)
+    list.judge(&SELF_ATTESTED, || {
+        answers::self_attested(presentation, request)
     });
+    let known = list.judge(&EVIDENCE, || known::gather(&plans, objects));
     let known = known.unwrap_or_default();
-    list.judge("proven", "Verify Presentation", || {
-        proof::parts(&plans, &presentation.proof)
-    });
-    list.judge("values", "Verify Presentation", || {
-        values::consistent(presentation, request)
-    });
-    list.judge("encoding", "Encoding Not Verified", || {
-        values::encoded(presentation, policy)
-    });
-    list.judge("restrictions", "Restrictions", || {
+    list.judge(&PROVEN, || proof::parts(&plans, &presentation.proof));
+    list.judge(&VALUES, || values::consistent(presentation, request));
+    list.judge(&ENCODING, || values::encoded(presentation, policy));
+    list.judge(&RESTRICTIONS, || {
         restrictions::met(presentation, request, &known, policy)
     });
-    let states = list.judge("non_revocation", "Verify Non-Revocation Proof", || {
-        revocation::states(&known, presentation, evidence, policy)
+    let states = list.judge(&NON_REVOCATION, || {
+        revocation::states(&known, presentation, objects, policy)
     });
     let states = states.unwrap_or_default();
-    list.judge("proof", "Verify Validity Proofs", || {
+    list.judge(&PROOF, || {
         proof::holds(&known, &states, presentation, request)
     });
-    let answers = answers::table(presentation, request, &known, &states);
-    list.verdict(Some(answers))
+    for state in states.iter().flatten() {
+        list.status_seen(state.as_of);
+    }
+    let answers = table::table(presentation, request, &known, &states);
+    let (verdict, answers) = list.conclude(Some(answers));
+    AnoncredsVerdict {
+        verdict,
+        answers: answers.unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_driver::Result;
 use selfsame_ledger::Registry;
 use selfsame_net::{Cache, CacheSettings, CallLimits, Fresh, NetError, Request};
-use selfsame_tls::Need;
+use selfsame_tls::HandshakeNeed;
 use selfsame_tls::evidence::{Crl, Failure, Found, MAX_CRL_BYTES, NeedAnswer, Source};
 use selfsame_tls::identity::Ledger;
 use selfsame_tls::resumption::AtHand;
@@ -111,19 +111,19 @@ impl Gatherer {
 
     /// Fetches all of these at once, so that they are cached when a peer presents them: the DID of a server before
     /// connecting, the lists of trusted issuers.
-    pub async fn prefetch(&self, needs: &[Need]) {
+    pub async fn prefetch(&self, needs: &[HandshakeNeed]) {
         let now = self.shared.clock.now();
         join_all(needs.iter().map(|need| self.gather(need, now))).await;
     }
 
     /// Drops the cached copy, so that the next request fetches it.
-    pub fn forget(&self, need: &Need) {
+    pub fn forget(&self, need: &HandshakeNeed) {
         match need {
-            Need::Did(did) => {
+            HandshakeNeed::Did(did) => {
                 self.shared.resolver.forget(did);
                 self.dids.forget(did);
             }
-            Need::Crl(uri) => self.crls.forget(uri),
+            HandshakeNeed::Crl(uri) => self.crls.forget(uri),
             // A status list is fetched again once it is older than allowed.
             _ => {}
         }
@@ -177,10 +177,10 @@ impl Gatherer {
 
 #[async_trait]
 impl Gather for Gatherer {
-    async fn gather(&self, need: &Need, now: UnixTime) -> NeedAnswer {
+    async fn gather(&self, need: &HandshakeNeed, now: UnixTime) -> NeedAnswer {
         match need {
-            Need::Did(did) => NeedAnswer::Did(did.clone(), self.did(did, now).await),
-            Need::StatusList(uri) => {
+            HandshakeNeed::Did(did) => NeedAnswer::Did(did.clone(), self.did(did, now).await),
+            HandshakeNeed::StatusList(uri) => {
                 let freshness = Freshness {
                     max_status_age: self.reuse.status_list,
                 };
@@ -191,20 +191,20 @@ impl Gather for Gatherer {
                 };
                 NeedAnswer::StatusList(uri.clone(), found)
             }
-            Need::Crl(uri) => NeedAnswer::Crl(uri.clone(), self.crl(uri, now).await),
+            HandshakeNeed::Crl(uri) => NeedAnswer::Crl(uri.clone(), self.crl(uri, now).await),
             other => NeedAnswer::failed(other.clone(), Failure::Unavailable, now),
         }
     }
 }
 
 impl AtHand for Gatherer {
-    fn at_hand(&self, need: &Need, now: UnixTime) -> Option<NeedAnswer> {
+    fn at_hand(&self, need: &HandshakeNeed, now: UnixTime) -> Option<NeedAnswer> {
         match need {
-            Need::Did(did) => {
+            HandshakeNeed::Did(did) => {
                 let (found, _) = self.dids.at_hand(did, now)?.ok()?;
                 Some(NeedAnswer::Did(did.clone(), (*found).clone()))
             }
-            Need::StatusList(uri) => {
+            HandshakeNeed::StatusList(uri) => {
                 let freshness = Freshness {
                     max_status_age: self.reuse.status_list,
                 };
@@ -212,7 +212,7 @@ impl AtHand for Gatherer {
                 let found = Found::new(list, at, Source::Signature);
                 Some(NeedAnswer::StatusList(uri.clone(), found))
             }
-            Need::Crl(uri) => {
+            HandshakeNeed::Crl(uri) => {
                 let (list, at) = self.crls.at_hand(uri, now)?.ok()?;
                 let found = Found::new((*list).clone(), at, Source::Signature);
                 Some(NeedAnswer::Crl(uri.clone(), found))

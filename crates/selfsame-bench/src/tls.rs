@@ -200,7 +200,7 @@ impl AlgorithmBench {
 
     /// Measures everything that needs one process only.
     fn alone(&mut self, world: &World) -> Result<(), Error> {
-        let nobody = |need: &selfsame_tls::Need, now| {
+        let nobody = |need: &selfsame_tls::HandshakeNeed, now| {
             let failure = selfsame_tls::evidence::Failure::Unavailable;
             selfsame_tls::evidence::NeedAnswer::failed(need.clone(), failure, now)
         };

@@ -1,6 +1,7 @@
 //! The needs of a verification or a pure step, and the evidence gathered for them.
 
 mod reading;
+mod saved;
 
 use std::any::Any;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -10,14 +11,17 @@ use selfsame_crypto::hash::{sha256, sha256_parts};
 use selfsame_crypto::jws::Compact;
 use selfsame_crypto::{KeyHandle, PublicKey, time::UnixTime};
 use selfsame_did::{Did, Options, Resolution, ResolutionError, ResolutionPlan};
+use serde::{Deserialize, Serialize};
 
 use self::reading::Readings;
 pub(crate) use self::reading::{Reading, Text};
+use self::saved::SavedEvidence;
 use crate::single_use::Use;
 use crate::status;
 
 /// Something that a pure step wants fetched or done; it may be repeated without harm.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Need {
     /// The resolution of a DID.
     Did(Did),
@@ -39,16 +43,17 @@ pub enum Need {
 }
 
 /// Bytes to be signed, and the key to sign them.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct SignatureRequest {
     /// The key's name in the key store.
     pub key: KeyHandle,
     /// The bytes to sign.
+    #[serde(with = "saved::base64url")]
     pub bytes: Vec<u8>,
 }
 
 /// The result of a fetch, and its time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Fetched<T> {
     /// The fetched value, or why it is unavailable.
     pub value: Result<T, Unavailable>,
@@ -57,7 +62,7 @@ pub struct Fetched<T> {
 }
 
 /// Why something could not be fetched.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, thiserror::Error)]
 #[error("unavailable: {reason}")]
 pub struct Unavailable {
     /// Text for people; contains no personal data.
@@ -73,8 +78,10 @@ pub enum Step<T> {
     Done(T),
 }
 
-/// All evidence gathered so far.
-#[derive(Clone, Debug, Default)]
+/// All evidence gathered so far. It is plain data: saved as JSON and read again, it gives the same verdict. A saved one
+/// can contain personal data, in the bytes to sign.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(into = "SavedEvidence", try_from = "SavedEvidence")]
 pub struct Evidence {
     dids: HashMap<Did, Fetched<Arc<Resolution>>>,
     issuer_metadata: HashMap<String, Fetched<Vec<u8>>>,
@@ -84,6 +91,12 @@ pub struct Evidence {
     signatures: HashMap<SignatureRequest, Vec<u8>>,
     began: Option<UnixTime>,
     asked_again: HashSet<Need>,
+    memory: EvidenceMemory,
+}
+
+/// What was computed from the evidence. It saves work and changes no verdict, so it is not saved.
+#[derive(Clone, Debug, Default)]
+struct EvidenceMemory {
     genuine: Genuine,
     readings: Readings,
     resolved: Resolved,
@@ -139,7 +152,10 @@ impl Evidence {
     pub fn knowing(genuine: Genuine, now: UnixTime) -> Self {
         Self {
             began: Some(now),
-            genuine,
+            memory: EvidenceMemory {
+                genuine,
+                ..EvidenceMemory::default()
+            },
             ..Self::default()
         }
     }
@@ -151,12 +167,12 @@ impl Evidence {
             &sha256(jws.signing_input()),
             jws.signature(),
         ]);
-        if self.genuine.knows(&digest) {
+        if self.memory.genuine.knows(&digest) {
             return true;
         }
         let holds = jws.verify(key).is_ok();
         if holds {
-            self.genuine.remember(digest);
+            self.memory.genuine.remember(digest);
         }
         holds
     }
@@ -185,10 +201,8 @@ impl Evidence {
     /// be fetched.
     pub(crate) fn resolved(&self, did: &Did) -> Result<Option<Arc<Resolution>>, ResolutionError> {
         let resolved = || {
-            self.resolved
-                .0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
+            let resolved = &self.memory.resolved;
+            resolved.0.lock().unwrap_or_else(PoisonError::into_inner)
         };
         let is_known = |one: &&Arc<Resolution>| one.document().is_ok_and(|found| found.id == *did);
         if let Some(known) = resolved().iter().find(is_known) {
@@ -207,18 +221,18 @@ impl Evidence {
 
     /// The remembered reading of this text.
     pub(crate) fn reading<T: Any + Clone>(&self, text: Text<'_>) -> Option<Reading<T>> {
-        self.readings.find(text)
+        self.memory.readings.find(text)
     }
 
     /// Remembers the reading of a text.
     pub(crate) fn remember<T: Any + Send + Sync>(&self, text: Text<'_>, reading: Reading<T>) {
-        self.readings.remember(text, reading);
+        self.memory.readings.remember(text, reading);
     }
 
     /// The number of remembered texts.
     #[cfg(test)]
     pub(crate) fn readings(&self) -> usize {
-        self.readings.count()
+        self.memory.readings.count()
     }
 
     /// The resolution of `did`, if it was gathered.

@@ -1,14 +1,13 @@
 //! The rules that credentials of several formats share, and the inputs of a verification.
 
-pub(crate) mod checklist;
 pub(crate) mod holder;
 pub(crate) mod issuer;
 pub(crate) mod single_use;
 pub(crate) mod status;
 
 use selfsame_crypto::time::UnixTime;
+use selfsame_verdict::{Checklist, Law};
 
-use self::checklist::{Checklist, Law};
 use crate::{
     evidence::Evidence,
     issuer_key::Roots,
@@ -62,6 +61,6 @@ impl Malformed {
     pub fn verdict(&self) -> Verdict {
         let mut list = Checklist::new(&[]);
         list.fails(self.law, self.detail.as_str());
-        list.conclude(None).0
+        list.conclude(None::<()>).0
     }
 }

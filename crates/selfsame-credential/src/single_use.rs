@@ -6,6 +6,7 @@ use selfsame_crypto::{
     time::UnixTime,
 };
 use selfsame_did::Did;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The claim that makes a credential single-use: an object with the one member `digest`. It is never hidden.
@@ -26,7 +27,7 @@ pub struct Reference {
 }
 
 /// The use or revocation of a single-use credential.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Use {
     /// Whether it was used up or revoked.
     pub action: Action,
@@ -39,7 +40,8 @@ pub struct Use {
 }
 
 /// What a handle can do to a credential.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Action {
     /// It was used up.
     Spent,

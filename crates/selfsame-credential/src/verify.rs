@@ -7,7 +7,7 @@ use serde_json::Value;
 
 pub use crate::{
     budget::Budget,
-    rules::{Binding, Malformed},
+    rules::{Binding, Malformed, issuer::is_by_a_trusted_issuer},
 };
 use crate::{
     evidence::{Evidence, Need, Reading, Step, Text},

@@ -14,7 +14,7 @@ use selfsame_proof::cbor::{CborItem, CborReader, CborWriter, Malformed};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::{Handover, TrustRoot};
-use selfsame_registry::{Block, Genesis, Head, Machine, Transaction};
+use selfsame_registry::{Block, Genesis, Head, StateMachine, Transaction};
 use selfsame_store::ledger::{LedgerStore, MAX_ENTRIES};
 
 use crate::ledger::Ledger;
@@ -121,7 +121,7 @@ pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -
     };
     let genesis = Genesis::from_bytes(&genesis).map_err(malformed)?;
     let mut trust = trust_root(&genesis);
-    let ledger = Ledger::open(store, Arc::new(Machine::new(genesis)))?.lagging();
+    let ledger = Ledger::open(store, Arc::new(StateMachine::new(genesis)))?.lagging();
     let checkpoint = loop {
         match frames.next()? {
             Frame::Genesis(_) => return Err(refused(Reason::new("export-geneses"))),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use selfsame_driver::{Error, Result};
 use selfsame_proof::log::Hash;
 use selfsame_proof::tree::{NodeRead, ReadError};
-use selfsame_registry::{Genesis, Head, Machine};
+use selfsame_registry::{Genesis, Head, StateMachine};
 use selfsame_store::StoreError;
 use selfsame_store::ledger::LedgerView;
 use selfsame_store::offline::{LedgerFile, Looked, StoreFile, Tell};
@@ -27,7 +27,7 @@ use crate::network::tenant;
 /// A ledger's file to examine, with what is known of its registry.
 pub struct Subject<'a> {
     file: &'a LedgerFile,
-    machine: Arc<Machine>,
+    machine: Arc<StateMachine>,
     /// The checkpoint that a network's node has stored; `None` for an embedded registry.
     checkpoint: Option<&'a str>,
     /// Whether the ledger belongs to a node of a network.
@@ -57,7 +57,7 @@ impl<'a> Subject<'a> {
     pub fn embedded(file: &'a LedgerFile, genesis: Genesis, tell: Tell<'a>) -> Self {
         Self {
             file,
-            machine: Arc::new(Machine::new(genesis)),
+            machine: Arc::new(StateMachine::new(genesis)),
             checkpoint: None,
             of_network: false,
             tell,

@@ -21,7 +21,7 @@ use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::tree::Root;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::{Member, Role};
-use selfsame_registry::{Genesis, Head, Machine, Receipt, Rules, Transaction};
+use selfsame_registry::{Genesis, Head, Receipt, Rules, StateMachine, Transaction};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError};
 
@@ -111,7 +111,7 @@ impl Embedded {
             checkpoint_verifier(&genesis)?,
             log_origin(&genesis.network()),
         );
-        let ledger = Ledger::open(setup.ledger, Arc::new(Machine::new(genesis)))?;
+        let ledger = Ledger::open(setup.ledger, Arc::new(StateMachine::new(genesis)))?;
         ledger.has_the_roots_of_its_head()?;
         handing_over::is_still_here(&ledger, &key)?;
         let head = ledger.head()?;

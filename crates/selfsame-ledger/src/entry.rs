@@ -5,7 +5,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
 use selfsame_proof::entries::ProvenEntry;
 use selfsame_registry::describe::Described;
-use selfsame_registry::{Machine, Transaction};
+use selfsame_registry::{StateMachine, Transaction};
 use selfsame_store::ledger::{Entry, Placed};
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::view::RegistryEntry;
 
 /// Describes a logged transaction for people.
 pub(crate) fn described(
-    machine: &Machine,
+    machine: &StateMachine,
     placed: &Placed,
     time: UnixTime,
 ) -> Result<RegistryEntry> {
@@ -38,7 +38,7 @@ pub(crate) fn described(
 }
 
 /// Describes a proven transaction for people. The words are those of this process and not of the node.
-pub(crate) fn proven(entry: ProvenEntry, machine: &Machine) -> Result<RegistryEntry> {
+pub(crate) fn proven(entry: ProvenEntry, machine: &StateMachine) -> Result<RegistryEntry> {
     let hash = Transaction::from_bytes(&entry.transaction)
         .map_err(|_| Error::upstream("log-entry-malformed"))?
         .hash();

@@ -19,7 +19,7 @@ use selfsame_proof::read::{Bundle, Handover, MAX_HANDOVERS};
 use selfsame_proof::reads::{ProvenReads, Read};
 use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root, TreeError};
 use selfsame_registry::{
-    Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
+    Applied, Genesis, Head, Receipt, StateError, StateMachine, StateRead, Transaction,
 };
 use selfsame_store::StoreError;
 use selfsame_store::ledger::{
@@ -48,7 +48,7 @@ const READS_MAX: usize = 8;
 #[derive(Clone)]
 pub struct Ledger {
     store: Arc<dyn LedgerStore>,
-    machine: Arc<Machine>,
+    machine: Arc<StateMachine>,
     known: CachedDocuments,
     search: TransactionSearch,
     damage: Damage,
@@ -63,7 +63,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `Conflict` if what is stored belongs to another network.
-    pub fn open(store: Arc<dyn LedgerStore>, machine: Arc<Machine>) -> Result<Self> {
+    pub fn open(store: Arc<dyn LedgerStore>, machine: Arc<StateMachine>) -> Result<Self> {
         let owner = store.get(OWNER)?;
         let head = store.head()?;
         if head.is_some() && owner != Some(machine.genesis().to_bytes()) {
@@ -90,7 +90,7 @@ impl Ledger {
 
     /// The machine.
     #[must_use]
-    pub fn machine(&self) -> &Arc<Machine> {
+    pub fn machine(&self) -> &Arc<StateMachine> {
         &self.machine
     }
 
@@ -281,7 +281,7 @@ impl Ledger {
     /// As [`Self::prove`].
     pub fn prove_further(&self, bundle: Bundle, tree: Root) -> Result<ProvenReads> {
         let mut further = Vec::new();
-        for key in Machine::further(&bundle.key, bundle.value.as_deref().unwrap_or_default()) {
+        for key in StateMachine::further(&bundle.key, bundle.value.as_deref().unwrap_or_default()) {
             further.extend(self.prove(&key, tree, "")?.map(|bundle| Read {
                 key: bundle.key,
                 value: bundle.value,
@@ -424,7 +424,7 @@ impl Ledger {
 impl StateRead for Ledger {
     fn get(&self, key: &[u8]) -> std::result::Result<Option<Vec<u8>>, StateError> {
         let failed = |error: StoreError| StateError(error.to_string());
-        if Machine::is_mark(key) {
+        if StateMachine::is_mark(key) {
             return self.store.get(key).map_err(failed);
         }
         for _ in 0..READS_MAX {

@@ -14,7 +14,7 @@ use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
-use selfsame_registry::{Genesis, Machine, Receipt, Transaction};
+use selfsame_registry::{Genesis, Receipt, StateMachine, Transaction};
 use selfsame_tls::identity::Ledger as Reader;
 
 use crate::config::WitnessQuorum;
@@ -139,7 +139,7 @@ pub trait Registry: ServedRegistry {
             read_policy(&WitnessQuorum::default()),
             READER_BYTES,
         );
-        let rules = MachineRules(Arc::new(Machine::new(genesis)));
+        let rules = MachineRules(Arc::new(StateMachine::new(genesis)));
         Ok(Reader::new(Arc::new(rules), Arc::new(Mutex::new(client))))
     }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
-use selfsame_registry::{Machine, StateError, StateRead};
+use selfsame_registry::{StateError, StateMachine, StateRead};
 use selfsame_tls::identity::{KnownState, ListAnchor, NetworkRules};
 
 /// The rules of a network, by its machine.
-pub struct MachineRules(pub Arc<Machine>);
+pub struct MachineRules(pub Arc<StateMachine>);
 
 impl NetworkRules for MachineRules {
     fn network(&self) -> &Network {
@@ -32,7 +32,7 @@ impl NetworkRules for MachineRules {
     }
 
     fn never_changes(&self, key: &[u8]) -> bool {
-        Machine::never_changes(key)
+        StateMachine::never_changes(key)
     }
 }
 

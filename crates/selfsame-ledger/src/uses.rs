@@ -2,14 +2,14 @@
 
 use selfsame_did::Did;
 use selfsame_registry::single_use::GivenDelegation;
-use selfsame_registry::{Machine, StateError, StateRead};
+use selfsame_registry::{StateError, StateMachine, StateRead};
 
 use crate::view::{RegistryDelegation, RegistryUse};
 
 /// The recorded use of an issuer's credential in a machine's state. The error is not logged: it may mean that a part of
 /// the state is not fetched yet, and the caller then fetches it and asks again.
 pub(crate) fn used(
-    machine: &Machine,
+    machine: &StateMachine,
     state: &dyn StateRead,
     issuer: &Did,
     digest: &[u8; 32],
@@ -29,7 +29,7 @@ pub(crate) fn used(
 
 /// A delegation in a machine's state.
 pub(crate) fn delegation(
-    machine: &Machine,
+    machine: &StateMachine,
     state: &dyn StateRead,
     issuer: &Did,
     name: &str,
@@ -38,7 +38,10 @@ pub(crate) fn delegation(
     given.map(|given| shown(machine, &given)).transpose()
 }
 
-fn shown(machine: &Machine, given: &GivenDelegation) -> Result<RegistryDelegation, StateError> {
+fn shown(
+    machine: &StateMachine,
+    given: &GivenDelegation,
+) -> Result<RegistryDelegation, StateError> {
     let delegation = &given.delegation;
     let to = machine.did(delegation.to).ok_or_else(no_did)?;
     Ok(RegistryDelegation {

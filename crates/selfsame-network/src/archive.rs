@@ -9,7 +9,7 @@ use selfsame_abci::Home;
 use selfsame_ledger::Ledger;
 use selfsame_ledger::archive::{self, Archived};
 use selfsame_ledger::embedded::Embedded;
-use selfsame_registry::Machine;
+use selfsame_registry::StateMachine;
 use selfsame_store::ledger::{LEDGER_FILE, SqliteLedger};
 
 use crate::NetworkError;
@@ -31,7 +31,7 @@ pub fn of_node(home: &Path, file: &Path) -> Result<Archived, NetworkError> {
         NetworkError::from(error)
             .hint("a node has a registry to export once it has run: `selfsame registry node`")
     })?;
-    let machine = Arc::new(Machine::new(home.genesis().clone()));
+    let machine = Arc::new(StateMachine::new(home.genesis().clone()));
     let ledger = Ledger::open(directory::ledger(home.path())?, machine)?;
     let mut to = BufWriter::new(new(file)?);
     Ok(archive::export(&ledger, &checkpoint, &mut to)?)

@@ -13,7 +13,7 @@ use crate::network::{Agreement, Role};
 use crate::resource::{Resource, ResourceData};
 use crate::single_use::{Consume, Delegation, use_digest};
 use crate::transaction::Signature;
-use crate::{Content, Identifier, Machine, Operation, Rules, StateError, Transaction};
+use crate::{Content, Identifier, Operation, Rules, StateError, StateMachine, Transaction};
 
 pub use sentence::sentence;
 
@@ -37,7 +37,7 @@ pub struct Described {
     pub content: Map<String, Value>,
 }
 
-impl Machine {
+impl StateMachine {
     /// Describes a transaction for people.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Machine {
     }
 }
 
-fn named(machine: &Machine, identifier: Identifier) -> Result<String, StateError> {
+fn named(machine: &StateMachine, identifier: Identifier) -> Result<String, StateError> {
     let did = machine.did(identifier).map(|did| did.to_string());
     did.ok_or_else(|| StateError("an identifier does not form a DID".to_owned()))
 }
@@ -94,7 +94,7 @@ struct Operated {
 
 /// Describes the operations of one author.
 struct Describer<'a> {
-    machine: &'a Machine,
+    machine: &'a StateMachine,
     author: &'a str,
 }
 
@@ -343,7 +343,7 @@ mod tests {
 
     const VECTORS: &str = include_str!("../vectors/operations.txt");
 
-    fn machine() -> Machine {
+    fn machine() -> StateMachine {
         let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
         let validator = Validator {
             name: "one".to_owned(),
@@ -353,7 +353,7 @@ mod tests {
         };
         let validators = ValidatorSet::new(vec![validator]).unwrap();
         let genesis = Genesis::new("test", UnixTime(0), validators, Rules::default());
-        Machine::new(genesis.unwrap())
+        StateMachine::new(genesis.unwrap())
     }
 
     fn operations() -> Vec<Operation> {

@@ -59,7 +59,7 @@ pub use content::Content;
 pub use genesis::Genesis;
 pub use head::Head;
 pub use identifier::Identifier;
-pub use machine::{Applied, Block, Machine};
+pub use machine::{Applied, Block, StateMachine};
 pub use operation::Operation;
 pub use receipt::Receipt;
 pub use refusal::Refusal;

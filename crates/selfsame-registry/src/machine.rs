@@ -42,7 +42,7 @@ use crate::transaction::Transaction;
 
 /// A network's rules, applied. Holds no state of its own; it only remembers which signatures it found good.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct StateMachine {
     genesis: Genesis,
     network: Network,
     first: Writes,
@@ -105,7 +105,7 @@ struct JudgedBlock {
     subtrees: Vec<Kept>,
 }
 
-impl Machine {
+impl StateMachine {
     /// The machine of a network.
     pub fn new(genesis: Genesis) -> Self {
         let network = genesis.network();

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_registry::{
-    Applied, Block, Genesis, Head, Machine, Receipt, Refusal, Transaction, Writes,
+    Applied, Block, Genesis, Head, Receipt, Refusal, StateMachine, Transaction, Writes,
 };
 
 /// Validators that decide one block after the other.
@@ -15,7 +15,7 @@ pub struct Consensus {
 /// One validator: its ledger, and the error of its clock in seconds.
 struct Validator {
     wrong_by: i64,
-    machine: Machine,
+    machine: StateMachine,
     head: Head,
     state: Writes,
     nodes: Writes,
@@ -37,7 +37,7 @@ impl Consensus {
     pub fn new(genesis: &Genesis, wrong_by: &[i64]) -> Self {
         let validator = |wrong_by: &i64| Validator {
             wrong_by: *wrong_by,
-            machine: Machine::new(genesis.clone()),
+            machine: StateMachine::new(genesis.clone()),
             head: Head::of_genesis(genesis),
             state: Writes::new(),
             nodes: Writes::new(),

@@ -3,6 +3,7 @@
 use selfsame_credential::verdict::Rule;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
+use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509;
 use selfsame_proxy::way_of;
 use selfsame_tls::identity::{Peer, PeerKind};
@@ -80,12 +81,15 @@ impl Shown {
 
 impl Report {
     /// The report on an admitted peer.
-    pub fn of(peer: &Peer, now: selfsame_crypto::time::UnixTime) -> Self {
+    pub fn of(peer: &Peer, now: UnixTime) -> Self {
         let mut report = Self {
             accepted: true,
             rules: peer.verdict.rules.clone(),
             resumed: peer.resumed.map(|then| now.seconds_since(then)),
-            age: peer.verdict.as_of.map(|as_of| now.seconds_since(as_of)),
+            age: peer
+                .verdict
+                .as_of
+                .map(|as_of| now.seconds_since(UnixTime(as_of))),
             ..Self::default()
         };
         report.by = Some(way_of(&peer.kind));

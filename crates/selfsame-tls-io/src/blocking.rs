@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use selfsame_tls::evidence::NeedAnswer;
 use selfsame_tls::identity::Peer;
-use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
+use selfsame_tls::{ClientConfig, Connection, HandshakeNeed, ServerConfig};
 
 use crate::error::{Error, to_io};
 use crate::farewell::{FAREWELL, MOST_LATE};
@@ -378,7 +378,7 @@ impl Deadline {
 /// Needs being gathered, each on its own thread.
 struct Gathering<'a, G: ?Sized> {
     settings: &'a HandshakeSettings<G>,
-    asked: HashSet<Need>,
+    asked: HashSet<HandshakeNeed>,
     sender: Sender<NeedAnswer>,
     answers: Receiver<NeedAnswer>,
 }
@@ -394,7 +394,7 @@ impl<'a, G: GatherBlocking + ?Sized> Gathering<'a, G> {
         }
     }
 
-    fn ask(&mut self, needs: &[Need]) {
+    fn ask(&mut self, needs: &[HandshakeNeed]) {
         for need in needs {
             if !self.asked.insert(need.clone()) {
                 continue;

@@ -12,7 +12,7 @@ use futures_util::stream::FuturesUnordered;
 use selfsame_crypto::time::UnixTime;
 use selfsame_tls::evidence::NeedAnswer;
 use selfsame_tls::identity::Peer;
-use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
+use selfsame_tls::{ClientConfig, Connection, HandshakeNeed, ServerConfig};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::sync::{Semaphore, watch};
 
@@ -314,7 +314,7 @@ where
     G: Gather + ?Sized,
     E: FnMut(&mut Session) -> Result<(), Error>,
 {
-    let mut asked: HashSet<Need> = HashSet::new();
+    let mut asked: HashSet<HandshakeNeed> = HashSet::new();
     let mut gathering = FuturesUnordered::new();
     let mut chunk = vec![0; CHUNK];
     let mut look = tokio::time::interval(LOOK_EVERY);
@@ -346,6 +346,6 @@ where
     }
 }
 
-async fn ask<G: Gather + ?Sized>(gather: &G, need: Need, now: UnixTime) -> NeedAnswer {
+async fn ask<G: Gather + ?Sized>(gather: &G, need: HandshakeNeed, now: UnixTime) -> NeedAnswer {
     gather.gather(&need, now).await
 }

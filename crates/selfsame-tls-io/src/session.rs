@@ -5,7 +5,7 @@ use std::io;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_tls::evidence::NeedAnswer;
 use selfsame_tls::identity::Peer;
-use selfsame_tls::{Connection, Error, Need, Refusal};
+use selfsame_tls::{Connection, Error, HandshakeNeed, Refusal};
 
 use crate::buffer::Buffer;
 use crate::error::to_io;
@@ -56,7 +56,7 @@ impl Session {
         self.has_spoken
     }
 
-    pub(crate) fn needs(&self) -> &[Need] {
+    pub(crate) fn needs(&self) -> &[HandshakeNeed] {
         self.connection.needs()
     }
 

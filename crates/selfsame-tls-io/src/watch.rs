@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use selfsame_crypto::time::UnixTime;
 use selfsame_tls::evidence::{Failure, HandshakeEvidence, NeedAnswer};
 use selfsame_tls::identity::{Again, Peer};
-use selfsame_tls::{Alert, ClientConfig, Need, Refusal, ServerConfig};
+use selfsame_tls::{Alert, ClientConfig, HandshakeNeed, Refusal, ServerConfig};
 use tokio::sync::Semaphore;
 use tokio::sync::watch::Receiver;
 use tokio::time::{sleep, timeout};
@@ -149,7 +149,7 @@ impl<T: Judge, G: Gather + ?Sized> Watched<'_, T, G> {
 
 async fn ask<G: Gather + ?Sized>(
     settings: &HandshakeSettings<G>,
-    need: Need,
+    need: HandshakeNeed,
     now: UnixTime,
 ) -> NeedAnswer {
     let answer = timeout(settings.handshake, settings.gather.gather(&need, now)).await;

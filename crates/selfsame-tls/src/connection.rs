@@ -9,7 +9,7 @@ use crate::codec::{ContentType, Message};
 use crate::config::{ClientConfig, ServerConfig};
 use crate::core::Core;
 use crate::error::Error;
-use crate::evidence::{Failure, HandshakeEvidence, Need, NeedAnswer};
+use crate::evidence::{Failure, HandshakeEvidence, HandshakeNeed, NeedAnswer};
 use crate::handshake::{Done, HandshakeNext};
 use crate::identity::Peer;
 use crate::named::{Group, Suite};
@@ -107,7 +107,7 @@ impl Connection {
 
     /// The evidence that the handshake needs now or soon. Gather each need separately and concurrently; evidence may
     /// lead to further needs.
-    pub fn needs(&self) -> &[Need] {
+    pub fn needs(&self) -> &[HandshakeNeed] {
         self.core.needs()
     }
 

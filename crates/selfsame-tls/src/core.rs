@@ -7,7 +7,7 @@ use selfsame_crypto::time::UnixTime;
 
 use crate::alert::{Alert, Refusal};
 use crate::codec::{ContentType, MESSAGE_HEADER, Message};
-use crate::evidence::{HandshakeEvidence, Need, NeedAnswer};
+use crate::evidence::{HandshakeEvidence, HandshakeNeed, NeedAnswer};
 use crate::profile::Profile;
 use crate::record_layer::RecordLayer;
 use crate::schedule::Traffic;
@@ -82,7 +82,7 @@ impl Drop for CoreSlot {
 /// The needs passed to the driver, and since when.
 #[derive(Debug)]
 struct AskedNeeds {
-    needs: Vec<Need>,
+    needs: Vec<HandshakeNeed>,
     since: UnixTime,
     /// Whether the handshake does not wait for them yet.
     is_ahead: bool,
@@ -228,11 +228,11 @@ impl Core {
     }
 
     /// Passes needs to the driver, if a place to wait is free. Earlier needs remain.
-    pub(crate) fn ask(&mut self, needs: Vec<Need>) -> Result<(), Refusal> {
+    pub(crate) fn ask(&mut self, needs: Vec<HandshakeNeed>) -> Result<(), Refusal> {
         let new = needs
             .into_iter()
             .filter(|need| self.evidence.answer(need).is_none());
-        let mut new: Vec<Need> = new.collect();
+        let mut new: Vec<HandshakeNeed> = new.collect();
         if let Some(asked) = &mut self.asked {
             if std::mem::replace(&mut asked.is_ahead, false) {
                 asked.since = self.now;
@@ -257,7 +257,7 @@ impl Core {
 
     /// Passes a need to the driver ahead of time, while the peer is still working. If no place to wait is free, it is
     /// passed on when it is needed.
-    pub(crate) fn ask_ahead(&mut self, need: Need) {
+    pub(crate) fn ask_ahead(&mut self, need: HandshakeNeed) {
         if let Some(slot) = self.limits.suspended.take() {
             self.asked = Some(AskedNeeds {
                 needs: vec![need],
@@ -289,7 +289,7 @@ impl Core {
         std::mem::take(&mut self.has_news)
     }
 
-    pub(crate) fn needs(&self) -> &[Need] {
+    pub(crate) fn needs(&self) -> &[HandshakeNeed] {
         self.asked.as_ref().map_or(&[], |asked| &asked.needs)
     }
 

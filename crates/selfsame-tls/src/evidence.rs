@@ -15,13 +15,13 @@ pub const MAX_CRL_BYTES: usize = 4 * 1024 * 1024;
 /// conclusions drawn from them.
 pub trait AtHand: Debug + Send + Sync {
     /// The answer to `need`, with its true age; `None` if it is not available or not fresh enough.
-    fn at_hand(&self, need: &Need, now: UnixTime) -> Option<NeedAnswer>;
+    fn at_hand(&self, need: &HandshakeNeed, now: UnixTime) -> Option<NeedAnswer>;
 }
 
-/// A piece of evidence that is needed. Fetching it again does no harm.
+/// A piece of evidence that a handshake needs to judge the peer. Fetching it again does no harm.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
-pub enum Need {
+pub enum HandshakeNeed {
     /// The resolution of a DID: the peer's, or that of an issuer whose keys are not configured.
     Did(Did),
     /// The status list at a URI.
@@ -34,11 +34,11 @@ pub enum Need {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum NeedAnswer {
-    /// To [`Need::Did`].
+    /// To [`HandshakeNeed::Did`].
     Did(Did, Found<Arc<Resolution>>),
-    /// To [`Need::StatusList`].
+    /// To [`HandshakeNeed::StatusList`].
     StatusList(String, Found<Arc<List>>),
-    /// To [`Need::Crl`].
+    /// To [`HandshakeNeed::Crl`].
     Crl(String, Found<Arc<Crl>>),
 }
 
@@ -91,28 +91,28 @@ pub struct Crl(CertRevocationList<'static>);
 
 impl NeedAnswer {
     /// The need that this answers.
-    pub fn need(&self) -> Need {
+    pub fn need(&self) -> HandshakeNeed {
         match self {
-            Self::Did(did, _) => Need::Did(did.clone()),
-            Self::StatusList(uri, _) => Need::StatusList(uri.clone()),
-            Self::Crl(uri, _) => Need::Crl(uri.clone()),
+            Self::Did(did, _) => HandshakeNeed::Did(did.clone()),
+            Self::StatusList(uri, _) => HandshakeNeed::StatusList(uri.clone()),
+            Self::Crl(uri, _) => HandshakeNeed::Crl(uri.clone()),
         }
     }
 
     /// An answer that the evidence could not be fetched.
-    pub fn failed(need: Need, failure: Failure, now: UnixTime) -> Self {
+    pub fn failed(need: HandshakeNeed, failure: Failure, now: UnixTime) -> Self {
         match need {
-            Need::Did(did) => Self::Did(did, Found::failed(failure, now)),
-            Need::StatusList(uri) => Self::StatusList(uri, Found::failed(failure, now)),
-            Need::Crl(uri) => Self::Crl(uri, Found::failed(failure, now)),
+            HandshakeNeed::Did(did) => Self::Did(did, Found::failed(failure, now)),
+            HandshakeNeed::StatusList(uri) => Self::StatusList(uri, Found::failed(failure, now)),
+            HandshakeNeed::Crl(uri) => Self::Crl(uri, Found::failed(failure, now)),
         }
     }
 
-    fn is_to(&self, need: &Need) -> bool {
+    fn is_to(&self, need: &HandshakeNeed) -> bool {
         match (self, need) {
-            (Self::Did(did, _), Need::Did(wanted)) => did == wanted,
-            (Self::StatusList(uri, _), Need::StatusList(wanted))
-            | (Self::Crl(uri, _), Need::Crl(wanted)) => uri == wanted,
+            (Self::Did(did, _), HandshakeNeed::Did(wanted)) => did == wanted,
+            (Self::StatusList(uri, _), HandshakeNeed::StatusList(wanted))
+            | (Self::Crl(uri, _), HandshakeNeed::Crl(wanted)) => uri == wanted,
             _ => false,
         }
     }
@@ -166,7 +166,7 @@ impl HandshakeEvidence {
     }
 
     /// The answer to `need`, good or bad.
-    pub fn answer(&self, need: &Need) -> Option<&NeedAnswer> {
+    pub fn answer(&self, need: &HandshakeNeed) -> Option<&NeedAnswer> {
         self.answers.iter().find(|answer| answer.is_to(need))
     }
 

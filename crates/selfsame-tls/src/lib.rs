@@ -3,7 +3,7 @@
 //! Owns: the wire format of TLS 1.3 and of the identity messages, the key schedule, record protection, the states of
 //! client and server, and the rules for accepting an identity.
 //!
-//! Does not own: sockets (adaptors are separate), resolution of DIDs (a `Need` that the driver answers with evidence),
+//! Does not own: sockets (adaptors are separate), resolution of DIDs (a `HandshakeNeed` that the driver answers with evidence),
 //! cryptographic primitives (from rustls' provider, used only in `provider`). The library draws the randomness of key
 //! shares and signatures itself; all other randomness comes in through `Ctx`.
 #![cfg_attr(
@@ -46,6 +46,6 @@ pub use alert::{Alert, Refusal};
 pub use config::{ClientAuth, ClientConfig, Config, ServerConfig};
 pub use connection::Connection;
 pub use error::{ConfigError, Error};
-pub use evidence::{HandshakeEvidence, Need};
+pub use evidence::{HandshakeEvidence, HandshakeNeed};
 pub use named::{Group, Scheme, Suite, VcFormat};
 pub use provider::SigningKey;

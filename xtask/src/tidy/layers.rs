@@ -32,6 +32,8 @@ const PLACES: &[Place] = &[
         not: &["selfsame-crypto"],
         ..place("selfsame-bignum", 0)
     },
+    // The words of all families of credentials. It takes nothing from ours, so that no chain of crates is longer for it.
+    place("selfsame-verdict", 0),
     place("selfsame-did", 1),
     Place {
         beside: &["selfsame-did"],

@@ -12,11 +12,50 @@ const HOMES: usize = 3;
 const LEFT: usize = 5;
 /// Names that are listed in a finding.
 const LISTED: usize = 8;
+/// The words of ARCHITECTURE.md that have exactly one definition.
+const WORDS: [&str; 6] = [
+    "Checklist",
+    "Evidence",
+    "Machine",
+    "Need",
+    "Rule",
+    "Verdict",
+];
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let product = workspace.sources.iter();
     let product = product.filter(|source| !source.test_only && !layers::is_aside(&source.package));
-    judge(&repeated(product), LEFT).into_iter().collect()
+    let product: Vec<&Source> = product.collect();
+    let repeated = judge(&repeated(product.iter().copied()), LEFT);
+    repeated.into_iter().chain(words(&product)).collect()
+}
+
+/// The words that are defined twice, where they are, and those that are not defined.
+fn words(product: &[&Source]) -> Vec<Finding> {
+    let of = |word: &str| {
+        let defined = product.iter().flat_map(|source| {
+            let named = source.types.iter().filter(|(name, _)| name == word);
+            named.map(|(_, line)| (source.path.as_str(), *line))
+        });
+        defined.collect::<Vec<_>>()
+    };
+    let findings = WORDS.iter().flat_map(|word| match of(word)[..] {
+        [_] => Vec::new(),
+        [] => {
+            let message = format!("`{word}` is a word of ARCHITECTURE.md, and no type has that name");
+            vec![Finding::new("crates", message)]
+        }
+        ref all => {
+            let message = || {
+                let count = all.len();
+                format!("`{word}` has {count} definitions; it stands for one thing: give the others names of their own")
+            };
+            let each = all.iter();
+            each.map(|(path, line)| Finding::at(*path, *line, message()))
+                .collect()
+        }
+    });
+    findings.collect()
 }
 
 /// The names with as many homes as are too many, and the number of files of each.
@@ -76,6 +115,30 @@ mod tests {
         assert_eq!(repeated(sources.iter().take(2)).len(), 0);
         let tests = paths.map(|path| source(path, "#[cfg(test)] mod tests { struct Answer; }"));
         assert_eq!(repeated(tests.iter()).len(), 0);
+    }
+
+    #[test]
+    fn a_word_has_one_definition_and_tests_do_not_count() {
+        let text =
+            "pub struct Checklist; struct Evidence; trait Machine {} enum Need {} struct Rule;";
+        let words_of = |more: &str| {
+            let given = [
+                source("crates/x/src/a.rs", text),
+                source("crates/x/src/b.rs", more),
+            ];
+            let found = words(&given.iter().collect::<Vec<_>>());
+            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            words_of("struct Verdict; #[cfg(test)] mod tests { struct Need; }"),
+            [""; 0]
+        );
+        let missing = words_of("");
+        assert_eq!(missing.len(), 1);
+        assert!(missing[0].contains("`Verdict`"), "{missing:?}");
+        let twice = words_of("struct Verdict;\ntype Need = u8;");
+        assert_eq!(twice.len(), 2);
+        assert!(twice[1].starts_with("crates/x/src/b.rs:2"), "{twice:?}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::validators::Validator;
 use selfsame_registry::{
-    Content, Genesis, Identifier, Machine, Operation, Rules, UnsignedTransaction,
+    Content, Genesis, Identifier, Operation, Rules, StateMachine, UnsignedTransaction,
     network as authority,
 };
 use selfsame_store::ledger::MemoryLedger;
@@ -67,7 +67,7 @@ impl World {
         place: (Arc<tempfile::TempDir>, usize),
         kept: Arc<MemoryLedger>,
     ) -> Self {
-        let machine = |genesis| Machine::new(genesis).of_program(known);
+        let machine = |genesis| StateMachine::new(genesis).of_program(known);
         Self::with(place, kept, machine).await
     }
 
@@ -75,7 +75,7 @@ impl World {
     async fn with(
         (folder, n): (Arc<tempfile::TempDir>, usize),
         kept: Arc<MemoryLedger>,
-        machine: impl FnOnce(Genesis) -> Machine,
+        machine: impl FnOnce(Genesis) -> StateMachine,
     ) -> Self {
         let homes = ["a", "b", "c"].map(|name| Home::open(&folder.path().join(name)).unwrap());
         let genesis = homes[0].genesis().clone();
@@ -496,7 +496,7 @@ async fn a_network_goes_over_to_no_machine_that_a_validators_program_does_not_ha
 }
 
 /// A machine whose next version adds the operation that ends a DID.
-fn with_a_new_operation(machine: Machine) -> Machine {
+fn with_a_new_operation(machine: StateMachine) -> StateMachine {
     machine.with_operations_since(|operation| match operation {
         Operation::DeactivateDid { .. } => authority::MACHINE_VERSION + 1,
         _ => 1,
@@ -509,7 +509,7 @@ async fn an_operation_is_no_transaction_at_all_before_the_machine_that_it_came_w
     network(folder.path());
     let next = authority::MACHINE_VERSION + 1;
     let store = Arc::new(MemoryLedger::new());
-    let machine = |genesis| with_a_new_operation(Machine::new(genesis).of_program(next));
+    let machine = |genesis| with_a_new_operation(StateMachine::new(genesis).of_program(next));
     let mut world = World::with((folder, 0), store, machine).await;
     let rules = Rules {
         machine_version: next,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use selfsame_ledger::{Ledger, log_origin, trust_root};
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
-use selfsame_registry::{Machine, Transaction};
+use selfsame_registry::{StateMachine, Transaction};
 use selfsame_store::ledger::{Placed, SqliteLedger};
 use selfsame_testkit::consensus::Consensus;
 use tokio::time::Instant;
@@ -78,7 +78,7 @@ async fn what_the_engine_decides_leads_to_the_same_app_hash_without_it() {
     // Decides the blocks again by a consensus without an engine.
     let genesis = &cluster.genesis;
     let stored = SqliteLedger::open(cluster.home(0).join("ledger.db")).unwrap();
-    let machine = Arc::new(Machine::new(genesis.clone()));
+    let machine = Arc::new(StateMachine::new(genesis.clone()));
     let ledger = Ledger::open(Arc::new(stored), machine).unwrap();
     let last = ledger.head().unwrap();
     assert!(last.log.size() >= 85, "{last:?}");

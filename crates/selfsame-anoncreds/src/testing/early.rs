@@ -199,8 +199,8 @@ fn refused(worlds: &[World], (name, what): (&str, &str), value: &Value) -> Strin
     let asked: PresentationRequest = sample(&format!("presentations/{name}.request.json"));
     refusal(what, || {
         let presentation = read(value)?;
-        let verdict = verdict(&presentation, &asked, &evidence(worlds));
-        let reason = verdict.reason().map(|rule| rule.detail.clone());
+        let verdict = verdict(&presentation, &asked, &known(worlds));
+        let reason = verdict.verdict.reason().map(|rule| rule.detail.clone());
         reason.map_or(Ok(()), |why| {
             Err(Error::Unsatisfied {
                 referent: why,

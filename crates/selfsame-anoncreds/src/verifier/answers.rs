@@ -1,11 +1,158 @@
-//! Self-attested answers, and the table of answers.
+//! Whether the answers match the request, and what each credential has to prove.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use super::evidence::Known;
-use super::revocation::State;
-use crate::format::{Presentation, PresentationRequest, RequestedAttribute};
-use crate::verdict::{AnswerKind, Answered, NotRevoked, RuleRefusal, Source};
+use selfsame_verdict::RuleRefusal;
+
+use crate::cl::SubProofRequest;
+use crate::format::{
+    CredentialIdentifiers, Interval, Presentation, PresentationRequest, RequestedAttribute,
+    normalise_attribute,
+};
+
+/// The statements that one credential of the presentation has to prove.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    /// The credential's index in the presentation.
+    pub index: usize,
+    /// The identifiers that the presentation gives for it.
+    pub identifiers: &'a CredentialIdentifiers,
+    /// The revealed attributes, by normalised name, and the predicates.
+    pub request: SubProofRequest,
+    /// The attributes that the credential must have but does not reveal.
+    pub hidden: BTreeSet<String>,
+    /// The intersection of the intervals of all its referents: each its own, or else the request's.
+    pub interval: Option<Interval>,
+    /// The number of referents that it answers.
+    referents: usize,
+}
+
+impl Plan<'_> {
+    fn note(&mut self, interval: Option<Interval>) {
+        self.referents = self.referents.saturating_add(1);
+        self.interval = match (self.interval, interval) {
+            (Some(a), Some(b)) => Some(a.narrowed(b)),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
+/// Assigns the referents to the credentials that answer them.
+pub(super) fn plan<'a>(
+    presentation: &'a Presentation,
+    request: &PresentationRequest,
+) -> Result<(Vec<Plan<'a>>, String), RuleRefusal> {
+    if presentation.proof.proofs.len() != presentation.identifiers.len() {
+        return RuleRefusal::fails("there is not one proof for each credential");
+    }
+    if let Err(error) = presentation
+        .requested_proof
+        .validate(presentation.identifiers.len())
+    {
+        return RuleRefusal::fails(error.to_string());
+    }
+    let mut plans: Vec<_> = presentation
+        .identifiers
+        .iter()
+        .enumerate()
+        .map(|(index, identifiers)| empty(index, identifiers))
+        .collect();
+    check_referents(presentation, request)?;
+    let proof = &presentation.requested_proof;
+    let everywhere = request.non_revoked;
+    for (referent, asked) in &request.requested_attributes {
+        let names = asked.names().map(normalise_attribute);
+        if let Some(index) = proof.shows(referent) {
+            let plan = at(&mut plans, index)?;
+            plan.request.revealed.extend(names);
+            plan.note(asked.non_revoked.or(everywhere));
+        } else if let Some(index) = proof.hides(referent) {
+            let plan = at(&mut plans, index)?;
+            plan.hidden.extend(names);
+            plan.note(asked.non_revoked.or(everywhere));
+        }
+    }
+    for (referent, asked) in &request.requested_predicates {
+        if let Some(answer) = proof.predicates.get(referent) {
+            let plan = at(&mut plans, answer.sub_proof_index)?;
+            plan.request.predicates.insert(asked.predicate());
+            plan.note(asked.non_revoked.or(everywhere));
+        }
+    }
+    if let Some(idle) = plans.iter().find(|plan| plan.referents == 0) {
+        return RuleRefusal::fails(format!("credential {} answers nothing", idle.index));
+    }
+    let asked = request.requested_attributes.len();
+    let detail = format!(
+        "{asked} attributes and {} predicates, {} credentials",
+        request.requested_predicates.len(),
+        plans.len()
+    );
+    Ok((plans, detail))
+}
+
+fn empty(index: usize, identifiers: &CredentialIdentifiers) -> Plan<'_> {
+    Plan {
+        index,
+        identifiers,
+        request: SubProofRequest::default(),
+        hidden: BTreeSet::new(),
+        interval: None,
+        referents: 0,
+    }
+}
+
+fn at<'p, 'a>(plans: &'p mut [Plan<'a>], index: u32) -> Result<&'p mut Plan<'a>, RuleRefusal> {
+    let place = usize::try_from(index).unwrap_or(usize::MAX);
+    let refusal = || RuleRefusal::Fails(format!("there is no credential {index}"));
+    plans.get_mut(place).ok_or_else(refusal)
+}
+
+/// Checks that every attribute asked for has one answer of its own kind, every predicate one, and there are no others.
+fn check_referents(
+    presentation: &Presentation,
+    request: &PresentationRequest,
+) -> Result<(), RuleRefusal> {
+    let proof = &presentation.requested_proof;
+    for (referent, asked) in &request.requested_attributes {
+        let single = proof.revealed_attrs.contains_key(referent);
+        let group = proof.revealed_attr_groups.get(referent);
+        let hidden = proof.unrevealed_attrs.contains_key(referent);
+        let attested = proof.self_attested_attrs.contains_key(referent);
+        let answers = [single, group.is_some(), hidden, attested];
+        if answers.into_iter().filter(|answered| *answered).count() != 1 {
+            return RuleRefusal::fails(format!("attribute {referent:?} is not answered once"));
+        }
+        if single && asked.name.is_none() || group.is_some() && asked.names.is_none() {
+            return RuleRefusal::fails(format!("{referent:?} is not answered in its own way"));
+        }
+        if group.is_some_and(|group| !same_names(asked, group.values.keys())) {
+            return RuleRefusal::fails(format!("group {referent:?} has other attributes"));
+        }
+    }
+    let predicates = proof.predicates.keys();
+    if !predicates.eq(request.requested_predicates.keys()) {
+        return RuleRefusal::fails("the predicates answered are not those asked for");
+    }
+    let answered = proof
+        .revealed_attrs
+        .keys()
+        .chain(proof.revealed_attr_groups.keys())
+        .chain(proof.unrevealed_attrs.keys())
+        .chain(proof.self_attested_attrs.keys());
+    for referent in answered {
+        if !request.requested_attributes.contains_key(referent) {
+            return RuleRefusal::fails(format!("the request does not ask for {referent:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a group is answered under the names that the request uses.
+fn same_names<'a>(asked: &RequestedAttribute, answered: impl Iterator<Item = &'a String>) -> bool {
+    let asked: BTreeSet<_> = asked.names().collect();
+    answered.map(String::as_str).collect::<BTreeSet<_>>() == asked
+}
 
 /// Checks that every self-attested value may be self-attested.
 pub(super) fn self_attested(
@@ -20,65 +167,4 @@ pub(super) fn self_attested(
         }
     }
     Ok(((), format!("{} attributes", attested.len())))
-}
-
-/// The table of answers.
-pub(super) fn table(
-    presentation: &Presentation,
-    request: &PresentationRequest,
-    known: &[Known<'_>],
-    states: &[Option<State<'_>>],
-) -> Vec<Answered> {
-    let sources: BTreeMap<usize, Source> = known
-        .iter()
-        .zip(states)
-        .map(|(known, state)| (known.plan.index, source(known, state.as_ref())))
-        .collect();
-    let source = |index: Option<u32>| sources.get(&usize::try_from(index?).ok()?).cloned();
-    let proof = &presentation.requested_proof;
-    let attributes = request
-        .requested_attributes
-        .iter()
-        .map(|(referent, asked)| {
-            let (shown, hidden) = (proof.shows(referent), proof.hides(referent));
-            let answer = match (shown, hidden) {
-                (Some(_), _) => AnswerKind::Revealed,
-                (None, Some(_)) => AnswerKind::Unrevealed,
-                (None, None) => AnswerKind::SelfAttested,
-            };
-            Answered {
-                referent: referent.clone(),
-                attributes: asked.names().map(str::to_owned).collect(),
-                answer,
-                credential: source(shown.or(hidden)),
-            }
-        });
-    let predicates = request
-        .requested_predicates
-        .iter()
-        .map(|(referent, asked)| Answered {
-            referent: referent.clone(),
-            attributes: vec![asked.name.clone()],
-            answer: AnswerKind::Predicate {
-                comparison: asked.p_type,
-                bound: asked.p_value,
-            },
-            credential: source(proof.predicates.get(referent).map(|s| s.sub_proof_index)),
-        });
-    attributes.chain(predicates).collect()
-}
-
-fn source(known: &Known<'_>, state: Option<&State<'_>>) -> Source {
-    let ids = known.plan.identifiers;
-    Source {
-        index: known.plan.index,
-        issuer_id: known.definition.definition().issuer_id.clone(),
-        schema_id: ids.schema_id.clone(),
-        cred_def_id: ids.cred_def_id.clone(),
-        not_revoked: state.map(|state| NotRevoked {
-            rev_reg_id: state.registry_id.clone(),
-            as_of: state.as_of,
-            interval: state.interval,
-        }),
-    }
 }

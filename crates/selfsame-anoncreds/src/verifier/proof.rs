@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::evidence::Known;
-use super::plan::Plan;
+use selfsame_verdict::RuleRefusal;
+
+use super::answers::Plan;
+use super::known::Known;
 use super::revocation::State;
 use crate::cl::revocation::RegistryData;
 use crate::cl::{self, Expected, Predicate, Proof, SubProofRequest};
 use crate::format::{Presentation, PresentationRequest};
-use crate::verdict::RuleRefusal;
 
 /// Checks that each part of the proof reveals and proves exactly what its credential's referents ask for.
 pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), RuleRefusal> {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::{Known, Policy};
+use selfsame_verdict::RuleRefusal;
+
+use super::known::{Known, Policy};
 use crate::format::{
     self, Encoding, Presentation, PresentationRequest, Query, QueryAnswer, normalise_attribute,
 };
-use crate::verdict::RuleRefusal;
 
 /// Checks, from what is proven, that each credential meets every restriction of the referents that it answers.
 pub(super) fn met(

@@ -1,9 +1,10 @@
 //! As of when each credential is proven not revoked, and whether that meets the request.
 
-use super::evidence::{Evidence, Known, Policy};
+use selfsame_verdict::RuleRefusal;
+
+use super::known::{Known, KnownObjects, Policy};
 use crate::cl::revocation::{Accumulator, RevocationKeyPublic};
 use crate::format::{Interval, Presentation, RevocationRegistryId, RevocationStatusList};
-use crate::verdict::RuleRefusal;
 
 /// The state of the registry that a non-revocation proof is for.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ type States<'a> = Vec<Option<State<'a>>>;
 pub(super) fn states<'a>(
     known: &[Known<'a>],
     presentation: &Presentation,
-    evidence: &Evidence<'a>,
+    objects: &KnownObjects<'a>,
     policy: &Policy,
 ) -> Result<(States<'a>, String), RuleRefusal> {
     let mut states = Vec::new();
@@ -35,7 +36,7 @@ pub(super) fn states<'a>(
                     known.plan.index
                 ));
             }
-            (Some(_), interval) => Some(state(known, interval, evidence)?),
+            (Some(_), interval) => Some(state(known, interval, objects)?),
         });
     }
     let proven = states.iter().flatten().count();
@@ -55,7 +56,7 @@ fn interval(known: &Known<'_>, policy: &Policy) -> Option<Interval> {
 fn state<'a>(
     known: &Known<'a>,
     interval: Option<Interval>,
-    evidence: &Evidence<'a>,
+    objects: &KnownObjects<'a>,
 ) -> Result<State<'a>, RuleRefusal> {
     let ids = known.plan.identifiers;
     let (Some(registry_id), Some(as_of)) = (&ids.rev_reg_id, ids.timestamp) else {
@@ -73,7 +74,7 @@ fn state<'a>(
             known.plan.index
         ));
     }
-    let list = evidence
+    let list = objects
         .lists
         .iter()
         .find(|list| is_of(list, registry_id, as_of));

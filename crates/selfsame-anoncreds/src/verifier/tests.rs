@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::format::{Credential, IssuerId, Message, RevocationState};
 use crate::testing::{
-    World, change, chosen, evidence, leaves, present, reason, request, sample, verdict, worlds,
+    World, change, chosen, known, leaves, present, reason, request, sample, verdict, worlds,
 };
 use crate::verdict::{AnswerKind, Outcome};
 
@@ -33,7 +33,7 @@ fn altered(name: &str, alter: impl FnOnce(&mut Value)) -> (Outcome, &'static str
     let mut value = serde_json::to_value(given(name)).unwrap();
     alter(&mut value);
     match Presentation::from_json(value.to_string().as_bytes()) {
-        Ok(presentation) => reason(&verdict(&presentation, &asked(name), &evidence(&worlds))),
+        Ok(presentation) => reason(&verdict(&presentation, &asked(name), &known(&worlds))),
         Err(_) => (Outcome::Invalid, "malformed"),
     }
 }
@@ -42,12 +42,12 @@ fn altered(name: &str, alter: impl FnOnce(&mut Value)) -> (Outcome, &'static str
 fn presentations_of_the_published_library_are_valid() {
     let worlds = worlds();
     for name in NAMES {
-        let verdict = verdict(&given(name), &asked(name), &evidence(&worlds));
+        let verdict = verdict(&given(name), &asked(name), &known(&worlds));
         assert_eq!(
             reason(&verdict),
             (Outcome::Valid, ""),
             "{name}: {:?}",
-            verdict.rules
+            verdict.verdict.rules
         );
         let request = asked(name);
         let referents = request.requested_attributes.len() + request.requested_predicates.len();
@@ -59,7 +59,7 @@ fn presentations_of_the_published_library_are_valid() {
 fn the_table_says_what_is_proven_of_what_and_as_of_when() {
     let worlds = worlds();
     let name = "two_credentials";
-    let verdict = verdict(&given(name), &asked(name), &evidence(&worlds));
+    let verdict = verdict(&given(name), &asked(name), &known(&worlds));
     let kinds: Vec<_> = verdict
         .answers
         .iter()
@@ -81,7 +81,13 @@ fn the_table_says_what_is_proven_of_what_and_as_of_when() {
     let city = verdict.answers[0].credential.as_ref().unwrap();
     assert_eq!(city.issuer_id.as_str(), "did:example:issuer");
     assert_eq!(city.not_revoked, None);
-    assert!(verdict.rules.iter().all(|rule| rule.passed == Some(true)));
+    assert!(
+        verdict
+            .verdict
+            .rules
+            .iter()
+            .all(|rule| rule.passed == Some(true))
+    );
 }
 
 #[test]
@@ -89,7 +95,7 @@ fn another_nonce_is_another_proof() {
     let worlds = worlds();
     let mut request = asked("revealed");
     request.nonce = generate_nonce(&crate::testing::ctx(1));
-    let verdict = verdict(&given("revealed"), &request, &evidence(&worlds));
+    let verdict = verdict(&given("revealed"), &request, &known(&worlds));
     assert_eq!(reason(&verdict), (Outcome::Invalid, "proof"));
 }
 
@@ -104,7 +110,7 @@ fn a_proof_of_another_predicate_is_not_what_was_asked() {
         let mut value_of = serde_json::to_value(asked("predicates")).unwrap();
         value_of["requested_predicates"]["age >="][member] = value;
         let request = PresentationRequest::from_json(value_of.to_string().as_bytes()).unwrap();
-        let verdict = verdict(&given("predicates"), &request, &evidence(&worlds));
+        let verdict = verdict(&given("predicates"), &request, &known(&worlds));
         assert_eq!(reason(&verdict), (Outcome::Invalid, "proven"), "{member}");
     }
 }
@@ -132,8 +138,8 @@ fn a_value_is_shown_as_it_was_signed() {
         encoding: Encoding::OfTheIssuer,
         ..Policy::default()
     };
-    let verdict = verify_presentation(&lax, &asked("revealed"), &evidence(&worlds), &policy);
-    assert_eq!(verdict.outcome, Outcome::Valid);
+    let verdict = verify_presentation(&lax, &asked("revealed"), &known(&worlds), &policy);
+    assert_eq!(verdict.verdict.outcome, Outcome::Valid);
 }
 
 #[test]
@@ -172,7 +178,7 @@ fn answers_are_those_to_the_questions() {
 fn missing_evidence_is_said_and_not_taken_for_forgery() {
     let worlds = worlds();
     let name = "two_credentials";
-    type Without = fn(&mut Evidence<'_>);
+    type Without = fn(&mut KnownObjects<'_>);
     let cases: [(Without, &str); 4] = [
         (|e| e.schemas.clear(), "evidence"),
         (|e| e.definitions.clear(), "evidence"),
@@ -180,9 +186,9 @@ fn missing_evidence_is_said_and_not_taken_for_forgery() {
         (|e| e.lists.clear(), "non_revocation"),
     ];
     for (without, rule) in cases {
-        let mut evidence = evidence(&worlds);
-        without(&mut evidence);
-        let verdict = verdict(&given(name), &asked(name), &evidence);
+        let mut known = known(&worlds);
+        without(&mut known);
+        let verdict = verdict(&given(name), &asked(name), &known);
         assert_eq!(reason(&verdict), (Outcome::Unverifiable, rule));
         assert!(verdict.answers.is_empty());
     }
@@ -218,7 +224,7 @@ fn restrictions_are_met() {
         let mut request = serde_json::to_value(asked("unrevealed_group_self_attested")).unwrap();
         request["requested_attributes"]["group"]["restrictions"] = restrictions.clone();
         let request = PresentationRequest::from_json(request.to_string().as_bytes()).unwrap();
-        let verdict = verdict(&given, &request, &evidence(&worlds));
+        let verdict = verdict(&given, &request, &known(&worlds));
         let expected = if valid {
             (Outcome::Valid, "")
         } else {
@@ -238,7 +244,7 @@ fn within_registry(name: &str, referent: &str, registry: &str) -> (Outcome, &'st
     let restriction = json!({ "rev_reg_id": registry });
     request["requested_attributes"][referent]["restrictions"] = restriction;
     let request = PresentationRequest::from_json(request.to_string().as_bytes()).unwrap();
-    reason(&verdict(&given, &request, &evidence(&worlds)))
+    reason(&verdict(&given, &request, &known(&worlds)))
 }
 
 #[test]
@@ -270,8 +276,7 @@ fn a_raw_value_that_nothing_ties_to_the_proof_meets_no_restriction() {
             encoding,
             ..Policy::default()
         };
-        let verdict =
-            verify_presentation(&given("revealed"), &request, &evidence(&worlds), &policy);
+        let verdict = verify_presentation(&given("revealed"), &request, &known(&worlds), &policy);
         reason(&verdict)
     };
     assert_eq!(outcome(Encoding::Recommended), (Outcome::Valid, ""));
@@ -323,7 +328,7 @@ fn a_registry_that_somebody_else_publishes_for_a_definition_does_not_count() {
     let verdict = verdict(
         &given("non_revoked"),
         &asked("non_revoked"),
-        &evidence(&worlds),
+        &known(&worlds),
     );
     assert_eq!(reason(&verdict), (Outcome::Invalid, "evidence"));
 }
@@ -343,7 +348,7 @@ fn the_requests_interval_holds_for_each_referent_that_names_none_of_its_own() {
         value["requested_attributes"]["name"]["non_revoked"] = own;
         value["non_revoked"] = everywhere;
         let request = PresentationRequest::from_json(value.to_string().as_bytes()).unwrap();
-        reason(&verdict(&shown, &request, &evidence(&worlds)))
+        reason(&verdict(&shown, &request, &known(&worlds)))
     };
     let (then, later) = (
         json!({ "to": 1_700_000_000 }),
@@ -362,7 +367,7 @@ fn an_older_list_is_accepted_if_the_verifier_says_so() {
     let mut value = serde_json::to_value(asked("non_revoked")).unwrap();
     value["non_revoked"] = json!({ "from": 1_700_000_050, "to": 1_700_000_060 });
     let request = PresentationRequest::from_json(value.to_string().as_bytes()).unwrap();
-    let strict = verdict(&given("non_revoked"), &request, &evidence(&worlds));
+    let strict = verdict(&given("non_revoked"), &request, &known(&worlds));
     assert_eq!(reason(&strict), (Outcome::Invalid, "non_revocation"));
     let policy = Policy {
         overrides: [(
@@ -372,8 +377,13 @@ fn an_older_list_is_accepted_if_the_verifier_says_so() {
         .into(),
         ..Policy::default()
     };
-    let lenient = verify_presentation(&given("non_revoked"), &request, &evidence(&worlds), &policy);
-    assert_eq!(lenient.outcome, Outcome::Valid, "{:?}", lenient.rules);
+    let lenient = verify_presentation(&given("non_revoked"), &request, &known(&worlds), &policy);
+    assert_eq!(
+        lenient.verdict.outcome,
+        Outcome::Valid,
+        "{:?}",
+        lenient.verdict.rules
+    );
 }
 
 fn state(list: u64) -> RevocationState {
@@ -413,12 +423,12 @@ fn our_own_presentations_are_valid_and_cross_as_json() {
     let text = presentation.to_json().unwrap();
     let read = Presentation::from_json(text.as_bytes()).unwrap();
     assert_eq!(read, presentation);
-    let verdict = verdict(&read, &request, &evidence(&worlds));
+    let verdict = verdict(&read, &request, &known(&worlds));
     assert_eq!(
         reason(&verdict),
         (Outcome::Valid, ""),
         "{:?}",
-        verdict.rules
+        verdict.verdict.rules
     );
     let as_of: BTreeSet<_> = verdict
         .answers
@@ -471,7 +481,7 @@ fn a_revoked_credential_has_no_state_and_an_old_one_no_proof() {
     let mut chosen = chosen(&worlds[0], &degree, &["+name"]);
     chosen.state = Some(&state);
     let presentation = present(&request, &[chosen]).unwrap();
-    let verdict = verdict(&presentation, &request, &evidence(&worlds));
+    let verdict = verdict(&presentation, &request, &known(&worlds));
     assert_eq!(reason(&verdict), (Outcome::Invalid, "proof"));
 }
 
@@ -521,13 +531,13 @@ fn a_schema_that_is_named_by_a_number_meets_no_restriction_unless_the_number_is_
         let mut request = serde_json::to_value(asked(name)).unwrap();
         request["requested_attributes"]["group"]["restrictions"] = restriction;
         let request = PresentationRequest::from_json(request.to_string().as_bytes()).unwrap();
-        let mut evidence = evidence(&worlds);
-        evidence
+        let mut known = known(&worlds);
+        known
             .definitions
             .insert(worlds[0].cred_def_id.clone(), &definition);
         let numbers = number.map(|number| (worlds[0].schema_id.clone(), number));
-        evidence.schema_numbers = numbers.into_iter().collect();
-        reason(&verdict(&given(name), &request, &evidence))
+        known.schema_numbers = numbers.into_iter().collect();
+        reason(&verdict(&given(name), &request, &known))
     };
     let (valid, unmet) = ((Outcome::Valid, ""), (Outcome::Invalid, "restrictions"));
     let schema = worlds[0].schema_id.as_str();

@@ -1,13 +1,13 @@
 //! Whether the values shown match the values that the proof reveals, and the raw values that people read.
 
 use dashu_int::IBig;
+use selfsame_verdict::RuleRefusal;
 
-use super::evidence::Policy;
+use super::known::Policy;
 use crate::cl::SubProof;
 use crate::format::{
     AttributeValue, Encoding, Presentation, PresentationRequest, normalise_attribute,
 };
-use crate::verdict::RuleRefusal;
 
 /// Checks that every encoded value is the number that the credential's proof reveals under that name.
 pub(super) fn consistent(

@@ -24,7 +24,7 @@ use selfsame_anoncreds::issuer::{
     Issuance, Issuer, ListUpdate, NewDefinition, NewRegistry, Place, Registry,
     create_credential_definition, create_offer, create_schema, find_safe_primes, first_safe_prime,
 };
-use selfsame_anoncreds::verifier::{Evidence, Policy, generate_nonce, verify_presentation};
+use selfsame_anoncreds::verifier::{KnownObjects, Policy, generate_nonce, verify_presentation};
 use serde_json::{Value, json};
 
 use self::kept::Kept;
@@ -377,7 +377,7 @@ impl Ours {
             .iter()
             .map(message)
             .collect::<Result<_, _>>()?;
-        let evidence = Evidence {
+        let known = KnownObjects {
             schemas: schemas
                 .iter()
                 .map(|(id, schema)| (id.clone(), &**schema))
@@ -391,10 +391,10 @@ impl Ours {
                 .map(|(id, registry)| (id.clone(), &**registry))
                 .collect(),
             lists: lists.iter().collect(),
-            ..Evidence::default()
+            ..KnownObjects::default()
         };
-        let verdict = verify_presentation(&presentation, &request, &evidence, &Policy::default());
-        match verdict.reason() {
+        let verdict = verify_presentation(&presentation, &request, &known, &Policy::default());
+        match verdict.verdict.reason() {
             None => Ok(json!(true)),
             Some(rule) => Err(format!("{}: {}", rule.name, rule.detail)),
         }

@@ -8,7 +8,7 @@ use selfsame_crypto::encoding::base64url_encode;
 use selfsame_did::Did;
 use selfsame_driver::{Error, Result};
 use selfsame_ledger::{MachineRules, Registry};
-use selfsame_registry::{Genesis, Machine};
+use selfsame_registry::{Genesis, StateMachine};
 use selfsame_tls::identity::{NetworkRules as _, Staple, Staples, Stapling, staple};
 use tokio::sync::OnceCell;
 
@@ -123,7 +123,7 @@ impl Stapler {
         let open = || async {
             let genesis = registry.genesis().await?;
             let genesis = Genesis::from_bytes(&genesis).map_err(Error::internal)?;
-            Ok(MachineRules(Arc::new(Machine::new(genesis))))
+            Ok(MachineRules(Arc::new(StateMachine::new(genesis))))
         };
         self.rules.get_or_try_init(open).await
     }

@@ -8,7 +8,7 @@ use selfsame_ledger::archive::{Archived, import};
 use selfsame_ledger::embedded::Embedded;
 use selfsame_ledger::{Ledger, Registry, ServedRegistry};
 use selfsame_proof::validators::{Validator, ValidatorSet};
-use selfsame_registry::{Genesis, Machine};
+use selfsame_registry::{Genesis, StateMachine};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 
 use crate::world::{Actor, World};
@@ -37,7 +37,7 @@ async fn what_is_exported_is_imported_to_the_same_app_hash_number_by_number() {
         let stream = written(&registry).await;
         let (archived, store) = read(&stream).await.unwrap();
         let genesis = Genesis::from_bytes(&registry.genesis().await.unwrap()).unwrap();
-        let imported = Ledger::open(store, Arc::new(Machine::new(genesis))).unwrap();
+        let imported = Ledger::open(store, Arc::new(StateMachine::new(genesis))).unwrap();
         assert_eq!(archived.transactions, 6);
         assert_eq!(archived.app_hash, imported.head().unwrap().app_hash());
         assert_eq!(

@@ -23,8 +23,8 @@ use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::tree::Proof;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
 use selfsame_registry::{
-    Block, Content, Genesis, Head, Identifier, Machine, Operation, Receipt, Rules, Transaction,
-    UnsignedTransaction,
+    Block, Content, Genesis, Head, Identifier, Operation, Receipt, Rules, StateMachine,
+    Transaction, UnsignedTransaction,
 };
 use selfsame_store::ledger::MemoryLedger;
 use selfsame_store::{Memory, Store, Vault};
@@ -144,7 +144,7 @@ impl Paper {
 
     /// A history with one of these transactions in each block, the last block made now.
     pub async fn history_of(self: &Arc<Self>, transactions: &[Transaction]) -> Arc<History> {
-        let machine = Arc::new(Machine::new(self.genesis.clone()));
+        let machine = Arc::new(StateMachine::new(self.genesis.clone()));
         let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine.clone()).unwrap();
         let mut heads = vec![Head::of_genesis(&self.genesis)];
         for (left, transaction) in (0..transactions.len() as u64).rev().zip(transactions) {

@@ -4,7 +4,7 @@ use selfsame_app::tls::{Gatherer, Reuse, Stapler};
 use selfsame_did::{Did, Options};
 use selfsame_ledger::{Registry, ServedRegistry};
 use selfsame_tls::Alert;
-use selfsame_tls::evidence::{Failure, Need, NeedAnswer, Source};
+use selfsame_tls::evidence::{Failure, HandshakeNeed, NeedAnswer, Source};
 use selfsame_tls::identity::{Staple, StaplePolicy, Stapling, staple};
 use selfsame_tls::resumption::AtHand as _;
 use selfsame_tls_io::Gather;
@@ -62,7 +62,7 @@ async fn a_did_is_kept_for_as_long_as_it_may_be_and_asked_for_again_when_that_is
     let world = World::memory().await;
     let app = app(&world, REGISTRY).await;
     let made = app.dids().create(&new("selfsame")).await.unwrap();
-    let need = Need::Did(Did::parse(&made.did).unwrap());
+    let need = HandshakeNeed::Did(Did::parse(&made.did).unwrap());
     let gatherer = Gatherer::new(&app, Reuse::default());
     let asked = async |now| match gatherer.gather(&need, now).await {
         NeedAnswer::Did(_, found) => found,
@@ -101,11 +101,11 @@ async fn what_cannot_be_had_is_an_answer() {
     let gatherer = Gatherer::new(&app, Reuse::default());
     let did = Did::parse("did:web:nobody.invalid").unwrap();
     for need in [
-        Need::Did(did),
-        Need::StatusList("https://nobody.invalid/list".to_owned()),
-        Need::StatusList("no address".to_owned()),
-        Need::Crl("https://nobody.invalid/list.crl".to_owned()),
-        Need::Crl("no address".to_owned()),
+        HandshakeNeed::Did(did),
+        HandshakeNeed::StatusList("https://nobody.invalid/list".to_owned()),
+        HandshakeNeed::StatusList("no address".to_owned()),
+        HandshakeNeed::Crl("https://nobody.invalid/list.crl".to_owned()),
+        HandshakeNeed::Crl("no address".to_owned()),
     ] {
         let answer = gatherer.gather(&need, app.clock().now()).await;
         assert_eq!(answer.need(), need);

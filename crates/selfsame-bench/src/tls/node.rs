@@ -12,7 +12,9 @@ use selfsame_ledger::MachineRules;
 use selfsame_proof::read::Bundle;
 use selfsame_registry::content::{Key, Uses};
 use selfsame_registry::transaction::Body;
-use selfsame_registry::{Content, Genesis, Identifier, Machine, Operation, UnsignedTransaction};
+use selfsame_registry::{
+    Content, Genesis, Identifier, Operation, StateMachine, UnsignedTransaction,
+};
 use selfsame_tls::SigningKey;
 use selfsame_tls::identity::Stapling;
 use tokio::task::JoinSet;
@@ -37,7 +39,7 @@ const KEYS: [&str; 2] = ["key-1", "key-2"];
 pub struct WritingNode {
     server: ServerProcess,
     client: BenchClient,
-    machine: Arc<Machine>,
+    machine: Arc<StateMachine>,
 }
 
 /// The node again, for reads over TLS by the bench's ends.
@@ -82,7 +84,7 @@ impl WritingNode {
         Ok(Self {
             server,
             client,
-            machine: Arc::new(Machine::new(genesis)),
+            machine: Arc::new(StateMachine::new(genesis)),
         })
     }
 

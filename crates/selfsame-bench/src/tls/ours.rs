@@ -14,8 +14,10 @@ use selfsame_did::{Did, Document, Relationship, Representation, Resolution, Veri
 use selfsame_ledger::MachineRules;
 use selfsame_proof::client::Client as Reader;
 use selfsame_proof::read::{ReadPolicy, TrustRoot};
-use selfsame_registry::{Genesis, Machine};
-use selfsame_tls::evidence::{Failure, Found, HandshakeEvidence, Need, NeedAnswer, Source};
+use selfsame_registry::{Genesis, StateMachine};
+use selfsame_tls::evidence::{
+    Failure, Found, HandshakeEvidence, HandshakeNeed, NeedAnswer, Source,
+};
 use selfsame_tls::identity::{
     CertificateIdentity, CertificatePolicy, ExpectedPeer, Identities, IdentityPolicy, Ledger,
     PeerPolicy, SsiIdentity, Staple, StaplePolicy, Staples, TrustedIssuer, Vc, staple,
@@ -36,7 +38,7 @@ const REMEMBERED: usize = 64 * 1024 * 1024;
 const STAPLED_FOR: u64 = 300;
 
 /// Asks the registry for what a handshake needs.
-pub type Resolve<'r> = dyn Fn(&Need, UnixTime) -> NeedAnswer + 'r;
+pub type Resolve<'r> = dyn Fn(&HandshakeNeed, UnixTime) -> NeedAnswer + 'r;
 
 /// The kind and the time of a handshake.
 #[derive(Clone, Copy, Debug)]
@@ -213,9 +215,9 @@ impl<'r> Ours<'r> {
         }
     }
 
-    fn remembered(&self, need: &Need, now: UnixTime) -> NeedAnswer {
+    fn remembered(&self, need: &HandshakeNeed, now: UnixTime) -> NeedAnswer {
         let found = match need {
-            Need::Did(did) => self.resolved.get_key_value(did),
+            HandshakeNeed::Did(did) => self.resolved.get_key_value(did),
             _ => None,
         };
         match found {
@@ -298,7 +300,7 @@ fn ledger(genesis: &Genesis) -> Ledger {
         ..ReadPolicy::genuine(60)
     };
     let reader = Reader::new(trust, policy, REMEMBERED);
-    let rules = MachineRules(Arc::new(Machine::new(genesis.clone())));
+    let rules = MachineRules(Arc::new(StateMachine::new(genesis.clone())));
     Ledger::new(Arc::new(rules), Arc::new(Mutex::new(reader)))
 }
 

@@ -1,12 +1,10 @@
 //! Rules for the holder's proof that SD-JWT and W3C presentations share: its audience, its nonce and its time.
 
 use selfsame_crypto::hash::ct_eq;
+use selfsame_verdict::{BrokenRule, Checklist, Law};
 use serde_json::{Map, Value};
 
-use super::{
-    Binding, Court,
-    checklist::{BrokenRule, Checklist, Law},
-};
+use super::{Binding, Court};
 use crate::validity::{Validity, numeric_date};
 
 /// Maximum age of a proof, in seconds. The nonce makes a proof fresh; this keeps an old proof from being accepted by a

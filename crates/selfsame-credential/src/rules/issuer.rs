@@ -2,11 +2,9 @@
 
 use selfsame_crypto::{PublicKey, jws};
 use selfsame_did::{Did, method::Origin};
+use selfsame_verdict::{BrokenRule, Checklist, Law};
 
-use super::{
-    Court,
-    checklist::{BrokenRule, Checklist, Law},
-};
+use super::Court;
 use crate::{
     evidence::Need,
     issuer_key::{self, Claimed, Finding, IssuerIdentity, Leaf},
@@ -237,15 +235,12 @@ pub(crate) fn trust(
     }
 }
 
-impl Verdict {
-    /// Whether the credential is signed by an issuer that the policy trusts to issue it, whatever its current status
-    /// is.
-    pub fn is_by_a_trusted_issuer(&self) -> bool {
-        let judged = |law: &Law| self.rules.iter().find(|rule| rule.name == law.name);
-        let holds = |law: &Law| judged(law).is_some_and(|rule| rule.passed == Some(true));
-        let is_broken = |law: &Law| judged(law).is_some_and(|rule| rule.passed == Some(false));
-        holds(&ISSUER_SIGNATURE) && holds(&ISSUER_TRUSTED) && !is_broken(&CERTIFICATE_CHAIN)
-    }
+/// Whether the credential is signed by an issuer that the policy trusts to issue it, whatever its current status is.
+pub fn is_by_a_trusted_issuer(verdict: &Verdict) -> bool {
+    let judged = |law: &Law| verdict.rules.iter().find(|rule| rule.name == law.name);
+    let holds = |law: &Law| judged(law).is_some_and(|rule| rule.passed == Some(true));
+    let is_broken = |law: &Law| judged(law).is_some_and(|rule| rule.passed == Some(false));
+    holds(&ISSUER_SIGNATURE) && holds(&ISSUER_TRUSTED) && !is_broken(&CERTIFICATE_CHAIN)
 }
 
 /// The name that is missing on the list, so that its owner can add it. Names are compared as strings, so a final slash

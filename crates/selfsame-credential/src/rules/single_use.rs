@@ -1,12 +1,10 @@
 //! Rules for single-use credentials: the reference to the registry, and whether they are used up.
 
 use selfsame_did::{Did, method::Origin};
+use selfsame_verdict::{BrokenRule, Checklist, Law};
 use serde_json::Value;
 
-use super::{
-    Court,
-    checklist::{BrokenRule, Checklist, Law},
-};
+use super::Court;
 use crate::{
     evidence::{Evidence, Fetched, Need},
     issuer_key::IssuerIdentity,
@@ -93,7 +91,7 @@ fn issuer(payload: &Value) -> Option<Did> {
 }
 
 fn judge_use(fetched: &Fetched<Option<Use>>, court: &Court<'_>, list: &mut Checklist) {
-    list.status_seen(fetched.at);
+    list.status_seen(fetched.at.0);
     let age = court.now.seconds_since(fetched.at);
     let allowed = court.policy.max_status_age;
     let fresh = allowed.is_none_or(|limit| age <= limit.saturating_add(court.policy.leeway));

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{
     Court,
-    checklist::{BrokenRule, Checklist, Law},
     issuer::{self, StatedKey},
 };
 use crate::{
@@ -13,6 +12,7 @@ use crate::{
     status::{self, List, Mechanism, Reference, StatusError},
 };
 use selfsame_crypto::{jws, time::UnixTime};
+use selfsame_verdict::{BrokenRule, Checklist, Law};
 
 pub(crate) const REFERENCE: Law = Law::new(
     "status_reference",
@@ -196,7 +196,7 @@ fn judge_one(
         }
         return checklist.fails(&laws.list, "the status list has not been fetched");
     };
-    checklist.status_seen(fetched.at);
+    checklist.status_seen(fetched.at.0);
     let list: &Arc<List> = match &fetched.value {
         Ok(list) => list,
         Err(unavailable) => return checklist.fails(&laws.list, unavailable.reason.as_str()),

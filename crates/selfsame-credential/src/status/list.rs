@@ -50,6 +50,21 @@ impl List {
         body: &[u8],
         now: UnixTime,
     ) -> Result<Self, StatusError> {
+        let (list, typ) = Self::read(uri, body)?;
+        if content_type.is_some_and(|content_type| !names(content_type, typ)) {
+            return Err(StatusError::WrongType);
+        }
+        list.is_current(now, SKEW)?;
+        Ok(list)
+    }
+
+    /// Reads a list that was parsed before, whatever the time is.
+    pub(crate) fn reread(uri: &str, token: &str) -> Result<Self, StatusError> {
+        Self::read(uri, token.as_bytes()).map(|(list, _)| list)
+    }
+
+    /// The list, and the type of its token.
+    fn read(uri: &str, body: &[u8]) -> Result<(Self, &'static str), StatusError> {
         if body.len() > MAX_TOKEN_BYTES {
             return Err(StatusError::TooLarge);
         }
@@ -71,9 +86,6 @@ impl List {
             }
             _ => return Err(StatusError::WrongType),
         };
-        if content_type.is_some_and(|content_type| !names(content_type, typ)) {
-            return Err(StatusError::WrongType);
-        }
         let list = Self {
             uri: uri.to_owned(),
             kind: read.kind,
@@ -84,8 +96,7 @@ impl List {
             judged: OnceLock::new(),
             _held: None,
         };
-        list.is_current(now, SKEW)?;
-        Ok(list)
+        Ok((list, typ))
     }
 
     /// The list with something that is kept as long as the list: the reservation of its memory.

@@ -9,13 +9,14 @@ mod vc_jwt;
 use std::slice;
 
 use selfsame_crypto::{KeyType, time::UnixTime};
+use selfsame_did::Did;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    evidence::{Fetched, Unavailable},
+    evidence::{Fetched, SignatureRequest, Unavailable},
     format::{sd_jwt_vc::verify as sd_jwt_vc, w3c::verify as w3c},
-    testing::NOW,
+    testing::{NOW, Party},
     verdict::{Outcome, Rule, Trust},
 };
 
@@ -45,6 +46,29 @@ fn needs(
     evidence: &Evidence,
 ) -> Result<Vec<Need>, Malformed> {
     super::needs(presented, policy, evidence, NOW)
+}
+
+/// The verdict, which saved evidence must give too.
+#[track_caller]
+fn verify(
+    presented: &Presented<'_>,
+    policy: &Policy,
+    evidence: &Evidence,
+    now: UnixTime,
+) -> (Verdict, Option<Value>) {
+    let judged = super::verify(presented, policy, evidence, now);
+    let again = super::verify(presented, policy, &saved(evidence), now);
+    assert_eq!(again, judged, "the saved evidence");
+    judged
+}
+
+/// Evidence that was saved as JSON and read again.
+#[track_caller]
+fn saved(evidence: &Evidence) -> Evidence {
+    let text = serde_json::to_string(evidence).unwrap();
+    let read: Evidence = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    read
 }
 
 fn fetched<T>(value: T) -> Fetched<T> {
@@ -89,6 +113,53 @@ fn assert_valid((verdict, claims): &(Verdict, Option<Value>)) -> Value {
     assert_eq!(failed(verdict), [""; 0], "{verdict:#?}");
     assert_eq!(verdict.outcome, Outcome::Valid);
     claims.clone().unwrap()
+}
+
+#[test]
+fn evidence_that_was_saved_answers_every_need_as_before() {
+    let issuer = Party::new(KeyType::Ed25519);
+    let did = Did::parse("did:web:issuer.example").unwrap();
+    let request = SignatureRequest {
+        key: issuer.handle(),
+        bytes: vec![0, 255, 7],
+    };
+    let wanted = [
+        Need::Did(did.clone()),
+        Need::IssuerMetadata("https://issuer.example".to_owned()),
+        Need::JwkSet("https://issuer.example/jwks".to_owned()),
+        Need::StatusList("https://issuer.example/list".to_owned()),
+        Need::Use {
+            issuer: did.clone(),
+            digest: [7; 32],
+        },
+        Need::Signature(request.clone()),
+    ];
+    let mut evidence = Evidence::knowing(Default::default(), NOW.plus(60));
+    evidence.insert_did(did.clone(), unavailable());
+    evidence.insert_issuer_metadata("https://issuer.example".to_owned(), fetched(vec![1, 2]));
+    evidence.insert_jwk_set("https://issuer.example/jwks".to_owned(), fetched(vec![3]));
+    evidence.insert_status_list("https://issuer.example/list".to_owned(), unavailable());
+    evidence.insert_single_use(did, [7; 32], fetched(None));
+    evidence.insert_signature(request.clone(), vec![9, 8]);
+    evidence.ask_again(&wanted[1]);
+    let read = saved(&evidence);
+    assert!(wanted.iter().all(|need| read.answers(need)));
+    let metadata = read.issuer_metadata("https://issuer.example").unwrap();
+    assert_eq!(
+        (metadata.value.as_ref(), metadata.at),
+        (Ok(&vec![1, 2]), NOW)
+    );
+    assert_eq!(read.signature(&request), Some([9, 8].as_slice()));
+    assert!(!read.is_to_be_asked_again(&wanted[1], NOW));
+    assert!(read.is_to_be_asked_again(&wanted[2], NOW));
+}
+
+#[test]
+fn a_saved_status_list_that_is_none_is_refused() {
+    let mut evidence = serde_json::to_value(Evidence::default()).unwrap();
+    let list = json!({"value": {"Ok": {"uri": "https://issuer.example", "token": "e30.e30.e30"}}, "at": 1});
+    evidence["status_lists"] = json!({"https://issuer.example": list});
+    assert!(serde_json::from_value::<Evidence>(evidence).is_err());
 }
 
 #[test]

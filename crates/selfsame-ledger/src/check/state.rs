@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use selfsame_crypto::hash::sha256;
 use selfsame_proof::log::Hash;
 use selfsame_proof::tree::{Met, walk};
-use selfsame_registry::{Head, Machine};
+use selfsame_registry::{Head, StateMachine};
 use selfsame_store::Result;
 use selfsame_store::ledger::{KEPT_HEIGHTS, LedgerView as _};
 use selfsame_store::offline::Looked;
@@ -102,7 +102,8 @@ impl Subject<'_> {
     fn strange(&self, leaves: u64) -> Option<String> {
         let mut objects = 0_u64;
         let counted = self.file.for_each_value(|value| {
-            let is_object = value.is_ok_and(|(key, _)| !Machine::is_mark(&key) && !is_own(&key));
+            let is_object =
+                value.is_ok_and(|(key, _)| !StateMachine::is_mark(&key) && !is_own(&key));
             objects = objects.saturating_add(u64::from(is_object));
             Ok(())
         });

@@ -9,7 +9,7 @@ use selfsame_proof::log::Hash;
 use selfsame_proof::tree::{Memo, NodeRead, ReadError, Root, TreeError, digest};
 use selfsame_registry::refusal::{ApplyError, CheckError};
 use selfsame_registry::{
-    Applied, Block, Head, Machine, Receipt, StateError, StateRead, Transaction,
+    Applied, Block, Head, Receipt, StateError, StateMachine, StateRead, Transaction,
 };
 use selfsame_store::StoreError;
 use selfsame_store::ledger::LedgerView;
@@ -21,7 +21,7 @@ impl Ledger {
     /// Applies a block after `head`, which must be the ledger's.
     ///
     /// # Errors
-    /// As [`selfsame_registry::Machine::apply`].
+    /// As [`selfsame_registry::StateMachine::apply`].
     pub fn apply(&self, head: &Head, block: &Block<'_>) -> Result<Applied, ApplyError> {
         let seen = self.seen(Some(head.tree), None)?;
         let applied = self.machine().apply(head, block, &seen, &seen);
@@ -52,7 +52,7 @@ impl Ledger {
     /// the tree: a block may be stored meanwhile, and applying the next block compares them.
     ///
     /// # Errors
-    /// As [`selfsame_registry::Machine::check`].
+    /// As [`selfsame_registry::StateMachine::check`].
     pub fn check(
         &self,
         transaction: &Transaction,
@@ -105,7 +105,7 @@ impl SeenLedger<'_> {
     /// Compares the value under a key, or its absence, with the tree. Marks follow from the log alone and are in no
     /// tree.
     fn compare(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), StateError> {
-        let Some(tree) = self.tree.filter(|_| !Machine::is_mark(key)) else {
+        let Some(tree) = self.tree.filter(|_| !StateMachine::is_mark(key)) else {
             return Ok(());
         };
         let wrong = match digest(self, tree, key) {

@@ -11,7 +11,7 @@ use selfsame_proof::kept::Fork;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
-use selfsame_registry::{Machine, Receipt, Transaction};
+use selfsame_registry::{Receipt, StateMachine, Transaction};
 
 use super::known::{Fetch, Fetching, NetView, Obtained, Polled, Rejected, Why, all_behind};
 use super::node::Callee;
@@ -171,7 +171,7 @@ struct Old<P> {
 
 impl Fetch for Fetcher<'_> {
     fn fetch<'a>(&'a self, known: &'a NetView, key: &'a [u8]) -> Fetching<'a> {
-        match Machine::leads_further(key) {
+        match StateMachine::leads_further(key) {
             true => Box::pin(self.first_proven(known, Leading(key))),
             false => Box::pin(self.first_proven(known, Object(key))),
         }

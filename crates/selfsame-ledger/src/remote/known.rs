@@ -17,7 +17,7 @@ use selfsame_proof::read::{
     Bundle, Question, ReadOutcome, ReadPolicy, ReadReport, TrustRoot, judge,
 };
 use selfsame_proof::reads::Read;
-use selfsame_registry::{Genesis, Machine, StateError, StateRead};
+use selfsame_registry::{Genesis, StateError, StateMachine, StateRead};
 use selfsame_tls::identity::Ledger as Reader;
 
 use crate::config::WitnessQuorum;
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// A network as a reader knows it.
 pub(super) struct NetView {
-    machine: Arc<Machine>,
+    machine: Arc<StateMachine>,
     /// Shared with all else that verifies reads of the network.
     client: Arc<Mutex<Client>>,
     clock: Clock,
@@ -101,7 +101,7 @@ impl NetView {
         let policy = read_policy(&witnesses);
         let client = Client::new(root, policy, READER_BYTES).with_note(note);
         Self {
-            machine: Arc::new(Machine::new(genesis)),
+            machine: Arc::new(StateMachine::new(genesis)),
             client: Arc::new(Mutex::new(client)),
             clock,
             witnesses,
@@ -177,7 +177,7 @@ impl NetView {
     }
 
     /// The machine of its network.
-    pub(super) fn machine(&self) -> &Machine {
+    pub(super) fn machine(&self) -> &StateMachine {
         &self.machine
     }
 
@@ -198,7 +198,8 @@ impl NetView {
         did: &Did,
         options: &Options,
     ) -> Result<Resolution> {
-        let read = |machine: &Machine, state: &dyn StateRead| machine.resolve(state, did, options);
+        let read =
+            |machine: &StateMachine, state: &dyn StateRead| machine.resolve(state, did, options);
         let view = VerifiedState::new(self, REUSED_FOR);
         let (mut resolution, as_of) = self.read(nodes, view, read).await?;
         resolution.metadata.as_of = as_of;
@@ -209,7 +210,7 @@ impl NetView {
     pub(super) async fn read_now<T>(
         &self,
         nodes: &dyn Fetch,
-        read: impl Fn(&Machine, &dyn StateRead) -> T,
+        read: impl Fn(&StateMachine, &dyn StateRead) -> T,
     ) -> Result<(T, UnixTime)> {
         let view = VerifiedState::new(self, None);
         let now = view.now;
@@ -222,7 +223,7 @@ impl NetView {
         &self,
         nodes: &dyn Fetch,
         mut view: VerifiedState<'_>,
-        read: impl Fn(&Machine, &dyn StateRead) -> T,
+        read: impl Fn(&StateMachine, &dyn StateRead) -> T,
     ) -> Result<(T, Option<AsOf>)> {
         let mut behind = None;
         for _ in 0..ROUNDS_MAX {
@@ -244,7 +245,7 @@ impl NetView {
             };
             behind = None;
             // An absent object may be added later, whatever its name.
-            let lasts = Machine::never_changes(&key) && value.is_some();
+            let lasts = StateMachine::never_changes(&key) && value.is_some();
             if !lasts {
                 view.holds(&as_of);
             }
@@ -255,7 +256,7 @@ impl NetView {
             // Further objects that may change are not used: each of these is read by itself first.
             let lasting = further
                 .into_iter()
-                .filter(|read| Machine::never_changes(&read.key) && read.value.is_some());
+                .filter(|read| StateMachine::never_changes(&read.key) && read.value.is_some());
             view.fetched
                 .extend(lasting.map(|read| (read.key, read.value)));
         }
@@ -269,7 +270,7 @@ impl NetView {
         key: &[u8],
         bundle: &Bundle,
     ) -> std::result::Result<Standing, Rejected> {
-        let lasting = match Machine::never_changes(key) {
+        let lasting = match StateMachine::never_changes(key) {
             true => Lasting::Forever,
             false => Lasting::Within(MAX_AGE),
         };
@@ -383,7 +384,7 @@ impl<'a> VerifiedState<'a> {
     }
 
     fn remembered(&self, key: &[u8]) -> Option<ProvenObject> {
-        if Machine::never_changes(key) {
+        if StateMachine::never_changes(key) {
             return self.known.client().get(key, Lasting::Forever, self.now);
         }
         let lasting = Lasting::Within(self.reused?);

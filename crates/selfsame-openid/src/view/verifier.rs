@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use selfsame_credential::verdict::{Outcome, Verdict};
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Reason, Reasons};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -245,7 +246,7 @@ impl CredentialVerdict {
                     paragraph: rule.paragraph.clone(),
                 })
                 .collect(),
-            status_as_of: verdict.as_of.map(|at| at.rfc3339()),
+            status_as_of: verdict.as_of.map(|at| UnixTime(at).rfc3339()),
             claims,
         }
     }

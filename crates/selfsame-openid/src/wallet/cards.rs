@@ -327,7 +327,7 @@ impl Wallet {
         };
         Ok(CardStanding {
             status,
-            as_of: verdict.as_of,
+            as_of: verdict.as_of.map(UnixTime),
             seen_use,
         })
     }

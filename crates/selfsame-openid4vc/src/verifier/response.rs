@@ -7,7 +7,7 @@ use selfsame_credential::{
     evidence::{Evidence, Need, Step},
     sd_jwt::Withheld,
     verdict::{Outcome, Policy, Rule, Verdict},
-    verify::{Binding, Budget, Examination, Malformed, Presented},
+    verify::{Binding, Budget, Examination, Malformed, Presented, is_by_a_trusted_issuer},
 };
 use selfsame_crypto::{
     ctx::Ctx,
@@ -118,7 +118,7 @@ pub(super) fn recheck(
 fn counts(judged: &Judged) -> bool {
     let mut credentials = judged.credentials.iter();
     judged.outcome != Outcome::Invalid
-        && credentials.any(|credential| credential.verdict.is_by_a_trusted_issuer())
+        && credentials.any(|credential| is_by_a_trusted_issuer(&credential.verdict))
 }
 
 /// Refuses an answer that does not count (§8.6) and leaves the request open. The rules it breaks are recorded, but not

@@ -4,9 +4,9 @@ use crate::agreement::AgreementInForce;
 use crate::history::History;
 use crate::state::{StateError, StateKey, StateRead};
 
-use super::Machine;
+use super::StateMachine;
 
-impl Machine {
+impl StateMachine {
     /// The author agreement in force.
     pub fn agreement(&self, state: &dyn StateRead) -> Result<Option<AgreementInForce>, StateError> {
         let state = self.begun(state);

@@ -9,9 +9,9 @@ use crate::anoncreds::{
 use crate::history::History;
 use crate::state::{StateError, StateKey, StateRead, read};
 
-use super::Machine;
+use super::StateMachine;
 
-impl Machine {
+impl StateMachine {
     /// The schema of an identifier.
     pub fn schema(
         &self,

@@ -6,9 +6,9 @@ use crate::consumption::Consumption;
 use crate::identifier::Identifier;
 use crate::state::{StateError, StateKey, StateRead, read};
 
-use super::Machine;
+use super::StateMachine;
 
-impl Machine {
+impl StateMachine {
     /// The use or the revocation of an issuer's credential; `None` if it is neither used up nor revoked.
     pub fn consumption(
         &self,

@@ -7,9 +7,9 @@ use crate::delegation::GivenDelegation;
 use crate::identifier::Identifier;
 use crate::state::{StateError, StateKey, StateRead, read};
 
-use super::Machine;
+use super::StateMachine;
 
-impl Machine {
+impl StateMachine {
     /// A delegation of an issuer, in force or ended.
     pub fn delegation(
         &self,

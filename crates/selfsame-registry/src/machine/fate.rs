@@ -24,7 +24,7 @@ use crate::state::{StateError, StateKey, StateRead, read};
 use crate::status::Anchor;
 use crate::transaction::Transaction;
 
-use super::Machine;
+use super::StateMachine;
 
 /// The number of operations of a transaction that are looked at. Each takes reads, and a few are enough, since all
 /// operations of a transaction happen or none.
@@ -40,7 +40,7 @@ struct FateSearch<'a> {
     network: &'a str,
 }
 
-impl Machine {
+impl StateMachine {
     /// The fate of a transaction, as far as the objects of the state show it. Nonces and quotas are not objects, and
     /// are not read.
     pub fn fate(&self, state: &dyn StateRead, tx: &Transaction) -> Result<Fate, StateError> {

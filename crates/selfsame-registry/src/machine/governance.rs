@@ -15,9 +15,9 @@ use crate::rules::{Rules, Schedule};
 use crate::state::{StateError, StateKey, StateRead, read};
 use crate::transaction::Transaction;
 
-use super::Machine;
+use super::StateMachine;
 
-impl Machine {
+impl StateMachine {
     /// Why this node may not propose a transaction, though other nodes may accept it: it changes the network to a
     /// machine that this program lacks. A network changes once the programs of more than two thirds of the power have
     /// the machine.

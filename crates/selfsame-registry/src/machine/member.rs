@@ -9,9 +9,9 @@ use crate::identifier::Identifier;
 use crate::member::Membership;
 use crate::state::{StateError, StateKey, StateRead};
 
-use super::Machine;
+use super::StateMachine;
 
-impl Machine {
+impl StateMachine {
     /// The role of a DID now; `None` for a DID without a role.
     pub fn role(&self, state: &dyn StateRead, did: &Did) -> Result<Option<Role>, StateError> {
         match Identifier::of_did(did, self.network()) {

@@ -13,7 +13,7 @@ use crate::identifier::Identifier;
 use crate::receipt::Receipt;
 use crate::state::{StateError, StateKey, StateRead};
 
-use super::Machine;
+use super::StateMachine;
 
 /// The uses of keys and their names in DID Core.
 const RELATIONSHIPS: [(Uses, Relationship); 5] = [
@@ -24,7 +24,7 @@ const RELATIONSHIPS: [(Uses, Relationship); 5] = [
     (Uses::DELEGATION, Relationship::CapabilityDelegation),
 ];
 
-impl Machine {
+impl StateMachine {
     /// Resolves a DID of this network. A failure is a [`Resolution`] too.
     pub fn resolve(&self, state: &dyn StateRead, did: &Did, options: &Options) -> Resolution {
         let Some(id) = Identifier::of_did(did, self.network()) else {

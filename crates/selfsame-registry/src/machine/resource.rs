@@ -8,9 +8,9 @@ use crate::identifier::Identifier;
 use crate::resource::{LinkedResource, PublishedResource, ResourceId, ResourceName, VersionLink};
 use crate::state::{StateError, StateKey, StateRead, read};
 
-use super::Machine;
+use super::StateMachine;
 
-impl Machine {
+impl StateMachine {
     /// The resource of a UUID in a DID's collection.
     pub fn resource(
         &self,

@@ -7,9 +7,9 @@ use crate::identifier::Identifier;
 use crate::state::{StateError, StateKey, StateRead};
 use crate::status::Anchor;
 
-use super::Machine;
+use super::StateMachine;
 
-impl Machine {
+impl StateMachine {
     /// The last anchor of a DID's status list under a URI.
     pub fn status_anchor(
         &self,

@@ -12,7 +12,7 @@ use crate::world::{Actor, START, World};
 /// Only the objects, which can be proven; nonces and quotas are left out.
 fn objects(world: &World) -> Writes {
     let mut objects = world.state.clone();
-    objects.retain(|key, _| !selfsame_registry::Machine::is_mark(key));
+    objects.retain(|key, _| !selfsame_registry::StateMachine::is_mark(key));
     objects
 }
 

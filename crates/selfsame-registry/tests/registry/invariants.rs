@@ -2,7 +2,7 @@
 //! applied in part, and at least one trustee remains.
 
 use proptest::prelude::*;
-use selfsame_registry::Machine;
+use selfsame_registry::StateMachine;
 use selfsame_registry::network::Role;
 use selfsame_registry::refusal::CheckError;
 
@@ -28,7 +28,7 @@ proptest! {
         let mut stage = Stage::set();
         let transactions = stage.transactions(&deeds);
         let Stage { mut world, actors, .. } = stage;
-        let machine = Machine::new(world.machine.genesis().clone());
+        let machine = StateMachine::new(world.machine.genesis().clone());
         let (mut head, mut state) = (world.head.clone(), world.state.clone());
         let mut nodes = world.nodes.clone();
         let mut rest = &transactions[..];
@@ -40,11 +40,11 @@ proptest! {
             nodes.extend(other.tree.nodes.clone());
             prop_assert_eq!(&applied, &other);
             prop_assert_eq!(applied.head.app_hash(), other.head.app_hash());
-            prop_assert!(applied.marks.keys().all(|key| Machine::is_mark(key)));
-            prop_assert!(!applied.objects.keys().any(|key| Machine::is_mark(key)));
+            prop_assert!(applied.marks.keys().all(|key| StateMachine::is_mark(key)));
+            prop_assert!(!applied.objects.keys().any(|key| StateMachine::is_mark(key)));
             head = other.head;
             for (key, value) in &other.objects {
-                let before = state.get(key).filter(|_| Machine::never_changes(key));
+                let before = state.get(key).filter(|_| StateMachine::never_changes(key));
                 prop_assert!(before.is_none_or(|before| before == value), "{:?}", key);
             }
             state.extend(other.objects);

@@ -11,14 +11,14 @@ use selfsame_registry::network::{Member, Mode, Role};
 use selfsame_registry::refusal::CheckError;
 use selfsame_registry::transaction::{Body, Signature};
 use selfsame_registry::{
-    Applied, Block, Content, Genesis, Head, Identifier, Machine, Operation, Receipt, Refusal,
-    Rules, StateError, StateRead, Transaction, UnsignedTransaction, Writes,
+    Applied, Block, Content, Genesis, Head, Identifier, Operation, Receipt, Refusal, Rules,
+    StateError, StateMachine, StateRead, Transaction, UnsignedTransaction, Writes,
 };
 
 pub const START: UnixTime = UnixTime(1_750_000_000);
 
 pub struct World {
-    pub machine: Machine,
+    pub machine: StateMachine,
     pub head: Head,
     pub state: Writes,
     pub nodes: Writes,
@@ -80,7 +80,7 @@ impl World {
 
     pub fn of(genesis: Genesis) -> Self {
         let head = Head::of_genesis(&genesis);
-        let machine = Machine::new(genesis);
+        let machine = StateMachine::new(genesis);
         // The first block writes them as well, so a refusal in that block must not change the state either.
         let state = machine.first_objects().clone();
         Self {

@@ -11,7 +11,7 @@ use selfsame_anoncreds::format::{
     RevocationState, RevocationStatusList, Schema, Text as _,
 };
 use selfsame_anoncreds::verdict::Outcome;
-use selfsame_anoncreds::verifier::{Evidence, Policy, verify_presentation};
+use selfsame_anoncreds::verifier::{KnownObjects, Policy, verify_presentation};
 use serde_json::Value;
 
 use super::parts;
@@ -86,7 +86,7 @@ pub fn presentation(data: &[u8]) -> bool {
     ) else {
         return false;
     };
-    let evidence = Evidence {
+    let known = KnownObjects {
         schemas: [(GENUINE.identifiers[0].schema_id.clone(), &*SCHEMA)].into(),
         definitions: [(GENUINE.identifiers[0].cred_def_id.clone(), &*DEFINITION)].into(),
         registries: GENUINE.identifiers[0]
@@ -100,9 +100,10 @@ pub fn presentation(data: &[u8]) -> bool {
             .then_some(&*LIST)
             .into_iter()
             .collect(),
-        ..Evidence::default()
+        ..KnownObjects::default()
     };
-    let verdict = verify_presentation(&presentation, &request, &evidence, &Policy::default());
+    let judged = verify_presentation(&presentation, &request, &known, &Policy::default());
+    let verdict = judged.verdict;
     let all = verdict.rules.iter().all(|rule| rule.passed == Some(true));
     assert_eq!(verdict.outcome == Outcome::Valid, all);
     if verdict.is_valid() {
@@ -112,9 +113,9 @@ pub fn presentation(data: &[u8]) -> bool {
         );
         assert_eq!(presentation.identifiers, GENUINE.identifiers);
         let asked = request.requested_attributes.len() + request.requested_predicates.len();
-        assert_eq!(verdict.answers.len(), asked);
+        assert_eq!(judged.answers.len(), asked);
     } else {
-        assert!(verdict.answers.is_empty());
+        assert!(judged.answers.is_empty());
     }
     true
 }

@@ -7,7 +7,7 @@ use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::{Member, Role};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
-    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction,
+    Block, Content, Genesis, Head, Identifier, Operation, Rules, StateMachine, Transaction,
     UnsignedTransaction, Writes,
 };
 
@@ -28,7 +28,7 @@ pub fn transaction(data: &[u8]) -> bool {
         hash::sha256(transaction.unsigned_bytes())
     );
     let genesis = genesis_of_one();
-    let (head, machine) = (Head::of_genesis(&genesis), Machine::new(genesis));
+    let (head, machine) = (Head::of_genesis(&genesis), StateMachine::new(genesis));
     let state = Writes::new();
     let checked = machine.check(&transaction, &head, START, &state);
     let block = Block {
@@ -57,7 +57,7 @@ pub fn genesis(data: &[u8]) -> bool {
     };
     assert_eq!(genesis.to_bytes(), data, "a genesis has one form");
     let state = Writes::new();
-    let machine = Machine::new(genesis.clone());
+    let machine = StateMachine::new(genesis.clone());
     let rules = machine.rules(&state, 1).expect("a network has rules");
     assert_eq!(rules, *genesis.rules());
     let validators = machine

@@ -13,7 +13,7 @@ use selfsame_proof::read::{Bundle, ReadPolicy, TrustRoot};
 use selfsame_proof::tree;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{
-    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, UnsignedTransaction,
+    Block, Content, Genesis, Head, Identifier, Operation, Rules, StateMachine, UnsignedTransaction,
     Writes,
 };
 use selfsame_tls::identity::staple::{self, Reads};
@@ -62,7 +62,7 @@ impl StapleNetwork {
         let trust = TrustRoot::of_genesis(&origin, self.genesis.validators().clone());
         let policy = ReadPolicy::genuine(0);
         let client = Client::new(trust, policy, 1 << 16);
-        let rules = MachineRules(Arc::new(Machine::new(self.genesis.clone())));
+        let rules = MachineRules(Arc::new(StateMachine::new(self.genesis.clone())));
         Ledger::new(Arc::new(rules), Arc::new(Mutex::new(client)))
     }
 }
@@ -77,7 +77,7 @@ static NETWORK: LazyLock<StapleNetwork> = LazyLock::new(|| {
     };
     let set = ValidatorSet::new(vec![validator]).expect("a set of one");
     let genesis = Genesis::new("fuzz", NOW, set, Rules::default()).expect("a genesis");
-    let machine = Arc::new(Machine::new(genesis.clone()));
+    let machine = Arc::new(StateMachine::new(genesis.clone()));
     let author = Identifier::of_key(key.public()).expect("an identifier");
     let content = Content::of_key("key-1", key.public().clone());
     let creation =

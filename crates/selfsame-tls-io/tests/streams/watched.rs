@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_tls::evidence::{Failure, NeedAnswer};
 use selfsame_tls::identity::Peer;
-use selfsame_tls::{Alert, Need, Refusal};
+use selfsame_tls::{Alert, HandshakeNeed, Refusal};
 use selfsame_tls_io::{
     Acceptor, Connector, Gather, HandshakeSettings, Lapse, Offline, Stream, Watch, tls_error,
 };
@@ -27,7 +27,7 @@ struct Line {
 
 #[async_trait]
 impl Gather for Line {
-    async fn gather(&self, need: &Need, now: UnixTime) -> NeedAnswer {
+    async fn gather(&self, need: &HandshakeNeed, now: UnixTime) -> NeedAnswer {
         if self.is_away.load(Ordering::Relaxed) {
             return NeedAnswer::failed(need.clone(), Failure::Unavailable, now);
         }

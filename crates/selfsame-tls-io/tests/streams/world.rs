@@ -16,7 +16,8 @@ use selfsame_tls::identity::{
     Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity, Staples,
 };
 use selfsame_tls::{
-    Alert, ClientAuth, ClientConfig, Config, Error as TlsError, Need, ServerConfig, SigningKey,
+    Alert, ClientAuth, ClientConfig, Config, Error as TlsError, HandshakeNeed, ServerConfig,
+    SigningKey,
 };
 use selfsame_tls_io::{Error, Gather, GatherBlocking};
 
@@ -129,9 +130,9 @@ impl Registry {
         })
     }
 
-    fn answer(&self, need: &Need, now: UnixTime) -> NeedAnswer {
+    fn answer(&self, need: &HandshakeNeed, now: UnixTime) -> NeedAnswer {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        let Need::Did(did) = need else {
+        let HandshakeNeed::Did(did) = need else {
             return NeedAnswer::failed(need.clone(), Failure::Unavailable, now);
         };
         match self.known.iter().find(|(known, _)| known == did) {
@@ -146,14 +147,14 @@ impl Registry {
 
 #[async_trait]
 impl Gather for Registry {
-    async fn gather(&self, need: &Need, now: UnixTime) -> NeedAnswer {
+    async fn gather(&self, need: &HandshakeNeed, now: UnixTime) -> NeedAnswer {
         tokio::time::sleep(self.delay).await;
         self.answer(need, now)
     }
 }
 
 impl GatherBlocking for Registry {
-    fn gather(&self, need: &Need, now: UnixTime) -> NeedAnswer {
+    fn gather(&self, need: &HandshakeNeed, now: UnixTime) -> NeedAnswer {
         std::thread::sleep(self.delay);
         self.answer(need, now)
     }
@@ -164,7 +165,7 @@ pub struct Silent;
 
 #[async_trait]
 impl Gather for Silent {
-    async fn gather(&self, _need: &Need, _now: UnixTime) -> NeedAnswer {
+    async fn gather(&self, _need: &HandshakeNeed, _now: UnixTime) -> NeedAnswer {
         std::future::pending().await
     }
 }

@@ -6,7 +6,7 @@ use super::claim::{NOT_EXPECTED, Peer, PeerKind, Side};
 use super::policy::PeerPolicy;
 use super::revocation_checks::Inquiry;
 use crate::alert::{Alert, Refusal};
-use crate::evidence::{HandshakeEvidence, Need};
+use crate::evidence::{HandshakeEvidence, HandshakeNeed};
 
 /// The result of judging a connected peer again.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -14,7 +14,7 @@ pub enum Again {
     /// The peer is still accepted; the evidence holds until this time, if it has an end.
     Holds(Option<UnixTime>),
     /// This evidence is needed first.
-    Needs(Vec<Need>),
+    Needs(Vec<HandshakeNeed>),
     /// The check could not be completed; nothing is known against the peer.
     Unknown(Refusal),
     /// The peer is no longer accepted.

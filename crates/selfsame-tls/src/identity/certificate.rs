@@ -18,7 +18,7 @@ use crate::codec::CertificateVerify;
 use crate::digest::Digest;
 use crate::error::ConfigError;
 use crate::evidence::AtHand;
-use crate::evidence::{Crl, Found, HandshakeEvidence, Need};
+use crate::evidence::{Crl, Found, HandshakeEvidence, HandshakeNeed};
 use crate::provider::{algorithm, certificate_algorithms};
 
 /// Which certificates are accepted.
@@ -127,9 +127,9 @@ impl CertificatePolicy {
     }
 
     /// The revocation lists to be fetched.
-    pub(super) fn needs(&self) -> Vec<Need> {
+    pub(super) fn needs(&self) -> Vec<HandshakeNeed> {
         let uris = self.crls.iter().flat_map(|crls| &crls.uris);
-        uris.map(|uri| Need::Crl(uri.clone())).collect()
+        uris.map(|uri| HandshakeNeed::Crl(uri.clone())).collect()
     }
 
     pub(crate) fn digest(&self, into: &mut Digest) {

@@ -157,7 +157,7 @@ impl Peer {
     /// A peer from an earlier handshake, judged by evidence as of this time.
     pub(crate) fn remembered(kind: PeerKind, as_of: Option<UnixTime>) -> Self {
         let mut peer = Self::new(kind);
-        peer.verdict.as_of = as_of;
+        peer.verdict.as_of = as_of.map(|as_of| as_of.0);
         peer
     }
 
@@ -166,7 +166,7 @@ impl Peer {
         let ago = now.seconds_since(verified_at);
         let mut detail = format!("was proved at {verified_at}, {ago} seconds ago");
         if let Some(as_of) = self.verdict.as_of {
-            let age = now.seconds_since(as_of);
+            let age = now.seconds_since(UnixTime(as_of));
             detail.push_str(&format!(", by evidence that is {age} seconds old"));
         }
         self.verdict.rules.clear();
@@ -203,7 +203,10 @@ impl Peer {
             _ => "Token Status List §8.3, Bitstring Status List §3.2",
         };
         self.rule(rule, &detail, paragraph);
-        let oldest = self.verdict.as_of.map_or(as_of, |oldest| oldest.min(as_of));
+        let oldest = self
+            .verdict
+            .as_of
+            .map_or(as_of.0, |oldest| oldest.min(as_of.0));
         self.verdict.as_of = Some(oldest);
         self.grounds.push(Ground {
             rule,

@@ -15,7 +15,7 @@ use super::status::StatusPolicy;
 use crate::codec::{Mode, SsiParameters, Staple};
 use crate::digest::Digest;
 use crate::error::ConfigError;
-use crate::evidence::Need;
+use crate::evidence::HandshakeNeed;
 use crate::named::VcFormat;
 use crate::profile::Profile;
 
@@ -38,7 +38,7 @@ impl PeerPolicy {
 
     /// The evidence needed whatever the peer shows: the document of the only DID it can have, if that must be resolved
     /// and is not stapled.
-    pub(crate) fn foreseen(&self) -> Option<Need> {
+    pub(crate) fn foreseen(&self) -> Option<HandshakeNeed> {
         let (None, Some(policy)) = (&self.certificates, &self.identities) else {
             return None;
         };
@@ -55,7 +55,7 @@ impl PeerPolicy {
         }
         match did.plan(&Options::default()) {
             Ok(ResolutionPlan::Done(_)) | Err(_) => None,
-            Ok(_) => Some(Need::Did(did.clone())),
+            Ok(_) => Some(HandshakeNeed::Did(did.clone())),
         }
     }
 }

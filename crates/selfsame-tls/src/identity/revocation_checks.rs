@@ -20,7 +20,7 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::{Staple, Vc};
 use crate::core::Core;
 use crate::evidence::AtHand;
-use crate::evidence::{Found, HandshakeEvidence, Need, Source};
+use crate::evidence::{Found, HandshakeEvidence, HandshakeNeed, Source};
 
 /// First the issuer's keys, then the subject and the lists; more rounds mean a loop.
 const MAX_ROUNDS: usize = 4;
@@ -132,7 +132,7 @@ impl Inquiry {
         policy: &IdentityPolicy,
         evidence: &HandshakeEvidence,
         now: UnixTime,
-    ) -> Result<Vec<Need>, Refusal> {
+    ) -> Result<Vec<HandshakeNeed>, Refusal> {
         let mut needs = self.accept(peer, policy, evidence, now)?;
         if !needs.is_empty() && !self.is_read {
             // The staples may contain the issuer's keys.
@@ -239,7 +239,7 @@ impl Inquiry {
         policy: &IdentityPolicy,
         evidence: &HandshakeEvidence,
         now: UnixTime,
-    ) -> Result<Vec<Need>, Refusal> {
+    ) -> Result<Vec<HandshakeNeed>, Refusal> {
         let Some(vc) = &self.vc else {
             return Ok(Vec::new());
         };
@@ -288,7 +288,7 @@ impl Inquiry {
         policy: &IdentityPolicy,
         evidence: &HandshakeEvidence,
         now: UnixTime,
-    ) -> Result<Option<Need>, Refusal> {
+    ) -> Result<Option<HandshakeNeed>, Refusal> {
         let (Some(did), None) = (&self.subject, &self.document) else {
             return Ok(None);
         };
@@ -318,7 +318,7 @@ impl Inquiry {
             (Some(stapled), None) if stapled.required => return Err(NOT_STAPLED),
             _ => match evidence.did(did) {
                 Some(found) => Cow::Borrowed(found),
-                None => return Ok(Some(Need::Did(did.clone()))),
+                None => return Ok(Some(HandshakeNeed::Did(did.clone()))),
             },
         };
         let resolution = judge(&found, did, policy, now)?;
@@ -338,7 +338,7 @@ impl Inquiry {
         policy: &IdentityPolicy,
         evidence: &HandshakeEvidence,
         now: UnixTime,
-    ) -> Result<Vec<Need>, Refusal> {
+    ) -> Result<Vec<HandshakeNeed>, Refusal> {
         let (mut open, mut needs) = (Vec::new(), Vec::new());
         for reference in std::mem::take(&mut self.statuses) {
             let place = ListEntry {
@@ -352,7 +352,7 @@ impl Inquiry {
             {
                 continue;
             }
-            needs.push(Need::StatusList(reference.uri.clone()));
+            needs.push(HandshakeNeed::StatusList(reference.uri.clone()));
             open.push(reference);
         }
         self.statuses = open;
@@ -403,7 +403,7 @@ struct IssuerKeys<'a> {
 /// A policy with all known keys filled in.
 struct Filled<'a> {
     policy: Cow<'a, IdentityPolicy>,
-    missing: Vec<Need>,
+    missing: Vec<HandshakeNeed>,
     has_failed: bool,
 }
 
@@ -426,7 +426,7 @@ impl<'a> IssuerKeys<'a> {
         let unknown = issuers.iter_mut().filter(|issuer| issuer.keys.is_empty());
         for issuer in unknown {
             match self.resolution(&issuer.did) {
-                None => filled.missing.push(Need::Did(issuer.did.clone())),
+                None => filled.missing.push(HandshakeNeed::Did(issuer.did.clone())),
                 Some(Err(_)) => filled.has_failed = true,
                 Some(Ok(resolution)) => {
                     let keys = resolution.document().map(|document| {

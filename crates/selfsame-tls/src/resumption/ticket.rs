@@ -67,7 +67,7 @@ impl Ticketed {
         writer.u64(self.issued_at.0);
         writer.u32(self.age_add);
         writer.u32(self.early);
-        write_time(&mut writer, self.peer.verdict.as_of);
+        write_time(&mut writer, self.peer.verdict.as_of.map(UnixTime));
         write_time(&mut writer, self.peer.until);
         let key = self.peer.key.as_ref().map(<[u8; 32]>::as_slice);
         writer.vector8(|writer| writer.raw(key.unwrap_or_default()));

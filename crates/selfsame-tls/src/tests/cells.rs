@@ -9,7 +9,7 @@ use super::ssi::{
     trust_vc, trusted,
 };
 use crate::codec::Mode;
-use crate::evidence::Need;
+use crate::evidence::HandshakeNeed;
 use crate::identity::{ExpectedPeer, Identities, IdentityPolicy, PeerKind, PeerPolicy};
 use crate::profile::SELFSAME;
 use crate::testing::{Authority, Ends, NOW, assert_talk, client, ctx, join, server};
@@ -189,7 +189,7 @@ fn a_did_that_holds_its_key_needs_nobody() {
 #[test]
 fn the_one_did_a_client_expects_is_asked_for_while_the_server_is_still_at_work() {
     let world = World::new(&rcgen::PKCS_ED25519);
-    let wanted = Need::Did(world.server.did.clone());
+    let wanted = HandshakeNeed::Did(world.server.did.clone());
     for policy in [
         trust_did(&world.server),
         trust_vc(&world.server, &world.issuer),

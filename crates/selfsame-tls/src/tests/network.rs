@@ -13,8 +13,8 @@ use selfsame_proof::read::{Bundle, ReadPolicy, TrustRoot};
 use selfsame_proof::tree;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{
-    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, StateError, StateRead,
-    UnsignedTransaction, Writes,
+    Block, Content, Genesis, Head, Identifier, Operation, Rules, StateError, StateMachine,
+    StateRead, UnsignedTransaction, Writes,
 };
 
 use super::ssi::Subject;
@@ -27,7 +27,7 @@ use crate::testing::NOW;
 
 /// A network whose blocks are made and signed by one validator.
 pub(super) struct Network {
-    pub(super) machine: Machine,
+    pub(super) machine: StateMachine,
     validator: PrivateKey,
     head: Head,
     state: Writes,
@@ -53,7 +53,7 @@ impl Network {
         }]);
         let start = NOW.minus(86_400);
         let genesis = Genesis::new("test", start, set.unwrap(), Rules::default()).unwrap();
-        let machine = Machine::new(genesis);
+        let machine = StateMachine::new(genesis);
         Self {
             validator,
             head: Head::of_genesis(machine.genesis()),
@@ -221,8 +221,8 @@ impl Network {
         Ledger::new(self.rules(), self.reader_of(set))
     }
 
-    fn rules(&self) -> Arc<Machine> {
-        Arc::new(Machine::new(self.machine.genesis().clone()))
+    fn rules(&self) -> Arc<StateMachine> {
+        Arc::new(StateMachine::new(self.machine.genesis().clone()))
     }
 
     pub(super) fn ledger(&self) -> Ledger {
@@ -250,7 +250,7 @@ fn keys() -> (PrivateKey, SigningKey) {
     )
 }
 
-impl NetworkRules for Machine {
+impl NetworkRules for StateMachine {
     fn network(&self) -> &NetworkName {
         self.network()
     }

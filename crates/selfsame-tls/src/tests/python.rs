@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::programs::{PATIENCE, Program, accept, connect, key_pem, listen};
 use super::ssi::{DAY, Registry, Subject, method, only, ssi, trusted};
 use crate::codec::Mode;
-use crate::evidence::Need;
+use crate::evidence::HandshakeNeed;
 use crate::identity::{
     ExpectedPeer, Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity,
 };
@@ -290,7 +290,7 @@ fn step(ours: &mut Connection, stream: &mut TcpStream, registry: &Registry) -> R
         return ours.receive_end();
     }
     ours.receive(&buffer[..read], &ctx())?;
-    let needs: Vec<Need> = ours.needs().to_vec();
+    let needs: Vec<HandshakeNeed> = ours.needs().to_vec();
     if !needs.is_empty() {
         ours.provide(&registry.evidence(&needs), &ctx())?;
     }

@@ -10,7 +10,7 @@ use selfsame_did::{Relationship, Representation, Resolution};
 use super::network::Network;
 use super::revocation::{URI, World, crl, listed};
 use super::ssi::{Subject, client_refused, fetched, only, server_refused, ssi, trust_did, trusted};
-use crate::evidence::{Failure, HandshakeEvidence, Need, NeedAnswer};
+use crate::evidence::{Failure, HandshakeEvidence, HandshakeNeed, NeedAnswer};
 use crate::identity::{
     Again, CrlPolicy, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, TrustedIssuer,
 };
@@ -32,7 +32,7 @@ fn put(into: &Mutex<Vec<NeedAnswer>>, answer: NeedAnswer) {
     answers.push(answer);
 }
 
-fn get(from: &Mutex<Vec<NeedAnswer>>, need: &Need) -> Option<NeedAnswer> {
+fn get(from: &Mutex<Vec<NeedAnswer>>, need: &HandshakeNeed) -> Option<NeedAnswer> {
     let answers = from.lock().unwrap();
     answers.iter().find(|known| known.need() == *need).cloned()
 }
@@ -53,7 +53,7 @@ impl Memory {
         self.at_hand.lock().unwrap().clear();
     }
 
-    fn asks(&self, need: &Need) -> NeedAnswer {
+    fn asks(&self, need: &HandshakeNeed) -> NeedAnswer {
         let failed = || NeedAnswer::failed(need.clone(), Failure::Unavailable, NOW);
         let answer = get(&self.world, need).unwrap_or_else(failed);
         put(&self.at_hand, answer.clone());
@@ -62,7 +62,7 @@ impl Memory {
 }
 
 impl AtHand for Memory {
-    fn at_hand(&self, need: &Need, _now: UnixTime) -> Option<NeedAnswer> {
+    fn at_hand(&self, need: &HandshakeNeed, _now: UnixTime) -> Option<NeedAnswer> {
         get(&self.at_hand, need)
     }
 }
@@ -377,7 +377,7 @@ fn who_is_connected_by_a_credential_is_over_once_it_is_revoked_and_unknown_while
     assert!(matches!(pair.again(&peer, NOW), Again::Holds(Some(_))));
     pair.memory.becomes(status(&world, 1));
     assert_eq!(over(pair.again(&peer, NOW)), Alert::CertificateRevoked);
-    let need = Need::StatusList(URI.to_owned());
+    let need = HandshakeNeed::StatusList(URI.to_owned());
     let failed = NeedAnswer::failed(need, Failure::Unavailable, NOW);
     pair.memory.becomes(failed);
     let unknown = pair.again(&peer, NOW);

@@ -12,7 +12,7 @@ use super::ssi::{
     DAY, Registry, Subject, drive, only, server_refused, ssi, trust_did, trust_vc, vc,
 };
 use crate::codec::{ClientHello, Extension, Extensions, Message, OfferedPsks};
-use crate::evidence::{Need, NeedAnswer};
+use crate::evidence::{HandshakeNeed, NeedAnswer};
 use crate::identity::{Identities, Peer, PeerPolicy};
 use crate::profile::PAPER;
 use crate::resumption::{Revalidate, Sessions, TicketKeys};
@@ -126,7 +126,7 @@ fn drive_at(
             if !end.needs().is_empty() {
                 let mut evidence = registry.evidence(end.needs());
                 for need in end.needs() {
-                    if let Need::Did(did) = need {
+                    if let HandshakeNeed::Did(did) = need {
                         let mut found = evidence.did(did).unwrap().clone();
                         found.as_of = now;
                         evidence.add(NeedAnswer::Did(did.clone(), found));

@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 use super::network::Network;
 use super::ssi::{Subject, client_refused, fetched, method, only, server_refused, ssi, trusted};
 use crate::codec::{Staple, Vc};
-use crate::evidence::{Crl, Failure, Found, HandshakeEvidence, Need, NeedAnswer, Source};
+use crate::evidence::{Crl, Failure, Found, HandshakeEvidence, HandshakeNeed, NeedAnswer, Source};
 use crate::identity::{
     CertificatePolicy, CoseStatus, CoseSubject, CoseVc, CrlPolicy, ExpectedPeer, IdentityPolicy,
     PeerPolicy, SsiIdentity, StaplePolicy, StatusPolicy, TrustedIssuer, staple,
@@ -113,7 +113,7 @@ impl World {
     fn with_list(&self, policy: IdentityPolicy, found: Found<Arc<List>>) -> Result<(), Alert> {
         let (mut client, mut server, ends) = self.met(policy, self.shown(Vec::new()));
         assert_eq!(ends, Ends::default());
-        assert_eq!(client.needs(), [Need::StatusList(URI.to_owned())]);
+        assert_eq!(client.needs(), [HandshakeNeed::StatusList(URI.to_owned())]);
         let evidence = HandshakeEvidence::from(NeedAnswer::StatusList(URI.to_owned(), found));
         let provided = client.provide(&evidence, &ctx());
         concluded(&mut client, &mut server, provided.err())
@@ -192,7 +192,7 @@ fn the_verdict_says_how_old_the_list_is_and_whose() {
     let ground = peer.grounds[0];
     assert_eq!((ground.rule, ground.source), ("status", Source::Signature));
     assert_eq!(ground.as_of, NOW.minus(10));
-    assert_eq!(peer.verdict.as_of, Some(NOW.minus(10)));
+    assert_eq!(peer.verdict.as_of, Some(NOW.minus(10).0));
     // The peer may resume as long as the list is fresh.
     assert_eq!(peer.until, Some(NOW.minus(10).plus(900)));
 }
@@ -411,7 +411,7 @@ fn a_list_that_its_issuer_anchored_last_is_as_fresh_as_the_checkpoint() {
     network.anchor(&issuer, URI, sha256(bits(1).as_bytes()));
     let (client, _, ends) = world.met(reads(&network), staples(&network));
     assert_eq!(ends, Ends::default());
-    assert_eq!(client.needs(), [Need::StatusList(URI.to_owned())]);
+    assert_eq!(client.needs(), [HandshakeNeed::StatusList(URI.to_owned())]);
 }
 
 #[test]
@@ -423,7 +423,10 @@ fn an_issuers_keys_are_those_its_did_has_now() {
             world.met(world.policy_by(by_did.clone()), world.shown(Vec::new()));
         assert_eq!(ends, Ends::default());
         // Nothing is fetched because of a credential until its issuer's signature is verified.
-        assert_eq!(client.needs(), [Need::Did(world.issuer.did.clone())]);
+        assert_eq!(
+            client.needs(),
+            [HandshakeNeed::Did(world.issuer.did.clone())]
+        );
         let found = match resolution {
             Some(resolution) => fetched(resolution),
             None => Found::failed(Failure::Unavailable, NOW),
@@ -439,7 +442,7 @@ fn an_issuers_keys_are_those_its_did_has_now() {
     let good = document(&world.issuer, Relationship::AssertionMethod);
     let (mut client, mut server, error) = ask(Some(good.clone()));
     assert_eq!(error, None);
-    assert_eq!(client.needs(), [Need::StatusList(URI.to_owned())]);
+    assert_eq!(client.needs(), [HandshakeNeed::StatusList(URI.to_owned())]);
     let answer = NeedAnswer::StatusList(URI.to_owned(), listed(&world.made(0)));
     let error = client.provide(&answer.into(), &ctx()).err();
     assert_eq!(concluded(&mut client, &mut server, error), Ok(()));
@@ -479,14 +482,14 @@ fn a_holders_did_and_the_status_of_its_credential_are_asked_for_at_once() {
     };
     let (mut client, mut server, _) = world.met(policy, world.shown(Vec::new()));
     let wanted = [
-        Need::Did(holder.did.clone()),
-        Need::StatusList(URI.to_owned()),
+        HandshakeNeed::Did(holder.did.clone()),
+        HandshakeNeed::StatusList(URI.to_owned()),
     ];
     assert_eq!(client.needs(), wanted);
     // The answers arrive one after the other, in either order.
     let status = NeedAnswer::StatusList(URI.to_owned(), listed(&world.made(0)));
     client.provide(&status.into(), &ctx()).unwrap();
-    assert_eq!(client.needs(), [Need::Did(holder.did.clone())]);
+    assert_eq!(client.needs(), [HandshakeNeed::Did(holder.did.clone())]);
     assert!(!client.is_open());
     let did = NeedAnswer::Did(holder.did.clone(), fetched(holder.resolution()));
     client.provide(&did.into(), &ctx()).unwrap();
@@ -544,7 +547,7 @@ fn with_crl(
     let mut server = server(own, ClientAuth::None);
     assert_eq!(join(&mut client, &mut server), Ends::default());
     assert!(!client.is_open());
-    assert_eq!(client.needs(), [Need::Crl(CRL.to_owned())]);
+    assert_eq!(client.needs(), [HandshakeNeed::Crl(CRL.to_owned())]);
     let answer = NeedAnswer::Crl(CRL.to_owned(), found);
     let error = client.provide(&answer.into(), &ctx()).err();
     concluded(&mut client, &mut server, error)?;

@@ -17,7 +17,7 @@ use super::ssi::{
 };
 use crate::codec::{DidMessage, Message, Mode, SsiParameters, Staple, Vc, VcMessage};
 use crate::error::ConfigError;
-use crate::evidence::Need;
+use crate::evidence::HandshakeNeed;
 use crate::identity::{
     CoseStatus, CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, MEMBERSHIP, Members,
     PeerKind, PeerPolicy, SsiIdentity, StaplePolicy, TrustedIssuer,
@@ -525,7 +525,7 @@ fn flight(identity: SsiIdentity, policy: IdentityPolicy) -> usize {
     let flight = server.take_outgoing();
     client.receive(&flight, &ctx()).unwrap();
     // It may only wait for a status list.
-    let waits = matches!(client.needs(), [Need::StatusList(_)]);
+    let waits = matches!(client.needs(), [HandshakeNeed::StatusList(_)]);
     assert!(client.is_open() || waits, "the flight is whole");
     flight.len()
 }

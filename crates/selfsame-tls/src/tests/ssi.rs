@@ -6,7 +6,7 @@ use selfsame_crypto::PublicKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
 
-use crate::evidence::{Failure, Found, HandshakeEvidence, Need, NeedAnswer, Source};
+use crate::evidence::{Failure, Found, HandshakeEvidence, HandshakeNeed, NeedAnswer, Source};
 use crate::identity::{
     ExpectedPeer, Identities, IdentityPolicy, PaperContent, PaperVc, PeerPolicy, SsiIdentity,
     Staples, TrustedIssuer, Vc,
@@ -135,9 +135,9 @@ impl Registry {
         Self(subjects.iter().map(known).collect())
     }
 
-    pub(super) fn evidence(&self, needs: &[Need]) -> HandshakeEvidence {
-        let answer = |need: &Need| {
-            let Need::Did(did) = need else {
+    pub(super) fn evidence(&self, needs: &[HandshakeNeed]) -> HandshakeEvidence {
+        let answer = |need: &HandshakeNeed| {
+            let HandshakeNeed::Did(did) = need else {
                 panic!("a need for something else than a DID")
             };
             let found = self.0.iter().find(|(known, _)| known == did);

@@ -2,7 +2,7 @@
 
 use super::ssi::{client_refused, server_refused};
 use crate::codec::{Extension, Extensions};
-use crate::evidence::{Need, Source};
+use crate::evidence::{HandshakeNeed, Source};
 use crate::identity::{CertificatePolicy, CrlPolicy, Crls, Identities, PeerPolicy};
 use crate::testing::{Authority, Ends, Leaf, NAME, NOW, assert_talk, client, join, server};
 use crate::{Alert, ClientAuth, Config, Connection};
@@ -127,7 +127,7 @@ fn without_a_stapled_list_that_is_fresh_and_tells_the_policys_list_is_asked_for(
         let (client, _, ends) = met(&authority, max_age, lists);
         assert_eq!(ends, Ends::default());
         assert!(!client.is_open());
-        assert_eq!(client.needs(), [Need::Crl(LIST.to_owned())]);
+        assert_eq!(client.needs(), [HandshakeNeed::Crl(LIST.to_owned())]);
     }
 }
 
@@ -179,5 +179,5 @@ fn lists_that_are_too_long_to_be_read_are_not_sent() {
     assert!(long.len() > 32 * 1024);
     let (client, _, ends) = met(&authority, MONTH, vec![long]);
     assert_eq!(ends, Ends::default());
-    assert_eq!(client.needs(), [Need::Crl(LIST.to_owned())]);
+    assert_eq!(client.needs(), [HandshakeNeed::Crl(LIST.to_owned())]);
 }

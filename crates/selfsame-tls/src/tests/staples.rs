@@ -7,7 +7,7 @@ use selfsame_proof::read::Bundle;
 use super::network::{Citizen, Network};
 use super::ssi::{Registry, client_refused, drive, fetched, only, server_refused, ssi};
 use crate::codec::Staple;
-use crate::evidence::{Need, Source};
+use crate::evidence::{HandshakeNeed, Source};
 use crate::identity::staple::Reads;
 use crate::identity::{IdentityPolicy, SsiIdentity, StaplePolicy, Stapling, staple};
 use crate::profile::SELFSAME;
@@ -75,7 +75,7 @@ fn who_staples_what_the_registry_says_of_it_is_let_in_without_asking_anybody() {
             ("resolution", Source::Registry)
         );
         assert_eq!(ground.as_of, NOW.minus(60));
-        assert_eq!(peer.verdict.as_of, Some(NOW.minus(60)));
+        assert_eq!(peer.verdict.as_of, Some(NOW.minus(60).0));
         let rules = &peer.verdict.rules;
         assert!(rules.iter().any(|rule| rule.detail.ends_with("60 s ago")));
     }
@@ -185,7 +185,10 @@ fn a_stale_staple_is_refused_where_staples_are_required_and_asked_after_elsewher
     stapled.required = false;
     let (mut client, mut server) = ends(citizen.with(staples), &citizen, stapled);
     assert_eq!(join(&mut client, &mut server), Ends::default());
-    assert_eq!(client.needs(), [Need::Did(citizen.subject.did.clone())]);
+    assert_eq!(
+        client.needs(),
+        [HandshakeNeed::Did(citizen.subject.did.clone())]
+    );
     network.rest_until(NOW);
     let registry = Registry::of(&[&citizen.subject]);
     assert_eq!(drive(&mut client, &mut server, &registry), Ends::default());
@@ -220,7 +223,10 @@ fn without_a_staple_the_registry_is_asked_unless_one_is_required() {
     assert_eq!(alert, Alert::CertificateUnknown);
     let (mut client, mut server) = ends(shown, &citizen, StaplePolicy::new(network.ledger()));
     assert_eq!(join(&mut client, &mut server), Ends::default());
-    assert_eq!(client.needs(), [Need::Did(citizen.subject.did.clone())]);
+    assert_eq!(
+        client.needs(),
+        [HandshakeNeed::Did(citizen.subject.did.clone())]
+    );
     let machine = &network.machine;
     let resolution = machine.resolve(network.state(), &citizen.subject.did, &Options::default());
     let registry = Registry(vec![(citizen.subject.did.clone(), fetched(resolution))]);
@@ -237,7 +243,10 @@ fn staples_are_only_sent_to_who_can_read_them() {
     let mut server = server(common(Some(shown)), ClientAuth::None);
     assert_eq!(join(&mut client, &mut server), Ends::default());
     // It was not stapled, so it has to be resolved.
-    assert_eq!(client.needs(), [Need::Did(citizen.subject.did.clone())]);
+    assert_eq!(
+        client.needs(),
+        [HandshakeNeed::Did(citizen.subject.did.clone())]
+    );
 }
 
 #[test]
@@ -263,7 +272,7 @@ fn renewed_staples_are_sent_from_the_next_handshake_on() {
     handle.set(network.staples(&citizen.subject.did));
     let (mut client, mut server) = ends(shown, &citizen, network.required());
     assert_eq!(join(&mut client, &mut server), Ends::default());
-    assert_eq!(client.peer().unwrap().verdict.as_of, Some(NOW));
+    assert_eq!(client.peer().unwrap().verdict.as_of, Some(NOW.0));
 }
 
 #[test]

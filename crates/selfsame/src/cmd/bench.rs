@@ -16,7 +16,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::interrupt::or_interrupted;
 use selfsame_terminal::output;
-use selfsame_tls::{Need, evidence as tls_evidence};
+use selfsame_tls::{HandshakeNeed, evidence as tls_evidence};
 use selfsame_tls_commands::node::resolving;
 use selfsame_tls_io::Gather as _;
 use url::Url;
@@ -180,7 +180,7 @@ impl TlsEnd {
             .enable_all()
             .build()?;
         let gatherer = runtime.block_on(resolving(self.registry.clone(), HOOKS))?;
-        let resolve = |need: &Need, now| runtime.block_on(asked(&gatherer, need, now));
+        let resolve = |need: &HandshakeNeed, now| runtime.block_on(asked(&gatherer, need, now));
         tls::end::play(&self.world, self.port, &resolve).map_err(failed)?;
         Ok(Answer::Yes)
     }
@@ -188,7 +188,11 @@ impl TlsEnd {
 
 /// The registry's answer. If the registry does not answer in time because the machine is busy, tries again; the
 /// measured time includes that.
-async fn asked(gatherer: &Gatherer, need: &Need, now: UnixTime) -> tls_evidence::NeedAnswer {
+async fn asked(
+    gatherer: &Gatherer,
+    need: &HandshakeNeed,
+    now: UnixTime,
+) -> tls_evidence::NeedAnswer {
     for _ in 1..TRIES {
         let answer = gatherer.gather(need, now).await;
         if !matches!(&answer, tls_evidence::NeedAnswer::Did(_, found) if found.value.is_err()) {

@@ -10,8 +10,8 @@ use selfsame_proof::validators::{MAX_POWER, Validator};
 use selfsame_registry::network::{Member, Role};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{
-    Block, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction, UnsignedTransaction,
-    Writes,
+    Block, Genesis, Head, Identifier, Operation, Rules, StateMachine, Transaction,
+    UnsignedTransaction, Writes,
 };
 
 use super::*;
@@ -132,7 +132,7 @@ fn changes() -> impl Strategy<Value = Vec<Vec<Change>>> {
 
 /// A network of two validators, and the trustee that changes them.
 struct World {
-    machine: Machine,
+    machine: StateMachine,
     trustee: PrivateKey,
     keys: Vec<[PublicKey; 2]>,
     nonce: u64,
@@ -155,7 +155,7 @@ impl World {
         };
         let genesis = genesis.unwrap().with_members(vec![member]).unwrap();
         Self {
-            machine: Machine::new(genesis),
+            machine: StateMachine::new(genesis),
             trustee,
             keys,
             nonce: 0,

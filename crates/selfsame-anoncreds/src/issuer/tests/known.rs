@@ -35,8 +35,8 @@ fn the_same_seeds_give_the_known_messages() {
     let presentation = crate::testing::present(&question, &answer).unwrap();
     let worlds = [World::legacy()];
     let verdict =
-        crate::testing::verdict(&presentation, &question, &crate::testing::evidence(&worlds));
-    assert_eq!(verdict.outcome, Outcome::Valid);
+        crate::testing::verdict(&presentation, &question, &crate::testing::known(&worlds));
+    assert_eq!(verdict.verdict.outcome, Outcome::Valid);
     let answers = json!({
         "offer": asked.offer,
         "request": asked.request,

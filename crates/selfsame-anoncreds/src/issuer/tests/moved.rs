@@ -148,9 +148,9 @@ impl Moving {
         chosen.state = Some(&state);
         let presentation = present(&question, &[chosen]).unwrap();
         let worlds = [World::legacy()];
-        let mut evidence = crate::testing::evidence(&worlds);
-        evidence.lists.push(list);
-        verdict(&presentation, &question, &evidence).is_valid()
+        let mut known = crate::testing::known(&worlds);
+        known.lists.push(list);
+        verdict(&presentation, &question, &known).verdict.is_valid()
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::{Jwk, PublicKey, hash::ct_eq, jws};
 use selfsame_did::Relationship;
+use selfsame_verdict::{BrokenRule, Checklist, Law};
 use serde_json::Value;
 
 use super::describe;
@@ -12,11 +13,7 @@ use crate::{
     evidence::Need,
     format::view::Subject,
     issuer_key::{Claimed, IssuerIdentity},
-    rules::{
-        Binding, Court, Malformed,
-        checklist::{BrokenRule, Checklist, Law},
-        holder, issuer, single_use, status,
-    },
+    rules::{Binding, Court, Malformed, holder, issuer, single_use, status},
     sd_jwt::{KeyBinding, ProcessError, Processed, SdJwt, SdJwtError, Withheld, key_binding},
     status::{Reference, StatusError},
     validity::{BadTime, Validity, numeric_date},

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::{PublicKey, jws, time::UnixTime};
 use selfsame_did::Relationship;
+use selfsame_verdict::{BrokenRule, Checklist, Law};
 use serde_json::Value;
 
 use crate::{
@@ -11,11 +12,7 @@ use crate::{
     evidence::{Evidence, Need},
     format::view::Subject,
     issuer_key::{self, Claimed, Finding, IssuerIdentity, Roots},
-    rules::{
-        Binding, Court, Malformed,
-        checklist::{BrokenRule, Checklist, Law},
-        holder, issuer, status,
-    },
+    rules::{Binding, Court, Malformed, holder, issuer, status},
     sd_jwt::SdJwtError,
     verdict::Verdict,
     w3c::{Model, VcJwt, VcJwtError, VpJwt, rules},

@@ -19,7 +19,7 @@ const SECRET: [u8; 32] = [9; 32];
 
 /// One issuer of a registry, and a credential for one use.
 struct Scene {
-    issuer: selfsame_did::Did,
+    issuer: Did,
     credential: String,
     evidence: Evidence,
 }
@@ -107,7 +107,7 @@ fn a_credential_that_is_not_used_is_valid_with_and_without_its_handle() {
         assert_eq!(claims.get(HANDLE).is_some(), raw == scene.credential);
         let detail = &rule(&judged.0, "single_use").detail;
         assert_eq!(*detail, format!("not used, as of {}", NOW.rfc3339()));
-        assert_eq!(judged.0.as_of, Some(NOW));
+        assert_eq!(judged.0.as_of, Some(NOW.0));
     }
 }
 

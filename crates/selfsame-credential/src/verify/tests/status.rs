@@ -147,7 +147,7 @@ fn a_token_status_list_says_valid_revoked_suspended_or_what_is_not_known() {
     };
     let valid = judged(0);
     assert_valid(&valid);
-    assert_eq!(valid.0.as_of, Some(NOW));
+    assert_eq!(valid.0.as_of, Some(NOW.0));
     assert_fails(&judged(1), "status", Outcome::Revoked);
     assert_fails(&judged(2), "status", Outcome::Suspended);
     assert_fails(&judged(3), "status", Outcome::Unverifiable);
@@ -294,7 +294,7 @@ fn an_old_list_is_no_evidence() {
     assert_valid(&scene.judge(plain.clone(), &strict, NOW.plus(60)));
     let judged = scene.judge(plain, &strict, NOW.plus(61));
     assert_fails(&judged, "status_list_fresh", Outcome::Unverifiable);
-    assert_eq!(judged.0.as_of, Some(NOW));
+    assert_eq!(judged.0.as_of, Some(NOW.0));
     let expiring = Made {
         expires_at: Some(NOW.plus(10)),
         ..Made::by(&scene.issuer)

@@ -424,7 +424,7 @@ fn an_issuer_of_w3c_credentials_is_trusted_for_the_types_that_the_policy_names()
             for other in [&["Licence"][..], &["VerifiableCredential"], &[]] {
                 let judged = judged(other, expected);
                 assert_fails(&judged, "issuer_trusted", Outcome::Untrusted);
-                assert!(!judged.0.is_by_a_trusted_issuer());
+                assert!(!is_by_a_trusted_issuer(&judged.0));
             }
         }
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use selfsame_anoncreds::format::{
     Interval, Message, Presentation, PresentationRequest, RevocationStatusList,
 };
-use selfsame_anoncreds::verdict::{AnswerKind, Answered, Verdict};
+use selfsame_anoncreds::verdict::{AnoncredsVerdict, AnswerKind, Answered};
 use selfsame_anoncreds::verifier::Encoding;
 use selfsame_anoncreds_roles::PublishedObjects;
 use selfsame_anoncreds_roles::verifier::{Leniency, Remedy, verify};
@@ -107,12 +107,11 @@ impl Verify {
         };
         let leniency = Leniency { in_force, encoding };
         let judged = verify(&presentation, &request, published, leniency).map_err(failed)?;
-        let verdict = judged.verdict;
-        output::either(self.json, &verdict, table);
+        output::either(self.json, &judged.presentation, table);
         for remedy in judged.remedies {
             output::complain(words(remedy));
         }
-        Ok(if verdict.is_valid() {
+        Ok(if judged.presentation.verdict.is_valid() {
             Answer::Yes
         } else {
             Answer::No
@@ -136,22 +135,18 @@ fn words(remedy: Remedy) -> &'static str {
 }
 
 /// The verdict as a table: each rule, then what is proven about which credential, and for what time.
-fn table(verdict: &Verdict) -> Vec<String> {
+fn table(judged: &AnoncredsVerdict) -> Vec<String> {
+    let verdict = &judged.verdict;
     let mut lines = vec![verdict.outcome.as_str().to_uppercase()];
     let rules = verdict.rules.iter();
     lines.extend(rule_lines(rules.map(|rule| RuleLine {
-        name: rule.name,
+        name: &rule.name,
         passed: rule.passed,
         detail: &rule.detail,
-        paragraph: rule.paragraph,
+        paragraph: &rule.paragraph,
     })));
-    let referent = width(
-        verdict
-            .answers
-            .iter()
-            .map(|answer| answer.referent.as_str()),
-    );
-    for answer in &verdict.answers {
+    let referent = width(judged.answers.iter().map(|answer| answer.referent.as_str()));
+    for answer in &judged.answers {
         lines.push(format!(
             "  {:referent$}  {}",
             answer.referent,

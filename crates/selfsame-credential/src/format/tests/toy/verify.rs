@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::{PublicKey, jws};
 use selfsame_did::Relationship;
+use selfsame_verdict::{BrokenRule, Checklist, Law};
 use serde_json::Value;
 
 use super::{describe, hold::Toy};
@@ -12,11 +13,7 @@ use crate::{
     evidence::Need,
     format::view::{CredentialView as _, Subject},
     issuer_key::{Claimed, IssuerIdentity},
-    rules::{
-        Binding, Court, Malformed,
-        checklist::{BrokenRule, Checklist, Law},
-        holder, issuer, status,
-    },
+    rules::{Binding, Court, Malformed, holder, issuer, status},
     sd_jwt::SdJwtError,
     validity::Validity,
     verdict::Verdict,

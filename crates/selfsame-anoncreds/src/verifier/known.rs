@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::Plan;
+use selfsame_verdict::RuleRefusal;
+
+use super::answers::Plan;
 use crate::definition::PreparedDefinition;
 use crate::format::{
     CredentialDefinitionId, Encoding, Overrides, RevocationRegistryDefinition,
     RevocationRegistryId, RevocationStatusList, Schema, SchemaId,
 };
-use crate::verdict::RuleRefusal;
 
-/// The published objects that a presentation refers to.
+/// The published objects that a presentation refers to, as far as the verifier knows them.
 #[derive(Clone, Debug, Default)]
-pub struct Evidence<'a> {
+pub struct KnownObjects<'a> {
     /// Schemas.
     pub schemas: BTreeMap<SchemaId, &'a Schema>,
     /// The ledger sequence numbers of schemas, by which credential definitions from the time of Indy name them.
@@ -50,26 +51,26 @@ type Gathered<'a> = Vec<Known<'a>>;
 /// Finds the published objects of each credential, and refuses those that do not belong together.
 pub(super) fn gather<'a>(
     plans: &'a [Plan<'a>],
-    evidence: &Evidence<'a>,
+    objects: &KnownObjects<'a>,
 ) -> Result<(Gathered<'a>, String), RuleRefusal> {
     let known: Vec<_> = plans
         .iter()
-        .map(|plan| known(plan, evidence))
+        .map(|plan| known(plan, objects))
         .collect::<Result<_, _>>()?;
     let detail = format!("{} credentials, all of known definitions", known.len());
     Ok((known, detail))
 }
 
-fn known<'a>(plan: &'a Plan<'a>, evidence: &Evidence<'a>) -> Result<Known<'a>, RuleRefusal> {
+fn known<'a>(plan: &'a Plan<'a>, objects: &KnownObjects<'a>) -> Result<Known<'a>, RuleRefusal> {
     let ids = plan.identifiers;
-    let Some(schema) = evidence.schemas.get(&ids.schema_id) else {
+    let Some(schema) = objects.schemas.get(&ids.schema_id) else {
         return RuleRefusal::missing(format!("schema {}", ids.schema_id));
     };
-    let Some(definition) = evidence.definitions.get(&ids.cred_def_id) else {
+    let Some(definition) = objects.definitions.get(&ids.cred_def_id) else {
         return RuleRefusal::missing(format!("credential definition {}", ids.cred_def_id));
     };
     let published = definition.definition();
-    let named = names_schema(&published.schema_id, &ids.schema_id, evidence);
+    let named = names_schema(&published.schema_id, &ids.schema_id, objects);
     if named == Some(false) {
         return RuleRefusal::fails(format!(
             "{} is not a definition for {}",
@@ -85,17 +86,17 @@ fn known<'a>(plan: &'a Plan<'a>, evidence: &Evidence<'a>) -> Result<Known<'a>, R
         schema,
         schema_is_certain: named.is_some(),
         definition,
-        registry: registry(plan, definition, evidence)?,
+        registry: registry(plan, definition, objects)?,
     })
 }
 
 /// Whether a definition names this schema. A definition from the time of Indy names it by a ledger sequence number;
 /// unless the schema's number is known, the result is `None`.
-fn names_schema(named: &SchemaId, schema: &SchemaId, evidence: &Evidence<'_>) -> Option<bool> {
+fn names_schema(named: &SchemaId, schema: &SchemaId, objects: &KnownObjects<'_>) -> Option<bool> {
     if !named.is_sequence_number() {
         return Some(named == schema);
     }
-    let number = evidence.schema_numbers.get(schema)?;
+    let number = objects.schema_numbers.get(schema)?;
     Some(named.as_str() == number.to_string())
 }
 
@@ -118,7 +119,7 @@ fn check_attributes(plan: &Plan<'_>, schema: &Schema) -> Result<(), RuleRefusal>
 fn registry<'a>(
     plan: &Plan<'_>,
     definition: &PreparedDefinition,
-    evidence: &Evidence<'a>,
+    objects: &KnownObjects<'a>,
 ) -> Result<Option<&'a RevocationRegistryDefinition>, RuleRefusal> {
     let ids = plan.identifiers;
     let Some(id) = &ids.rev_reg_id else {
@@ -127,7 +128,7 @@ fn registry<'a>(
         }
         return Ok(None);
     };
-    let Some(registry) = evidence.registries.get(id) else {
+    let Some(registry) = objects.registries.get(id) else {
         if ids.timestamp.is_none() {
             return Ok(None);
         }
