@@ -1,7 +1,7 @@
 //! Events: what happened, told in the commit of the change and read by cursor.
 //!
-//! The store keeps them. A commit of this process wakes its readers at once; every second they look for events of other
-//! processes. All readers share one tail, so that a new event is read from the store once.
+//! The store keeps them. A commit of this process wakes its readers at once; each second one of them looks for events
+//! of other processes. All readers share one tail, so that a new event is read from the store once.
 
 mod tail;
 
@@ -107,7 +107,7 @@ struct EventLog {
     store: Store,
     /// How many events of each kind this process told.
     told: [AtomicU64; EventKind::ALL.len()],
-    /// Counts the commits of this process that told something.
+    /// Counts the times that something was there to be read: a commit of this process, or what one reader found.
     woken: watch::Sender<u64>,
     tail: Mutex<EventTail>,
 }
@@ -146,9 +146,13 @@ impl Events {
             }
         }
         if !events.is_empty() {
-            let count = |commits: &mut u64| *commits = commits.wrapping_add(1);
-            self.0.woken.send_modify(count);
+            self.wake();
         }
+    }
+
+    fn wake(&self) {
+        let count = |times: &mut u64| *times = times.wrapping_add(1);
+        self.0.woken.send_modify(count);
     }
 
     /// How many events of this kind this process has told since it started.
@@ -189,18 +193,22 @@ impl Events {
         }
     }
 
-    /// The oldest events after a cursor; `None` if it is unknown. Looks into the store if this process told something
-    /// since the last look, or if `look` says so.
+    /// The oldest events after a cursor; `None` if it is unknown. Looks into the store if the readers were woken since
+    /// the last look, or if that is a second ago. What is found then is another process's, and the other readers are
+    /// woken for it: however many readers there are, one of them looks.
     async fn after(
         &self,
         cursor: Option<&str>,
-        look: bool,
     ) -> std::result::Result<Option<Vec<ReadEvent>>, StoreError> {
         let mut tail = self.0.tail.lock().await;
         let woken = *self.0.woken.borrow();
-        if look || tail.woken != woken {
-            tail.read_on(&self.0.store).await?;
+        let is_woken = tail.woken != woken;
+        if is_woken || tail.age() >= LOOKED_EVERY {
+            let found = tail.read_on(&self.0.store).await?;
             tail.woken = woken;
+            if found && !is_woken {
+                self.wake();
+            }
         }
         if let Some(read) = tail.after(cursor) {
             return Ok(Some(read));
@@ -229,7 +237,6 @@ impl EventReader {
     /// Waits for the next event. `None` if some were removed before this reader came to them; it then continues with
     /// what happens from now on. If the wait is cancelled, no event is lost.
     pub async fn next(&mut self) -> Option<Event> {
-        let mut look = false;
         loop {
             while let Some(read) = self.ahead.pop_front() {
                 self.cursor = Some(read.cursor);
@@ -238,21 +245,21 @@ impl EventReader {
                 }
             }
             self.woken.borrow_and_update();
-            match self.read(look).await {
+            match self.read().await {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => tracing::warn!(%error, "events can't be read"),
             }
             if self.ahead.is_empty() {
                 // The sender lives as long as `events`, so this waits.
-                look = timeout(LOOKED_EVERY, self.woken.changed()).await.is_err();
+                drop(timeout(LOOKED_EVERY, self.woken.changed()).await);
             }
         }
     }
 
     /// Reads on; false if events were missed.
-    async fn read(&mut self, look: bool) -> std::result::Result<bool, StoreError> {
-        if let Some(read) = self.events.after(self.cursor(), look).await? {
+    async fn read(&mut self) -> std::result::Result<bool, StoreError> {
+        if let Some(read) = self.events.after(self.cursor()).await? {
             self.ahead.extend(read);
             return Ok(true);
         }

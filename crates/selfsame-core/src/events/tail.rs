@@ -1,9 +1,11 @@
 //! The newest events, read once for all readers of this process.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use selfsame_store::backend::StoredEvent;
 use selfsame_store::{Store, StoreError};
+use tokio::time::Instant;
 
 use super::{Event, EventKind};
 
@@ -43,17 +45,27 @@ pub(super) struct EventTail {
     /// The cursor before the first of them.
     start: Option<String>,
     read: VecDeque<ReadEvent>,
-    /// How often this process had told something when the store was last read.
+    /// How often the readers had been woken when the store was last read.
     pub woken: u64,
+    /// When that was.
+    looked: Option<Instant>,
 }
 
 impl EventTail {
-    /// Reads what is new. If it is far behind, it begins anew at the newest event; readers then read from the store
-    /// what the tail leaves out.
-    pub async fn read_on(&mut self, store: &Store) -> Result<(), StoreError> {
+    /// How long ago the store was last read.
+    pub fn age(&self) -> Duration {
+        self.looked.map_or(Duration::MAX, |looked| looked.elapsed())
+    }
+
+    /// Reads what is new, and returns whether there was something. If it is far behind, it begins anew at the newest
+    /// event; readers then read from the store what the tail leaves out.
+    pub async fn read_on(&mut self, store: &Store) -> Result<bool, StoreError> {
         let end = self.read.back().map(|last| last.cursor.as_str());
         let end = end.or(self.start.as_deref());
-        match read_after(store, end).await? {
+        let new = read_after(store, end).await?;
+        self.looked = Some(Instant::now());
+        let found = new.as_ref().is_none_or(|new| !new.is_empty());
+        match new {
             Some(new) if new.len() < PAGE => self.read.extend(new),
             _ => {
                 self.start = store.newest_event().await?;
@@ -63,7 +75,7 @@ impl EventTail {
         while self.read.len() > REMEMBERED {
             self.start = self.read.pop_front().map(|first| first.cursor);
         }
-        Ok(())
+        Ok(found)
     }
 
     /// The events after a cursor, unless the tail does not reach back to it.

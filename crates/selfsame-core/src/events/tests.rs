@@ -91,6 +91,22 @@ async fn a_reader_hears_other_processes_too_which_are_not_counted() {
     assert_eq!(heard(&mut reader).await.unwrap(), "known");
 }
 
+#[tokio::test]
+async fn all_readers_hear_what_one_of_them_finds_of_another_process() {
+    let ground = Ground::new().await;
+    let (own, other) = (ground.process(), ground.process());
+    let mut readers = Vec::new();
+    for _ in 0..5 {
+        let mut reader = own.reader().await.unwrap();
+        readers.push(tokio::spawn(async move { heard(&mut reader).await }));
+        tokio::task::yield_now().await;
+    }
+    issue(&other, "theirs").await;
+    for reader in readers {
+        assert_eq!(reader.await.unwrap().unwrap(), "theirs");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_readers_hear_every_event_of_a_burst_once_and_in_order() {
     let events = Ground::new().await.process();
