@@ -2,6 +2,7 @@
 
 mod entry;
 mod jwt_vc;
+mod sd_jwt_form;
 pub mod sd_jwt_vc;
 mod vc_jwt;
 mod view;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::{
+    format::sd_jwt_form::TYP,
     format::view::{Description, Profile, StatusForm},
     path::Segment,
     sd_jwt::{Processed, SdJwt},
@@ -22,9 +23,6 @@ pub(super) const DESCRIPTION: Description = Description {
     issuer_needs_did: false,
     undefined_terms: None,
 };
-
-/// The type of an SD-JWT VC (§2.2.1).
-pub(super) const TYP: &str = "dc+sd-jwt";
 
 /// The claims that must never be disclosed selectively, neither as a whole nor in part (§2.2.2.3).
 pub(crate) const NEVER_DISCLOSED: [&str; 8] = [

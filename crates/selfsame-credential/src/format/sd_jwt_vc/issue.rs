@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use selfsame_crypto::{Jwk, ctx::Ctx, encoding::base64url_encode};
 use serde_json::{Map, Value, json};
 
-use super::describe::{NEVER_DISCLOSED, TYP};
+use super::describe::NEVER_DISCLOSED;
 use crate::{
     evidence::{Evidence, Step},
+    format::sd_jwt_form::TYP,
     path::{ClaimPath, Segment},
     sd_jwt::{
         DigestAlgorithm,

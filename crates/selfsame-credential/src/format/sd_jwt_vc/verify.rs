@@ -11,6 +11,7 @@ use super::describe;
 use crate::{
     budget::Budget,
     evidence::Need,
+    format::sd_jwt_form::WELL_FORMED,
     format::view::Subject,
     issuer_key::{Claimed, IssuerIdentity},
     rules::{Binding, Court, Malformed, holder, issuer, single_use, status},
@@ -20,7 +21,6 @@ use crate::{
     verdict::Verdict,
 };
 
-const WELL_FORMED: Law = Law::new("well_formed", "RFC 9901 §4", BrokenRule::Invalid);
 const TYPE: Law = Law::new("type_header", "SD-JWT VC §2.2.1", BrokenRule::Invalid);
 const DIGEST_ALGORITHM: Law = Law::new(
     "digest_algorithm",

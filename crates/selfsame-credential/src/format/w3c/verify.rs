@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{
     budget::Budget,
     evidence::{Evidence, Need},
-    format::view::Subject,
+    format::{sd_jwt_form, view::Subject},
     issuer_key::{self, Claimed, Finding, IssuerIdentity, Roots},
     rules::{Binding, Court, Malformed, holder, issuer, status},
     sd_jwt::SdJwtError,
@@ -18,10 +18,6 @@ use crate::{
     w3c::{Model, VcJwt, VcJwtError, VpJwt, rules},
 };
 
-/// The type of SD-JWT VCs (SD-JWT VC §2.2.1).
-const SD_JWT_VC: &str = "dc+sd-jwt";
-
-const SD_JWT_FORM: Law = Law::new("well_formed", "RFC 9901 §4", BrokenRule::Invalid);
 const WELL_FORMED: Law = Law::new(
     "well_formed",
     "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1",
@@ -119,8 +115,8 @@ pub(in crate::format) fn read_credential(
 ) -> Result<Arc<dyn Subject>, Malformed> {
     let credential = VcJwt::parse_within(raw, model, budget).map_err(malformed)?;
     // The last tilde is part of an SD-JWT. An SD-JWT that lost it looks like another JWT.
-    if credential.jwt().header.is_of_type(SD_JWT_VC) {
-        return Err(Malformed::new(&SD_JWT_FORM, &SdJwtError::Form));
+    if credential.jwt().header.is_of_type(sd_jwt_form::TYP) {
+        return Err(Malformed::new(&sd_jwt_form::WELL_FORMED, &SdJwtError::Form));
     }
     Ok(Arc::new(BareCredential(Arc::new(credential))))
 }
