@@ -11,7 +11,7 @@ use crate::{
         reach::UNIT,
     },
     engine, machine, openssl, oracle, package, peer, second, tidy,
-    workspace::{Workspace, cargo, root},
+    workspace::{cargo, root},
 };
 use lanes::{Lanes, Running};
 
@@ -228,18 +228,19 @@ fn test(fixed: &[&str], choice: &Choice, scope: &Scope) -> Result<bool, String> 
     if !passes(cargo_with(&build))? {
         return Ok(false);
     }
-    let lanes = Lanes::of(scope, &Workspace::load()?);
-    let mut running = Vec::new();
-    for (number, lane) in (1..).zip(&lanes.beside) {
-        let command = cargo_with(&test_arguments(fixed, choice, lane)?);
-        running.push(Running::start(command, number)?);
-    }
+    let lanes = Lanes::of(scope);
+    let beside = match &lanes.beside {
+        Some(beside) => Some(Running::start(cargo_with(&test_arguments(
+            fixed, choice, beside,
+        )?))?),
+        None => None,
+    };
     let mut passed = match &lanes.main {
         Some(main) => passes(cargo_with(&test_arguments(fixed, choice, main)?))?,
         None => true,
     };
-    for lane in running {
-        passed &= lane.end()?;
+    if let Some(beside) = beside {
+        passed &= beside.end()?;
     }
     match &lanes.last {
         Some(last) if passed => passes(cargo_with(&test_arguments(fixed, choice, last)?)),

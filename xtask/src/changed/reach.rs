@@ -10,7 +10,7 @@ use super::readers::{ROWS, Readers, Row};
 pub const UNIT: &str = "unit";
 /// The suite of the examples in a package's documentation.
 pub const DOC: &str = "doc";
-/// All suites of a package.
+/// All suites of a package; alone, those of every package.
 const ALL: &str = "*";
 
 /// What reads a file.
@@ -31,7 +31,8 @@ pub struct Reached {
     pub reason: &'static str,
 }
 
-/// Test executables, each as `PACKAGE/SUITE`; `PACKAGE/*` is all of a package.
+/// Test executables, each as `PACKAGE/SUITE`; `PACKAGE/*` is all of a package, and `*` those of every package.
+/// `-PACKAGE/SUITE` leaves one of these out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Suites(BTreeSet<String>);
 
@@ -128,6 +129,28 @@ fn is_test_only(path: &str, workspace: &Workspace) -> bool {
 }
 
 impl Suites {
+    /// The suites of every package.
+    pub fn every() -> Self {
+        Self::parse(ALL)
+    }
+
+    /// Those of these suites that are among them.
+    pub fn only(&self, suites: &[&str]) -> Self {
+        let among = suites.iter().filter(|suite| self.has(suite));
+        Self(among.map(|suite| (*suite).to_owned()).collect())
+    }
+
+    /// All but these suites.
+    pub fn without(mut self, suites: &[&str]) -> Self {
+        for suite in suites {
+            self.0.remove(*suite);
+            if self.has(suite) {
+                self.0.insert(format!("-{suite}"));
+            }
+        }
+        self
+    }
+
     pub fn add(&mut self, package: &str, suite: &str) {
         self.0.insert(format!("{package}/{suite}"));
     }
@@ -152,17 +175,19 @@ impl Suites {
     pub fn has(&self, wanted: &str) -> bool {
         match wanted.split_once('/') {
             Some((package, _)) => {
-                self.0.contains(wanted) || self.0.contains(&format!("{package}/{ALL}"))
+                let among = [wanted, &format!("{package}/{ALL}"), ALL];
+                among.iter().any(|suite| self.0.contains(*suite))
+                    && !self.0.contains(&format!("-{wanted}"))
             }
-            None => self.packages().contains(wanted),
+            None => self.0.contains(ALL) || self.packages().contains(wanted),
         }
     }
 
     /// The names of the suites, unless all of a package or its documentation are among them.
     pub fn named(&self) -> Option<Vec<&str>> {
-        let suites = self.0.iter().filter_map(|suite| suite.split_once('/'));
+        let suites = self.0.iter().map(|suite| suite.split_once('/'));
         suites
-            .map(|(_, suite)| (suite != ALL && suite != DOC).then_some(suite))
+            .map(|suite| Some(suite?.1).filter(|name| *name != ALL && *name != DOC))
             .collect()
     }
 

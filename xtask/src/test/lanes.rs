@@ -10,72 +10,49 @@ use std::{
 use crate::{
     changed::{
         plan::{Part, Scope},
-        reach::{DOC, Suites, UNIT},
+        reach::Suites,
     },
-    workspace::{Workspace, root},
+    workspace::root,
 };
 
-/// The suites of each lane beside the main one. All other suites are in the main lane, one after the other.
-/// Suites that start networks share a lane: several networks at once would wait longer for blocks than their tests do.
-const BESIDE: &[&[&str]] = &[&["selfsame/network", "selfsame-abci/network"]];
-/// The suites that measure. They run when all others have ended, since a busy machine makes their servers time out.
+/// The suites that start networks run beside the main lane. They share one lane: several networks at once would wait
+/// longer for blocks than their tests do.
+const BESIDE: &[&str] = &["selfsame/network", "selfsame-abci/network"];
+/// The suites that measure run when all others have ended, since a busy machine makes their servers time out.
 const LAST: &[&str] = &["selfsame/bench"];
 
-/// The suites of a run, in lanes. A lane without suites is left out.
+/// The suites of a run, in lanes; `None` for a lane without suites.
 pub struct Lanes {
     /// Runs in the foreground.
     pub main: Option<Scope>,
-    pub beside: Vec<Scope>,
+    pub beside: Option<Scope>,
     /// Runs alone, after the others.
     pub last: Option<Scope>,
 }
 
 impl Lanes {
-    /// Every suite of the scope, in its lane.
-    pub fn of(scope: &Scope, workspace: &Workspace) -> Self {
-        let mut wanted = suites(workspace);
-        wanted.retain(|suite| scope.has(&[suite]));
-        let lane = |has: &dyn Fn(&str) -> bool| {
-            let suites = wanted.iter().map(String::as_str).filter(|suite| has(suite));
-            let suites = Suites::parse(&suites.collect::<Vec<_>>().join(" "));
+    /// The suites of the scope, in their lanes.
+    pub fn of(scope: &Scope) -> Self {
+        let suites = match scope {
+            Scope::Everything => Suites::every(),
+            Scope::Part(part) => part.suites.clone(),
+        };
+        let lane = |suites: Suites| {
             let part = Part {
                 suites,
                 ..Part::default()
             };
             (!part.suites.is_empty()).then_some(Scope::Part(part))
         };
-        let beside = BESIDE.iter();
         Self {
-            main: lane(&|suite| {
-                !LAST.contains(&suite) && !BESIDE.iter().any(|names| names.contains(&suite))
-            }),
-            beside: beside
-                .filter_map(|names| lane(&|suite| names.contains(&suite)))
-                .collect(),
-            last: lane(&|suite| LAST.contains(&suite)),
+            beside: lane(suites.only(BESIDE)),
+            last: lane(suites.only(LAST)),
+            main: lane(suites.without(BESIDE).without(LAST)),
         }
     }
 }
 
-/// All suites of the workspace, each as `PACKAGE/SUITE`.
-fn suites(workspace: &Workspace) -> Vec<String> {
-    let suites_of = |package: &crate::workspace::Package| {
-        let tests = format!("{}/tests/", package.folder);
-        let sources = workspace.sources.iter();
-        let names = sources.filter_map(move |source| {
-            let name = source.path.strip_prefix(&tests)?.strip_suffix(".rs")?;
-            let name = name.strip_suffix("/main").unwrap_or(name);
-            (!name.contains('/')).then(|| name.to_owned())
-        });
-        let fixed = [UNIT, DOC].map(str::to_owned);
-        let all: Vec<String> = fixed.into_iter().chain(names).collect();
-        let package = package.name.clone();
-        all.into_iter().map(move |name| format!("{package}/{name}"))
-    };
-    workspace.packages.iter().flat_map(suites_of).collect()
-}
-
-/// A lane that runs beside the main one.
+/// The lane that runs beside the main one.
 pub struct Running {
     child: Child,
     /// The file that gets what the lane prints.
@@ -84,9 +61,9 @@ pub struct Running {
 
 impl Running {
     /// Starts the command. What it prints goes to a file, so that the lanes' lines do not mix.
-    pub fn start(mut command: Command, number: usize) -> Result<Self, String> {
-        let folder = root().join("target/lanes");
-        let log = folder.join(format!("{number}.log"));
+    pub fn start(mut command: Command) -> Result<Self, String> {
+        let folder = root().join("target");
+        let log = folder.join("beside.log");
         let failed = |error: std::io::Error| format!("{}: {error}", log.display());
         fs::create_dir_all(&folder).map_err(failed)?;
         let file = File::create(&log).map_err(failed)?;
@@ -117,51 +94,57 @@ impl Running {
 mod tests {
     use super::*;
 
-    fn lanes(scope: &Scope) -> (String, Vec<String>) {
-        let lanes = Lanes::of(scope, &Workspace::load().unwrap());
-        let names = |scope: &Scope| match scope {
-            Scope::Part(part) => part.suites.to_string(),
-            Scope::Everything => panic!("a lane names its suites"),
-        };
-        let main = lanes.main.as_ref().map(names).unwrap_or_default();
-        (main, lanes.beside.iter().map(names).collect())
+    /// The suites of the main lane, of the one beside it, and of the last one.
+    fn lanes(scope: &Scope) -> [Suites; 3] {
+        let Lanes { main, beside, last } = Lanes::of(scope);
+        [main, beside, last].map(|lane| match lane {
+            Some(Scope::Part(part)) => part.suites,
+            Some(Scope::Everything) => panic!("a lane names its suites"),
+            None => Suites::default(),
+        })
     }
 
     #[test]
     fn each_suite_runs_in_one_lane() {
-        let (main, beside) = lanes(&Scope::Everything);
-        assert_eq!(beside, ["selfsame-abci/network selfsame/network"]);
-        let main = Suites::parse(&main);
+        let [main, beside, last] = lanes(&Scope::Everything);
+        let written = [&beside, &last].map(ToString::to_string);
+        assert_eq!(
+            written,
+            ["selfsame-abci/network selfsame/network", "selfsame/bench"]
+        );
         for suite in [
             "selfsame/e2e",
             "selfsame-did/unit",
             "selfsame-did/doc",
             "selfsame/crash",
         ] {
-            assert!(main.iter().any(|name| name == suite), "{suite}");
+            assert!(main.has(suite), "{suite}");
         }
-        for suite in beside.iter().flat_map(|lane| lane.split(' ')) {
-            assert!(main.iter().all(|name| name != suite), "{suite}");
+        for suite in beside.iter().chain(last.iter()) {
+            assert!(!main.has(suite), "{suite}");
         }
-        let measured = Lanes::of(&Scope::Everything, &Workspace::load().unwrap()).last;
-        assert!(measured.is_some_and(|last| last.has(&["selfsame/bench"])));
-        assert!(main.iter().all(|name| name != "selfsame/bench"));
+        assert_eq!(main.named(), None);
+        assert_eq!(Suites::parse(&main.to_string()), main);
     }
 
     #[test]
     fn a_part_has_no_lane_without_suites() {
         let part = |suites: &str| {
-            Scope::Part(Part {
-                suites: Suites::parse(suites),
+            let suites = Suites::parse(suites);
+            let part = Part {
+                suites,
                 ..Part::default()
-            })
+            };
+            lanes(&Scope::Part(part)).map(|lane| lane.to_string())
         };
-        let (main, beside) = lanes(&part("selfsame/readme"));
-        assert_eq!((main.as_str(), beside.len()), ("selfsame/readme", 0));
-        let (main, beside) = lanes(&part("selfsame/network"));
-        assert_eq!((main.as_str(), beside.len()), ("", 1));
-        let (main, beside) = lanes(&part("selfsame-abci/*"));
-        assert_eq!(main, "selfsame-abci/doc selfsame-abci/unit");
-        assert_eq!(beside, ["selfsame-abci/network"]);
+        assert_eq!(part("selfsame/readme"), ["selfsame/readme", "", ""]);
+        assert_eq!(part("selfsame/network"), ["", "selfsame/network", ""]);
+        let [main, beside, last] = lanes(&Scope::Part(Part {
+            suites: Suites::parse("selfsame-abci/*"),
+            ..Part::default()
+        }));
+        assert!(main.has("selfsame-abci/doc") && main.has("selfsame-abci/unit"));
+        assert!(!main.has("selfsame-abci/network") && last.is_empty());
+        assert_eq!(beside.to_string(), "selfsame-abci/network");
     }
 }
